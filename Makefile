@@ -1,0 +1,63 @@
+# Everything starts here: each target sets up what it needs, in .venv, and needs only make and Python 3.11 or newer.
+PYTHON ?= python3
+WORKERS ?= auto
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest --quiet -n $(WORKERS) --maxprocesses 4 --dist worksteal
+
+.PHONY: help demo test lint bench clean
+.DELETE_ON_ERROR:
+
+help:  ## what can be made
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
+
+demo: $(VENV)/runtime.stamp  ## the paper's examples, solved and explained, in seconds
+	@$(BIN)/python -m hetdp.cli.demo
+
+test: lint  ## all checks: lint, types, layers, tests, doctests, and the CPU engine without its JIT
+	@echo "hetdp: tests"
+	@$(PYTEST)
+	@echo "hetdp: the CPU engine's tests again, with the JIT switched off"
+	@NUMBA_DISABLE_JIT=1 $(PYTEST) tests -m jit_off
+
+lint: $(VENV)/test.stamp  ## style, types and the direction of imports
+	@echo "hetdp: style, types, layers"
+	@$(BIN)/python -m ruff check --quiet
+	@$(BIN)/python -m ruff format --check --quiet || { $(BIN)/python -m ruff format --check; exit 1; }
+	@$(BIN)/python -m mypy --no-error-summary
+	@$(BIN)/lint-imports > $(VENV)/layers.log || { cat $(VENV)/layers.log; exit 1; }
+
+bench: $(VENV)/test.stamp  ## the benchmarks, into benchmarks/RESULTS.md
+	@$(BIN)/python -m benchmarks
+
+clean:  ## remove everything that was made, .venv included
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Set-up: $(VENV)/place holds the folder the environment was made for, so that a moved or copied one is made anew.
+PLACE := $(shell cat $(VENV)/place 2>/dev/null)
+ifneq ($(PLACE),$(CURDIR))
+.PHONY: $(VENV)/place
+endif
+
+$(VENV)/place:
+	@command -v "$(PYTHON)" >/dev/null || \
+	  { echo "hetdp: there is no $(PYTHON) here; install Python 3.11 or newer (Debian, Ubuntu: apt-get install python3 python3-venv)." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "hetdp: $(PYTHON) is too old; install Python 3.11 or newer, or name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "hetdp: $(PYTHON) has no venv module; install it and run make again (Debian, Ubuntu: apt-get install python3-venv)." >&2; exit 1; }
+	@echo "hetdp: making a virtual environment in $(VENV)"
+	@"$(PYTHON)" -m venv $(if $(PLACE),--clear) $(VENV)
+	@printf '%s\n' "$(CURDIR)" > $@
+
+$(VENV)/runtime.stamp: pyproject.toml $(VENV)/place
+	@echo "hetdp: installing hetdp and what it needs"
+	@$(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/test.stamp: pyproject.toml $(VENV)/place
+	@echo "hetdp: installing hetdp and what its tests need"
+	@$(PIP_INSTALL) --editable '.[test]'
+	@touch $(VENV)/runtime.stamp $@

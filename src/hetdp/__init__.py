@@ -1,0 +1,96 @@
+"""hetdp: the provably best private yes/no answer when different people, or situations, need different privacy.
+
+Names are loaded when first used, so that ``import hetdp`` itself costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hetdp.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from hetdp.certificate.certificate import Certificate, verify
+    from hetdp.errors import (
+        Fault,
+        HetdpError,
+        InputError,
+        NoExtensionError,
+        UnknownDatasetError,
+        UsageError,
+        VerificationError,
+    )
+    from hetdp.mechanism.compatibility import Verdict, Witness, check
+    from hetdp.mechanism.explanation import BindingPath
+    from hetdp.mechanism.extension import extend
+    from hetdp.mechanism.induced import induced_bounds
+    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.repair import Repair
+    from hetdp.problem.graph import DatasetGraph
+    from hetdp.problem.partial import PartialMechanism
+    from hetdp.problem.problem import Problem
+    from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
+
+_HOME = {
+    "BindingPath": "hetdp.mechanism.explanation",
+    "Certificate": "hetdp.certificate.certificate",
+    "DatasetGraph": "hetdp.problem.graph",
+    "Fault": "hetdp.errors",
+    "HetdpError": "hetdp.errors",
+    "InputError": "hetdp.errors",
+    "Mechanism": "hetdp.mechanism.mechanism",
+    "NoExtensionError": "hetdp.errors",
+    "PartialMechanism": "hetdp.problem.partial",
+    "Problem": "hetdp.problem.problem",
+    "Repair": "hetdp.mechanism.repair",
+    "UnknownDatasetError": "hetdp.errors",
+    "UsageError": "hetdp.errors",
+    "Verdict": "hetdp.mechanism.compatibility",
+    "VerificationError": "hetdp.errors",
+    "Witness": "hetdp.mechanism.compatibility",
+    "check": "hetdp.mechanism.compatibility",
+    "extend": "hetdp.mechanism.extension",
+    "homogeneous_path_mechanism": "hetdp.theory.path",
+    "induced_bounds": "hetdp.mechanism.induced",
+    "path_mechanism": "hetdp.theory.path",
+    "verify": "hetdp.certificate.certificate",
+}
+
+__all__ = [
+    "BindingPath",
+    "Certificate",
+    "DatasetGraph",
+    "Fault",
+    "HetdpError",
+    "InputError",
+    "Mechanism",
+    "NoExtensionError",
+    "PartialMechanism",
+    "Problem",
+    "Repair",
+    "UnknownDatasetError",
+    "UsageError",
+    "Verdict",
+    "VerificationError",
+    "Witness",
+    "__version__",
+    "check",
+    "extend",
+    "homogeneous_path_mechanism",
+    "induced_bounds",
+    "path_mechanism",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'hetdp' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The independent verifier: it knows the problem and the numbers, and no engine."""

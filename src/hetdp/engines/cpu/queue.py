@@ -1,0 +1,169 @@
+"""The fine part of the queue: what is next, in order, in front of the buckets.
+
+Everything up to LIMIT is in front: a sorted run taken from the lowest buckets, a heap for keys that arrive later, and
+the ties, whose key is the current one. All else is in the buckets. No choice of width, and no bad corner: an entry
+moves down at most LEVELS times, equal keys are never compared, and a heap that fills up goes back into the buckets.
+"""
+
+from __future__ import annotations
+
+from hetdp.engines.contract import Roles
+from hetdp.engines.cpu.buckets import (
+    BUSY,
+    CHUNK,
+    CHUNK_BITS,
+    CURRENT,
+    CURSOR,
+    DIGIT_BITS,
+    HEAP_END,
+    HEAP_IDS,
+    HEAP_KEYS,
+    HEAP_SIZE,
+    LARGEST_KEY,
+    LAST,
+    LIMIT,
+    RUN_AT,
+    RUN_END,
+    RUN_IDS,
+    RUN_KEYS,
+    RUN_SIZE,
+    TIES,
+    bucket_of,
+    end_chunk,
+    first_bucket,
+    insert,
+    is_long,
+    key_of,
+    take_tie,
+)
+from hetdp.engines.cpu.heap import pop_heap, push_heap
+from hetdp.problem.space import Indices
+
+
+def push(desk: Indices, pool: Indices, bits: Indices, dataset: int, key: int, former: int) -> None:
+    """Notes that the key of a dataset fell from `former`, the largest key if it was not queued yet."""
+    if key == desk[CURRENT]:
+        insert(desk, pool, TIES, dataset)
+    elif key > desk[LIMIT]:
+        bucket = bucket_of(key, desk[LAST])
+        if former == LARGEST_KEY or bucket != bucket_of(former, desk[LAST]):
+            insert(desk, pool, bucket, dataset)
+    elif desk[HEAP_END] < HEAP_SIZE:
+        push_heap(desk, key, dataset)
+    else:
+        spill(desk, pool, bits)
+        insert(desk, pool, bucket_of(key, desk[LAST]), dataset)
+
+
+def pop(desk: Indices, pool: Indices, bits: Indices) -> int:
+    """A dataset with the smallest key; −1 when there is none. It may have been popped before."""
+    while desk[CURSOR + TIES] == 0:
+        at = desk[RUN_AT]
+        in_run = at < desk[RUN_END]
+        if desk[HEAP_END] > 0 and not (in_run and desk[RUN_KEYS + at] <= desk[HEAP_KEYS]):
+            desk[CURRENT] = desk[HEAP_KEYS]
+            return pop_heap(desk)
+        if in_run:
+            desk[RUN_AT] = at + 1
+            desk[CURRENT] = desk[RUN_KEYS + at]
+            return desk[RUN_IDS + at]
+        if not refill(desk, pool, bits):
+            return -1
+    return take_tie(desk, pool)
+
+
+def spill(desk: Indices, pool: Indices, bits: Indices) -> None:
+    """Puts run and heap back into the buckets."""
+    desk[LIMIT] = desk[CURRENT]
+    for at in range(desk[RUN_AT], desk[RUN_END]):
+        put_back(desk, pool, bits, desk[RUN_IDS + at], desk[RUN_KEYS + at])
+    for at in range(desk[HEAP_END]):
+        put_back(desk, pool, bits, desk[HEAP_IDS + at], desk[HEAP_KEYS + at])
+    desk[RUN_AT] = desk[RUN_END] = desk[HEAP_END] = 0
+
+
+def put_back(desk: Indices, pool: Indices, bits: Indices, dataset: int, key: int) -> None:
+    """Moves an entry from the front to the buckets, unless it is stale."""
+    if key == desk[CURRENT]:
+        insert(desk, pool, TIES, dataset)
+    elif key == key_of(bits[dataset]):
+        insert(desk, pool, bucket_of(key, desk[LAST]), dataset)
+
+
+def refill(desk: Indices, pool: Indices, bits: Indices) -> bool:
+    """Brings the smallest keys to the front; False when the queue is empty."""
+    desk[RUN_AT] = desk[RUN_END] = 0
+    bucket = first_bucket(desk)
+    if bucket < 0:
+        return False
+    if is_long(desk, pool, bucket):
+        split(desk, pool, bits, bucket)
+        return True
+    busy = BUSY + (bucket >> DIGIT_BITS)
+    while desk[busy] > 0 and desk[RUN_END] + CHUNK <= RUN_SIZE:
+        if desk[CURSOR + bucket] > 0:
+            if is_long(desk, pool, bucket):
+                break
+            append_sorted(desk, pool, bits, bucket)
+        bucket += 1
+    if desk[RUN_END] > 0:
+        desk[LAST] = desk[RUN_KEYS]
+        desk[LIMIT] = LARGEST_KEY if first_bucket(desk) < 0 else desk[RUN_KEYS + desk[RUN_END] - 1]
+    return True
+
+
+def append_sorted(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
+    """Moves a short bucket to the end of the run."""
+    first = desk[RUN_END]
+    end = first
+    position = desk[CURSOR + bucket]
+    chunk = (position - 1) >> CHUNK_BITS
+    for at in range((chunk << CHUNK_BITS) + 1, position):
+        dataset = pool[at]
+        key = key_of(bits[dataset])
+        if is_stale(desk, key, bucket):
+            continue
+        place = end
+        while place > first and desk[RUN_KEYS + place - 1] > key:
+            desk[RUN_KEYS + place] = desk[RUN_KEYS + place - 1]
+            desk[RUN_IDS + place] = desk[RUN_IDS + place - 1]
+            place -= 1
+        desk[RUN_KEYS + place] = key
+        desk[RUN_IDS + place] = dataset
+        end += 1
+    desk[RUN_END] = end
+    desk[CURSOR + bucket] = end_chunk(desk, pool, chunk)
+    desk[BUSY + (bucket >> DIGIT_BITS)] -= 1
+
+
+def is_stale(desk: Indices, key: int, bucket: int) -> bool:
+    """Whether the key of a bucket's entry has fallen since."""
+    return bool(key <= desk[LIMIT] or bucket_of(key, desk[LAST]) != bucket)
+
+
+def split(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
+    """Moves a long bucket to lower levels, and its smallest keys to the ties."""
+    smallest = LARGEST_KEY
+    position = desk[CURSOR + bucket]
+    while position > 0:
+        head = (position - 1) >> CHUNK_BITS << CHUNK_BITS
+        for at in range(head + 1, position):
+            key = key_of(bits[pool[at]])
+            if key < smallest and not is_stale(desk, key, bucket):
+                smallest = key
+        position = int(pool[head]) << CHUNK_BITS
+    position = desk[CURSOR + bucket]
+    desk[CURSOR + bucket] = 0
+    desk[BUSY + (bucket >> DIGIT_BITS)] -= 1
+    if smallest < LARGEST_KEY:
+        desk[LAST] = desk[LIMIT] = desk[CURRENT] = smallest
+    while position > 0:  # a stale entry has a key below the smallest
+        chunk = (position - 1) >> CHUNK_BITS
+        for at in range((chunk << CHUNK_BITS) + 1, position):
+            dataset = pool[at]
+            key = key_of(bits[dataset])
+            if key == smallest:
+                insert(desk, pool, TIES, dataset)
+            elif key > smallest:
+                insert(desk, pool, bucket_of(key, smallest), dataset)
+        position = end_chunk(desk, pool, chunk)

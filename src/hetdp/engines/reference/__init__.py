@@ -1,0 +1,1 @@
+"""The reference engine: plain Python, to be read next to the paper."""

@@ -1,0 +1,31 @@
+"""The reference engine: works on any space, for any notion; every other engine must equal it bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetdp.engines.contract import Growth, Operation, Role, Roles
+from hetdp.engines.reference.grow import grow
+from hetdp.problem.space import Floats, Mask, Space
+from hetdp.theory.notion import Notion
+
+
+class ReferenceEngine:
+    """Plain Python, for reading and for small problems."""
+
+    name = "reference"
+
+    def supports(self, space: Space, notion: Notion, operation: Operation) -> bool:
+        """Everything but the fair search."""
+        return operation == "grow"
+
+    def grow(
+        self, space: Space, notion: Notion, labels: Floats, roles: Roles | None = None, active: Mask | None = None
+    ) -> Growth:
+        """See the contract."""
+        values = (labels + 0.0).tolist()
+        starts = np.isfinite(labels) | np.isneginf(labels) if active is None else active
+        queue = [(values[dataset], dataset) for dataset in np.flatnonzero(starts).tolist()]
+        roles_list = [int(Role.FREE_1)] * len(values) if roles is None else roles.tolist()
+        links = grow(space, notion.step, values, roles_list, queue)
+        return Growth(np.array(values, dtype=np.float64), np.array(links, dtype=np.int64))

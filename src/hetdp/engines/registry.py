@@ -1,0 +1,40 @@
+"""Which engine does the work."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from hetdp.engines.contract import Engine, Operation
+from hetdp.errors import UsageError
+from hetdp.problem.space import Space
+from hetdp.theory.notion import Notion
+
+ENGINES = {  # by preference; imported only when chosen, since compilers take long to load
+    "cpu": ("hetdp.engines.cpu.engine", "CpuEngine"),
+    "reference": ("hetdp.engines.reference.engine", "ReferenceEngine"),
+}
+SMALL = 20_000  # arcs that the reference engine searches sooner than numba loads
+
+
+def engine_for(name: str, space: Space, notion: Notion, operation: Operation) -> Engine:
+    """The engine of that name, or for "auto" the best one that supports the operation on this space."""
+    if name == "auto":
+        names = sorted(ENGINES, key=lambda known: known != "reference") if space.arc_count <= SMALL else list(ENGINES)
+    elif name in ENGINES:
+        names = [name]
+    else:
+        raise UsageError(f"unknown engine {name!r}", f"an engine is one of auto, {', '.join(ENGINES)}")
+    for candidate in map(_load, names):
+        if candidate.supports(space, notion, operation):
+            return candidate
+    raise UsageError(
+        f"engine {name!r} cannot {operation} on a {type(space).__name__} under the notion {notion.name!r}",
+        "an engine must support the space, the notion and the operation",
+        "engine='auto' chooses one that does",
+    )
+
+
+def _load(name: str) -> Engine:
+    module, attribute = ENGINES[name]
+    engine: Engine = getattr(import_module(module), attribute)()
+    return engine

@@ -1,0 +1,118 @@
+"""Every exception hetdp raises on purpose, each with the facts as attributes.
+
+A message says what is wrong, where, the value, the rule, and then a hint. A hint never suggests weaker privacy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SHOWN_FAULTS = 20
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with an input.
+
+    Attributes:
+        what: the kind of fault, in a few words.
+        where: the place, such as ``edge 4 (a, b)`` or ``dataset '01'``.
+        value: the offending value, as text; empty if there is none.
+        rule: what would have been accepted.
+        hint: what to do about it; empty if the rule says it all.
+    """
+
+    what: str
+    where: str
+    value: str
+    rule: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        value = f" {self.value}" if self.value else ""
+        hint = f" Hint: {self.hint}" if self.hint else ""
+        return f"{self.where}: {self.what}{value}; {self.rule}.{hint}"
+
+
+class HetdpError(Exception):
+    """The root of all hetdp errors; `exit_code` is what the command line ends with."""
+
+    exit_code = 1
+
+
+class UsageError(HetdpError, ValueError):
+    """A call that cannot be carried out: an unknown option value, or an engine that cannot do what is asked."""
+
+    exit_code = 2
+
+    def __init__(self, what: str, rule: str, hint: str = "") -> None:
+        self.what, self.rule, self.hint = what, rule, hint
+        super().__init__(f"{what}; {rule}." + (f" Hint: {hint}" if hint else ""))
+
+
+class InputError(HetdpError, ValueError):
+    """An input with faults: `faults` lists them (the first thousand), `total` counts them."""
+
+    exit_code = 3
+
+    def __init__(self, subject: str, faults: Sequence[Fault], total: int | None = None) -> None:
+        self.subject = subject
+        self.faults = tuple(faults)
+        self.total = len(self.faults) if total is None else total
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        if self.total == 1:
+            return f"{self.subject}: {self.faults[0]}"
+        lines = [f"{self.subject}: {self.total} faults"]
+        lines += [f"  {fault}" for fault in self.faults[:SHOWN_FAULTS]]
+        if self.total > SHOWN_FAULTS:
+            lines.append(f"  and {self.total - SHOWN_FAULTS} more")
+        return "\n".join(lines)
+
+
+class UnknownDatasetError(HetdpError, KeyError):
+    """A label that names no dataset of the space."""
+
+    exit_code = 3
+
+    def __init__(self, label: object) -> None:
+        self.label = label
+        self.message = (
+            f"there is no dataset {label!r}; only datasets of the problem can be asked about."
+            " Hint: labels are compared exactly, so '1' and 1 are different."
+        )
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class NoExtensionError(HetdpError):
+    """No private mechanism takes the given values: `witness` shows why, `repair` offers values that work."""
+
+    exit_code = 4
+
+    def __init__(self, witness: Any, repair: Any) -> None:
+        self.witness, self.repair = witness, repair
+        super().__init__(
+            f"no private extension of this partial mechanism exists: {witness}"
+            " Hint: .witness has the path, .repair.pins values near the given ones that do extend."
+        )
+
+
+class VerificationError(HetdpError):
+    """A mechanism failed its proof of privacy and was withheld; `certificate` has the worst edge."""
+
+    exit_code = 5
+
+    def __init__(self, certificate: Any) -> None:
+        self.certificate = certificate
+        super().__init__(
+            f"the mechanism is not private and was withheld: {certificate}"
+            " Hint: this is a bug in hetdp; please report it with the problem that caused it."
+        )

@@ -1,0 +1,29 @@
+"""Balanced pins: values for the boundary when none are given, with the smallest possible worst error.
+
+docs/theory/balanced-pins.md has the statement and its proof.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetdp.engines.registry import engine_for
+from hetdp.problem.partial import PartialMechanism
+from hetdp.problem.problem import Problem
+from hetdp.theory.pure import meeting
+
+
+def balanced_pins(problem: Problem, engine: str = "auto") -> PartialMechanism:
+    """The boundary values of the balanced mechanism: error e^−D with D the least Σε to an edge between the answers.
+
+    One grow over all edges from z = log((1 + e^ε)/2) at both ends of every edge between the answers. All labels are
+    ≥ 0, so it serves both answers; they are rounded toward ½, so the pins are exactly private as they stand.
+    """
+    graph, answers = problem.graph, problem.answers
+    start = np.full(graph.size, np.inf)
+    for block in graph.edge_blocks():
+        across = np.flatnonzero(answers[block.source] != answers[block.target])
+        np.minimum.at(start, block.source[across], meeting(block.parameters[0][across]))
+    labels = engine_for(engine, graph, problem.notion, "grow").grow(graph, problem.notion, start).labels
+    signed = np.where(answers == 1, labels, -labels)
+    return PartialMechanism(z=np.where(problem.boundary_mask, signed, np.nan))

@@ -1,0 +1,119 @@
+"""check: can a partial mechanism be extended? If not, a witness says why and a repair offers values that can.
+
+Paper: the definition of compatible functions, corrected: p(v) ≤ min U(v) for every ordered pair of pinned datasets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hetdp.engines.contract import Engine, Growth
+from hetdp.engines.registry import engine_for
+from hetdp.mechanism.explanation import BindingPath, binding_path
+from hetdp.mechanism.repair import Repair
+from hetdp.problem.partial import pins_of
+from hetdp.problem.problem import Problem
+from hetdp.problem.space import Floats
+from hetdp.theory import coordinate
+
+NEAR_MISS = 1e-9  # in z; pins written as decimals are often tight and miss by a rounding
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Two pinned datasets that cannot both keep their values.
+
+    Attributes:
+        path: from one to the other, with the bound that the first imposes at each step.
+        value: p pinned at the last dataset, which exceeds the last bound.
+    """
+
+    path: BindingPath
+    value: float
+
+    def __str__(self) -> str:
+        first, last = self.path.datasets[0], self.path.datasets[-1]
+        return (
+            f"p({first!r}) = {self.path.bounds[0]:.6g} allows at most p({last!r}) = {self.path.bounds[-1]:.6g}"
+            f" ({len(self.path.epsilons)} steps away), but p({last!r}) is pinned at {self.value:.6g}."
+        )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a private extension exists.
+
+    Attributes:
+        compatible: it does; pins that miss by less than 1e-9 in z count as compatible and are closed downward.
+        moved: how far in z the pins had to be moved for that, at most.
+        witness: why not; None if compatible.
+        repair: values that do extend; None if compatible.
+    """
+
+    compatible: bool
+    moved: float
+    witness: Witness | None = None
+    repair: Repair | None = None
+
+    def __bool__(self) -> bool:
+        return self.compatible
+
+
+def check(problem: Problem, partial: Any, engine: str = "auto") -> Verdict:
+    """Decides whether a private mechanism with these values exists. The boundary need not be pinned for that.
+
+    Args:
+        problem: datasets, ε and query.
+        partial: mapping label → p, an array with NaN where not given, or a PartialMechanism.
+        engine: which engine searches.
+
+    Raises:
+        InputError: listing every fault of the partial mechanism.
+
+    Paper: Theorem 1, first half, and the compatibility test of Algorithm 2.
+
+    >>> import hetdp
+    >>> graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
+    >>> verdict = hetdp.check(hetdp.Problem(graph, {"a": 1, "b": 2}), {"a": 0.9, "b": 0.1})
+    >>> verdict.compatible, verdict.witness.path.datasets
+    (False, ['b', 'a'])
+    """
+    pins = pins_of(partial, problem)
+    chosen = engine_for(engine, problem.graph, problem.notion, "grow")
+    return judge(problem, pins, chosen, close(problem, pins, chosen))
+
+
+def close(problem: Problem, pins: Floats, engine: Engine) -> Growth:
+    """Grows from all pins over all edges: at the pins, the greatest compatible values not above the given ones."""
+    return engine.grow(problem.graph, problem.notion, np.where(np.isnan(pins), np.inf, pins))
+
+
+def judge(problem: Problem, pins: Floats, engine: Engine, closed: Growth) -> Verdict:
+    """The verdict on pins, once they have been closed."""
+    moves = drops(pins, closed.labels)
+    worst = int(np.argmax(moves)) if len(moves) else 0
+    moved = float(moves[worst]) if len(moves) else 0.0
+    if moved <= NEAR_MISS:
+        return Verdict(True, moved)
+    return Verdict(False, moved, _witness(problem, pins, moves, closed, worst), Repair(problem, pins, engine))
+
+
+def drops(pins: Floats, labels: Floats) -> Floats:
+    """How far each pin fell; 0 where a dataset is free."""
+    fell = labels < pins  # false where a pin is NaN
+    return np.where(fell, np.where(fell, pins, 0.0) - np.where(fell, labels, 0.0), 0.0)
+
+
+def _witness(problem: Problem, pins: Floats, moves: Floats, closed: Growth, worst: int) -> Witness:
+    """The chain to the pin that fell furthest, cut at the first pin on it that the chain's start contradicts."""
+    chain = [worst]
+    while (link := int(closed.links[chain[-1]])) >= 0:
+        chain.append(link)
+    chain.reverse()
+    end = next(at for at, dataset in enumerate(chain) if moves[dataset] > NEAR_MISS)
+    chain = chain[: end + 1]
+    path = binding_path(problem.graph, chain, closed.labels[chain], upper=True)
+    return Witness(path, float(coordinate.probability(pins[chain[-1]])))

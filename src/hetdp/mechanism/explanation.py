@@ -1,0 +1,50 @@
+"""A path of bounds, step by step: why a value cannot be better, or why two pins cannot stand together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.space import Floats
+from hetdp.theory import coordinate
+
+
+@dataclass(frozen=True)
+class BindingPath:
+    """What one pinned dataset imposes along a path.
+
+    Attributes:
+        datasets: labels from the pinned dataset to the last one.
+        epsilons: ε of each step, as written.
+        bounds: p at the pinned dataset, then the bound on p after each step.
+        coordinates: the same as z, which keeps what p rounds away.
+        upper: whether the bounds are upper ones ("at most", answer 1) or lower ones ("at least", answer 2).
+
+    Paper: Definition 8 (the path upper bound function).
+    """
+
+    datasets: list[Any]
+    epsilons: list[float]
+    bounds: list[float]
+    coordinates: list[float]
+    upper: bool
+
+    def __str__(self) -> str:
+        word = "at most" if self.upper else "at least"
+        lines = [f"p({self.datasets[0]}) = {self.bounds[0]:.6g} is given"]
+        steps = zip(self.datasets[1:], self.epsilons, self.bounds[1:], strict=True)
+        lines += [f"over ε = {epsilon:g}: p({dataset}) {word} {bound:.6g}" for dataset, epsilon, bound in steps]
+        return "\n".join(lines)
+
+
+def binding_path(graph: DatasetGraph, chain: list[int], z: Floats, upper: bool) -> BindingPath:
+    """The path along a chain of neighbours, with the bound z at each of them."""
+    return BindingPath(
+        datasets=[graph.label(index) for index in chain],
+        epsilons=[graph.epsilon_between(*pair) for pair in pairwise(chain)],
+        bounds=coordinate.probability(z).tolist(),
+        coordinates=z.tolist(),
+        upper=upper,
+    )

@@ -1,0 +1,105 @@
+"""extend: the unique best private mechanism with the given values, or the proof that there is none.
+
+Paper: Theorem 1 and Algorithm 2, as one search from all pins at once (docs/theory/one-search.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hetdp.certificate.certificate import Certificate, pins_hold, verify
+from hetdp.engines.contract import Engine, Role
+from hetdp.engines.registry import engine_for
+from hetdp.errors import Fault, NoExtensionError, VerificationError
+from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
+from hetdp.mechanism.mechanism import Mechanism
+from hetdp.problem.findings import Findings
+from hetdp.problem.partial import pins_of
+from hetdp.problem.problem import Problem
+from hetdp.problem.space import Floats
+
+TURNS = 4  # of closing downward and upward; one is nearly always enough
+
+
+def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = True) -> Mechanism:
+    """Extends p from the pinned datasets to all, as accurately as privacy allows at every dataset at once.
+
+    Args:
+        problem: datasets, ε and query.
+        partial: values on a set of datasets that contains the boundary: mapping label → p, an array with NaN where not
+            given, or a PartialMechanism.
+        engine: "auto", "cpu" or "reference"; all give the same bits.
+        verify: prove the result edge by edge before it is returned. Without the proof it is private all the same, by
+            construction.
+
+    Raises:
+        InputError: listing every fault, among them boundary datasets without a value.
+        NoExtensionError: no private mechanism has these values; with witness and repair.
+
+    Paper: Theorem 1, Algorithm 2.
+
+    >>> import hetdp
+    >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
+    >>> problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
+    >>> round(hetdp.extend(problem, {"b": 0.7, "c": 0.3})["a"], 4)
+    0.9594
+    """
+    given = pins_of(partial, problem)
+    _refuse_free_boundary(problem, given)
+    chosen = engine_for(engine, problem.graph, problem.notion, "grow")
+    pins = given
+    for upward in (False, True) * TURNS:
+        mechanism, fits = _from_pins(problem, pins, chosen, verify)
+        moved = float(np.max(np.maximum(drops(given, pins), drops(-given, -pins)), initial=0.0))
+        if fits and moved <= NEAR_MISS:
+            return replace(mechanism, moved=moved)
+        pins = _close(problem, given, pins, chosen, upward)
+    raise VerificationError(certified(_from_pins(problem, pins, chosen, verify)[0])[1])
+
+
+def _from_pins(problem: Problem, pins: Floats, engine: Engine, prove: bool) -> tuple[Mechanism, bool]:
+    """The extension by one search over both answers, and whether the pins bear it."""
+    ones, pinned = problem.answers == 1, ~np.isnan(pins)
+    roles = np.where(pinned, Role.PINNED, np.where(ones, Role.FREE_1, Role.FREE_2)).astype(np.uint8)
+    start = np.where(pinned, np.where(ones, pins, -pins), np.inf)
+    growth = engine.grow(problem.graph, problem.notion, start, roles)
+    z = np.where(pinned, pins, np.where(ones, growth.labels, -growth.labels))
+    mechanism = Mechanism(problem, z, pinned, np.where(pinned, -1, growth.links))
+    fell = np.max(drops(start, growth.labels)[pinned], initial=0.0)
+    if fell > NEAR_MISS:
+        return mechanism, False
+    if prove or fell > 0.0:
+        mechanism, proof = certified(mechanism)
+        return mechanism, proof.private and (proof.optimal or fell == 0.0)
+    return mechanism, pins_hold(problem, mechanism)
+
+
+def _close(problem: Problem, given: Floats, pins: Floats, engine: Engine, upward: bool) -> Floats:
+    """Pins that miss by a rounding, moved to where they fit: downward, and if edges across ½ still miss, upward."""
+    if upward:
+        return np.where(np.isnan(pins), np.nan, -close(problem, -pins, engine).labels)
+    closed = close(problem, pins, engine)
+    if np.max(drops(given, closed.labels), initial=0.0) > NEAR_MISS:
+        verdict = judge(problem, given, engine, close(problem, given, engine))
+        raise NoExtensionError(verdict.witness, verdict.repair)
+    return np.where(np.isnan(pins), np.nan, closed.labels)
+
+
+def certified(mechanism: Mechanism) -> tuple[Mechanism, Certificate]:
+    """The mechanism with its proof attached."""
+    proof = verify(mechanism.problem, mechanism)
+    return replace(mechanism, certificate=proof), proof
+
+
+def _refuse_free_boundary(problem: Problem, pins: Floats) -> None:
+    findings = Findings("partial mechanism")
+    rule = "every dataset with a neighbour of the other answer has a value"
+    hint = "problem.boundary lists the datasets that need one"
+    findings.add_where(
+        problem.boundary_mask & np.isnan(pins),
+        lambda at: Fault("boundary dataset without p", f"dataset {problem.graph.label(at)!r}", "", rule, hint),
+    )
+    findings.raise_if_any()

@@ -1,0 +1,48 @@
+"""The bounds that one dataset imposes on all others.
+
+Paper: Algorithm 1 and Theorem 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from hetdp.engines.registry import engine_for
+from hetdp.errors import Fault, InputError
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.space import Floats
+from hetdp.problem.validation import PROBABILITY_RULE
+from hetdp.theory import coordinate
+from hetdp.theory.catalogue import notion_named
+
+
+def induced_bounds(
+    graph: DatasetGraph, dataset: Hashable, alpha: float, notion: str = "pure", engine: str = "auto"
+) -> Floats:
+    """The strongest upper bound on p at every dataset that follows from p = alpha at one.
+
+    Args:
+        graph: datasets and ε.
+        dataset: where p is known.
+        alpha: p there.
+        notion: the notion of privacy by name.
+        engine: which engine searches.
+
+    Returns:
+        The bounds, in graph order; 1.0 where no path leads.
+
+    Paper: Algorithm 1, A_{u,α}(v) = min over all paths of U(v).
+
+    >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
+    >>> induced_bounds(graph, "a", 0.1).round(4)
+    array([0.1   , 0.2718, 0.7321])
+    """
+    if not 0.0 <= alpha <= 1.0:
+        fault = Fault("alpha out of range:", "alpha", repr(alpha), PROBABILITY_RULE)
+        raise InputError("induced bounds", [fault])
+    start = np.full(graph.size, np.inf)
+    start[graph.index(dataset)] = coordinate.from_probability(alpha)
+    rule = notion_named(notion)
+    return coordinate.probability(engine_for(engine, graph, rule, "grow").grow(graph, rule, start).labels)

@@ -1,0 +1,153 @@
+"""DatasetGraph: a space whose datasets and edges are all written down."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import UsageError
+from hetdp.problem import validation
+from hetdp.problem.arcs import Arcs, both_directions, merge, repeats
+from hetdp.problem.decimals import floor_to_decimals, raise_to_written
+from hetdp.problem.findings import Findings
+from hetdp.problem.labels import Labels, labels_of, labels_of_ends
+from hetdp.problem.space import EdgeBlock, Floats, Indices
+
+BLOCK = 1 << 17
+
+
+class DatasetGraph:
+    """Datasets, which of them are neighbours, and the ε of each pair. Make one with `from_edges`.
+
+    Rows are kept in compressed form: the neighbours of dataset i are ``targets[indptr[i]:indptr[i + 1]]``, with their ε
+    beside them in ``epsilon``, floored to the decimal that was written.
+
+    Paper: the graph of Section II, with the privacy function of Definition 6 (heterogeneous differential privacy).
+    """
+
+    def __init__(self, labels: Labels, arcs: Arcs) -> None:
+        self._labels = labels
+        finite = np.isfinite(arcs.epsilon)
+        self._unconstrained = arcs.take(~finite)
+        arcs = arcs if finite.all() else arcs.take(finite)
+        number = np.int32 if self.size < 2**31 else np.int64
+        self.indptr: NDArray[np.int64] = np.zeros(self.size + 1, dtype=np.int64)
+        np.cumsum(np.bincount(arcs.source, minlength=self.size), out=self.indptr[1:])
+        self.targets: Indices = arcs.target.astype(number)
+        floored, lowered = floor_to_decimals(arcs.epsilon)
+        self.epsilon: Floats = floored
+        self._lowered = np.packbits(lowered)
+        for array in (self.indptr, self.targets, self.epsilon):
+            array.flags.writeable = False
+
+    @classmethod
+    def from_edges(
+        cls,
+        source: Any,
+        target: Any,
+        epsilon: Any,
+        datasets: Any = None,
+        duplicates: Literal["error", "min"] = "error",
+    ) -> DatasetGraph:
+        """A graph from three columns.
+
+        Args:
+            source: label of one end of each edge: any hashable values, or an integer array.
+            target: label of the other end.
+            epsilon: ε of each edge, or one number for all. 0 means "must look the same", infinity "no constraint".
+            datasets: all labels in the order wanted; needed if some dataset has no edge. Default: integers in their
+                order, other labels as they first appear.
+            duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
+
+        Raises:
+            InputError: listing every fault.
+
+        >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 1.0])
+        >>> graph
+        DatasetGraph(3 datasets, 2 edges)
+        """
+        if duplicates not in ("error", "min"):
+            raise UsageError(f"unknown duplicates={duplicates!r}", "duplicates is 'error' or 'min'")
+        findings = Findings("edges")
+        source, target, written = validation.edge_columns(source, target, epsilon, findings)
+        labels = labels_of_ends(source, target) if datasets is None else labels_of(datasets, findings)
+        ends = labels.indices(source), labels.indices(target)
+        usable = validation.usable_edges(source, target, ends, written, findings)
+        arcs = both_directions(ends[0][usable], ends[1][usable], written[usable])
+        repeated = repeats(arcs)
+        if duplicates == "error":
+            validation.contradictions(arcs, repeated, usable, source, target, findings)
+        findings.raise_if_any()
+        return cls(labels, merge(arcs, repeated))
+
+    @property
+    def size(self) -> int:
+        """How many datasets there are."""
+        return len(self._labels.names)
+
+    @property
+    def arc_count(self) -> int:
+        """Twice the number of edges that constrain."""
+        return len(self.targets)
+
+    @property
+    def edge_count(self) -> int:
+        """How many edges there are, those without a constraint (ε = ∞) included."""
+        return (self.arc_count + len(self._unconstrained.source)) // 2
+
+    @property
+    def datasets(self) -> Sequence[Any]:
+        """The labels, in graph order."""
+        return self._labels.names
+
+    def label(self, index: int) -> Hashable:
+        """The label of a dataset."""
+        name: Hashable = self._labels.names[index]
+        return name
+
+    def index(self, label: Hashable) -> int:
+        """The position of a dataset in graph order; raises UnknownDatasetError."""
+        return self._labels.index(label)
+
+    def indices(self, labels: Any) -> NDArray[np.int64]:
+        """The positions of many datasets at once, −1 where a label names none."""
+        return self._labels.indices(labels)
+
+    def neighbours(self, index: int) -> tuple[Indices, tuple[Floats]]:
+        """The neighbours of one dataset and the ε of the edges to them."""
+        row = slice(self.indptr[index], self.indptr[index + 1])
+        return self.targets[row], (self.epsilon[row],)
+
+    def epsilon_between(self, index: int, neighbour: int) -> float:
+        """ε as written between two neighbours."""
+        at = self.indptr[index] + int(np.flatnonzero(self.neighbours(index)[0] == neighbour)[0])
+        lowered = bool(self._lowered[at // 8] >> (7 - at % 8) & 1)
+        return float(np.nextafter(self.epsilon[at], np.inf)) if lowered else float(self.epsilon[at])
+
+    def edge_blocks(self) -> Iterator[EdgeBlock]:
+        """All constraining edges, each in both directions, in pieces."""
+        for start in range(0, self.arc_count, BLOCK):
+            piece = slice(start, min(start + BLOCK, self.arc_count))
+            first = int(np.searchsorted(self.indptr, piece.start, side="right")) - 1
+            last = int(np.searchsorted(self.indptr, piece.stop, side="left"))
+            bounds = np.clip(self.indptr[first : last + 1], piece.start, piece.stop)
+            rows = np.arange(first, last, dtype=self.targets.dtype)
+            yield EdgeBlock(np.repeat(rows, np.diff(bounds)), self.targets[piece], (self.epsilon[piece],))
+
+    def edges(self) -> tuple[Indices, Indices, Floats]:
+        """Source, target and ε as written, of every edge once, those without a constraint included."""
+        source = np.repeat(np.arange(self.size, dtype=self.targets.dtype), np.diff(self.indptr))
+        written = raise_to_written(self.epsilon, np.unpackbits(self._lowered, count=self.arc_count).astype(np.bool_))
+        once, free = source < self.targets, self._unconstrained
+        free = free.take(free.source < free.target)
+        return (
+            np.concatenate([source[once], free.source]),
+            np.concatenate([self.targets[once], free.target]),
+            np.concatenate([written[once], free.epsilon]),
+        )
+
+    def __repr__(self) -> str:
+        return f"DatasetGraph({self.size} datasets, {self.edge_count} edges)"

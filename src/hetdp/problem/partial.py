@@ -1,0 +1,100 @@
+"""The partial mechanism: p given on some datasets, the pins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import Fault
+from hetdp.problem import validation
+from hetdp.problem.findings import Findings
+from hetdp.problem.labels import as_list
+from hetdp.problem.problem import Problem
+from hetdp.problem.space import Floats
+from hetdp.theory import coordinate
+
+
+@dataclass(frozen=True)
+class PartialMechanism:
+    """Pins, each given as p, as z or as error; a mapping label → number, or an array with NaN where not given.
+
+    Attributes:
+        p: Pr[answer 1].
+        z: the Laplace coordinate of p, which loses nothing.
+        error: the probability of the wrong answer, for pins so good that p would round to 1.
+
+    Paper: the partial function p: S → [0, 1] of Section IV.
+
+    >>> PartialMechanism(p={"a": 0.5}, error={"b": 1e-30})
+    PartialMechanism(p={'a': 0.5}, z=None, error={'b': 1e-30})
+    """
+
+    p: Any = None
+    z: Any = None
+    error: Any = None
+
+
+def pins_of(partial: Any, problem: Problem) -> Floats:
+    """The pins as coordinates in graph order, NaN where a dataset is free."""
+    if not isinstance(partial, PartialMechanism):
+        partial = PartialMechanism(p=partial)
+    findings = Findings("partial mechanism")
+    pins = np.full(problem.graph.size, np.nan)
+    for name in ("p", "z", "error"):
+        given = getattr(partial, name)
+        if given is not None:
+            _enter(name, _in_order(name, given, problem, findings), pins, problem, findings)
+    findings.raise_if_any()
+    return pins
+
+
+def _in_order(name: str, given: Any, problem: Problem, findings: Findings) -> Floats:
+    """One column in graph order, NaN where not given."""
+    graph = problem.graph
+    if not isinstance(given, Mapping):
+        column = given if isinstance(given, np.ndarray) else as_list(given)
+        if len(column) != graph.size:
+            value = f"{len(column)} for {graph.size} datasets"
+            rule = "an array has one entry for each dataset, in graph order, NaN where not given"
+            findings.add(Fault("wrong number of pins", name, value, rule))
+            findings.raise_if_any()
+        return _numbers(name, column, graph.datasets, findings)
+    labels = list(given)
+    where = graph.indices(labels)
+    rule = "only datasets of the graph can be pinned"
+    findings.add_where(where < 0, lambda at: Fault("unknown dataset", f"{name}[{labels[at]!r}]", "", rule))
+    values = _numbers(name, list(given.values()), labels, findings)
+    rule = "a pin is a number; leave free datasets out of the mapping"
+    findings.add_where(np.isnan(values), lambda at: Fault("missing value", f"{name}[{labels[at]!r}]", "nan", rule))
+    column = np.full(graph.size, np.nan)
+    column[where[where >= 0]] = values[where >= 0]
+    return column
+
+
+def _numbers(name: str, values: Any, labels: Any, findings: Findings) -> Floats:
+    return validation.numbers(
+        values, lambda at: f"{name}[{labels[at]!r}]", "non-numeric pin", "a pin is a number", findings
+    )
+
+
+def _enter(name: str, values: Floats, pins: Floats, problem: Problem, findings: Findings) -> None:
+    given = ~np.isnan(values)
+    label = problem.graph.label
+    rule = "a dataset is pinned once, as p, as z or as error"
+    findings.add_where(given & ~np.isnan(pins), lambda at: Fault("pinned twice", f"dataset {label(at)!r}", "", rule))
+    if name == "z":
+        pins[given] = values[given] + 0.0
+        return
+    outside = given & ~((values >= 0.0) & (values <= 1.0))
+    rule = validation.PROBABILITY_RULE
+    findings.add_where(
+        outside, lambda at: Fault(f"{name} out of range:", f"dataset {label(at)!r}", repr(float(values[at])), rule)
+    )
+    given &= ~outside
+    if name == "p":
+        pins[given] = coordinate.from_probability(values[given])
+    else:
+        pins[given] = coordinate.from_error(values[given], problem.answers[given])

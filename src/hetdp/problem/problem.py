@@ -1,0 +1,58 @@
+"""Problem: a space of datasets and a query on it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.query import Answers, answers_of
+from hetdp.problem.space import Mask
+from hetdp.theory.catalogue import notion_named
+from hetdp.theory.notion import Notion
+
+
+class Problem:
+    """What is asked, and how every pair of neighbours is protected. It does not change once made.
+
+    Args:
+        graph: the datasets and their neighbours.
+        query: the true answer at every dataset: a mapping label → answer, or a sequence in graph order.
+        notion: the notion of privacy by name; "pure" is the paper's.
+        positive: which given answer counts as 1; needed unless they are {1, 2}, {0, 1} or booleans.
+
+    >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5)
+    >>> Problem(graph, {"a": 1, "b": 1, "c": 2}).boundary
+    ['b', 'c']
+
+    Paper: Section II (true query function, boundary set) and Definition 6.
+    """
+
+    def __init__(self, graph: DatasetGraph, query: Any, notion: str = "pure", positive: Any = None) -> None:
+        self.graph: DatasetGraph = graph
+        self.answers: Answers = answers_of(query, graph, positive)
+        self.answers.flags.writeable = False
+        self.notion: Notion = notion_named(notion)
+
+    @cached_property
+    def boundary_mask(self) -> Mask:
+        """Which datasets have a neighbour with the other answer; edges without a constraint do not count."""
+        mask = np.zeros(self.graph.size, dtype=np.bool_)
+        for block in self.graph.edge_blocks():
+            mask[block.source[self.answers[block.source] != self.answers[block.target]]] = True
+        mask.flags.writeable = False
+        return mask
+
+    @property
+    def boundary(self) -> list[Any]:
+        """The labels of the boundary, in graph order.
+
+        Paper: Definition 3 (boundary set).
+        """
+        return [self.graph.label(index) for index in np.flatnonzero(self.boundary_mask).tolist()]
+
+    def __repr__(self) -> str:
+        ones = int(np.count_nonzero(self.answers == 1))
+        return f"Problem({self.graph.size} datasets, {ones} with answer 1, notion {self.notion.name!r})"

@@ -1,0 +1,93 @@
+"""The query: the true answer, 1 or 2, at every dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import Fault
+from hetdp.problem.findings import Findings
+from hetdp.problem.labels import as_list
+from hetdp.problem.space import Space
+
+Answers = NDArray[np.int8]
+RULE = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
+
+
+def answers_of(query: Any, space: Any, positive: Any = None) -> Answers:
+    """The answers as 1 and 2, in graph order; p is always the probability of releasing 1.
+
+    Args:
+        query: mapping label → answer, or a sequence in graph order.
+        space: the datasets.
+        positive: which of the two given answers counts as answer 1. Needed unless they are {1, 2}, {0, 1} or booleans.
+    """
+    findings = Findings("query")
+    values = _values(query, space, findings)
+    findings.raise_if_any()
+    plain = isinstance(values, np.ndarray) and values.dtype.kind in "iub"
+    distinct = np.unique(values).tolist() if plain else _distinct(values, space, findings)
+    first = _first_answer(distinct, positive, space, values, findings)
+    findings.raise_if_any()
+    if plain:
+        return np.where(values == first, np.int8(1), np.int8(2))
+    return np.fromiter((1 if value == first else 2 for value in values), np.int8, len(values))
+
+
+def _values(query: Any, space: Any, findings: Findings) -> Any:
+    if isinstance(query, Mapping):
+        return _values_by_label(query, space, findings)
+    values = query if isinstance(query, np.ndarray) else as_list(query)
+    if len(values) != space.size:
+        rule = "a sequence has one answer for each dataset, in graph order"
+        findings.add(Fault("wrong number of answers", "query", f"{len(values)} for {space.size} datasets", rule))
+    return values
+
+
+def _values_by_label(query: Mapping[Any, Any], space: Any, findings: Findings) -> Any:
+    given = list(query)
+    where = space.indices(given)
+    rule = "a query answers datasets of the graph"
+    findings.add_where(where < 0, lambda at: Fault("unknown dataset", f"query[{given[at]!r}]", "", rule))
+    has_answer = np.zeros(space.size, dtype=np.bool_)
+    has_answer[where[where >= 0]] = True
+    rule = "every dataset has a true answer"
+    findings.add_where(~has_answer, lambda at: Fault("no answer", f"dataset {space.label(at)!r}", "", rule))
+    findings.raise_if_any()
+    ordered: list[Any] = [None] * space.size
+    for position, value in zip(where.tolist(), query.values(), strict=True):
+        ordered[position] = value
+    integers = set(map(type, ordered)) == {int}
+    return np.array(ordered) if integers else ordered
+
+
+def _distinct(values: Any, space: Space, findings: Findings) -> list[Any]:
+    """The different answers; missing ones (None, NaN) are faults."""
+    listed = as_list(values)
+    missing = np.fromiter((value is None or value != value for value in listed), np.bool_, len(listed))
+    rule = "every dataset has a true answer"
+    findings.add_where(missing, lambda at: Fault("no answer", f"dataset {space.label(at)!r}", "", rule))
+    try:
+        return list(dict.fromkeys(value for value in listed if not (value is None or value != value)))
+    except TypeError:
+        findings.add(Fault("answers that cannot be compared", "query", "", RULE))
+        findings.raise_if_any()
+        raise
+
+
+def _first_answer(distinct: list[Any], positive: Any, space: Space, values: Any, findings: Findings) -> Any:
+    if len(distinct) > 2 or (positive is not None and len({*distinct, positive}) > 2):
+        pair = {*distinct[:2]} if positive is None else {positive, *[x for x in distinct if x != positive][:1]}
+        third = next(at for at, value in enumerate(as_list(values)) if value not in pair)
+        findings.add(Fault("a third answer", f"dataset {space.label(third)!r}", repr(values[third]), RULE))
+        return None
+    if positive is not None:
+        return positive
+    if {*distinct} <= {1, 2} or {*distinct} <= {0, 1}:
+        return 1
+    shown = ", ".join(map(repr, distinct))
+    findings.add(Fault("unclear which answer is 1:", "query", shown, RULE, "say positive=, the answer p speaks of"))
+    return None

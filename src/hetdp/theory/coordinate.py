@@ -1,0 +1,62 @@
+"""The Laplace coordinate: z keeps both tails of p, so that p never collapses to 0 or 1.
+
+    z = log(2p) for p ≤ ½,  −log(2(1 − p)) for p > ½;  the smaller tail is ½·e^(−|z|).
+
+All functions take numbers or arrays. Swapping the two answers is z → −z.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def from_probability(p: ArrayLike) -> Floats:
+    """z of p.
+
+    >>> from_probability([0.0, 0.5, 1.0])
+    array([-inf,   0.,  inf])
+    """
+    p = np.asarray(p, dtype=np.float64)
+    return np.where(p > 0.5, -_log_twice(1.0 - p), _log_twice(p))
+
+
+def from_error(error: ArrayLike, answers: ArrayLike) -> Floats:
+    """z from the probability of the wrong answer, which keeps the tail that p near 1 would lose."""
+    z = from_probability(error)
+    return np.asarray(np.where(np.asarray(answers) == 1, -z, z) + 0.0)
+
+
+def probability(z: ArrayLike) -> Floats:
+    """p = Pr[answer 1], for people to read; it rounds to 1.0 from z ≈ 37 on.
+
+    >>> probability([-np.inf, 0.0, np.log(2)])
+    array([0.  , 0.5 , 0.75])
+    """
+    z = np.asarray(z, dtype=np.float64)
+    tail = 0.5 * np.exp(-np.abs(z))
+    return np.where(z > 0.0, 1.0 - tail, tail)
+
+
+def error(z: ArrayLike, answers: ArrayLike) -> Floats:
+    """The probability of the wrong answer: 1 − p where the answer is 1, p where it is 2."""
+    z = np.asarray(z, dtype=np.float64)
+    return probability(np.where(np.asarray(answers) == 1, -z, z))
+
+
+def middle(z: Floats, other: Floats) -> Floats:
+    """z of the mean of two probabilities, from the mean of whichever tail is the smaller one.
+
+    >>> middle(np.array([-np.inf, 40.0]), np.array([np.inf, 40.0]))
+    array([ 0., 40.])
+    """
+    ones = 0.5 * (probability(z) + probability(other))
+    twos = 0.5 * (probability(-z) + probability(-other))
+    return np.where(ones > 0.5, -_log_twice(twos), _log_twice(ones)) + 0.0
+
+
+def _log_twice(tail: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.log(2.0 * tail)) + 0.0

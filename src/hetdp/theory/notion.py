@@ -1,0 +1,29 @@
+"""What a notion of privacy must say so that every engine can work with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Notion:
+    """One rule p(v) ≤ f(p(u)) for the two ends of an edge, in the coordinate z where it is computed.
+
+    `step` and `quick` are scalar functions of plain arithmetic, so that an engine can run them as they are or compile
+    them; both take the label at one end and then the edge's parameters, in the order of `parameters`.
+
+    Attributes:
+        name: what the user calls it.
+        parameters: the columns an edge carries.
+        step: the largest label the edge allows at its other end, rounded toward privacy. It is never above the exact
+            bound, never below its argument, and monotone.
+        quick: a cheap guess; where it exceeds a label, `step` cannot improve that label.
+
+    The lower bound is the mirror of the upper one in every notion: search on −z.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    step: Callable[..., float]
+    quick: Callable[..., float]

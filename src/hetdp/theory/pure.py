@@ -1,0 +1,82 @@
+"""Pure ε(u,v): the paper's notion, as an exactly private step on the Laplace coordinate.
+
+Letters: z is the label at u, epsilon is ε(u,v), t = z + ε. docs/theory/rounded-step.md has the proofs.
+
+Paper: Definition 7 (initial DP conditions), Lemma 3 (iff).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetdp.theory.coordinate import Floats
+from hetdp.theory.notion import Notion
+
+LARGEST = 1.7976931348623157e308
+LN2_HI = 0.6931471805599453
+LN2_LO = 2.3190468138462996e-17
+LN2_REST = 2e-26  # more than what LN2_HI + LN2_LO lacks, which is amplified where t is next to ln 2
+EIGHT_ULPS_DOWN = 1.0 - 2.0**-49  # more than the error of the five roundings below
+
+
+def add_down(z: float, epsilon: float) -> float:
+    """The largest float not above the exact sum z + ε."""
+    total = z + epsilon
+    shift = total - z
+    error = (z - (total - shift)) + (epsilon - shift)
+    if error >= 0.0:
+        return total
+    if error < 0.0:
+        return math.nextafter(total, -math.inf)
+    if z == math.inf or z == -math.inf:
+        return z
+    return LARGEST  # the sum left the floats; the exact one did not
+
+
+def cross_down(z: float, epsilon: float) -> float:
+    """A float just below the exact bound on an edge that crosses p = ½, that is for z < 0 < z + ε."""
+    t = z + epsilon
+    if t <= 0.35:
+        a = -math.log1p(-math.expm1(t))
+    else:
+        d = ((LN2_HI - t) + LN2_LO) + LN2_REST
+        a = math.inf if d <= 0.0 else -(LN2_HI + math.log(-math.expm1(-d)))
+    b = epsilon - math.log1p(-math.expm1(z))
+    return min(a, b) * EIGHT_ULPS_DOWN
+
+
+def step(z: float, epsilon: float) -> float:
+    """The upper bound that label z imposes over an edge, rounded toward privacy.
+
+    >>> step(0.5, 0.25)
+    0.75
+    >>> step(-1.0, 0.25)
+    -0.75
+    """
+    added = add_down(z, epsilon)
+    if z >= 0.0 or added <= 0.0:
+        return added
+    return max(added, cross_down(z, epsilon))
+
+
+def quick(z: float, epsilon: float) -> float:
+    """Plain addition: `step` is at most one float below it, never more."""
+    return z + epsilon
+
+
+def meeting(epsilon: Floats) -> Floats:
+    """The coordinate ±z = log((1 + e^ε)/2), rounded down, at which two neighbours with different answers meet.
+
+    Neither can be more accurate unless the other is less: the error 1/(1 + e^ε) of both is the least worst error.
+
+    >>> bool(abs(meeting(np.array([1.0]))[0] - np.log((1 + np.e) / 2)) < 1e-14)
+    True
+    """
+    small = np.log1p(0.5 * np.expm1(np.minimum(epsilon, 1.0)))
+    large = (epsilon - LN2_HI) + np.log1p(np.exp(-epsilon))
+    return np.asarray(np.where(epsilon <= 1.0, small, large) * EIGHT_ULPS_DOWN)
+
+
+PURE = Notion(name="pure", parameters=("epsilon",), step=step, quick=quick)

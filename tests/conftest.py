@@ -1,0 +1,56 @@
+"""Settings of the whole test run: Hypothesis profiles, strict mode, and the second run without the JIT."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+STRICT = os.environ.get("HETDP_STRICT", "") not in ("", "0")
+NOT_RUN = ("skipped", "xfailed", "xpassed")
+ENGINE_TESTS = Path(__file__).parent / "engines"
+
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile(
+    "ci",
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],  # says something about the machine, not about the code
+)
+settings.load_profile("ci" if STRICT else "dev")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the engines' tests `jit_off`, so that one marker selects the second run."""
+    for item in items:
+        if item.path.is_relative_to(ENGINE_TESTS) and not item.get_closest_marker("jit_only"):
+            item.add_marker("jit_off")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In strict mode, fails a run that skipped anything; workers leave the judgement to the controller."""
+    if not STRICT or hasattr(session.config, "workerinput") or session.exitstatus != pytest.ExitCode.OK:
+        return
+    if _not_run(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Names what strict mode objects to."""
+    reports = _not_run(terminalreporter.config) if STRICT else []
+    if reports:
+        terminalreporter.section("strict mode: these tests did not run to a plain pass")
+        for report in reports:
+            terminalreporter.line(f"{report.outcome}: {report.nodeid}")
+
+
+def _not_run(config: pytest.Config) -> list[pytest.TestReport | pytest.CollectReport]:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:
+        raise pytest.UsageError("strict mode reads the terminal reporter; do not switch it off")
+    return [report for outcome in NOT_RUN for report in reporter.stats.get(outcome, [])]

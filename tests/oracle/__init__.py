@@ -1,0 +1,1 @@
+"""Slow, obvious, independent ways to the same numbers. Nothing here imports hetdp."""

@@ -1,0 +1,75 @@
+"""The wheel, built and used the way a stranger would: in an environment with nothing else in it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from hetdp.version import VERSION
+
+ROOT = Path(__file__).parent.parent
+METADATA = f"hetdp-{VERSION}.dist-info/"
+LOADED = "import sys, hetdp; print(sorted({'flint', 'llvmlite', 'numba', 'numpy'} & sys.modules.keys()))"
+IMPORT_ALL = """
+import importlib, pkgutil, hetdp
+for module in pkgutil.walk_packages(hetdp.__path__, "hetdp."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+"""
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """Standard output of a command that must succeed, without this environment's Python settings."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_the_package_and_its_metadata_only(wheel: Path):
+    names = ZipFile(wheel).namelist()
+    assert [name for name in names if not name.startswith(("hetdp/", METADATA))] == []
+    assert [name for name in names if "__pycache__" in name] == []
+
+
+def test_the_wheel_holds_every_module_the_typing_marker_and_the_licence(wheel: Path):
+    names = set(ZipFile(wheel).namelist())
+    modules = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / "hetdp").rglob("*.py")}
+    assert modules <= names
+    assert {"hetdp/py.typed", f"{METADATA}licenses/LICENSE"} <= names
+
+
+def test_the_wheel_works_where_nothing_else_is_installed(wheel: Path, tmp_path: Path):
+    # One test, so that one worker makes the environment once.
+    python = empty_environment(tmp_path)
+    install(wheel, python)
+    assert run(python, "-c", "import hetdp; print(hetdp.__version__)", cwd=tmp_path).strip() == VERSION
+    assert run(python, "-c", LOADED, cwd=tmp_path).strip() == "[]", "import hetdp must load no heavy library"
+    run(python, "-c", IMPORT_ALL, cwd=tmp_path)
+    assert run(python, "-m", "hetdp.cli.demo", cwd=tmp_path).strip()
+
+
+def empty_environment(folder: Path) -> Path:
+    """The Python of an environment with nothing in it, not even pip."""
+    venv.create(folder / "environment", with_pip=False, symlinks=os.name != "nt")
+    return folder / "environment" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def install(wheel: Path, python: Path) -> None:
+    """Installs the wheel and what it asks for, from wherever pip is set to look."""
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
+    run(*pip, "install", "--quiet", "--no-compile", wheel, cwd=wheel.parent)

@@ -1,0 +1,83 @@
+"""What every file of the repository must keep to."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hetdp.version import VERSION
+
+ROOT = Path(__file__).parent.parent
+MOST_LINES = 250
+
+# Written in parts, so that this file does not match itself.
+HOSTS = [
+    ".".join(parts)
+    for parts in (
+        ("pypi", "org"),
+        ("pythonhosted", "org"),
+        ("npmjs", "com"),
+        ("npmjs", "org"),
+        ("yarnpkg", "com"),
+        ("unpkg", "com"),
+        ("jsdelivr", "net"),
+        ("cloudflare", "com"),
+        ("anaconda", "org"),
+        ("crates", "io"),
+    )
+]
+MACHINE_PATHS = ["/" + folder + "/" for folder in ("work", "root", "tmp", "home", "opt")]
+VAGUE_NAMES = {"base", "common", "core", "helper", "helpers", "misc", "util", "utils"}
+
+
+def repository_files() -> list[Path]:
+    """Files that are committed, or would be by `git add .`."""
+    command = ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+def places(pattern: str) -> list[str]:
+    """`file:line` of every match in the repository."""
+    found = []
+    for path in repository_files():
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        found += [f"{path.relative_to(ROOT)}:{n}" for n, line in enumerate(lines, 1) if re.search(pattern, line)]
+    return found
+
+
+def test_there_are_files_to_look_at():
+    assert ROOT / "pyproject.toml" in repository_files()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_no_file_names_a_package_host(host: str):
+    assert places(r"(?i)\b" + re.escape(host)) == []
+
+
+@pytest.mark.parametrize("folder", MACHINE_PATHS)
+def test_no_file_names_a_path_of_one_machine(folder: str):
+    assert places(r"(?<![\w.~}*)-])" + re.escape(folder)) == []
+
+
+def test_every_module_can_be_read_in_one_sitting():
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in (ROOT / "src").rglob("*.py")}
+    assert {str(path.relative_to(ROOT)): n for path, n in lengths.items() if n > MOST_LINES} == {}
+
+
+def test_every_file_and_folder_is_named_after_what_it_holds():
+    relative = [path.relative_to(ROOT) for path in repository_files()]
+    assert [str(path) for path in relative if VAGUE_NAMES & {part.split(".")[0] for part in path.parts}] == []
+
+
+def test_every_package_is_a_package():
+    folders = {path.parent for path in (ROOT / "src" / "hetdp").rglob("*.py")}
+    assert [str(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+@pytest.mark.parametrize("name", ["CHANGELOG.md", "CITATION.cff"])
+def test_the_version_is_the_same_everywhere(name: str):
+    assert re.search(rf"\b{re.escape(VERSION)}\b", (ROOT / name).read_text(encoding="utf-8"))
