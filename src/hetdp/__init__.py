@@ -5,12 +5,13 @@ Names are loaded when first used, so that ``import hetdp`` itself costs next to 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from hetdp.version import VERSION as __version__
 
+TYPE_CHECKING = False  # type checkers take it as true; importing it would double the cost of `import hetdp`
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
         Fault,
@@ -87,6 +88,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'hetdp' has no attribute {name!r}")
+    from importlib import import_module
+
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value

@@ -23,6 +23,12 @@ def test_the_corrected_corollary_is_the_path_theorem_with_one_epsilon():
         assert corollary(alpha, epsilon, n) == pytest.approx(expected, rel=1e-10, abs=1e-12)
 
 
+def test_the_library_has_the_corrected_corollary_under_its_own_name():
+    for alpha, epsilon, n in drawn():
+        found = hetdp.homogeneous_path_mechanism(alpha, epsilon, n).tolist()
+        assert found == pytest.approx(corollary(alpha, epsilon, n), rel=1e-10, abs=1e-12)
+
+
 def test_the_corrected_corollary_is_the_recursion():
     for alpha, epsilon, n in drawn():
         steps = [along(alpha, [epsilon] * i) for i in range(n + 1)]

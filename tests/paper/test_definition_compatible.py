@@ -42,7 +42,7 @@ def test_a_repair_is_compatible_and_pins_the_same_datasets():
     for small in incompatible_problems(seed=184, count=100):
         problem = problem_of(small)
         repair = hetdp.check(problem, small.pins).repair
-        repaired = SmallProblem(small.edges, small.answers, {v: float(p) for v, p in repair.pins.items()})
+        repaired = SmallProblem(small.edges, small.answers, repair.probabilities)
         assert repaired.pins.keys() == small.pins.keys()
         assert compatible(repaired)
         assert hetdp.check(problem, repair.pins).compatible

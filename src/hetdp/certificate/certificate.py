@@ -86,7 +86,7 @@ def verify(problem: Problem, mechanism: Claim) -> Certificate:
         problem: the datasets, edges and answers.
         mechanism: anything with `coordinates`, `pinned` and `links`.
 
-    Paper: Definition 7 (every initial DP condition), Definition 5 (optimal) among mechanisms that agree on the pins.
+    Paper: Definition 8 (every initial DP condition), Definition 6 (optimal) among mechanisms that agree on the pins.
 
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0)

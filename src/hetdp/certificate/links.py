@@ -89,6 +89,7 @@ def _plain_gaps(parent: Floats, child: Floats, epsilon: Floats) -> tuple[Floats,
         above = np.nextafter(child, np.inf)
         loose = (total > above) | ((total == above) & (error >= 0.0)) | (gap < 0.0)
     stuck = (child == -np.inf) & (parent == -np.inf)
+    gap = np.where(np.isnan(gap), np.inf, gap)  # the exact sum lies beyond the largest float
     return np.where(stuck, 0.0, gap), np.asarray(loose & ~stuck)
 
 

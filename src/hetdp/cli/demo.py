@@ -33,7 +33,7 @@ def voters(count: int, protect: str) -> Problem:
 
 def main() -> None:
     """Prints the whole story."""
-    print(__doc__)
+    print("hetdp: private yes/no answers when different people, or situations, need different privacy\n")
     _three_voters()
     _five_voters()
     _incompatible()

@@ -35,10 +35,10 @@ class Witness:
     value: float
 
     def __str__(self) -> str:
-        first, last = self.path.datasets[0], self.path.datasets[-1]
+        first, last, steps = self.path.datasets[0], self.path.datasets[-1], len(self.path.epsilons)
         return (
             f"p({first!r}) = {self.path.bounds[0]:.6g} allows at most p({last!r}) = {self.path.bounds[-1]:.6g}"
-            f" ({len(self.path.epsilons)} steps away), but p({last!r}) is pinned at {self.value:.6g}."
+            f" ({steps} step{'s' * (steps > 1)} away), but p({last!r}) is pinned at {self.value:.6g}."
         )
 
 

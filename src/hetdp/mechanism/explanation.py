@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,7 +14,7 @@ from hetdp.theory import coordinate
 
 @dataclass(frozen=True)
 class BindingPath:
-    """What one pinned dataset imposes along a path.
+    """What one pinned dataset imposes along a path; a single dataset if it is itself pinned, or if nothing binds it.
 
     Attributes:
         datasets: labels from the pinned dataset to the last one.
@@ -22,7 +23,7 @@ class BindingPath:
         coordinates: the same as z, which keeps what p rounds away.
         upper: whether the bounds are upper ones ("at most", answer 1) or lower ones ("at least", answer 2).
 
-    Paper: Definition 8 (the path upper bound function).
+    Paper: Definition 9 (the path upper bound function).
     """
 
     datasets: list[Any]
@@ -33,6 +34,8 @@ class BindingPath:
 
     def __str__(self) -> str:
         word = "at most" if self.upper else "at least"
+        if math.isinf(self.coordinates[-1]) and len(self.datasets) == 1:
+            return f"p({self.datasets[0]}) = {self.bounds[0]:.6g}, exactly; nothing binds it"
         lines = [f"p({self.datasets[0]}) = {self.bounds[0]:.6g} is given"]
         steps = zip(self.datasets[1:], self.epsilons, self.bounds[1:], strict=True)
         lines += [f"over ε = {epsilon:g}: p({dataset}) {word} {bound:.6g}" for dataset, epsilon, bound in steps]

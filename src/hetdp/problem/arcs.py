@@ -27,11 +27,15 @@ class Arcs(NamedTuple):
 
 def both_directions(source: Indices, target: Indices, epsilon: Floats) -> Arcs:
     """All arcs of the edges; self-loops constrain nothing and are dropped."""
-    edges = np.flatnonzero(source != target)
-    ends = np.concatenate([source[edges], target[edges]]), np.concatenate([target[edges], source[edges]])
+    loops = source == target
+    proper = np.flatnonzero(~loops) if loops.any() else slice(None)
+    forth, back = source[proper], target[proper]
+    ends = np.concatenate([forth, back]), np.concatenate([back, forth])
     order = _order(*ends)
-    edge = edges[np.where(order < len(edges), order, order - len(edges))]
-    return Arcs(ends[0][order], ends[1][order], epsilon[edge], edge)
+    arc_source, arc_target = ends[0][order], ends[1][order]
+    np.subtract(order, len(forth), out=order, where=order >= len(forth))
+    edge = order if isinstance(proper, slice) else proper[order]
+    return Arcs(arc_source, arc_target, epsilon[edge], edge)
 
 
 def repeats(arcs: Arcs) -> NDArray[np.bool_]:
@@ -59,7 +63,9 @@ def _order(source: Indices, target: Indices) -> NDArray[np.int64]:
 def _stable_order(values: Indices) -> NDArray[np.int64]:
     if len(values) >> POSITION_BITS or (len(values) and int(values.max()) >> (63 - POSITION_BITS)):
         return np.argsort(values, kind="stable")
-    packed = (values.astype(np.int64) << POSITION_BITS) | np.arange(len(values))
+    packed = values.astype(np.int64)
+    packed <<= POSITION_BITS
+    packed |= np.arange(len(values))
     packed.sort()
     packed &= (1 << POSITION_BITS) - 1
     return packed

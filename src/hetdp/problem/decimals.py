@@ -13,7 +13,7 @@ from hetdp.problem.space import Floats, Mask
 DIGITS = 15  # every decimal of up to 15 digits is the shortest one of its float
 EXACT_POWERS: Floats = 10.0 ** np.arange(23, dtype=np.float64)  # the powers of ten that are floats
 SPLITTER = 2.0**27 + 1.0
-BLOCK = 1 << 16
+BLOCK = 1 << 14  # small enough to stay in the cache
 
 
 def floor_to_decimals(written: Floats) -> tuple[Floats, Mask]:
@@ -28,11 +28,12 @@ def floor_to_decimals(written: Floats) -> tuple[Floats, Mask]:
     >>> float(floored[0])
     0.09999999999999999
     """
-    lowered = np.zeros(len(written), dtype=np.bool_)
+    floored, lowered = np.empty_like(written), np.empty(len(written), dtype=np.bool_)
     for start in range(0, len(written), BLOCK):
         piece = slice(start, start + BLOCK)
         lowered[piece] = ~_not_above_decimal(written[piece])
-    return np.where(lowered, np.nextafter(written, 0.0), written), lowered
+        floored[piece] = np.where(lowered[piece], np.nextafter(written[piece], 0.0), written[piece])
+    return floored, lowered
 
 
 def raise_to_written(floored: Floats, lowered: Mask) -> Floats:

@@ -25,7 +25,7 @@ class DatasetGraph:
     Rows are kept in compressed form: the neighbours of dataset i are ``targets[indptr[i]:indptr[i + 1]]``, with their ε
     beside them in ``epsilon``, floored to the decimal that was written.
 
-    Paper: the graph of Section II, with the privacy function of Definition 6 (heterogeneous differential privacy).
+    Paper: the graph of Section II, with the privacy function of Definition 7 (heterogeneous differential privacy).
     """
 
     def __init__(self, labels: Labels, arcs: Arcs) -> None:
@@ -33,10 +33,9 @@ class DatasetGraph:
         finite = np.isfinite(arcs.epsilon)
         self._unconstrained = arcs.take(~finite)
         arcs = arcs if finite.all() else arcs.take(finite)
-        number = np.int32 if self.size < 2**31 else np.int64
         self.indptr: NDArray[np.int64] = np.zeros(self.size + 1, dtype=np.int64)
         np.cumsum(np.bincount(arcs.source, minlength=self.size), out=self.indptr[1:])
-        self.targets: Indices = arcs.target.astype(number)
+        self.targets: Indices = arcs.target
         floored, lowered = floor_to_decimals(arcs.epsilon)
         self.epsilon: Floats = floored
         self._lowered = np.packbits(lowered)
@@ -74,7 +73,8 @@ class DatasetGraph:
         findings = Findings("edges")
         source, target, written = validation.edge_columns(source, target, epsilon, findings)
         labels = labels_of_ends(source, target) if datasets is None else labels_of(datasets, findings)
-        ends = labels.indices(source), labels.indices(target)
+        number = np.int32 if len(labels.names) < 2**31 else np.int64
+        ends = labels.indices(source).astype(number), labels.indices(target).astype(number)
         usable = validation.usable_edges(source, target, ends, written, findings)
         arcs = both_directions(ends[0][usable], ends[1][usable], written[usable])
         repeated = repeats(arcs)

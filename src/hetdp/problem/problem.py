@@ -27,7 +27,7 @@ class Problem:
     >>> Problem(graph, {"a": 1, "b": 1, "c": 2}).boundary
     ['b', 'c']
 
-    Paper: Section II (true query function, boundary set) and Definition 6.
+    Paper: Section II (true query function, boundary set) and Definition 7.
     """
 
     def __init__(self, graph: DatasetGraph, query: Any, notion: str = "pure", positive: Any = None) -> None:

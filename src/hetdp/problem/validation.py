@@ -70,7 +70,8 @@ def contradictions(
 def numbers(values: Any, place: Callable[[int], str], what: str, rule: str, findings: Findings) -> Floats:
     """The values as floats; what is no number is a fault, and stands as 0 so that the other checks can go on."""
     try:
-        if not (isinstance(values, np.ndarray) and values.dtype.kind in "fiu") and str in set(map(type, values)):
+        plain = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
+        if not plain and any(issubclass(kind, (str, bytes)) for kind in set(map(type, values))):
             raise ValueError  # NumPy would read numbers from text
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

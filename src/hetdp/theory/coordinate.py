@@ -37,7 +37,7 @@ def probability(z: ArrayLike) -> Floats:
     """
     z = np.asarray(z, dtype=np.float64)
     tail = 0.5 * np.exp(-np.abs(z))
-    return np.where(z > 0.0, 1.0 - tail, tail)
+    return np.asarray(np.where(z > 0.0, 1.0 - tail, tail))
 
 
 def error(z: ArrayLike, answers: ArrayLike) -> Floats:

@@ -2,7 +2,7 @@
 
 Letters: z is the label at u, epsilon is ε(u,v), t = z + ε. docs/theory/rounded-step.md has the proofs.
 
-Paper: Definition 7 (initial DP conditions), Lemma 3 (iff).
+Paper: Definition 8 (initial DP conditions), Lemma 3 (iff).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hetdp.theory.notion import Notion
 LARGEST = 1.7976931348623157e308
 LN2_HI = 0.6931471805599453
 LN2_LO = 2.3190468138462996e-17
-LN2_REST = 2e-26  # more than what LN2_HI + LN2_LO lacks, which is amplified where t is next to ln 2
+LN2_REST = 1e-32  # more than what LN2_HI + LN2_LO lacks, which is amplified where t is next to ln 2
 EIGHT_ULPS_DOWN = 1.0 - 2.0**-49  # more than the error of the five roundings below
 
 
@@ -38,7 +38,7 @@ def add_down(z: float, epsilon: float) -> float:
 def cross_down(z: float, epsilon: float) -> float:
     """A float just below the exact bound on an edge that crosses p = ½, that is for z < 0 < z + ε."""
     t = z + epsilon
-    if t <= 0.35:
+    if t <= 0.5:
         a = -math.log1p(-math.expm1(t))
     else:
         d = ((LN2_HI - t) + LN2_LO) + LN2_REST

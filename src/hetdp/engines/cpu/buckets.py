@@ -36,6 +36,11 @@ HEAP_IDS = HEAP_KEYS + HEAP_SIZE
 DESK_SIZE = HEAP_IDS + HEAP_SIZE
 
 
+def pool_size(entries: int) -> int:
+    """Room for so many entries in any buckets; pages that are never used cost nothing."""
+    return (entries // IN_CHUNK + min(entries, TIES) + 3) << CHUNK_BITS
+
+
 def key_of(bits: int) -> int:
     """The bits of a float as an integer of the same order."""
     return bits ^ ((bits >> 63) & LARGEST_KEY)

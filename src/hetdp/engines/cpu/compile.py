@@ -16,6 +16,7 @@ from typing import Any
 import numba
 
 from hetdp.engines.cpu import grow as kernels
+from hetdp.engines.cpu.prefetch import compiled_prefetch
 from hetdp.theory.notion import Notion
 
 Function = Callable[..., Any]
@@ -24,7 +25,10 @@ Function = Callable[..., Any]
 @cache
 def compiled_for(notion: Notion) -> Function:
     """The search kernel with a notion's step in it."""
-    return compiled(kernels.grow, f"grow_{notion.name}", {"step": notion.step, "quick": notion.quick})
+    replaced = {"step": notion.step, "quick": notion.quick}
+    if not numba.config.DISABLE_JIT:
+        replaced["prefetch"] = compiled_prefetch
+    return compiled(kernels.grow, f"grow_{notion.name}", replaced)
 
 
 @cache
@@ -38,14 +42,14 @@ def compiled(function: Function, name: str, replaced: dict[str, Function]) -> Fu
     name = f"{name}_{digest(function, replaced)}"
     plain = rebuilt(function, replaced, {}, name)
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(plain)
+        return numba.njit(cache=True, nogil=True, _nrt=False, error_model="numpy")(plain)
     except RuntimeError:  # numba finds no folder that it may write to
-        return numba.njit(nogil=True, error_model="numpy")(plain)
+        return numba.njit(nogil=True, _nrt=False, error_model="numpy")(plain)
 
 
 def callees(function: Function, replaced: dict[str, Function]) -> dict[str, Any]:
     """The globals a function uses, by name."""
-    scope = {**function.__globals__, **{name: value for name, value in replaced.items()}}
+    scope = {**function.__globals__, **replaced}
     return {name: scope[name] for name in function.__code__.co_names if name in scope}
 
 
@@ -70,10 +74,11 @@ def rebuilt(function: Function, replaced: dict[str, Function], done: dict[Functi
     for callee_name, callee in callees(function, replaced).items():
         if isinstance(callee, FunctionType):
             if callee not in done:
-                done[callee] = numba.njit(nogil=True, error_model="numpy")(
+                inline = not hasattr(callee, "apart")
+                done[callee] = numba.njit(nogil=True, _nrt=False, error_model="numpy", forceinline=inline)(
                     rebuilt(callee, replaced, done, callee.__name__)
                 )
-            scope[callee_name] = done[callee]
+        scope[callee_name] = done.get(callee, callee)
     code: CodeType = function.__code__.replace(co_name=name)
     copy = FunctionType(code, scope, name, function.__defaults__)
     copy.__qualname__ = name

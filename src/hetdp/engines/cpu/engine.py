@@ -7,7 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from hetdp.engines.contract import Growth, Operation, Role, Roles
+from hetdp.engines.cpu.buckets import DESK_SIZE, pool_size
 from hetdp.engines.cpu.compile import compiled_for, compiled_sides
+from hetdp.engines.cpu.grow import IDLE
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion
@@ -37,15 +39,22 @@ class CpuEngine:
         search = compiled_for(notion)
         arrays = space.indptr, space.targets, space.epsilon, labels, labels.view(np.int64), flags, links
         groups = [starts] if roles is None else split_by_answer(space, flags, starts)
+        flags[(labels < np.inf) & ~queued] |= IDLE
+        def run(group: Indices) -> None:
+            entries = len(space.targets) + len(group)
+            pool = np.empty(pool_size(entries), dtype=space.targets.dtype)
+            search(*arrays, group, np.zeros(DESK_SIZE, dtype=np.int64), pool)
+
         if min(len(group) for group in groups) == 0 or np.count_nonzero(flags) < WORTH_A_THREAD:
-            search(*arrays, np.concatenate(groups))
+            run(np.concatenate(groups))
         else:
             with ThreadPoolExecutor(len(groups)) as pool:
-                list(pool.map(lambda group: search(*arrays, group), groups))
+                list(pool.map(run, groups))
         return Growth(labels, links)
 
 
-def split_by_answer(space: DatasetGraph, roles: Roles, starts: Indices) -> list[Indices]:
+def split_by_answer(space: DatasetGraph, flags: Roles, starts: Indices) -> list[Indices]:
     """The starts of the search for each answer, which touch different datasets."""
-    side = compiled_sides()(space.indptr, space.targets, roles, starts)
+    side = np.zeros(len(starts), dtype=np.uint8)
+    compiled_sides()(space.indptr, space.targets, flags, starts, side)
     return [starts[side == Role.FREE_1], starts[side == Role.FREE_2]]

@@ -5,15 +5,17 @@ It reads like Python and runs as Python too; `compile.py` puts a notion in place
 
 from __future__ import annotations
 
-import numpy as np
-
 from hetdp.engines.contract import Roles
-from hetdp.engines.cpu.buckets import CHUNK, CHUNK_BITS, CURRENT, DESK_SIZE, FREE, LARGEST_KEY, LAST, LIMIT, TIES, key_of
+from hetdp.engines.cpu.buckets import CHUNK, CHUNK_BITS, CURRENT,CURSOR, DESK_SIZE, FREE, IN_CHUNK, LARGEST_KEY, LAST, LIMIT, TIES, key_of,RUN_AT,RUN_END,RUN_IDS
+from hetdp.engines.cpu.prefetch import prefetch
 from hetdp.engines.cpu.queue import pop, push
 from hetdp.problem.space import Floats, Indices
 
 ROLE = 3  # the part of a flag that is the role
-QUEUED = 4  # the part that says: the dataset has an entry in the queue
+IDLE = 4  # the part that says: its start is not news, so it is not queued
+NOT_IDLE = 0xFB
+NO_START = 0x7FF0000000000000  # the key of +inf
+FAR, NEAR = 14, 6  # how many datasets ahead rows and labels are asked for
 SETTLED = 8  # the part that says: its label is final
 
 
@@ -36,26 +38,45 @@ def grow(
     flags: Roles,
     links: Indices,
     starts: Indices,
+    desk: Indices,
+    pool: Indices,
 ) -> None:
     """Lowers the labels to the fixed point; `bits` is another view of them, `flags` begins as the roles."""
-    entries = len(targets) + len(starts)
-    pool = np.empty((entries // (CHUNK - 1) + min(entries, TIES) + 3) << CHUNK_BITS, targets.dtype)
-    desk = np.zeros(DESK_SIZE, np.int64)
     desk[FREE] = -1
-    desk[LAST] = LARGEST_KEY
-    desk[LIMIT] = LARGEST_KEY
-    for start in starts:
-        desk[LAST] = min(desk[LAST], key_of(bits[start]))
+    desk[LAST] = desk[LIMIT] = LARGEST_KEY
+    for place in range(len(starts)):
+        desk[LAST] = min(desk[LAST], key_of(bits[starts[place]]))
     desk[CURRENT] = desk[LAST]
-    for start in starts:
-        flags[start] |= QUEUED
-        push(desk, pool, bits, start, key_of(bits[start]), LARGEST_KEY)
-    source = pop(desk, pool, bits)
-    while source >= 0:
+    for place in range(len(starts)):
+        push(desk, pool, bits, starts[place], key_of(bits[starts[place]]), LARGEST_KEY)
+    while True:
+        source = pop(desk, pool, bits)
+        if source < 0:
+            return
         if not flags[source] & SETTLED:
             flags[source] |= SETTLED
+            foresee(indptr, targets, epsilon, labels, desk, pool)
             relax(indptr, targets, epsilon, labels, bits, flags, links, desk, pool, source)
-        source = pop(desk, pool, bits)
+
+
+def foresee(
+    indptr: Indices, targets: Indices, epsilon: Floats, labels: Floats, desk: Indices, pool: Indices
+) -> None:
+    """Asks for the rows of a dataset that is soon to be settled, and for the labels beside one that comes sooner."""
+    far, near = desk[RUN_IDS + desk[RUN_AT] + FAR], desk[RUN_IDS + desk[RUN_AT] + NEAR]
+    ties = desk[CURSOR + TIES]
+    if ties & IN_CHUNK > FAR:
+        far, near = pool[ties - FAR], pool[ties - NEAR]
+    elif desk[RUN_AT] + FAR >= desk[RUN_END]:
+        return
+    row = indptr[far]
+    prefetch(targets, row)
+    prefetch(epsilon, row)
+    prefetch(epsilon, row + 8)
+    prefetch(labels, far)
+    row = indptr[near]
+    for arc in range(row, min(row + 24, indptr[near + 1])):
+        prefetch(labels, targets[arc])
 
 
 def relax(
@@ -79,21 +100,22 @@ def relax(
             continue
         lowered = step(label, float(epsilon[arc])) + 0.0
         if lowered < labels[target]:
-            former = key_of(bits[target]) if flags[target] & QUEUED else LARGEST_KEY
-            flags[target] |= QUEUED
+            former = key_of(bits[target])
+            if former == NO_START or flags[target] & IDLE:
+                former = LARGEST_KEY
+                flags[target] &= NOT_IDLE
             labels[target] = lowered
             links[target] = source
             push(desk, pool, bits, target, key_of(bits[target]), former)
 
 
-def sides(indptr: Indices, targets: Indices, roles: Roles, starts: Indices) -> Roles:
+def sides(indptr: Indices, targets: Indices, flags: Roles, starts: Indices, side: Roles) -> None:
     """The role whose search each start belongs to; PINNED for one that has nobody to tell."""
-    side = np.empty(len(starts), np.uint8)
-    for place, start in enumerate(starts):
-        role = roles[start]
+    for place in range(len(starts)):
+        start = starts[place]
+        role = flags[start]
         arc = indptr[start]
         while role == 0 and arc < indptr[start + 1]:
-            role = roles[targets[arc]]
+            role = flags[targets[arc]]
             arc += 1
         side[place] = role
-    return side

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hetdp.engines.cpu.apart import apart
 from hetdp.engines.cpu.buckets import HEAP_END, HEAP_IDS, HEAP_KEYS
 from hetdp.problem.space import Indices
 
 
+@apart
 def push_heap(desk: Indices, key: int, dataset: int) -> None:
     """Adds an entry; there must be room."""
     place = desk[HEAP_END]
@@ -19,6 +21,7 @@ def push_heap(desk: Indices, key: int, dataset: int) -> None:
     desk[HEAP_IDS + place] = dataset
 
 
+@apart
 def pop_heap(desk: Indices) -> int:
     """Removes the entry with the smallest key."""
     top = desk[HEAP_IDS]

@@ -7,7 +7,6 @@ moves down at most LEVELS times, equal keys are never compared, and a heap that 
 
 from __future__ import annotations
 
-from hetdp.engines.contract import Roles
 from hetdp.engines.cpu.buckets import (
     BUSY,
     CHUNK,
@@ -36,23 +35,27 @@ from hetdp.engines.cpu.buckets import (
     key_of,
     take_tie,
 )
+from hetdp.engines.cpu.apart import apart
 from hetdp.engines.cpu.heap import pop_heap, push_heap
+from hetdp.engines.cpu.prefetch import prefetch
 from hetdp.problem.space import Indices
 
 
 def push(desk: Indices, pool: Indices, bits: Indices, dataset: int, key: int, former: int) -> None:
     """Notes that the key of a dataset fell from `former`, the largest key if it was not queued yet."""
-    if key == desk[CURRENT]:
-        insert(desk, pool, TIES, dataset)
-    elif key > desk[LIMIT]:
+    if key > desk[LIMIT]:
         bucket = bucket_of(key, desk[LAST])
-        if former == LARGEST_KEY or bucket != bucket_of(former, desk[LAST]):
-            insert(desk, pool, bucket, dataset)
+        if former != LARGEST_KEY and bucket == bucket_of(former, desk[LAST]):
+            return
+    elif key == desk[CURRENT]:
+        bucket = TIES
     elif desk[HEAP_END] < HEAP_SIZE:
         push_heap(desk, key, dataset)
+        return
     else:
         spill(desk, pool, bits)
-        insert(desk, pool, bucket_of(key, desk[LAST]), dataset)
+        bucket = bucket_of(key, desk[LAST])
+    insert(desk, pool, bucket, dataset)
 
 
 def pop(desk: Indices, pool: Indices, bits: Indices) -> int:
@@ -72,6 +75,7 @@ def pop(desk: Indices, pool: Indices, bits: Indices) -> int:
     return take_tie(desk, pool)
 
 
+@apart
 def spill(desk: Indices, pool: Indices, bits: Indices) -> None:
     """Puts run and heap back into the buckets."""
     desk[LIMIT] = desk[CURRENT]
@@ -84,12 +88,11 @@ def spill(desk: Indices, pool: Indices, bits: Indices) -> None:
 
 def put_back(desk: Indices, pool: Indices, bits: Indices, dataset: int, key: int) -> None:
     """Moves an entry from the front to the buckets, unless it is stale."""
-    if key == desk[CURRENT]:
-        insert(desk, pool, TIES, dataset)
-    elif key == key_of(bits[dataset]):
-        insert(desk, pool, bucket_of(key, desk[LAST]), dataset)
+    if key == key_of(bits[dataset]):
+        insert(desk, pool, TIES if key == desk[CURRENT] else bucket_of(key, desk[LAST]), dataset)
 
 
+@apart
 def refill(desk: Indices, pool: Indices, bits: Indices) -> bool:
     """Brings the smallest keys to the front; False when the queue is empty."""
     desk[RUN_AT] = desk[RUN_END] = 0
@@ -112,12 +115,15 @@ def refill(desk: Indices, pool: Indices, bits: Indices) -> bool:
     return True
 
 
+@apart
 def append_sorted(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
     """Moves a short bucket to the end of the run."""
     first = desk[RUN_END]
     end = first
     position = desk[CURSOR + bucket]
     chunk = (position - 1) >> CHUNK_BITS
+    for at in range((chunk << CHUNK_BITS) + 1, position):
+        prefetch(bits, pool[at])
     for at in range((chunk << CHUNK_BITS) + 1, position):
         dataset = pool[at]
         key = key_of(bits[dataset])
@@ -141,12 +147,15 @@ def is_stale(desk: Indices, key: int, bucket: int) -> bool:
     return bool(key <= desk[LIMIT] or bucket_of(key, desk[LAST]) != bucket)
 
 
+@apart
 def split(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
     """Moves a long bucket to lower levels, and its smallest keys to the ties."""
     smallest = LARGEST_KEY
     position = desk[CURSOR + bucket]
     while position > 0:
         head = (position - 1) >> CHUNK_BITS << CHUNK_BITS
+        for at in range(head + 1, position):
+            prefetch(bits, pool[at])
         for at in range(head + 1, position):
             key = key_of(bits[pool[at]])
             if key < smallest and not is_stale(desk, key, bucket):
@@ -162,8 +171,6 @@ def split(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
         for at in range((chunk << CHUNK_BITS) + 1, position):
             dataset = pool[at]
             key = key_of(bits[dataset])
-            if key == smallest:
-                insert(desk, pool, TIES, dataset)
-            elif key > smallest:
-                insert(desk, pool, bucket_of(key, smallest), dataset)
+            if key >= smallest:
+                insert(desk, pool, TIES if key == smallest else bucket_of(key, smallest), dataset)
         position = end_chunk(desk, pool, chunk)

@@ -1,0 +1,61 @@
+"""Time and memory of a call, and the machine they were measured on."""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+
+def best_of(call: Callable[[], Any], rounds: int = 3) -> float:
+    """The least seconds of several calls."""
+    least = float("inf")
+    for _ in range(rounds):
+        gc.collect()
+        begin = time.perf_counter()
+        call()
+        least = min(least, time.perf_counter() - begin)
+    return least
+
+
+def in_turn(calls: dict[str, Callable[[], Any]], rounds: int = 3) -> dict[str, float]:
+    """The least seconds of several calls, taken in turn so that a noisy minute hits them all."""
+    least = dict.fromkeys(calls, float("inf"))
+    for _ in range(rounds):
+        for name, call in calls.items():
+            least[name] = min(least[name], best_of(call, 1))
+    return least
+
+
+def memory(what: str) -> float:
+    """Mebibytes from this process's status file, such as VmRSS or VmHWM."""
+    match = re.search(rf"{what}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert match is not None
+    return int(match[1]) / 1024
+
+
+def reset_peak() -> None:
+    """Lets VmHWM start again from what is in use now."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def machine() -> str:
+    """Processor, cores, memory and versions in one line."""
+    names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    gibibytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scipy", "highspy"))
+    processor = names[0] if names else platform.processor()
+    return f"{processor}, {os.cpu_count()} cores, {gibibytes:.0f} GiB; Python {platform.python_version()}, {packages}"
+
+
+def in_new_process(code: str) -> str:
+    """Standard output of a fresh interpreter."""
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout

@@ -1,0 +1,36 @@
+"""Peak memory of the whole extend call above the interpreter's own, against the arrays of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.measure import in_new_process
+
+CODE = """
+import sys
+import hetdp
+from benchmarks.graphs import {kind}
+from benchmarks.measure import memory, reset_peak
+from hetdp.mechanism.balanced import balanced_pins
+
+small = {kind}(100_000)
+hetdp.extend(small, balanced_pins(small, engine="cpu"), engine="cpu")
+del small
+own = memory("VmRSS")
+problem = {kind}({arcs})
+partial = balanced_pins(problem, engine="cpu")
+graph = problem.graph
+arrays = (graph.indptr.nbytes + graph.targets.nbytes + graph.epsilon.nbytes) / 2**20
+reset_peak()
+mechanism = hetdp.extend(problem, partial, engine="cpu")
+print(arrays, memory("VmHWM") - own)
+"""
+
+
+def sections(arcs: int) -> Iterator[str]:
+    """The table, row by row."""
+    yield "| graph | arrays of the graph, MiB | peak above the interpreter, MiB | ratio |"
+    yield "|---|---|---|---|"
+    for kind, title, count in (("random_ball", "random, 1 % ball", arcs), ("grid", "grid, halves", 8 * arcs // 10)):
+        arrays, peak = map(float, in_new_process(CODE.format(kind=kind, arcs=count)).split())
+        yield f"| {title} | {arrays:.0f} | {peak:.0f} | {peak / arrays:.2f} |"

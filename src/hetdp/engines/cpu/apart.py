@@ -1,0 +1,14 @@
+"""A mark for kernel functions that are called rarely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+Kept = TypeVar("Kept", bound=Callable[..., object])
+
+
+def apart(function: Kept) -> Kept:
+    """Compiled as a function of its own; all others become part of their caller, which is faster but compiles longer."""
+    function.apart = True  # type: ignore[attr-defined]
+    return function

@@ -1,0 +1,1 @@
+"""What the verifier must catch, and what it must accept."""

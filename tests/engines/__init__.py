@@ -1,0 +1,1 @@
+"""One suite that every engine passes, bit for bit."""

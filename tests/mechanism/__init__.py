@@ -1,0 +1,1 @@
+"""The result and how it is reached."""

@@ -1,0 +1,1 @@
+"""What is asked: every rule for input, and the graph itself."""

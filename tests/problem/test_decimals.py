@@ -1,0 +1,91 @@
+"""ε as written against ε as used: never above the decimal, and no lower than need be."""
+
+from __future__ import annotations
+
+import math
+import random
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hetdp.problem.decimals import EXACT_POWERS, floor_to_decimals, raise_to_written
+
+
+def exact(decimal: str) -> Fraction:
+    return Fraction(Decimal(decimal))
+
+
+def decimals(digits: int, count: int, least: int, most: int) -> list[str]:
+    """Decimals of so many digits, of sizes from 10^least to 10^most."""
+    rng = random.Random(digits)
+    drawn = [(rng.randint(10 ** (digits - 1), 10**digits - 1), rng.randint(least, most)) for _ in range(count)]
+    nines = [(10**digits - 1 - k, size) for k in range(3) for size in range(least, most + 1)]
+    ones = [(10 ** (digits - 1) + k, size) for k in range(3) for size in range(least, most + 1)]
+    return [f"{number}e{size - digits + 1}" for number, size in drawn + nines + ones if number > 0]
+
+
+def is_floored_best(text: str, floored: float) -> bool:
+    """Whether a float is the largest one not above the decimal."""
+    return Fraction(floored) <= exact(text) < Fraction(math.nextafter(floored, math.inf))
+
+
+@pytest.mark.parametrize("digits", range(1, 16))
+def test_decimals_of_up_to_15_digits_get_the_largest_float_not_above_them(digits):
+    texts = decimals(digits, 1500, -8, 14)
+    floored, _ = floor_to_decimals(np.array([float(text) for text in texts]))
+    pairs = zip(texts, floored.tolist(), strict=True)
+    assert [(text, value) for text, value in pairs if not is_floored_best(text, value)] == []
+
+
+@pytest.mark.parametrize("digits", range(1, 18))
+def test_no_decimal_of_any_size_gets_a_float_above_it(digits):
+    texts = decimals(digits, 1500, -300, 300)
+    written = [float(text) for text in texts]
+    floored, _ = floor_to_decimals(np.array(written))
+    rows = zip(written, floored.tolist(), strict=True)
+    assert [(x, value) for x, value in rows if Fraction(value) > exact(repr(x))] == []
+
+
+@given(st.floats(0.0, 1.7976931348623157e308))
+def test_no_float_stays_above_its_shortest_decimal_and_none_falls_by_more_than_one(x):
+    floored, lowered = floor_to_decimals(np.array([x]))
+    assert Fraction(float(floored[0])) <= exact(repr(x))
+    assert float(floored[0]) == (math.nextafter(x, 0.0) if lowered[0] else x)
+
+
+@given(st.lists(st.floats(0.0, allow_nan=False), max_size=30))
+def test_what_was_written_comes_back(written):
+    floored, lowered = floor_to_decimals(np.array(written, dtype=np.float64))
+    assert raise_to_written(floored, lowered).tolist() == written
+
+
+def test_zero_infinity_and_exact_decimals_stay():
+    written = np.array([0.0, math.inf, 0.5, 0.25, 1.0, 2.0, 3.0, 1000.0, 0.375, 123456.5, 999999999999999.0])
+    floored, lowered = floor_to_decimals(written)
+    assert floored.tolist() == written.tolist()
+    assert not lowered.any()
+
+
+def test_a_tenth_is_lowered_and_three_tenths_are_not():
+    assert floor_to_decimals(np.array([0.1, 0.3]))[1].tolist() == [True, False]
+
+
+def test_the_smallest_float_falls_to_zero():
+    assert floor_to_decimals(np.array([5e-324]))[0].tolist() == [0.0]
+
+
+def test_many_values_are_treated_like_single_ones():
+    rng = np.random.default_rng(5)
+    written = np.round(rng.uniform(0, 3, 200_000), 4)
+    floored, lowered = floor_to_decimals(written)
+    for at in [0, 65_535, 65_536, 131_071, 131_072, 199_999]:
+        alone = floor_to_decimals(written[at : at + 1])
+        assert (alone[0][0], alone[1][0]) == (floored[at], lowered[at])
+
+
+def test_the_powers_of_ten_are_exact():
+    assert [int(power) for power in EXACT_POWERS.tolist()] == [10**k for k in range(23)]

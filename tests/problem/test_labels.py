@@ -1,0 +1,125 @@
+"""Any hashable label names a dataset; labels are compared exactly."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hetdp
+
+LABELS = {
+    "text": ["b", "a", "c"],
+    "tuples": [(1, "x"), (0, "y"), (0, "x")],
+    "mixed types": ["01", 1, (1,)],
+    "text that looks like numbers": ["01", "1", "001"],
+    "numbers and their text": [1, "1", 1.5],
+    "integers with gaps": [10, 40, 99],
+    "negative integers": [-3, 0, 7],
+    "numpy text": list(np.array(["b", "a", "c"])),
+    "frozen sets": [frozenset({1}), frozenset(), frozenset({1, 2})],
+    "none among them": [None, "a", 0],
+    "booleans among text": [True, False, "other"],
+    "integers beyond 64 bits": [2**70, 2**80, 2**63],
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS.keys())
+@pytest.mark.parametrize("listed", [True, False])
+def test_any_hashable_label_names_a_dataset(labels, listed):
+    a, b, c = labels
+    graph = hetdp.DatasetGraph.from_edges([a, b], [b, c], [0.5, 1.0], datasets=labels if listed else None)
+    assert graph.size == 3
+    assert set(graph.datasets) == set(labels)
+    assert [graph.label(graph.index(label)) for label in labels] == labels
+    problem = hetdp.Problem(graph, {a: 1, b: 1, c: 2})
+    assert set(problem.boundary) == {b, c}
+    mechanism = hetdp.extend(problem, {b: 0.6, c: 0.4})
+    assert mechanism.explain(a).datasets == [b, a]
+    assert (mechanism[b], mechanism[c]) == (pytest.approx(0.6), pytest.approx(0.4))
+
+
+def test_labels_appear_in_the_order_in_which_they_are_listed():
+    graph = hetdp.DatasetGraph.from_edges(["x"], ["y"], 1.0, datasets=["z", "y", "x"])
+    assert list(graph.datasets) == ["z", "y", "x"]
+
+
+def test_without_a_list_text_comes_as_it_first_appears_and_integers_in_their_order():
+    assert list(hetdp.DatasetGraph.from_edges(["x", "b"], ["b", "a"], 1.0).datasets) == ["x", "b", "a"]
+    assert list(hetdp.DatasetGraph.from_edges([9, 2], [2, 5], 1.0).datasets) == [2, 5, 9]
+    assert list(hetdp.DatasetGraph.from_edges(np.array([9, 2]), np.array([2, 5]), 1.0).datasets) == [2, 5, 9]
+
+
+def test_the_integers_from_zero_are_a_range_and_cost_nothing():
+    graph = hetdp.DatasetGraph.from_edges([2, 1], [1, 0], 1.0)
+    assert graph.datasets == range(3)
+    assert hetdp.DatasetGraph.from_edges([0], [1], 1.0, datasets=np.arange(4)).datasets == range(4)
+    assert hetdp.DatasetGraph.from_edges([0], [1], 1.0, datasets=range(4)).datasets == range(4)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.uint16, np.int64, np.uint64])
+def test_integer_arrays_of_any_width_are_labels(kind):
+    graph = hetdp.DatasetGraph.from_edges(np.array([3, 1], dtype=kind), np.array([1, 7], dtype=kind), 1.0)
+    assert list(graph.datasets) == [1, 3, 7]
+    assert graph.index(7) == graph.index(np.int64(7)) == 2
+
+
+def test_large_unsigned_integers_keep_their_value():
+    large = 2**63 + 5
+    graph = hetdp.DatasetGraph.from_edges(np.array([large], np.uint64), np.array([1], np.uint64), 1.0)
+    assert sorted(graph.datasets) == [1, large]
+
+
+def test_numpy_text_is_the_same_label_as_plain_text():
+    graph = hetdp.DatasetGraph.from_edges(np.array(["a", "b"]), np.array(["b", "c"]), 1.0)
+    assert [type(label) for label in graph.datasets] == [str] * 3
+    assert graph.index(np.str_("c")) == graph.index("c") == 2
+
+
+def test_a_boolean_is_not_an_integer_label():
+    graph = hetdp.DatasetGraph.from_edges([0], [1], 1.0)
+    for label in (True, np.True_):
+        with pytest.raises(hetdp.UnknownDatasetError):
+            graph.index(label)
+    with pytest.raises(hetdp.InputError, match="unknown dataset True"):
+        hetdp.DatasetGraph.from_edges([True], [0], 1.0, datasets=[0, 1])
+
+
+def test_text_and_numbers_are_different_labels():
+    graph = hetdp.DatasetGraph.from_edges(["01"], ["1"], 1.0)
+    assert graph.indices(["1", 1, "01", "001", 1.0]).tolist() == [1, -1, 0, -1, -1]
+
+
+def test_many_labels_are_looked_up_at_once_and_unknown_ones_marked():
+    integers = hetdp.DatasetGraph.from_edges([0], [1], 1.0, datasets=range(5))
+    assert integers.indices(np.array([4, 5, -1, 0])).tolist() == [4, -1, -1, 0]
+    assert integers.indices([4, "4", None, 2]).tolist() == [4, -1, -1, 2]
+    assert integers.indices([]).tolist() == []
+
+
+@pytest.mark.parametrize("datasets", [iter("abc"), (x for x in "abc"), dict.fromkeys("abc"), "abc", np.array(["a", "b", "c"])])
+def test_any_iterable_lists_the_datasets(datasets):
+    graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, datasets=datasets)
+    assert list(graph.datasets) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("column", [lambda x: iter(x), tuple, np.array, lambda x: dict.fromkeys(x).keys()])
+def test_any_iterable_is_a_column(column):
+    graph = hetdp.DatasetGraph.from_edges(column(["a", "b"]), column(["b", "c"]), column([0.5, 1.0]))
+    assert graph.edges()[2].tolist() == [0.5, 1.0]
+
+
+@given(st.lists(st.one_of(st.integers(), st.text(), st.tuples(st.integers())), unique=True, min_size=2, max_size=8))
+def test_positions_and_labels_are_inverse(labels):
+    graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 1.0, datasets=labels)
+    assert list(graph.datasets) == labels
+    assert graph.indices(labels).tolist() == list(range(len(labels)))
+    assert [graph.index(graph.label(i)) for i in range(graph.size)] == list(range(graph.size))
+
+
+def test_disconnected_graphs_are_fine():
+    graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], [1.0, math.inf], datasets="abcde")
+    assert (graph.size, graph.edge_count, graph.arc_count) == (5, 2, 2)

@@ -1,0 +1,303 @@
+"""Every message about bad input, word for word: what, where, the value, the rule, and a hint if there is one."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import hetdp
+
+NAN = math.nan
+GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
+INTEGERS = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0)
+PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2})
+
+EPSILON = "ε is a number ≥ 0; inf means no constraint."
+UNKNOWN = "both ends of an edge are among datasets. Hint: labels are compared exactly, so '1' and 1 are different"
+HASHABLE = "a label is hashable. Hint: use a tuple in place of a list"
+ONE_EPSILON = "a pair of neighbours has one ε. Hint: duplicates='min' keeps the smallest ε of each pair"
+ANSWERED = "every dataset has a true answer."
+TWO_ANSWERS = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
+PINNABLE = "only datasets of the graph can be pinned."
+BOUNDARY = (
+    "every dataset with a neighbour of the other answer has a value."
+    " Hint: problem.boundary lists the datasets that need one"
+)
+
+
+def edges(source, target, epsilon, **options):
+    return lambda: hetdp.DatasetGraph.from_edges(source, target, epsilon, **options)
+
+
+def query(answers, **options):
+    return lambda: hetdp.Problem(GRAPH, answers, **options)
+
+
+def pins(partial=None, problem=PROBLEM, **columns):
+    return lambda: hetdp.extend(problem, hetdp.PartialMechanism(**columns) if columns else partial)
+
+
+EDGES = {
+    "missing epsilon": (
+        edges(["a", "b"], ["b", "c"], [1.0, None]),
+        f"edges: edge 1 ('b', 'c'): missing ε nan; {EPSILON}",
+    ),
+    "NaN epsilon": (edges([0], [1], np.array([NAN])), f"edges: edge 0 (0, 1): missing ε nan; {EPSILON}"),
+    "no epsilon at all": (edges(["a"], ["b"], None), f"edges: edge 0 ('a', 'b'): missing ε nan; {EPSILON}"),
+    "negative epsilon": (edges(["a"], ["b"], [-0.25]), f"edges: edge 0 ('a', 'b'): negative ε -0.25; {EPSILON}"),
+    "minus infinity": (edges(["a"], ["b"], -math.inf), f"edges: edge 0 ('a', 'b'): negative ε -inf; {EPSILON}"),
+    "text as epsilon": (edges(["a"], ["b"], ["0.5"]), f"edges: edge 0: non-numeric ε '0.5'; {EPSILON}"),
+    "an object as epsilon": (edges(["a"], ["b"], [{}]), f"edges: edge 0: non-numeric ε {{}}; {EPSILON}"),
+    "a complex epsilon": (edges(["a"], ["b"], [1j]), f"edges: edge 0: non-numeric ε 1j; {EPSILON}"),
+    "columns of different lengths": (
+        edges(["a"], ["b", "c"], [1.0]),
+        "edges: source, target, epsilon: columns of different lengths 1, 2, 1; one entry per edge.",
+    ),
+    "unknown source": (
+        edges(["x"], ["b"], 1.0, datasets=["a", "b"]),
+        f"edges: edge 0 ('x', 'b'): unknown dataset 'x'; {UNKNOWN}",
+    ),
+    "unknown target": (
+        edges(["a"], ["y"], 1.0, datasets=["a", "b"]),
+        f"edges: edge 0 ('a', 'y'): unknown dataset 'y'; {UNKNOWN}",
+    ),
+    "text for an integer": (
+        edges(["1"], [0], 1.0, datasets=[0, 1]),
+        f"edges: edge 0 ('1', 0): unknown dataset '1'; {UNKNOWN}",
+    ),
+    "duplicate dataset": (
+        edges(["a"], ["b"], 1.0, datasets=["a", "b", "a"]),
+        "edges: datasets[2]: duplicate dataset 'a'; each dataset is listed once.",
+    ),
+    "duplicate integer dataset": (
+        edges([0], [1], 1.0, datasets=[0, 1, 1]),
+        "edges: datasets[2]: duplicate dataset 1; each dataset is listed once.",
+    ),
+    "contradictory duplicate": (
+        edges(["a", "a"], ["b", "b"], [1.0, 0.5]),
+        f"edges: edge 1 ('a', 'b'): contradictory duplicate edge, ε 0.5 here, 1.0 at edge 0; {ONE_EPSILON}",
+    ),
+    "contradictory duplicate the other way round": (
+        edges(["a", "b"], ["b", "a"], [1.0, math.inf]),
+        f"edges: edge 1 ('b', 'a'): contradictory duplicate edge, ε inf here, 1.0 at edge 0; {ONE_EPSILON}",
+    ),
+    "unhashable label": (edges([["a"]], ["b"], 1.0), f"edges: source[0]: label ['a']; {HASHABLE}"),
+    "unhashable label at the other end": (edges(["b"], [{}], 1.0), f"edges: target[0]: label {{}}; {HASHABLE}"),
+    "unhashable label among the datasets": (
+        edges(["b"], ["c"], 1.0, datasets=["b", ["a"]]),
+        f"edges: datasets[1]: label ['a']; {HASHABLE}",
+    ),
+}
+QUERY = {
+    "a dataset without an answer": (
+        query({"a": 1, "b": 1}),
+        f"query: dataset 'c': no answer; {ANSWERED}",
+    ),
+    "an answer to an unknown dataset": (
+        query({"a": 1, "b": 1, "c": 2, "d": 2}),
+        "query: query['d']: unknown dataset; a query answers datasets of the graph.",
+    ),
+    "a missing answer": (query([1, None, 2]), f"query: dataset 'b': no answer; {ANSWERED}"),
+    "a NaN answer": (query([1.0, NAN, 2.0]), f"query: dataset 'b': no answer; {ANSWERED}"),
+    "too few answers": (
+        query([1, 2]),
+        "query: query: wrong number of answers 2 for 3 datasets;"
+        " a sequence has one answer for each dataset, in graph order.",
+    ),
+    "a third answer": (query([1, 2, 3]), f"query: dataset 'c': a third answer 3; {TWO_ANSWERS}."),
+    "a third answer in words": (
+        query({"a": "no", "b": "maybe", "c": "yes"}, positive="yes"),
+        f"query: dataset 'b': a third answer 'maybe'; {TWO_ANSWERS}.",
+    ),
+    "an unclear pair": (
+        query({"a": "no", "b": "no", "c": "yes"}),
+        f"query: query: unclear which answer is 1: 'no', 'yes'; {TWO_ANSWERS}."
+        " Hint: say positive=, the answer p speaks of",
+    ),
+    "answers that cannot be compared": (
+        query([[1], [2], [1]]),
+        f"query: query: answers that cannot be compared; {TWO_ANSWERS}.",
+    ),
+}
+PINS = {
+    "p above one": (
+        pins({"b": 1.25, "c": 0.5}),
+        "partial mechanism: dataset 'b': p out of range: 1.25; a probability lies in [0, 1].",
+    ),
+    "an infinite p": (
+        pins({"b": math.inf, "c": 0.5}),
+        "partial mechanism: dataset 'b': p out of range: inf; a probability lies in [0, 1].",
+    ),
+    "a negative error": (
+        pins(error={"b": -0.1, "c": 0.5}),
+        "partial mechanism: dataset 'b': error out of range: -0.1; a probability lies in [0, 1].",
+    ),
+    "text as p": (
+        pins({"b": "0.5", "c": 0.5}),
+        "partial mechanism: p['b']: non-numeric pin '0.5'; a pin is a number.",
+    ),
+    "text in an array": (
+        pins([None, "half", 0.5]),
+        "partial mechanism: p['b']: non-numeric pin 'half'; a pin is a number.",
+    ),
+    "NaN in a mapping": (
+        pins({"b": NAN, "c": 0.5}),
+        "partial mechanism: p['b']: missing value nan; a pin is a number; leave free datasets out of the mapping.",
+    ),
+    "None in a mapping": (
+        pins(z={"b": None, "c": 0.5}),
+        "partial mechanism: z['b']: missing value nan; a pin is a number; leave free datasets out of the mapping.",
+    ),
+    "an unknown dataset": (
+        pins({"b": 0.5, "c": 0.5, "d": 0.5}),
+        f"partial mechanism: p['d']: unknown dataset; {PINNABLE}",
+    ),
+    "a pin too few": (
+        pins([0.5, 0.5]),
+        "partial mechanism: p: wrong number of pins 2 for 3 datasets;"
+        " an array has one entry for each dataset, in graph order, NaN where not given.",
+    ),
+    "pinned twice": (
+        pins(p={"b": 0.5, "c": 0.5}, error={"c": 0.5}),
+        "partial mechanism: dataset 'c': pinned twice; a dataset is pinned once, as p, as z or as error.",
+    ),
+    "a boundary dataset without p": (
+        pins({"b": 0.5}),
+        f"partial mechanism: dataset 'c': boundary dataset without p; {BOUNDARY}",
+    ),
+    "alpha out of range": (
+        lambda: hetdp.induced_bounds(GRAPH, "a", 1.5),
+        "induced bounds: alpha: alpha out of range: 1.5; a probability lies in [0, 1].",
+    ),
+}
+TABLE = {**EDGES, **QUERY, **PINS}
+
+
+@pytest.mark.parametrize(("call", "message"), TABLE.values(), ids=TABLE.keys())
+def test_a_fault_is_named_with_place_value_and_rule(call, message):
+    with pytest.raises(hetdp.InputError) as refused:
+        call()
+    assert str(refused.value).removesuffix(".") == message.removesuffix(".")
+    assert refused.value.total == len(refused.value.faults) == 1
+    assert refused.value.exit_code == 3
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_no_message_suggests_weaker_privacy(name):
+    with pytest.raises(hetdp.InputError) as refused:
+        TABLE[name][0]()
+    words = str(refused.value).lower()
+    for tempting in ("max", "larger", "largest", "increase", "raise", "relax", "ignore", "drop", "weaker", "verify="):
+        assert tempting not in words
+
+
+def test_all_faults_of_the_edges_come_together():
+    with pytest.raises(hetdp.InputError) as refused:
+        hetdp.DatasetGraph.from_edges(
+            ["a", "a", "x", "a", "b", "b", "c"],
+            ["b", "b", "b", "c", "c", "c", "d"],
+            [1.0, 2.0, 1.0, NAN, -1.0, "2", 1.0],
+            datasets=["a", "b", "c", "d", "d"],
+        )
+    assert str(refused.value).splitlines() == [
+        "edges: 6 faults",
+        f"  edge 5: non-numeric ε '2'; {EPSILON}",
+        "  datasets[4]: duplicate dataset 'd'; each dataset is listed once.",
+        f"  edge 3 ('a', 'c'): missing ε nan; {EPSILON}",
+        f"  edge 4 ('b', 'c'): negative ε -1.0; {EPSILON}",
+        f"  edge 2 ('x', 'b'): unknown dataset 'x'; {UNKNOWN}",
+        f"  edge 1 ('a', 'b'): contradictory duplicate edge, ε 2.0 here, 1.0 at edge 0; {ONE_EPSILON}",
+    ]
+    assert refused.value.subject == "edges"
+
+
+def test_all_faults_of_the_query_come_together():
+    with pytest.raises(hetdp.InputError) as refused:
+        hetdp.Problem(GRAPH, {"a": 1, "x": 1, "y": 2})
+    assert [str(fault).split(":")[0] for fault in refused.value.faults] == [
+        "query['x']",
+        "query['y']",
+        "dataset 'b'",
+        "dataset 'c'",
+    ]
+
+
+def test_all_faults_of_the_pins_come_together():
+    partial = hetdp.PartialMechanism(p={"a": 2.0, "x": 0.5}, z={"b": None, "a": 1.0}, error={"c": "low"})
+    with pytest.raises(hetdp.InputError) as refused:
+        hetdp.check(PROBLEM, partial)
+    found = {(fault.where, fault.what) for fault in refused.value.faults}
+    assert found >= {
+        ("dataset 'a'", "p out of range:"),
+        ("p['x']", "unknown dataset"),
+        ("z['b']", "missing value"),
+        ("error['c']", "non-numeric pin"),
+    }
+
+
+def test_a_long_list_of_faults_is_cut_but_counted():
+    with pytest.raises(hetdp.InputError) as refused:
+        hetdp.DatasetGraph.from_edges(np.arange(5000), np.arange(5000) + 1, np.full(5000, -1.0))
+    assert refused.value.total == 5000
+    assert len(refused.value.faults) == 1000
+    lines = str(refused.value).splitlines()
+    assert lines[0] == "edges: 5000 faults"
+    assert lines[-1] == "  and 4980 more"
+    assert len(lines) == 22
+
+
+USAGE = {
+    "unknown duplicates": (
+        edges(["a"], ["b"], 1.0, duplicates="max"),
+        "unknown duplicates='max'; duplicates is 'error' or 'min'.",
+    ),
+    "unknown notion": (query([1, 1, 2], notion="purer"), "unknown notion 'purer'; a notion is one of pure."),
+    "unknown engine": (
+        lambda: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5}, engine="gpu"),
+        "unknown engine 'gpu'; an engine is one of auto, cpu, reference.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), USAGE.values(), ids=USAGE.keys())
+def test_a_call_that_cannot_be_carried_out_says_what_can(call, message):
+    with pytest.raises(hetdp.UsageError) as refused:
+        call()
+    assert str(refused.value) == message
+    assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda label: GRAPH.index(label),
+        lambda label: INTEGERS.index(label),
+        lambda label: hetdp.induced_bounds(GRAPH, label, 0.5),
+        lambda label: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5})[label],
+        lambda label: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5}).explain(label),
+    ],
+)
+@pytest.mark.parametrize("label", ["z", ("a",), 7, -1, None, True, 1.5, ["a"]])
+def test_asking_about_an_unknown_dataset_is_refused(ask, label):
+    with pytest.raises(hetdp.UnknownDatasetError) as refused:
+        ask(label)
+    assert refused.value.label == label
+    assert str(refused.value) == (
+        f"there is no dataset {label!r}; only datasets of the problem can be asked about."
+        " Hint: labels are compared exactly, so '1' and 1 are different."
+    )
+
+
+@pytest.mark.parametrize("epsilon", [0, 0.0, math.inf, Decimal("0.5"), np.float32(0.5), 5])
+def test_any_number_from_zero_to_infinity_is_an_epsilon(epsilon):
+    graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], epsilon)
+    assert graph.edges()[2].tolist() == [float(epsilon)]
+
+
+@pytest.mark.parametrize("epsilon", [["0.5", "0.5"], np.array(["0.5", "0.5"]), [b"0.5", b"0.5"], "55"])
+def test_text_is_never_read_as_a_number(epsilon):
+    with pytest.raises(hetdp.InputError, match="non-numeric ε"):
+        hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], epsilon)

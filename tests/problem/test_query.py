@@ -1,0 +1,94 @@
+"""The forms of a query: what counts as answer 1, and what must be said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hetdp
+
+GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
+INTEGERS = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0)
+
+FORMS = {
+    "1 and 2": ([1, 2, 2], None, [1, 2, 2]),
+    "0 and 1": ([1, 0, 0], None, [1, 2, 2]),
+    "booleans": ([True, False, False], None, [1, 2, 2]),
+    "floats": ([1.0, 2.0, 2.0], None, [1, 2, 2]),
+    "an integer array": (np.array([1, 2, 2]), None, [1, 2, 2]),
+    "a small integer array": (np.array([1, 0, 0], dtype=np.uint8), None, [1, 2, 2]),
+    "a boolean array": (np.array([True, False, False]), None, [1, 2, 2]),
+    "a float array": (np.array([1.0, 0.0, 0.0]), None, [1, 2, 2]),
+    "an array of objects": (np.array(["yes", "no", "no"], dtype=object), "yes", [1, 2, 2]),
+    "an array of text": (np.array(["yes", "no", "no"]), "yes", [1, 2, 2]),
+    "text": (["yes", "no", "no"], "yes", [1, 2, 2]),
+    "the other text": (["yes", "no", "no"], "no", [2, 1, 1]),
+    "2 counts as positive": ([1, 2, 2], 2, [2, 1, 1]),
+    "False counts as positive": ([True, False, False], False, [2, 1, 1]),
+    "only 1": ([1, 1, 1], None, [1, 1, 1]),
+    "only 2": ([2, 2, 2], None, [2, 2, 2]),
+    "only 0": ([0, 0, 0], None, [2, 2, 2]),
+    "only True": ([True, True, True], None, [1, 1, 1]),
+    "only one text": (["no", "no", "no"], "yes", [2, 2, 2]),
+    "a mapping": ({"c": 2, "a": 1, "b": 2}, None, [1, 2, 2]),
+    "a mapping to booleans": ({"c": False, "a": True, "b": False}, None, [1, 2, 2]),
+    "a mapping to text": ({"c": "x", "a": "y", "b": "x"}, "y", [1, 2, 2]),
+    "an iterator": (iter([1, 2, 2]), None, [1, 2, 2]),
+    "tuples": ([(1,), (2,), (2,)], (1,), [1, 2, 2]),
+}
+
+
+@pytest.mark.parametrize(("given", "positive", "answers"), FORMS.values(), ids=FORMS.keys())
+def test_a_query_may_be_given_as(given, positive, answers):
+    problem = hetdp.Problem(GRAPH, given, positive=positive)
+    assert problem.answers.tolist() == answers
+    assert problem.answers.dtype == np.int8
+
+
+def test_swapping_what_is_positive_swaps_p():
+    yes = hetdp.Problem(GRAPH, ["yes", "yes", "no"], positive="yes")
+    no = hetdp.Problem(GRAPH, ["yes", "yes", "no"], positive="no")
+    one, other = hetdp.extend(yes, {"b": 0.6, "c": 0.3}), hetdp.extend(no, {"b": 0.4, "c": 0.7})
+    assert one.probabilities == pytest.approx(1 - other.probabilities)
+    assert one.errors == pytest.approx(other.errors)
+
+
+def test_integer_labels_are_looked_up_in_a_mapping():
+    assert hetdp.Problem(INTEGERS, {2: 1, 0: 2, 1: 2}).answers.tolist() == [2, 2, 1]
+
+
+def test_the_boundary_is_where_answers_meet_in_graph_order():
+    graph = hetdp.DatasetGraph.from_edges([3, 2, 0], [2, 1, 1], [1.0, 0.0, 1.0])
+    assert hetdp.Problem(graph, [1, 1, 2, 2]).boundary == [1, 2]
+    assert hetdp.Problem(graph, [1, 2, 1, 2]).boundary == [0, 1, 2, 3]
+    assert hetdp.Problem(graph, [1, 1, 1, 1]).boundary == []
+
+
+def test_an_answer_too_many_is_a_fault_even_beside_positive():
+    with pytest.raises(hetdp.InputError, match="a third answer"):
+        hetdp.Problem(GRAPH, [1, 2, 2], positive=3)
+
+
+@pytest.mark.parametrize("answers", [["1", "2", "2"], ["true", "false", "true"], [2, 3, 3], [-1, 1, 1], ["x", "x", "x"]])
+def test_what_is_not_one_of_the_known_pairs_needs_positive(answers):
+    with pytest.raises(hetdp.InputError, match="unclear which answer is 1"):
+        hetdp.Problem(GRAPH, answers)
+
+
+def test_a_problem_does_not_change():
+    answers = np.array([1, 1, 2], dtype=np.int8)
+    problem = hetdp.Problem(GRAPH, answers)
+    answers[:] = 2
+    assert problem.answers.tolist() == [1, 1, 2]
+    for array in (problem.answers, problem.boundary_mask):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 2
+
+
+def test_a_problem_says_what_it_is():
+    assert repr(hetdp.Problem(GRAPH, [1, 1, 2])) == "Problem(3 datasets, 2 with answer 1, notion 'pure')"
+
+
+def test_a_table_in_place_of_a_column_of_answers_is_refused():
+    with pytest.raises(hetdp.InputError):
+        hetdp.Problem(GRAPH, np.array([[1], [1], [2]]))

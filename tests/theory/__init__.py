@@ -1,0 +1,1 @@
+"""The formulas against exact arithmetic."""

@@ -1,0 +1,147 @@
+"""The rounded step against exact arithmetic: the whole promise of exact privacy rests on these four properties."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hetdp.theory.pure import LARGEST, PURE, add_down, meeting, step
+from tests.theory.exact import crosses, decided, is_at_most_bound, precision, ulps_below_bound
+from tests.theory.step_points import EPSILONS, POINTS, nudged
+
+AT_ALL_POINTS = pytest.mark.parametrize("points", POINTS.values(), ids=POINTS.keys())
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+EPSILON = st.floats(0.0, LARGEST)
+
+
+def test_there_are_more_than_twenty_thousand_points_and_many_of_them_cross():
+    points = [point for group in POINTS.values() for point in group]
+    assert len(points) > 20_000
+    assert sum(crosses(z, epsilon) for z, epsilon in points if math.isfinite(z)) > 8_000
+
+
+@AT_ALL_POINTS
+def test_the_step_is_never_above_the_exact_bound(points):
+    assert [(z, epsilon) for z, epsilon in points if not is_at_most_bound(step(z, epsilon), z, epsilon)] == []
+
+
+@AT_ALL_POINTS
+def test_the_step_is_never_below_its_argument(points):
+    assert [(z, epsilon) for z, epsilon in points if not step(z, epsilon) >= z] == []
+
+
+@AT_ALL_POINTS
+def test_the_step_grows_with_the_label(points):
+    def falls(z, epsilon):
+        values = [step(nudged(z, k), epsilon) for k in (-64, -2, -1, 0, 1, 2, 64)]
+        return any(later < earlier for earlier, later in zip(values, values[1:], strict=False))
+
+    assert [(z, epsilon) for z, epsilon in points if falls(z, epsilon)] == []
+
+
+@AT_ALL_POINTS
+def test_the_step_grows_with_epsilon(points):
+    def falls(z, epsilon):
+        values = [step(z, epsilon), step(z, nudged(epsilon, 1)), step(z, nudged(epsilon, 2))]
+        return epsilon < nudged(LARGEST, -2) and any(b < a for a, b in zip(values, values[1:], strict=False))
+
+    assert [(z, epsilon) for z, epsilon in points if falls(z, epsilon)] == []
+
+
+@AT_ALL_POINTS
+def test_the_step_stays_within_64_floats_of_the_exact_bound_where_it_crosses_a_half(points):
+    crossing = [(z, epsilon) for z, epsilon in points if math.isfinite(z) and crosses(z, epsilon)]
+    assert [point for point in crossing if ulps_below_bound(step(*point), *point) > 64.0] == []
+
+
+@AT_ALL_POINTS
+def test_where_the_step_does_not_cross_it_is_the_largest_float_below_the_exact_sum(points):
+    plain = [(z, epsilon) for z, epsilon in points if math.isfinite(z) and not crosses(z, epsilon)]
+    assert [point for point in plain if is_at_most_bound(nudged(step(*point), 1), *point)] == []
+
+
+@AT_ALL_POINTS
+def test_a_quick_guess_above_a_label_means_that_the_step_cannot_improve_it(points):
+    for z, epsilon in points:
+        guess = PURE.quick(z, epsilon)
+        if guess > -math.inf:
+            label = math.nextafter(guess, -math.inf)  # the largest label that the guess exceeds
+            assert step(z, epsilon) >= label
+
+
+@given(FINITE, EPSILON)
+def test_the_step_is_exact_at_any_float(z, epsilon):
+    assert z <= step(z, epsilon) <= LARGEST
+    assert is_at_most_bound(step(z, epsilon), z, epsilon)
+
+
+@given(FINITE, FINITE, EPSILON)
+def test_the_step_is_monotone_over_any_distance(z, other, epsilon):
+    assert step(min(z, other), epsilon) <= step(max(z, other), epsilon)
+
+
+@given(st.floats(-50, 50), st.floats(0, 50), st.floats(0, 50))
+def test_the_step_is_monotone_in_epsilon_over_any_distance(z, epsilon, other):
+    assert step(z, min(epsilon, other)) <= step(z, max(epsilon, other))
+
+
+@given(FINITE)
+def test_epsilon_zero_changes_nothing(z):
+    assert step(z, 0.0) == z
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_certainty_stays_certain(epsilon):
+    assert step(math.inf, epsilon) == math.inf
+    assert step(-math.inf, epsilon) == -math.inf
+
+
+def test_no_finite_label_becomes_certain():
+    assert step(LARGEST, LARGEST) == LARGEST
+    assert step(1e308, 1e308) == LARGEST
+
+
+def test_no_step_returns_minus_zero():
+    for z, epsilon in ((-0.0, 0.0), (0.0, 0.0), (-0.5, 0.5), (-5e-324, 5e-324)):
+        assert math.copysign(1.0, step(z, epsilon)) == 1.0
+
+
+def test_the_two_regimes_meet_without_a_jump_at_a_half():
+    below, above = step(-0.5, math.nextafter(0.5, 0.0)), step(-0.5, math.nextafter(0.5, 1.0))
+    assert below < 0.0 < above < 1e-15
+
+
+@given(FINITE, FINITE)
+def test_add_down_is_the_largest_float_not_above_the_exact_sum(z, epsilon):
+    exact, total = Fraction(z) + Fraction(epsilon), add_down(z, epsilon)
+    if exact >= -Fraction(LARGEST):
+        assert Fraction(total) <= exact
+        assert total == LARGEST or Fraction(math.nextafter(total, math.inf)) > exact
+
+
+@pytest.mark.parametrize("epsilon", [*EPSILONS, *np.geomspace(1e-12, 1e3, 400).tolist(), 0.999999, 1.0000001])
+def test_the_meeting_point_is_rounded_down_and_close(epsilon):
+    found = float(meeting(np.array([epsilon]))[0])
+    if epsilon == 0.0:
+        assert found == 0.0
+        return
+
+    def room():  # log((1 + e^ε)/2) − found
+        return (arb(-epsilon).exp() + 1).log() - arb(2).log() + arb(epsilon) - arb(found)
+
+    assert found <= math.ulp(0.0) * 2 or decided(room)
+    with precision(2400):
+        assert float((room() / arb(math.ulp(found))).upper()) <= 64.0
+
+
+def test_two_neighbours_at_their_meeting_point_are_private():
+    for epsilon in np.geomspace(1e-12, 600.0, 500).tolist():
+        at = float(meeting(np.array([epsilon]))[0])
+        assert is_at_most_bound(at, -at, epsilon)
+        assert not is_at_most_bound(at * (1 + 1e-12), -at * (1 + 1e-12), epsilon)
