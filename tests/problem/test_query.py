@@ -69,7 +69,9 @@ def test_an_answer_too_many_is_a_fault_even_beside_positive():
         hetdp.Problem(GRAPH, [1, 2, 2], positive=3)
 
 
-@pytest.mark.parametrize("answers", [["1", "2", "2"], ["true", "false", "true"], [2, 3, 3], [-1, 1, 1], ["x", "x", "x"]])
+@pytest.mark.parametrize(
+    "answers", [["1", "2", "2"], ["true", "false", "true"], [2, 3, 3], [-1, 1, 1], ["x", "x", "x"]]
+)
 def test_what_is_not_one_of_the_known_pairs_needs_positive(answers):
     with pytest.raises(hetdp.InputError, match="unclear which answer is 1"):
         hetdp.Problem(GRAPH, answers)

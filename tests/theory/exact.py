@@ -1,4 +1,4 @@
-"""The bound of one edge in exact arithmetic: fractions where it is a sum, balls of growing precision where it is not."""
+"""The bound of one edge in exact arithmetic: fractions where it is a sum, balls of growing precision elsewhere."""
 
 from __future__ import annotations
 

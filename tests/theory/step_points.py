@@ -11,7 +11,23 @@ from hetdp.theory.pure import LARGEST
 Point = tuple[float, float]
 TINY = 2.0**-1074
 LEAST_NORMAL = 2.0**-1022
-EPSILONS = [0.0, TINY, LEAST_NORMAL, 1e-300, 1e-30, 1e-12, 1e-3, 0.35, math.log(2), 1.0, 40.0, 1e3, 1e16, 1e308, LARGEST]
+EPSILONS = [
+    0.0,
+    TINY,
+    LEAST_NORMAL,
+    1e-300,
+    1e-30,
+    1e-12,
+    1e-3,
+    0.35,
+    math.log(2),
+    1.0,
+    40.0,
+    1e3,
+    1e16,
+    1e308,
+    LARGEST,
+]
 
 
 def nudged(x: float, floats: int) -> float:

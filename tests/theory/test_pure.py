@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def test_the_step_is_never_below_its_argument(points):
 def test_the_step_grows_with_the_label(points):
     def falls(z, epsilon):
         values = [step(nudged(z, k), epsilon) for k in (-64, -2, -1, 0, 1, 2, 64)]
-        return any(later < earlier for earlier, later in zip(values, values[1:], strict=False))
+        return any(later < earlier for earlier, later in pairwise(values))
 
     assert [(z, epsilon) for z, epsilon in points if falls(z, epsilon)] == []
 
@@ -49,7 +50,7 @@ def test_the_step_grows_with_the_label(points):
 def test_the_step_grows_with_epsilon(points):
     def falls(z, epsilon):
         values = [step(z, epsilon), step(z, nudged(epsilon, 1)), step(z, nudged(epsilon, 2))]
-        return epsilon < nudged(LARGEST, -2) and any(b < a for a, b in zip(values, values[1:], strict=False))
+        return epsilon < nudged(LARGEST, -2) and any(b < a for a, b in pairwise(values))
 
     assert [(z, epsilon) for z, epsilon in points if falls(z, epsilon)] == []
 

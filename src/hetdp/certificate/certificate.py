@@ -49,10 +49,10 @@ class Certificate:
             pinned dataset, and the whole boundary is pinned.
         worst_edge: the edge with the least slack, or the most violated one; None without edges.
         slack: ε minus the privacy loss on that edge; negative exactly if the mechanism is not private.
-        gap: how far in z any free dataset stays below the exact bound along its chain, because labels are rounded
-            toward privacy; infinite if `optimal` is false.
+        gap: a bound on how far in z any free dataset stays below the exact bound along its chain, because labels are
+            rounded toward privacy; infinite if `optimal` is false.
         edges: how many edges were checked.
-        crossing: how many of them cross p = ½ and were decided by enclosures.
+        enclosed: how many of them cross p = ½ so closely that enclosures decided.
         violations: how many arcs (edge and direction) are violated.
         shortfall: why `optimal` is false; empty if it is true.
         method: how the proof was made.
@@ -64,7 +64,7 @@ class Certificate:
     slack: float
     gap: float
     edges: int
-    crossing: int
+    enclosed: int
     violations: int
     shortfall: str
     method: str = "every edge checked"
@@ -74,7 +74,8 @@ class Certificate:
             worst = self.worst_edge
             return f"NOT PRIVATE: {self.violations} violations in {self.edges} edges; the worst is {worst}."
         optimal = f"optimal (gap {self.gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
-        return f"private on all {self.edges} edges ({self.crossing} across ½, least slack {self.slack:.1e}); {optimal}."
+        across = f"{self.enclosed} closely across ½, least slack {self.slack:.1e}"
+        return f"private on all {self.edges} edges ({across}); {optimal}."
 
 
 def verify(problem: Problem, mechanism: Claim) -> Certificate:
@@ -129,7 +130,7 @@ def _certificate(problem: Problem, seen: Survey, chains: Chains) -> Certificate:
         slack=seen.slack,
         gap=np.inf if shortfall else chains.gap,
         edges=seen.arcs // 2,
-        crossing=seen.crossing,
+        enclosed=seen.enclosed,
         violations=seen.violations,
         shortfall=shortfall,
     )

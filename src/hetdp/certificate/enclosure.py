@@ -21,6 +21,7 @@ from hetdp.problem.space import Floats, Mask
 
 FILTER = 1e-9  # far more than the rounding of the four functions in `crossing_slack`
 FIRST_PRECISION = 80
+LARGEST_PRECISION = 1 << 13  # more than any two floats can need
 
 
 def crossing_slack(z_source: Floats, z_target: Floats, epsilon: Floats) -> Floats:
@@ -43,9 +44,10 @@ def crossing_holds(z_source: Floats, z_target: Floats, epsilon: Floats) -> tuple
 
 
 def _holds(z_source: float, z_target: float, epsilon: float) -> bool:
-    return _not_negative(lambda: (arb(z_source) + arb(epsilon)).exp() - (2 - (-arb(z_target)).exp())) and _not_negative(
-        lambda: (arb(epsilon) - arb(z_target)).exp() - (2 - arb(z_source).exp())
-    )
+    ones = _not_negative(lambda: (arb(z_source) + arb(epsilon)).exp() - (2 - (-arb(z_target)).exp()))
+    if z_target == -z_source:
+        return ones  # the two conditions are the same
+    return ones and _not_negative(lambda: (arb(epsilon) - arb(z_target)).exp() - (2 - arb(z_source).exp()))
 
 
 def _not_negative(difference: Callable[[], Any]) -> bool:
@@ -66,13 +68,21 @@ def _not_negative(difference: Callable[[], Any]) -> bool:
 
 def crossing_gap(parent: float, child: float, epsilon: float, parent_gap: float) -> float:
     """How far the child stays below the exact bound of a crossing link whose parent may be raised by its own gap."""
-    before = ctx.prec
+    precision, before = 2 * FIRST_PRECISION, ctx.prec
     try:
-        ctx.prec = 2 * FIRST_PRECISION
-        start, edge = arb(parent) + arb(parent_gap), arb(epsilon)
-        second = edge - (2 - start.exp()).log()
-        room = 2 - (start + edge).exp()
-        bound = second if not room > 0 else (-room.log()).min(second)
-        return max(0.0, math.nextafter(float((bound - arb(child)).upper()), math.inf))
+        while precision <= LARGEST_PRECISION:
+            ctx.prec = precision
+            gap = _bound(arb(parent) + arb(parent_gap), arb(epsilon)) - arb(child)
+            if gap.is_finite() and gap.rad() < math.ulp(child) / 16:
+                return max(0.0, math.nextafter(float(gap.upper()), math.inf))
+            precision *= 2
+        return math.inf
     finally:
         ctx.prec = before
+
+
+def _bound(start: arb, epsilon: arb) -> arb:
+    """The largest z that p = ½e^start < ½ allows over an edge, where it lies above 0."""
+    twos = epsilon - (2 - start.exp()).log()
+    room = 2 - (start + epsilon).exp()
+    return (-room.log()).min(twos) if room > 0 else twos

@@ -12,7 +12,7 @@ import numpy as np
 
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
-from hetdp.mechanism.explanation import BindingPath, binding_path
+from hetdp.mechanism.explanation import BindingPath, binding_path, shown
 from hetdp.mechanism.repair import Repair
 from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem
@@ -29,16 +29,19 @@ class Witness:
     Attributes:
         path: from one to the other, with the bound that the first imposes at each step.
         value: p pinned at the last dataset, which exceeds the last bound.
+        coordinate: the same as z.
     """
 
     path: BindingPath
     value: float
+    coordinate: float
 
     def __str__(self) -> str:
         first, last, steps = self.path.datasets[0], self.path.datasets[-1], len(self.path.epsilons)
         return (
-            f"p({first!r}) = {self.path.bounds[0]:.6g} allows at most p({last!r}) = {self.path.bounds[-1]:.6g}"
-            f" ({steps} step{'s' * (steps > 1)} away), but p({last!r}) is pinned at {self.value:.6g}."
+            f"p({first!r}) = {shown(self.path.coordinates[0])} allows at most"
+            f" p({last!r}) = {shown(self.path.coordinates[-1])}"
+            f" ({steps} step{'s' * (steps > 1)} away), but p({last!r}) is pinned at {shown(self.coordinate)}."
         )
 
 
@@ -116,4 +119,5 @@ def _witness(problem: Problem, pins: Floats, moves: Floats, closed: Growth, wors
     end = next(at for at, dataset in enumerate(chain) if moves[dataset] > NEAR_MISS)
     chain = chain[: end + 1]
     path = binding_path(problem.graph, chain, closed.labels[chain], upper=True)
-    return Witness(path, float(coordinate.probability(pins[chain[-1]])))
+    pin = float(pins[chain[-1]])
+    return Witness(path, float(coordinate.probability(pin)), pin)

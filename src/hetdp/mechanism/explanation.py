@@ -35,11 +35,21 @@ class BindingPath:
     def __str__(self) -> str:
         word = "at most" if self.upper else "at least"
         if math.isinf(self.coordinates[-1]) and len(self.datasets) == 1:
-            return f"p({self.datasets[0]}) = {self.bounds[0]:.6g}, exactly; nothing binds it"
-        lines = [f"p({self.datasets[0]}) = {self.bounds[0]:.6g} is given"]
-        steps = zip(self.datasets[1:], self.epsilons, self.bounds[1:], strict=True)
-        lines += [f"over ε = {epsilon:g}: p({dataset}) {word} {bound:.6g}" for dataset, epsilon, bound in steps]
+            return f"p({self.datasets[0]}) = {shown(self.coordinates[0])}, exactly; nothing binds it"
+        lines = [f"p({self.datasets[0]}) = {shown(self.coordinates[0])} is given"]
+        steps = zip(self.datasets[1:], self.epsilons, self.coordinates[1:], strict=True)
+        lines += [f"over ε = {epsilon:g}: p({dataset}) {word} {shown(z)}" for dataset, epsilon, z in steps]
         return "\n".join(lines)
+
+
+def shown(z: float) -> str:
+    """p in six digits; next to 1, what it lacks.
+
+    >>> shown(0.0), shown(40.0)
+    ('0.5', '1 − 2.12418e-18')
+    """
+    p, q = float(coordinate.probability(z)), float(coordinate.probability(-z))
+    return f"1 − {q:.6g}" if 0.0 < q < 1e-4 else f"{p:.6g}"
 
 
 def binding_path(graph: DatasetGraph, chain: list[int], z: Floats, upper: bool) -> BindingPath:

@@ -49,7 +49,7 @@ class Repair:
         return self._by_label(coordinate.probability(np.array(list(self.pins.z.values()))))
 
     def intervals(self) -> dict[Any, tuple[float, float]]:
-        """For each pin the least and the greatest p it could take if all others stayed; low > high: none would do.
+        """For each pin the least and the greatest p it could take if all others stayed; if none would do, low > high.
 
         Any two pins differ in some bit of their number, so growing from the pins with that bit set, and from those
         without, for every bit, lets each pin hear from every other and never from itself.

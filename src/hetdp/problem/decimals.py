@@ -7,6 +7,7 @@ float was written as is taken to be its shortest decimal, the one that `repr` pr
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hetdp.problem.space import Floats, Mask
 
@@ -38,18 +39,29 @@ def floor_to_decimals(written: Floats) -> tuple[Floats, Mask]:
 
 def raise_to_written(floored: Floats, lowered: Mask) -> Floats:
     """What was written, from what `floor_to_decimals` made of it."""
-    return np.where(lowered, np.nextafter(floored, np.inf), floored)
+    with np.errstate(over="ignore"):  # the largest float has none above it, and was never lowered
+        return np.where(lowered, np.nextafter(floored, np.inf), floored)
 
 
 def _not_above_decimal(x: Floats) -> Mask:
-    whole = (x == 0.0) | np.isinf(x) | (x >= 10.0**DIGITS)
+    whole = np.isinf(x) | ((x < 2.0**53) & (x == np.floor(x)))
     x = np.where(whole, 1.0, x)
-    power = DIGITS - 1 - np.floor(np.log10(x)).astype(np.int64)
-    in_range = power < len(EXACT_POWERS)
-    scale: Floats = EXACT_POWERS[np.clip(power, 0, len(EXACT_POWERS) - 1)]
-    digits = np.rint(np.where(in_range, x, 1.0) * scale)
+    power = DIGITS - 1 - _leading_digit(x)
+    in_range = (power >= 0) & (power < len(EXACT_POWERS))
+    scale: Floats = EXACT_POWERS[np.where(in_range, power, 0)]
+    x = np.where(in_range, x, 0.5)
+    digits = np.rint(x * scale)
     is_short = in_range & (digits < 10.0**DIGITS) & (digits / scale == x)
     return np.asarray(whole | (is_short & (_exact_product_minus(x, scale, digits) <= 0.0)))
+
+
+def _leading_digit(x: Floats) -> NDArray[np.int64]:
+    """The power of ten of the first digit; log10 may be off by one next to a power of ten."""
+    power = np.floor(np.log10(x))
+    with np.errstate(over="ignore"):
+        power -= 10.0**power > x
+        power += 10.0 ** (power + 1.0) <= x
+    return power.astype(np.int64)
 
 
 def _exact_product_minus(x: Floats, y: Floats, z: Floats) -> Floats:

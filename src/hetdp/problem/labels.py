@@ -61,7 +61,13 @@ class NamedLabels:
 
     def __init__(self, names: Iterable[Hashable]) -> None:
         self.names: Sequence[Any] = tuple(names)
-        self._numbers = {name: number for number, name in enumerate(self.names)}
+        backwards = range(len(self.names) - 1, -1, -1)
+        self._numbers = dict(zip(reversed(self.names), backwards, strict=True))  # of equal names the first one counts
+
+    @property
+    def distinct(self) -> int:
+        """How many different names there are."""
+        return len(self._numbers)
 
     def index(self, label: Hashable) -> int:
         """The position of the name."""
@@ -82,8 +88,16 @@ def as_integers(values: Any) -> Integers | None:
         return np.arange(values.start, values.stop, values.step)
     if hasattr(values, "__array__"):
         array = np.asarray(values)
-        return array.astype(np.int64, copy=False) if array.dtype.kind in "iu" and array.ndim == 1 else None
-    return np.array(values, dtype=np.int64) if set(map(type, values)) == {int} else None
+        fits = array.ndim == 1 and (array.dtype.kind == "i" or (array.dtype.kind == "u" and _fits(array)))
+        return array.astype(np.int64, copy=False) if fits else None
+    try:
+        return np.array(values, dtype=np.int64) if set(map(type, values)) == {int} else None
+    except OverflowError:
+        return None
+
+
+def _fits(array: NDArray[Any]) -> bool:
+    return array.size == 0 or int(array.max()) < 2**63
 
 
 def as_list(values: Any) -> Sequence[Any]:
@@ -95,12 +109,16 @@ def as_list(values: Any) -> Sequence[Any]:
 
 def labels_of(datasets: Any, findings: Findings) -> Labels:
     """Labels from the datasets that the user lists; a name that appears twice is a fault."""
+    if not isinstance(datasets, range) and not hasattr(datasets, "__array__"):
+        datasets = as_list(datasets)
     integers = as_integers(datasets)
     if integers is not None and np.array_equal(integers, np.arange(len(integers))):
         return RangeLabels(len(integers))
     names = as_list(datasets)
+    if not require_hashable("datasets", names, findings):
+        findings.raise_if_any()
     labels = NamedLabels(names)
-    if len(labels._numbers) < len(names):
+    if labels.distinct < len(names):
         repeated = [number for number, name in enumerate(names) if labels.index(name) != number]
         findings.add_at(np.array(repeated), lambda at: _repeated(at, names[at]))
     return labels
@@ -115,6 +133,23 @@ def labels_of_ends(source: Any, target: Any) -> Labels:
         return RangeLabels(len(distinct)) if whole else NamedLabels(distinct.tolist())
     pairs = zip(as_list(source), as_list(target), strict=False)
     return NamedLabels(dict.fromkeys(chain.from_iterable(pairs)))
+
+
+def require_hashable(name: str, column: Any, findings: Findings) -> bool:
+    """Labels that cannot be looked up are faults; returns whether all can."""
+    if isinstance(column, np.ndarray) and column.dtype.kind != "O":
+        return True
+    try:
+        set(column)
+        return True
+    except TypeError:
+        for at, value in enumerate(column):
+            try:
+                hash(value)
+            except TypeError:
+                rule, hint = "a label is hashable", "use a tuple in place of a list"
+                findings.add(Fault("label", f"{name}[{at}]", repr(value), rule, hint))
+        return False
 
 
 def _repeated(at: int, name: Hashable) -> Fault:

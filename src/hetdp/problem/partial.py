@@ -56,6 +56,7 @@ def _in_order(name: str, given: Any, problem: Problem, findings: Findings) -> Fl
     graph = problem.graph
     if not isinstance(given, Mapping):
         column = given if isinstance(given, np.ndarray) else as_list(given)
+        validation.require_one_dimension(name, column, findings)
         if len(column) != graph.size:
             value = f"{len(column)} for {graph.size} datasets"
             rule = "an array has one entry for each dataset, in graph order, NaN where not given"

@@ -12,6 +12,7 @@ from hetdp.errors import Fault
 from hetdp.problem.findings import Findings
 from hetdp.problem.labels import as_list
 from hetdp.problem.space import Space
+from hetdp.problem.validation import require_one_dimension
 
 Answers = NDArray[np.int8]
 RULE = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
@@ -41,6 +42,7 @@ def _values(query: Any, space: Any, findings: Findings) -> Any:
     if isinstance(query, Mapping):
         return _values_by_label(query, space, findings)
     values = query if isinstance(query, np.ndarray) else as_list(query)
+    require_one_dimension("query", values, findings)
     if len(values) != space.size:
         rule = "a sequence has one answer for each dataset, in graph order"
         findings.add(Fault("wrong number of answers", "query", f"{len(values)} for {space.size} datasets", rule))

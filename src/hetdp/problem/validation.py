@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hetdp.errors import Fault
 from hetdp.problem.arcs import Arcs
 from hetdp.problem.findings import Findings
-from hetdp.problem.labels import as_list
+from hetdp.problem.labels import as_list, require_hashable
 from hetdp.problem.space import Floats, Mask
 
 EPSILON_RULE = "ε is a number ≥ 0; inf means no constraint"
@@ -24,12 +24,14 @@ def edge_columns(source: Any, target: Any, epsilon: Any, findings: Findings) -> 
     if np.ndim(epsilon) == 0 and not isinstance(epsilon, str):
         epsilon = [epsilon] * len(source)
     epsilon = _column(epsilon)
+    for name, column in (("source", source), ("target", target), ("epsilon", epsilon)):
+        require_one_dimension(name, column, findings)
     lengths = f"{len(source)}, {len(target)}, {len(epsilon)}"
     if not len(source) == len(target) == len(epsilon):
         findings.add(Fault("columns of different lengths", "source, target, epsilon", lengths, "one entry per edge"))
         findings.raise_if_any()
     for name, column in (("source", source), ("target", target)):
-        _hashable(name, column, findings)
+        require_hashable(name, column, findings)
     findings.raise_if_any()
     return source, target, numbers(epsilon, lambda at: f"edge {at}", "non-numeric ε", EPSILON_RULE, findings)
 
@@ -73,14 +75,17 @@ def numbers(values: Any, place: Callable[[int], str], what: str, rule: str, find
         plain = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
         if not plain and any(issubclass(kind, (str, bytes)) for kind in set(map(type, values))):
             raise ValueError  # NumPy would read numbers from text
-        return np.asarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
+        if array.ndim != 1:
+            raise ValueError  # a list of lists
+        return array
     except (TypeError, ValueError):
         return np.array([_number(value, at, place, what, rule, findings) for at, value in enumerate(values)])
 
 
 def _number(value: Any, at: int, place: Callable[[int], str], what: str, rule: str, findings: Findings) -> float:
     try:
-        if not isinstance(value, str):
+        if not isinstance(value, (str, bytes)):
             return float("nan") if value is None else float(value)
     except (TypeError, ValueError, OverflowError):
         pass
@@ -88,21 +93,17 @@ def _number(value: Any, at: int, place: Callable[[int], str], what: str, rule: s
     return 0.0
 
 
+def require_one_dimension(name: str, column: Any, findings: Findings) -> None:
+    """A table where a column belongs ends the checks at once."""
+    shape = np.shape(column) if isinstance(column, np.ndarray) else ()
+    if len(shape) > 1:
+        findings.add(Fault("a table where a column belongs, of shape", name, str(shape), "a column has one dimension"))
+        findings.raise_if_any()
+
+
 def _column(values: Any) -> Any:
     """A sequence that can be measured and indexed."""
     return values if isinstance(values, np.ndarray) else as_list(values)
-
-
-def _hashable(name: str, column: Any, findings: Findings) -> None:
-    if isinstance(column, np.ndarray) and column.dtype.kind != "O":
-        return
-    try:
-        set(column)
-    except TypeError:
-        for at, value in enumerate(column):
-            if getattr(type(value), "__hash__", None) is None:
-                rule, hint = "a label is hashable", "use a tuple in place of a list"
-                findings.add(Fault("label", f"{name}[{at}]", repr(value), rule, hint))
 
 
 def _unknown_end(place: str, source: Any, target: Any, source_index: int) -> Fault:

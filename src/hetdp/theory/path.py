@@ -37,9 +37,8 @@ def path_mechanism(alpha: float, epsilons: Sequence[float] | Any) -> Floats:
     if alpha == 0.0:
         return np.zeros(len(summed))
     tau = _tau(alpha, epsilons, summed)
-    beyond = summed - summed[tau]
-    with np.errstate(over="ignore"):  # the first formula may overflow past τ, where it is not used
-        head = alpha * np.exp(np.minimum(summed, summed[tau]))
+    beyond = np.maximum(summed - summed[tau], 0.0)
+    head = np.exp(np.minimum(summed, summed[tau]) + math.log(alpha))
     return np.asarray(np.where(np.arange(len(summed)) <= tau, head, 1.0 - np.exp(-beyond) * (1.0 - head[tau])))
 
 

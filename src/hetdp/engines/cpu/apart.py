@@ -9,6 +9,6 @@ Kept = TypeVar("Kept", bound=Callable[..., object])
 
 
 def apart(function: Kept) -> Kept:
-    """Compiled as a function of its own; all others become part of their caller, which is faster but compiles longer."""
+    """Compiled as a function of its own; all others become part of their callers, faster but longer to compile."""
     function.apart = True  # type: ignore[attr-defined]
     return function

@@ -3,42 +3,33 @@
 A radix heap: a key lies on the level of the highest digit in which it differs from LAST, a key that is at most every
 key in the buckets; on that level, it lies in the bucket of that digit. LAST only moves when the lowest bucket is
 emptied, so no other bucket has to be touched. Lists are chains of chunks from one pool, which is never grown.
-
-Compiled functions count references to arrays that they find in tuples, which costs more than the search. So a queue is
-two plain arrays: `desk`, all its small parts one after the other, and `pool`, the chunks.
 """
 
 from __future__ import annotations
 
+from hetdp.engines.cpu.apart import apart
+from hetdp.engines.cpu.layout import (
+    BATCH_AT,
+    BATCH_END,
+    BATCH_IDS,
+    BUSY,
+    CHUNK,
+    CHUNK_BITS,
+    CURSOR,
+    DIGIT_BITS,
+    DIGITS,
+    FREE,
+    LARGEST_KEY,
+    LAST,
+    LEVELS,
+    RUN_SIZE,
+    TIES,
+    USED,
+)
 from hetdp.problem.space import Indices
 
-DIGIT_BITS = 11
-DIGITS = 1 << DIGIT_BITS
-LEVELS = 6
 SIGN_DIGIT = 1 << 10  # flips the sign in the top digit, so that negative keys come first
-TIES = LEVELS * DIGITS  # one more bucket, for the keys equal to the current one
-CHUNK_BITS = 6
-CHUNK = 1 << CHUNK_BITS
 IN_CHUNK = CHUNK - 1
-RUN_SIZE = 512
-HEAP_SIZE = 1024
-LARGEST_KEY = 0x7FFFFFFFFFFFFFFF
-
-# Where the desk keeps what. A cursor is the pool position after the last entry of a bucket, 0 for an empty bucket; the
-# first entry of a chunk is the cursor at which the chunk was begun, in chunks, or the next free chunk.
-LAST, LIMIT, CURRENT, USED, FREE, RUN_AT, RUN_END, HEAP_END = range(8)
-BUSY = 8  # for each level, how many of its buckets hold something
-CURSOR = BUSY + LEVELS
-RUN_KEYS = CURSOR + TIES + 1
-RUN_IDS = RUN_KEYS + RUN_SIZE
-HEAP_KEYS = RUN_IDS + RUN_SIZE
-HEAP_IDS = HEAP_KEYS + HEAP_SIZE
-DESK_SIZE = HEAP_IDS + HEAP_SIZE
-
-
-def pool_size(entries: int) -> int:
-    """Room for so many entries in any buckets; pages that are never used cost nothing."""
-    return (entries // IN_CHUNK + min(entries, TIES) + 3) << CHUNK_BITS
 
 
 def key_of(bits: int) -> int:
@@ -98,14 +89,20 @@ def end_chunk(desk: Indices, pool: Indices, chunk: int) -> int:
     return below << CHUNK_BITS
 
 
-def take_tie(desk: Indices, pool: Indices) -> int:
-    """Removes the latest of the ties."""
-    position = desk[CURSOR + TIES] - 1
-    dataset = pool[position]
-    if position & IN_CHUNK == 1:
-        position = end_chunk(desk, pool, position >> CHUNK_BITS)
+@apart
+def take_ties(desk: Indices, pool: Indices) -> None:
+    """Moves some of the ties to the batch."""
+    end = 0
+    position = desk[CURSOR + TIES]
+    while position > 0 and end + CHUNK <= RUN_SIZE:
+        chunk = (position - 1) >> CHUNK_BITS
+        for at in range((chunk << CHUNK_BITS) + 1, position):
+            desk[BATCH_IDS + end] = pool[at]
+            end += 1
+        position = end_chunk(desk, pool, chunk)
     desk[CURSOR + TIES] = position
-    return dataset
+    desk[BATCH_AT] = 0
+    desk[BATCH_END] = end
 
 
 def is_long(desk: Indices, pool: Indices, bucket: int) -> bool:

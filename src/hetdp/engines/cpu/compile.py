@@ -8,7 +8,8 @@ anywhere, or another notion, gives another name, so nothing stale is ever run.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
@@ -16,18 +17,21 @@ from typing import Any
 import numba
 
 from hetdp.engines.cpu import grow as kernels
-from hetdp.engines.cpu.prefetch import compiled_prefetch
+from hetdp.engines.cpu.prefetch import compiled_prefetch, prefetch
 from hetdp.theory.notion import Notion
 
 Function = Callable[..., Any]
+Replacements = dict[Function, Function]
+
+OPTIONS: Any = {"nogil": True, "_nrt": False}  # no counting of references to arrays, which took most of the time
 
 
 @cache
-def compiled_for(notion: Notion) -> Function:
+def compiled_grow(notion: Notion) -> Function:
     """The search kernel with a notion's step in it."""
-    replaced = {"step": notion.step, "quick": notion.quick}
-    if not numba.config.DISABLE_JIT:
-        replaced["prefetch"] = compiled_prefetch
+    replaced: Replacements = {kernels.step: notion.step, kernels.quick: notion.quick}
+    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        replaced[prefetch] = compiled_prefetch
     return compiled(kernels.grow, f"grow_{notion.name}", replaced)
 
 
@@ -37,29 +41,44 @@ def compiled_sides() -> Function:
     return compiled(kernels.sides, "sides", {})
 
 
-def compiled(function: Function, name: str, replaced: dict[str, Function]) -> Function:
-    """A function and all it calls, compiled, with some of the callees replaced; kept on disk where that is possible."""
-    name = f"{name}_{digest(function, replaced)}"
-    plain = rebuilt(function, replaced, {}, name)
+def compiled(function: Function, name: str, replaced: Replacements) -> Function:
+    """A function and all it calls, compiled, with some callees replaced; kept on disk where that is possible."""
+    plain = rebuilt(function, f"{name}_{digest(function, replaced)}", replaced, {})
     try:
-        return numba.njit(cache=True, nogil=True, _nrt=False, error_model="numpy")(plain)
+        return numba.njit(plain, cache=True, **OPTIONS)
     except RuntimeError:  # numba finds no folder that it may write to
-        return numba.njit(nogil=True, _nrt=False, error_model="numpy")(plain)
+        return numba.njit(plain, **OPTIONS)
 
 
-def callees(function: Function, replaced: dict[str, Function]) -> dict[str, Any]:
-    """The globals a function uses, by name."""
-    scope = {**function.__globals__, **replaced}
-    return {name: scope[name] for name in function.__code__.co_names if name in scope}
+def rebuilt(function: Function, name: str, replaced: Replacements, done: Replacements) -> Function:
+    """A copy of a function, under a new name, whose callees are compiled copies; `done` are those made before."""
+    scope = dict(function.__globals__)
+    for used, value in globals_of(function, replaced).items():
+        if isinstance(value, FunctionType) and value not in done:
+            plain = rebuilt(value, value.__name__, replaced, done)
+            done[value] = numba.njit(plain, forceinline=not hasattr(value, "apart"), **OPTIONS)
+        scope[used] = done[value] if isinstance(value, FunctionType) else value
+    copy = FunctionType(function.__code__.replace(co_name=name), scope, name, function.__defaults__)
+    copy.__qualname__ = name
+    copy.__module__ = function.__module__
+    return copy
 
 
-def digest(function: Function, replaced: dict[str, Function]) -> str:
-    """A short name for the meaning of a function: code and constants, of all that it calls as well."""
-    pending, seen, parts = [function], {function}, []
+def globals_of(function: Function, replaced: Replacements) -> dict[str, Any]:
+    """The globals that a function uses, by name."""
+    scope = function.__globals__
+    used = {name: scope[name] for name in function.__code__.co_names if name in scope}
+    return {name: replaced.get(value, value) if callable(value) else value for name, value in used.items()}
+
+
+def digest(function: Function, replaced: Replacements) -> str:
+    """A short name for what a function means: its code and constants, and those of all that it calls."""
+    pending, seen, parts = [function], {function}, list[str]()
     while pending:
-        code = pending[-1].__code__
-        parts += [code.co_code.hex(), repr(code.co_consts), repr(code.co_names)]
-        for name, value in sorted(callees(pending.pop(), replaced).items()):
+        latest = pending.pop()
+        parts += code_parts(latest.__code__)
+        for name, value in globals_of(latest, replaced).items():
+            value = inspect.unwrap(value) if callable(value) else value
             if not isinstance(value, FunctionType):
                 parts.append(f"{name} = {value!r}")
             elif value not in seen:
@@ -68,19 +87,11 @@ def digest(function: Function, replaced: dict[str, Function]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def rebuilt(function: Function, replaced: dict[str, Function], done: dict[Function, Function], name: str) -> Function:
-    """A copy of a function, under a new name, whose callees are compiled copies."""
-    scope = dict(function.__globals__)
-    for callee_name, callee in callees(function, replaced).items():
-        if isinstance(callee, FunctionType):
-            if callee not in done:
-                inline = not hasattr(callee, "apart")
-                done[callee] = numba.njit(nogil=True, _nrt=False, error_model="numpy", forceinline=inline)(
-                    rebuilt(callee, replaced, done, callee.__name__)
-                )
-        scope[callee_name] = done.get(callee, callee)
-    code: CodeType = function.__code__.replace(co_name=name)
-    copy = FunctionType(code, scope, name, function.__defaults__)
-    copy.__qualname__ = name
-    copy.__module__ = function.__module__
-    return copy
+def code_parts(code: CodeType) -> Iterator[str]:
+    """All that makes a difference in a code object, without the addresses that its own text has."""
+    yield f"{code.co_code.hex()} {code.co_names}"
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from code_parts(constant)
+        else:
+            yield repr(constant)

@@ -1,4 +1,4 @@
-"""The CPU engine: explicit graphs, any notion with one parameter per edge."""
+"""The CPU engine: explicit graphs, any notion with one parameter for each edge."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from hetdp.engines.contract import Growth, Operation, Role, Roles
-from hetdp.engines.cpu.buckets import DESK_SIZE, pool_size
-from hetdp.engines.cpu.compile import compiled_for, compiled_sides
+from hetdp.engines.cpu.compile import compiled_grow, compiled_sides
 from hetdp.engines.cpu.grow import IDLE
+from hetdp.engines.cpu.layout import ANY_IDLE, DESK_SIZE, pool_size
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion
@@ -32,29 +32,44 @@ class CpuEngine:
         """The smallest labels reachable from the start labels; see the contract."""
         assert isinstance(space, DatasetGraph)
         labels = np.add(labels, 0.0, dtype=np.float64)  # a copy in which −0.0 is 0.0, as the order of keys needs
-        queued = labels < np.inf if active is None else (labels < np.inf) & active
-        starts = np.flatnonzero(queued).astype(space.targets.dtype)
         links = np.full(space.size, -1, dtype=space.targets.dtype)
         flags = np.full(space.size, Role.FREE_1, dtype=np.uint8) if roles is None else roles.astype(np.uint8)
-        search = compiled_for(notion)
-        arrays = space.indptr, space.targets, space.epsilon, labels, labels.view(np.int64), flags, links
+        started = labels < np.inf
+        starts = np.flatnonzero(started if active is None else started & active).astype(space.targets.dtype)
         groups = [starts] if roles is None else split_by_answer(space, flags, starts)
-        flags[(labels < np.inf) & ~queued] |= IDLE
-        def run(group: Indices) -> None:
-            entries = len(space.targets) + len(group)
-            pool = np.empty(pool_size(entries), dtype=space.targets.dtype)
-            search(*arrays, group, np.zeros(DESK_SIZE, dtype=np.int64), pool)
-
-        if min(len(group) for group in groups) == 0 or np.count_nonzero(flags) < WORTH_A_THREAD:
-            run(np.concatenate(groups))
-        else:
-            with ThreadPoolExecutor(len(groups)) as pool:
-                list(pool.map(run, groups))
+        if active is not None:
+            flags[started & ~active] |= IDLE
+        search_all(space, notion, (labels, links, flags), groups)
         return Growth(labels, links)
 
 
 def split_by_answer(space: DatasetGraph, flags: Roles, starts: Indices) -> list[Indices]:
-    """The starts of the search for each answer, which touch different datasets."""
+    """The starts of the search for each answer; the two touch different datasets."""
     side = np.zeros(len(starts), dtype=np.uint8)
     compiled_sides()(space.indptr, space.targets, flags, starts, side)
-    return [starts[side == Role.FREE_1], starts[side == Role.FREE_2]]
+    groups = [starts[side == Role.FREE_1], starts[side == Role.FREE_2]]
+    return groups if space.size >= WORTH_A_THREAD else [np.concatenate(groups)]
+
+
+def search_all(
+    space: DatasetGraph, notion: Notion, found: tuple[Floats, Indices, Roles], groups: list[Indices]
+) -> None:
+    """Runs one search for each group of starts, side by side."""
+    search = compiled_grow(notion)
+    labels, links, flags = found
+    any_idle = bool(np.any(flags & IDLE))
+
+    def search_from(starts: Indices) -> None:
+        desk = np.zeros(DESK_SIZE, dtype=np.int64)
+        desk[ANY_IDLE] = any_idle
+        pool = np.empty(pool_size(len(space.targets) + len(starts)), dtype=space.targets.dtype)
+        graph = space.indptr, space.targets, space.epsilon
+        search(*graph, labels, labels.view(np.int64), flags, links, starts, desk, pool)
+
+    groups = [group for group in groups if len(group)]
+    if len(groups) < 2:
+        for group in groups:
+            search_from(group)
+        return
+    with ThreadPoolExecutor(len(groups)) as executor:
+        list(executor.map(search_from, groups))

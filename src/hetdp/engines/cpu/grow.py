@@ -6,17 +6,29 @@ It reads like Python and runs as Python too; `compile.py` puts a notion in place
 from __future__ import annotations
 
 from hetdp.engines.contract import Roles
-from hetdp.engines.cpu.buckets import CHUNK, CHUNK_BITS, CURRENT,CURSOR, DESK_SIZE, FREE, IN_CHUNK, LARGEST_KEY, LAST, LIMIT, TIES, key_of,RUN_AT,RUN_END,RUN_IDS
+from hetdp.engines.cpu.buckets import key_of
+from hetdp.engines.cpu.layout import (
+    ANY_IDLE,
+    BATCH_AT,
+    BATCH_END,
+    BATCH_IDS,
+    CURRENT,
+    FREE,
+    LARGEST_KEY,
+    LAST,
+    LIMIT,
+    RUN_AT,
+    RUN_END,
+    RUN_IDS,
+)
 from hetdp.engines.cpu.prefetch import prefetch
 from hetdp.engines.cpu.queue import pop, push
 from hetdp.problem.space import Floats, Indices
 
-ROLE = 3  # the part of a flag that is the role
-IDLE = 4  # the part that says: its start is not news, so it is not queued
-NOT_IDLE = 0xFB
+ROLE, IDLE, SETTLED = 3, 4, 8  # the bits of a flag: the role; a start that is no news, not queued; the label is final
 NO_START = 0x7FF0000000000000  # the key of +inf
-FAR, NEAR = 14, 6  # how many datasets ahead rows and labels are asked for
-SETTLED = 8  # the part that says: its label is final
+FURTHEST, FAR, NEAR = 28, 16, 8  # how many datasets ahead their places, their rows and the labels beside are asked for
+ROW_AHEAD = 24  # no more labels than that, lest a hub drive out all others
 
 
 def step(label: float, epsilon: float) -> float:
@@ -55,27 +67,28 @@ def grow(
             return
         if not flags[source] & SETTLED:
             flags[source] |= SETTLED
-            foresee(indptr, targets, epsilon, labels, desk, pool)
+            foresee(indptr, targets, epsilon, labels, flags, desk)
             relax(indptr, targets, epsilon, labels, bits, flags, links, desk, pool, source)
 
 
-def foresee(
-    indptr: Indices, targets: Indices, epsilon: Floats, labels: Floats, desk: Indices, pool: Indices
-) -> None:
+def foresee(indptr: Indices, targets: Indices, epsilon: Floats, labels: Floats, flags: Roles, desk: Indices) -> None:
     """Asks for the rows of a dataset that is soon to be settled, and for the labels beside one that comes sooner."""
-    far, near = desk[RUN_IDS + desk[RUN_AT] + FAR], desk[RUN_IDS + desk[RUN_AT] + NEAR]
-    ties = desk[CURSOR + TIES]
-    if ties & IN_CHUNK > FAR:
-        far, near = pool[ties - FAR], pool[ties - NEAR]
-    elif desk[RUN_AT] + FAR >= desk[RUN_END]:
+    if desk[BATCH_AT] + FURTHEST < desk[BATCH_END]:
+        next_up = BATCH_IDS + desk[BATCH_AT]
+    elif desk[RUN_AT] + FURTHEST < desk[RUN_END]:
+        next_up = RUN_IDS + desk[RUN_AT]
+    else:
         return
+    prefetch(indptr, desk[next_up + FURTHEST])
+    far, near = desk[next_up + FAR], desk[next_up + NEAR]
     row = indptr[far]
     prefetch(targets, row)
     prefetch(epsilon, row)
     prefetch(epsilon, row + 8)
     prefetch(labels, far)
+    prefetch(flags, far)
     row = indptr[near]
-    for arc in range(row, min(row + 24, indptr[near + 1])):
+    for arc in range(row, min(row + ROW_AHEAD, indptr[near + 1])):
         prefetch(labels, targets[arc])
 
 
@@ -101,9 +114,8 @@ def relax(
         lowered = step(label, float(epsilon[arc])) + 0.0
         if lowered < labels[target]:
             former = key_of(bits[target])
-            if former == NO_START or flags[target] & IDLE:
+            if former == NO_START or (desk[ANY_IDLE] and flags[target] & IDLE):
                 former = LARGEST_KEY
-                flags[target] &= NOT_IDLE
             labels[target] = lowered
             links[target] = source
             push(desk, pool, bits, target, key_of(bits[target]), former)

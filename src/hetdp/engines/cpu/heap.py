@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hetdp.engines.cpu.apart import apart
-from hetdp.engines.cpu.buckets import HEAP_END, HEAP_IDS, HEAP_KEYS
+from hetdp.engines.cpu.layout import HEAP_END, HEAP_IDS, HEAP_KEYS
 from hetdp.problem.space import Indices
 
 

@@ -7,13 +7,15 @@ moves down at most LEVELS times, equal keys are never compared, and a heap that 
 
 from __future__ import annotations
 
-from hetdp.engines.cpu.buckets import (
-    BUSY,
-    CHUNK,
-    CHUNK_BITS,
+from hetdp.engines.cpu.apart import apart
+from hetdp.engines.cpu.buckets import bucket_of, insert, key_of, take_ties
+from hetdp.engines.cpu.heap import pop_heap, push_heap
+from hetdp.engines.cpu.layout import (
+    BATCH_AT,
+    BATCH_END,
+    BATCH_IDS,
     CURRENT,
     CURSOR,
-    DIGIT_BITS,
     HEAP_END,
     HEAP_IDS,
     HEAP_KEYS,
@@ -25,19 +27,9 @@ from hetdp.engines.cpu.buckets import (
     RUN_END,
     RUN_IDS,
     RUN_KEYS,
-    RUN_SIZE,
     TIES,
-    bucket_of,
-    end_chunk,
-    first_bucket,
-    insert,
-    is_long,
-    key_of,
-    take_tie,
 )
-from hetdp.engines.cpu.apart import apart
-from hetdp.engines.cpu.heap import pop_heap, push_heap
-from hetdp.engines.cpu.prefetch import prefetch
+from hetdp.engines.cpu.refill import refill
 from hetdp.problem.space import Indices
 
 
@@ -60,19 +52,22 @@ def push(desk: Indices, pool: Indices, bits: Indices, dataset: int, key: int, fo
 
 def pop(desk: Indices, pool: Indices, bits: Indices) -> int:
     """A dataset with the smallest key; −1 when there is none. It may have been popped before."""
-    while desk[CURSOR + TIES] == 0:
+    while desk[BATCH_AT] == desk[BATCH_END]:
         at = desk[RUN_AT]
         in_run = at < desk[RUN_END]
-        if desk[HEAP_END] > 0 and not (in_run and desk[RUN_KEYS + at] <= desk[HEAP_KEYS]):
+        if desk[CURSOR + TIES] > 0:
+            take_ties(desk, pool)
+        elif desk[HEAP_END] > 0 and not (in_run and desk[RUN_KEYS + at] <= desk[HEAP_KEYS]):
             desk[CURRENT] = desk[HEAP_KEYS]
             return pop_heap(desk)
-        if in_run:
+        elif in_run:
             desk[RUN_AT] = at + 1
             desk[CURRENT] = desk[RUN_KEYS + at]
-            return desk[RUN_IDS + at]
-        if not refill(desk, pool, bits):
+            return int(desk[RUN_IDS + at])
+        elif not refill(desk, pool, bits):
             return -1
-    return take_tie(desk, pool)
+    desk[BATCH_AT] += 1
+    return int(desk[BATCH_IDS + desk[BATCH_AT] - 1])
 
 
 @apart
@@ -90,87 +85,3 @@ def put_back(desk: Indices, pool: Indices, bits: Indices, dataset: int, key: int
     """Moves an entry from the front to the buckets, unless it is stale."""
     if key == key_of(bits[dataset]):
         insert(desk, pool, TIES if key == desk[CURRENT] else bucket_of(key, desk[LAST]), dataset)
-
-
-@apart
-def refill(desk: Indices, pool: Indices, bits: Indices) -> bool:
-    """Brings the smallest keys to the front; False when the queue is empty."""
-    desk[RUN_AT] = desk[RUN_END] = 0
-    bucket = first_bucket(desk)
-    if bucket < 0:
-        return False
-    if is_long(desk, pool, bucket):
-        split(desk, pool, bits, bucket)
-        return True
-    busy = BUSY + (bucket >> DIGIT_BITS)
-    while desk[busy] > 0 and desk[RUN_END] + CHUNK <= RUN_SIZE:
-        if desk[CURSOR + bucket] > 0:
-            if is_long(desk, pool, bucket):
-                break
-            append_sorted(desk, pool, bits, bucket)
-        bucket += 1
-    if desk[RUN_END] > 0:
-        desk[LAST] = desk[RUN_KEYS]
-        desk[LIMIT] = LARGEST_KEY if first_bucket(desk) < 0 else desk[RUN_KEYS + desk[RUN_END] - 1]
-    return True
-
-
-@apart
-def append_sorted(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
-    """Moves a short bucket to the end of the run."""
-    first = desk[RUN_END]
-    end = first
-    position = desk[CURSOR + bucket]
-    chunk = (position - 1) >> CHUNK_BITS
-    for at in range((chunk << CHUNK_BITS) + 1, position):
-        prefetch(bits, pool[at])
-    for at in range((chunk << CHUNK_BITS) + 1, position):
-        dataset = pool[at]
-        key = key_of(bits[dataset])
-        if is_stale(desk, key, bucket):
-            continue
-        place = end
-        while place > first and desk[RUN_KEYS + place - 1] > key:
-            desk[RUN_KEYS + place] = desk[RUN_KEYS + place - 1]
-            desk[RUN_IDS + place] = desk[RUN_IDS + place - 1]
-            place -= 1
-        desk[RUN_KEYS + place] = key
-        desk[RUN_IDS + place] = dataset
-        end += 1
-    desk[RUN_END] = end
-    desk[CURSOR + bucket] = end_chunk(desk, pool, chunk)
-    desk[BUSY + (bucket >> DIGIT_BITS)] -= 1
-
-
-def is_stale(desk: Indices, key: int, bucket: int) -> bool:
-    """Whether the key of a bucket's entry has fallen since."""
-    return bool(key <= desk[LIMIT] or bucket_of(key, desk[LAST]) != bucket)
-
-
-@apart
-def split(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
-    """Moves a long bucket to lower levels, and its smallest keys to the ties."""
-    smallest = LARGEST_KEY
-    position = desk[CURSOR + bucket]
-    while position > 0:
-        head = (position - 1) >> CHUNK_BITS << CHUNK_BITS
-        for at in range(head + 1, position):
-            prefetch(bits, pool[at])
-        for at in range(head + 1, position):
-            key = key_of(bits[pool[at]])
-            if key < smallest and not is_stale(desk, key, bucket):
-                smallest = key
-        position = int(pool[head]) << CHUNK_BITS
-    position = desk[CURSOR + bucket]
-    desk[CURSOR + bucket] = 0
-    desk[BUSY + (bucket >> DIGIT_BITS)] -= 1
-    if smallest < LARGEST_KEY:
-        desk[LAST] = desk[LIMIT] = desk[CURRENT] = smallest
-    while position > 0:  # a stale entry has a key below the smallest
-        chunk = (position - 1) >> CHUNK_BITS
-        for at in range((chunk << CHUNK_BITS) + 1, position):
-            dataset = pool[at]
-            key = key_of(bits[dataset])
-            if key >= smallest:
-                insert(desk, pool, TIES if key == smallest else bucket_of(key, smallest), dataset)
-        position = end_chunk(desk, pool, chunk)

@@ -1,0 +1,42 @@
+"""The verifier shares no code with what it verifies."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import hetdp
+
+FOLDER = Path(hetdp.__file__).parent / "certificate"
+MODULES = sorted(FOLDER.glob("*.py"))
+FOREIGN = ("hetdp.theory", "hetdp.engines", "hetdp.mechanism", "hetdp.cli")
+
+
+def imported(path: Path) -> set[str]:
+    """Every module that a file names in an import statement, wherever it stands."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def test_there_are_modules_to_look_at():
+    assert {"certificate.py", "edges.py", "enclosure.py", "links.py"} <= {path.name for path in MODULES}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+def test_no_module_of_the_verifier_names_theory_engines_or_mechanism(path):
+    assert [name for name in imported(path) if name.startswith(FOREIGN)] == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+def test_the_verifier_imports_the_problem_and_errors_only(path):
+    own = ("hetdp.problem.", "hetdp.errors.", "hetdp.certificate.")
+    assert [name for name in imported(path) if name.startswith("hetdp") and not name.startswith(own)] == []
+    assert not any(name.startswith("importlib") for name in imported(path))

@@ -1,0 +1,74 @@
+"""The name under which a compiled search is kept: the same for the same code, another after any edit below it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from types import FunctionType
+
+from hetdp.engines.cpu import grow as kernels
+from hetdp.engines.cpu.compile import compiled_grow, digest
+from hetdp.theory.pure import PURE
+
+SOURCE = """
+SHIFT = 1.0
+
+def inner(x):
+    return x + SHIFT
+
+def outer(x):
+    return inner(x) * 2.0
+"""
+NAMES = (
+    "from hetdp.engines.cpu.compile import compiled_grow, compiled_sides; from hetdp.theory.pure import PURE;"
+    "print(compiled_grow(PURE).__name__, compiled_sides().__name__)"
+)
+
+
+def function(source: str) -> Callable[[float], float]:
+    scope: dict[str, Callable[[float], float]] = {}
+    exec(source, scope)
+    return scope["outer"]
+
+
+def test_the_name_is_the_same_in_every_process():
+    first, second = (
+        subprocess.run([sys.executable, "-c", NAMES], capture_output=True, check=True, text=True).stdout for _ in "12"
+    )
+    assert first == second
+    assert first.startswith("grow_pure_")
+
+
+def test_the_same_source_has_the_same_name():
+    assert digest(function(SOURCE), {}) == digest(function(SOURCE), {})
+
+
+def test_an_edit_of_a_function_that_is_only_called_changes_the_name():
+    edited = function(SOURCE.replace("x + SHIFT", "x - SHIFT"))
+    assert digest(edited, {}) != digest(function(SOURCE), {})
+
+
+def test_an_edit_of_a_constant_changes_the_name():
+    for edit in (("SHIFT = 1.0", "SHIFT = 2.0"), ("2.0", "3.0")):
+        assert digest(function(SOURCE.replace(*edit)), {}) != digest(function(SOURCE), {})
+
+
+def test_another_notion_has_another_name():
+    def other(label: float, epsilon: float) -> float:
+        return label + epsilon
+
+    steps = {kernels.step: PURE.step, kernels.quick: PURE.quick}
+    assert digest(kernels.grow, steps) != digest(kernels.grow, {**steps, kernels.step: other})
+
+
+def test_the_constants_of_the_step_are_part_of_the_name(monkeypatch):
+    steps = {kernels.step: PURE.step, kernels.quick: PURE.quick}
+    before = digest(kernels.grow, steps)
+    assert isinstance(PURE.step, FunctionType)
+    monkeypatch.setitem(PURE.step.__globals__, "LN2_LO", 0.0)
+    assert digest(kernels.grow, steps) != before
+
+
+def test_a_search_is_compiled_once_for_each_notion():
+    assert compiled_grow(PURE) is compiled_grow(PURE)

@@ -1,0 +1,104 @@
+"""Which engine does the work, and what is said when none can."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.engines import registry
+from hetdp.engines.registry import ENGINES, engine_for
+from hetdp.theory.pure import PURE
+
+GRAPH = hetdp.DatasetGraph.from_edges([0], [1], 1.0)
+
+
+class Elsewhere:
+    """A space that stores nothing: two neighbours, computed."""
+
+    size, arc_count = 2, 2
+
+    def label(self, index):
+        return index
+
+    def index(self, label):
+        return label
+
+    def neighbours(self, index):
+        return np.array([1 - index]), (np.array([0.5]),)
+
+    def edge_blocks(self):
+        return iter(())
+
+
+def test_engines_are_known_by_name():
+    assert list(ENGINES) == ["cpu", "reference"]
+    for name in ENGINES:
+        assert engine_for(name, GRAPH, PURE, "grow").name == name
+
+
+def test_small_problems_do_not_wait_for_the_compiler():
+    assert engine_for("auto", GRAPH, PURE, "grow").name == "reference"
+
+
+def test_large_problems_are_compiled():
+    size = registry.SMALL // 2 + 2
+    large = hetdp.DatasetGraph.from_edges(np.arange(size), np.arange(size) + 1, 1.0)
+    assert large.arc_count > registry.SMALL
+    assert engine_for("auto", large, PURE, "grow").name == "cpu"
+
+
+def test_where_the_best_engine_cannot_the_next_one_does(monkeypatch):
+    monkeypatch.setattr(registry, "SMALL", 0)
+    assert engine_for("auto", Elsewhere(), PURE, "grow").name == "reference"
+    labels = engine_for("auto", Elsewhere(), PURE, "grow").grow(Elsewhere(), PURE, np.array([0.0, np.inf])).labels
+    assert labels.tolist() == [0.0, 0.5]
+
+
+def test_an_unknown_engine_is_refused():
+    with pytest.raises(hetdp.UsageError) as refused:
+        engine_for("spark", GRAPH, PURE, "grow")
+    assert str(refused.value) == "unknown engine 'spark'; an engine is one of auto, cpu, reference."
+
+
+UNSUPPORTED = {
+    "a space that is not stored": (
+        ("cpu", Elsewhere(), PURE, "grow"),
+        "engine 'cpu' cannot grow on a Elsewhere under the notion 'pure'; ",
+    ),
+    "a notion with more parameters": (
+        ("cpu", GRAPH, replace(PURE, name="other", parameters=("epsilon", "delta")), "grow"),
+        "engine 'cpu' cannot grow on a DatasetGraph under the notion 'other'; ",
+    ),
+    "the fair search": (
+        ("reference", GRAPH, PURE, "settle"),
+        "engine 'reference' cannot settle on a DatasetGraph under the notion 'pure'; ",
+    ),
+    "the fair search by any engine": (
+        ("auto", GRAPH, PURE, "settle"),
+        "engine 'auto' cannot settle on a DatasetGraph under the notion 'pure'; ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("asked", "message"), UNSUPPORTED.values(), ids=UNSUPPORTED.keys())
+def test_what_an_engine_cannot_do_is_refused(asked, message):
+    with pytest.raises(hetdp.UsageError) as refused:
+        engine_for(*asked)
+    assert str(refused.value) == message + (
+        "an engine must support the space, the notion and the operation. Hint: engine='auto' chooses one that does"
+    )
+
+
+def test_the_reference_engine_loads_no_compiler():
+    code = (
+        "import sys, hetdp;"
+        "g = hetdp.DatasetGraph.from_edges(['a'], ['b'], 1.0);"
+        "hetdp.extend(hetdp.Problem(g, [1, 1]), {'a': 0.5});"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

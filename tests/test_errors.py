@@ -1,0 +1,104 @@
+"""The exception tree: kinds, exit codes, facts as attributes, and one form for all messages."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from hetdp import errors
+from hetdp.errors import (
+    Fault,
+    HetdpError,
+    InputError,
+    NoExtensionError,
+    UnknownDatasetError,
+    UsageError,
+    VerificationError,
+)
+
+FAULT = Fault("negative ε", "edge 4 ('a', 'b')", "-1.0", "ε is a number ≥ 0", "look at column 3")
+CODES = {
+    HetdpError: 1,
+    UsageError: 2,
+    InputError: 3,
+    UnknownDatasetError: 3,
+    NoExtensionError: 4,
+    VerificationError: 5,
+}
+
+
+@pytest.mark.parametrize(("kind", "code"), CODES.items(), ids=lambda x: getattr(x, "__name__", x))
+def test_every_kind_of_error_has_its_exit_code(kind, code):
+    assert kind.exit_code == code
+    assert issubclass(kind, HetdpError)
+
+
+def test_the_tree_is_complete():
+    defined = {kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, Exception)}
+    assert defined == set(CODES)
+    assert all(kind.__doc__ for kind in defined)
+
+
+def test_errors_are_also_what_python_would_raise():
+    assert issubclass(UsageError, ValueError)
+    assert issubclass(InputError, ValueError)
+    assert issubclass(UnknownDatasetError, KeyError)
+
+
+def test_a_fault_says_where_what_value_rule_and_hint():
+    assert str(FAULT).removesuffix(".") == (
+        "edge 4 ('a', 'b'): negative ε -1.0; ε is a number ≥ 0. Hint: look at column 3"
+    )
+    assert str(Fault("no answer", "dataset 1", "", "every dataset has one")) == (
+        "dataset 1: no answer; every dataset has one."
+    )
+
+
+def test_one_fault_is_one_line():
+    error = InputError("edges", [FAULT])
+    assert str(error) == f"edges: {FAULT}"
+    assert (error.subject, error.faults, error.total) == ("edges", (FAULT,), 1)
+
+
+def test_many_faults_are_listed_and_the_rest_counted():
+    two = InputError("edges", [FAULT, FAULT])
+    assert str(two).splitlines() == ["edges: 2 faults", f"  {FAULT}", f"  {FAULT}"]
+    many = InputError("edges", [FAULT] * 30, total=12_345)
+    lines = str(many).splitlines()
+    assert lines[0] == "edges: 12345 faults"
+    assert lines[1:-1] == [f"  {FAULT}"] * errors.SHOWN_FAULTS
+    assert lines[-1] == f"  and {12_345 - errors.SHOWN_FAULTS} more"
+
+
+def test_a_usage_error_keeps_its_parts():
+    error = UsageError("unknown engine 'x'", "an engine is one of a, b")
+    assert str(error) == "unknown engine 'x'; an engine is one of a, b."
+    assert (error.what, error.rule, error.hint) == ("unknown engine 'x'", "an engine is one of a, b", "")
+    hinted = UsageError("unknown engine 'x'", "an engine is one of a, b", "choose a")
+    assert str(hinted).removesuffix(".") == "unknown engine 'x'; an engine is one of a, b. Hint: choose a"
+
+
+def test_an_unknown_dataset_is_shown_as_it_was_asked_for():
+    error = UnknownDatasetError("01")
+    assert error.label == "01"
+    assert str(error) == (
+        "there is no dataset '01'; only datasets of the problem can be asked about."
+        " Hint: labels are compared exactly, so '1' and 1 are different."
+    )
+
+
+def test_no_extension_and_failed_verification_carry_their_proofs():
+    witness, repair, certificate = "p(a) allows at most this.", object(), "NOT PRIVATE: 1 violation."
+    refused = NoExtensionError(witness, repair)
+    assert (refused.witness, refused.repair) == (witness, repair)
+    assert str(refused) == (
+        "no private extension of this partial mechanism exists: p(a) allows at most this."
+        " Hint: .witness has the path, .repair.pins values near the given ones that do extend."
+    )
+    withheld = VerificationError(certificate)
+    assert withheld.certificate == certificate
+    assert str(withheld) == (
+        "the mechanism is not private and was withheld: NOT PRIVATE: 1 violation."
+        " Hint: this is a bug in hetdp; please report it with the problem that caused it."
+    )
