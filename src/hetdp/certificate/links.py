@@ -129,12 +129,16 @@ def _on_a_cycle(ties: Indices, links: Indices) -> int:
     return int(ties[circling[0]]) if len(circling) else -1
 
 
+def _most_links(better: Floats, seen: Tally) -> float:
+    """How many links with a gap one chain can have: it rises at each, and by no more than the whole range."""
+    finite = np.isfinite(better)
+    with np.errstate(over="ignore", divide="ignore"):
+        reach = np.max(better, initial=0.0, where=finite) - np.min(better, initial=0.0, where=finite)
+        return float(min(seen.count, reach / seen.rise + 1.0))
+
+
 def _total_gap(better: Floats, links: Indices, epsilon: Floats, above: Indices, seen: Tally) -> float:
     """The largest gap of a link, as often as a chain can have links with a gap; and what passes through ½."""
-    finite = np.isfinite(better)
-    with np.errstate(over="ignore"):
-        reach = np.max(better, initial=0.0, where=finite) - np.min(better, initial=0.0, where=finite)
-    longest = min(float(seen.count), reach / seen.rise + 1.0) if seen.rise > 0.0 else float(seen.count)
-    plain = seen.gap * longest
+    plain = seen.gap * _most_links(better, seen) if seen.gap > 0.0 else 0.0
     arcs = zip(better[links[above]].tolist(), better[above].tolist(), epsilon[above].tolist(), strict=True)
     return plain + max((crossing_gap(*arc, plain) for arc in arcs), default=0.0)

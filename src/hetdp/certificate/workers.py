@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import TypeVar
 
 Piece = TypeVar("Piece")
@@ -14,6 +15,14 @@ Piece = TypeVar("Piece")
 def share(work: Callable[[Piece], None], pieces: Iterable[Piece]) -> None:
     """Does the work on every piece; pieces are made one at a time, so that few of them are in memory."""
     waiting, lock = iter(pieces), threading.Lock()
+    first = next(waiting, None)
+    if first is None:
+        return
+    second = next(waiting, None)
+    if second is None:  # starting threads would take longer
+        work(first)
+        return
+    waiting = chain([first, second], waiting)
 
     def keep_working() -> None:
         while True:

@@ -61,8 +61,8 @@ class NamedLabels:
 
     def __init__(self, names: Iterable[Hashable]) -> None:
         self.names: Sequence[Any] = tuple(names)
-        backwards = range(len(self.names) - 1, -1, -1)
-        self._numbers = dict(zip(reversed(self.names), backwards, strict=True))  # of equal names the first one counts
+        backwards = zip(reversed(self.names), range(len(self.names) - 1, -1, -1), strict=True)
+        self._numbers: dict[Hashable, int] = dict(backwards)  # of equal names the first one counts
 
     @property
     def distinct(self) -> int:
