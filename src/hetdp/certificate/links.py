@@ -8,16 +8,20 @@ a link, so a cycle could only run through links between equal values.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_gap
 from hetdp.certificate.workers import share
 from hetdp.problem.space import Floats, Indices, Mask
 
 CROSSING_ULPS = 128.0  # how far below its exact bound a label on a crossing edge may be rounded
-BLOCK = 1 << 15
+SMALL = 20_000  # datasets that plain Python looks at sooner than a compiler loads
+BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Chains:
 
 @dataclass
 class Tally:
-    """What was seen of the links: the first fault, the largest gap of one link, its smallest rise, ties, crossings."""
+    """What was seen of the links: how many, faults, the largest gap, the least rise of one with a gap, what is left."""
 
     count: int = 0
     missing: list[int] = field(default_factory=list)
@@ -48,6 +52,13 @@ class Tally:
     crossings: list[Indices] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def add(self, count: int, missing: int, loose: int, gap: float, rise: float) -> None:
+        """What one scan returned."""
+        self.count += count
+        self.missing += [missing] * (missing >= 0)
+        self.loose += [loose] * (loose >= 0)
+        self.gap, self.rise = max(self.gap, gap), min(self.rise, rise)
+
 
 def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Chains:
     """Checks every link by itself, then that no cycle is among them, then bounds the gaps along the chains.
@@ -56,66 +67,43 @@ def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Cha
         better: the values, signed so that larger is better.
         pinned: where chains may end.
         links: for each free dataset the neighbour that holds it down.
-        epsilon: ε of each dataset's link, NaN where the space has no such edge, or not a nearly tight one.
+        epsilon: ε of each dataset's link, NaN where the space has no such edge.
     """
-    seen = Tally()
-
-    def look(start: int) -> None:
-        piece = slice(start, start + BLOCK)
-        held = ~pinned[piece] & (better[piece] < np.inf)  # a free dataset at +inf is as good as can be
-        _look_at(np.flatnonzero(held) + start, better, links, epsilon, seen)
-
-    share(look, range(0, len(better), BLOCK))
-    above = np.concatenate([np.empty(0, dtype=np.int64), *seen.crossings])
+    seen = _scan(better, pinned, links, epsilon)
+    above, ties = (np.concatenate([np.empty(0, dtype=np.int64), *found]) for found in (seen.crossings, seen.ties))
     for dataset in above.tolist():
         gap = crossing_gap(better[links[dataset]], better[dataset], epsilon[dataset], 0.0)
         if gap > CROSSING_ULPS * np.spacing(better[dataset]):
             seen.loose.append(dataset)
     if seen.missing:
-        return Chains("a link is missing, or leads along no tight edge", min(seen.missing))
+        return Chains("a link is missing or follows no edge", min(seen.missing))
     if seen.loose:
         return Chains("a link is not tight", min(seen.loose))
-    if (dataset := _on_a_cycle(np.concatenate([np.empty(0, dtype=np.int64), *seen.ties]), links)) >= 0:
+    if (dataset := _on_a_cycle(ties, links)) >= 0:
         return Chains("links form a cycle", dataset)
     return Chains("", gap=_total_gap(better, links, epsilon, above, seen))
 
 
-def _look_at(child: Indices, better: Floats, links: Indices, epsilon: Floats, seen: Tally) -> None:
-    edge = epsilon[child]
-    lacking = np.isnan(edge)
-    if lacking.any():
+def _scan(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Tally:
+    seen, columns = Tally(), (better, pinned, links, epsilon)
+    scan_links: Callable[..., Any] = scan.scan_links
+    if len(better) > SMALL:
+        from hetdp.certificate.compiled import scan_links
+    else:
+        columns = tuple(column.tolist() for column in columns)
+
+    def look(start: int) -> None:
+        stop = min(start + BLOCK, len(better))
+        ties, crossings = np.empty(stop - start, dtype=np.int64), np.empty(stop - start, dtype=np.int64)
+        with np.errstate(all="ignore"):  # matters only where the compiler is switched off
+            *found, tied, crossed = scan_links(start, stop, *columns, ties, crossings)
         with seen.lock:
-            seen.missing.append(int(child[np.argmax(lacking)]))
-        child, edge = child[~lacking], edge[~lacking]
-    lower, upper = better.take(links.take(child)), better.take(child)
-    crossing = (lower < 0.0) & (upper > 0.0)
-    gap, loose = _plain_gaps(lower, upper, edge)
-    gap[crossing], loose[crossing] = 0.0, False
-    with np.errstate(invalid="ignore"):
-        rise = np.where(gap > 0.0, upper - lower, np.inf)
-    with seen.lock:
-        seen.count += len(child)
-        seen.gap = max(seen.gap, float(np.max(gap, initial=0.0)))
-        seen.rise = min(seen.rise, float(np.min(rise, initial=np.inf)))
-        seen.ties.append(child[lower >= upper])
-        seen.crossings.append(child[crossing])
-        if loose.any():
-            seen.loose.append(int(child[np.argmax(loose)]))
+            seen.add(*found)
+            seen.ties.append(ties[:tied])
+            seen.crossings.append(crossings[:crossed])
 
-
-def _plain_gaps(parent: Floats, child: Floats, epsilon: Floats) -> tuple[Floats, Mask]:
-    """Exact bound minus label on links that do not cross ½, and which links leave room for a larger float."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        total = parent + epsilon
-        part = total - parent
-        error = (parent - (total - part)) + (epsilon - part)
-        gap = (total - child) + error
-        above = np.nextafter(child, np.inf)
-        loose = (total > above) | ((total == above) & (error >= 0.0)) | (gap < 0.0)
-    gap[np.isnan(gap)] = np.inf  # the exact sum lies beyond the largest float
-    stuck = (child == -np.inf) & (parent == -np.inf)
-    gap[stuck], loose[stuck] = 0.0, False
-    return gap, loose
+    share(look, range(0, len(better), BLOCK))
+    return seen
 
 
 def _on_a_cycle(ties: Indices, links: Indices) -> int:

@@ -1,4 +1,4 @@
-"""Spreads independent pieces of work over the cores; NumPy lets go of the interpreter while it computes."""
+"""Spreads independent pieces of work over the cores; compiled loops let go of the interpreter while they run."""
 
 from __future__ import annotations
 

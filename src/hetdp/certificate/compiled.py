@@ -1,0 +1,21 @@
+"""The verifier's loops, compiled; loaded only for large problems. Nothing here is shared with the engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+from hetdp.certificate import scan
+
+
+def _compiled(function: Callable[..., Any]) -> Any:
+    try:
+        return numba.njit(nogil=True, cache=True)(function)
+    except RuntimeError:  # numba finds no folder that it may write to
+        return numba.njit(nogil=True)(function)
+
+
+scan_arcs = _compiled(scan.scan_arcs)
+scan_links = _compiled(scan.scan_links)

@@ -1,0 +1,93 @@
+"""The two loops of the verifier, in plain arithmetic: over arcs, for privacy, and over links, for optimality.
+
+They run as they are on the lists of a small problem, and compiled on the arrays of a large one (`compiled.py`). All
+arithmetic is on floats, and exact: the error of a sum is itself a float, found by Knuth's two-sum.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def scan_arcs(
+    source: Any, target: Any, epsilon: Any, z: Any, links: Any, link_epsilon: Any, doubtful: Any
+) -> tuple[float, int, float, int, int]:
+    """Goes through arcs u → v and decides z(v) ≤ z(u) + ε, which is privacy on one side of ½ and enough across it.
+
+    Notes the ε of every dataset's link in `link_epsilon`, and the arcs that fail the test across ½ in `doubtful`.
+
+    Returns:
+        The least slack beside ½ and the arc that has it (−1: none has any), a number that no slack across ½ is below
+        (but for the doubtful), how many arcs beside ½ are violated, and how many arcs are doubtful.
+    """
+    least, worst, across, violations, doubts = math.inf, -1, math.inf, 0, 0
+    for arc in range(len(source)):
+        u, v, edge = source[arc], target[arc], epsilon[arc]
+        if links[u] == v:
+            link_epsilon[u] = edge
+        total = z[u] + edge
+        slack = total - z[v]
+        if slack > 0.0 and slack >= least:
+            continue
+        if z[u] < 0.0 and z[v] > 0.0:
+            if slack > 0.0:
+                across = min(across, slack)
+            else:
+                doubtful[doubts] = arc
+                doubts += 1
+            continue
+        if slack == 0.0:  # equal after rounding: the rounding decides
+            part = total - z[u]
+            slack = (z[u] - (total - part)) + (edge - part)
+        elif math.isnan(slack):  # p = 0 or p = 1 at both ends, or a sum beyond the largest float beside p = 1
+            slack = math.inf if z[u] == z[v] else -math.inf
+        if slack < 0.0:
+            violations += 1
+        if slack < least:
+            least, worst = slack, arc
+    return least, worst, across, violations, doubts
+
+
+def scan_links(
+    start: int, stop: int, better: Any, pinned: Any, links: Any, epsilon: Any, ties: Any, crossings: Any
+) -> tuple[int, int, int, float, float, int, int]:
+    """Goes through datasets and checks that the link of each free one is tight: no larger float would fit below it.
+
+    Notes the datasets as good as their link in `ties`, and those whose link crosses ½, undecided, in `crossings`.
+
+    Returns:
+        How many links there are, the first dataset without one (−1: none), the first with a loose one, the largest gap
+        of a link and the least rise of one with a gap, how many ties, how many crossings.
+    """
+    count, missing, loose, gap, rise, tied, crossed = 0, -1, -1, 0.0, math.inf, 0, 0
+    for dataset in range(start, stop):
+        high, edge = better[dataset], epsilon[dataset]
+        if pinned[dataset] or high == math.inf:
+            continue
+        count += 1
+        if math.isnan(edge):
+            missing = dataset if missing < 0 else missing
+            continue
+        low = better[links[dataset]]
+        if not low < high:
+            ties[tied] = dataset
+            tied += 1
+        if low < 0.0 and high > 0.0:
+            crossings[crossed] = dataset
+            crossed += 1
+            continue
+        total = low + edge
+        part = total - low
+        error = (low - (total - part)) + (edge - part)
+        own = (total - high) + error
+        above = math.nextafter(high, math.inf)
+        if low == high and low == -math.inf:
+            own = 0.0
+        elif own < 0.0 or total > above or (total == above and error >= 0.0):
+            loose = dataset if loose < 0 else loose
+        elif math.isnan(own):  # the exact sum lies beyond the largest float
+            own = math.inf
+        if own > 0.0:
+            gap, rise = max(gap, own), min(rise, high - low)
+    return count, missing, loose, gap, rise, tied, crossed
