@@ -35,8 +35,8 @@ def test_arcs_are_judged_alike_in_plain_python_and_compiled(seed: int):
     doubtful = np.zeros(60, dtype=np.int64), [0] * 60
     with np.errstate(all="ignore"):
         one = compiled.scan_arcs(source, target, epsilon, z, neighbours, noted[0], doubtful[0])
-    lists = (array.tolist() for array in (source, target, epsilon, z, neighbours))
-    assert one == scan.scan_arcs(*lists, noted[1], doubtful[1])
+    lists = [array.tolist() for array in (source, target, epsilon, z, neighbours)]
+    assert one == scan.scan_arcs(*[*lists, noted[1], doubtful[1]])
     np.testing.assert_array_equal(noted[0], noted[1])
     assert doubtful[0].tolist() == doubtful[1]
 
