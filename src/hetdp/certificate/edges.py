@@ -17,7 +17,7 @@ import numpy as np
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_holds, crossing_slack
 from hetdp.certificate.workers import share
-from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask, Space
+from hetdp.problem.space import EdgeBlock, Floats, Indices, Space
 
 SMALL = 20_000  # arcs that plain Python looks at sooner than a compiler loads
 
@@ -49,13 +49,12 @@ class Survey:
                 self.slack, self.worst = slack, place
 
 
-def survey(space: Space, z: Floats, links: Indices, among: Mask | None = None) -> Survey:
-    """Every arc of the space; with `among`, only the arcs between two of those datasets."""
+def survey(space: Space, z: Floats, links: Indices) -> Survey:
+    """Looks at every arc of the space."""
     seen = Survey(link_epsilon=np.full(space.size, np.nan))
     scan_block = _compiled_scan(z, links, seen) if space.arc_count > SMALL else _plain_scan(z, links, seen)
 
     def look(block: EdgeBlock) -> None:
-        block = block if among is None else _pick(block, np.flatnonzero(among[block.source] & among[block.target]))
         doubtful = np.empty(len(block.source), dtype=np.int64)
         least, worst, across, violations, doubts = scan_block(block, doubtful)
         seen.add(len(block.source), doubts, violations)
@@ -66,7 +65,7 @@ def survey(space: Space, z: Floats, links: Indices, among: Mask | None = None) -
         if across < seen.slack:
             _offer_across(block, z, seen)
 
-    share(look, space.edge_blocks())
+    share(look, space.edge_blocks(), space.arc_count)
     seen.link_epsilon = np.asarray(seen.link_epsilon)
     return seen
 

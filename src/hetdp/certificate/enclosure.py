@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 
-from hetdp.problem.space import Floats, Mask
+from hetdp.problem.space import Floats, Indices, Mask
 
 FILTER = 1e-9  # far more than the rounding of the four functions in `crossing_slack`
 FIRST_PRECISION = 80
@@ -38,9 +38,21 @@ def crossing_holds(z_source: Floats, z_target: Floats, epsilon: Floats) -> tuple
     holds = slack > 0.0
     scale = 1.0 + np.abs(z_source) + np.abs(z_target) + epsilon
     close = np.flatnonzero(np.abs(slack) <= FILTER * scale)
-    arcs = zip(z_source[close].tolist(), z_target[close].tolist(), epsilon[close].tolist(), strict=True)
-    holds[close] = [_holds(*arc) for arc in arcs]
+    like = _first_alike(slack, close, z_source, z_target, epsilon)
+    leaders = np.flatnonzero(like == np.arange(len(close)))
+    chosen = close[leaders]
+    arcs = zip(z_source[chosen].tolist(), z_target[chosen].tolist(), epsilon[chosen].tolist(), strict=True)
+    holds[chosen] = [_holds(*arc) for arc in arcs]
+    holds[close] = holds[close[like]]
     return holds, slack
+
+
+def _first_alike(slack: Floats, close: Indices, *columns: Floats) -> Indices:
+    """For each close arc one with the very same numbers: people often share an ε, and datasets a value."""
+    _, first, group = np.unique(slack[close], return_index=True, return_inverse=True)
+    like = first[group]
+    same = np.logical_and.reduce([column[close] == column[close[like]] for column in columns])
+    return np.where(same, like, np.arange(len(close)))
 
 
 def _holds(z_source: float, z_target: float, epsilon: float) -> bool:

@@ -102,7 +102,7 @@ def _scan(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Tall
             seen.ties.append(ties[:tied])
             seen.crossings.append(crossings[:crossed])
 
-    share(look, range(0, len(better), BLOCK))
+    share(look, range(0, len(better), BLOCK), len(better))
     return seen
 
 

@@ -6,23 +6,25 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 from typing import TypeVar
 
 Piece = TypeVar("Piece")
+WORTH_THREADS = 1 << 20
 
 
-def share(work: Callable[[Piece], None], pieces: Iterable[Piece]) -> None:
-    """Does the work on every piece; pieces are made one at a time, so that few of them are in memory."""
+def share(work: Callable[[Piece], None], pieces: Iterable[Piece], size: int) -> None:
+    """Does the work on every piece; pieces are made one at a time, so that few of them are in memory.
+
+    Args:
+        work: what to do with a piece.
+        pieces: what there is to do.
+        size: how much that is in all; little is done at once, since starting threads would take longer.
+    """
+    if size < WORTH_THREADS:
+        for piece in pieces:
+            work(piece)
+        return
     waiting, lock = iter(pieces), threading.Lock()
-    first = next(waiting, None)
-    if first is None:
-        return
-    second = next(waiting, None)
-    if second is None:  # starting threads would take longer
-        work(first)
-        return
-    waiting = chain([first, second], waiting)
 
     def keep_working() -> None:
         while True:

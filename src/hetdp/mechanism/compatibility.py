@@ -106,8 +106,7 @@ def judge(problem: Problem, pins: Floats, engine: Engine, closed: Growth) -> Ver
 
 def drops(pins: Floats, labels: Floats) -> Floats:
     """How far each pin fell; 0 where a dataset is free."""
-    fell = labels < pins  # false where a pin is NaN
-    return np.where(fell, np.where(fell, pins, 0.0) - np.where(fell, labels, 0.0), 0.0)
+    return np.subtract(pins, labels, out=np.zeros_like(pins), where=labels < pins)  # never where a pin is NaN
 
 
 def _witness(problem: Problem, pins: Floats, moves: Floats, closed: Growth, worst: int) -> Witness:

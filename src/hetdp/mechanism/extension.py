@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.certificate.certificate import Certificate, pins_hold, verify
+from hetdp.certificate.certificate import Certificate, is_private, verify
 from hetdp.engines.contract import Engine, Role
 from hetdp.engines.registry import engine_for
 from hetdp.errors import Fault, NoExtensionError, VerificationError
@@ -32,8 +32,8 @@ def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = 
         partial: values on a set of datasets that contains the boundary: mapping label → p, an array with NaN where not
             given, or a PartialMechanism.
         engine: "auto", "cpu" or "reference"; all give the same bits.
-        verify: prove the result edge by edge before it is returned. Without the proof it is private all the same, by
-            construction.
+        verify: prove that the result is private and optimal, and attach the certificate. Without it, every edge is
+            checked all the same, but nothing is said about optimality.
 
     Raises:
         InputError: listing every fault, among them boundary datasets without a value.
@@ -74,7 +74,7 @@ def _from_pins(problem: Problem, pins: Floats, engine: Engine, prove: bool) -> t
     if prove or fell > 0.0:
         mechanism, proof = certified(mechanism)
         return mechanism, proof.private and (proof.optimal or fell == 0.0)
-    return mechanism, pins_hold(problem, mechanism)
+    return mechanism, is_private(problem, mechanism)
 
 
 def _close(problem: Problem, given: Floats, pins: Floats, engine: Engine, upward: bool) -> Floats:
