@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 Piece = TypeVar("Piece")
-WORTH_THREADS = 1 << 20
+WORTH_THREADS = 500_000
 
 
 def share(work: Callable[[Piece], None], pieces: Iterable[Piece], size: int) -> None:
