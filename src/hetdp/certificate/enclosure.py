@@ -11,8 +11,9 @@ Neither can be an equality (a sum of two exponentials of rationals, not both zer
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from flint import arb, ctx
@@ -21,7 +22,8 @@ from hetdp.problem.space import Floats, Indices, Mask
 
 FILTER = 1e-9  # far more than the rounding of the four functions in `crossing_slack`
 FIRST_PRECISION = 80
-LARGEST_PRECISION = 1 << 13  # more than any two floats can need
+FINER = tuple(160 << doubled for doubled in range(7))  # the last is more than any floats can need
+_lock = threading.Lock()
 
 
 def crossing_slack(z_source: Floats, z_target: Floats, epsilon: Floats) -> Floats:
@@ -42,7 +44,8 @@ def crossing_holds(z_source: Floats, z_target: Floats, epsilon: Floats) -> tuple
     leaders = np.flatnonzero(like == np.arange(len(close)))
     chosen = close[leaders]
     arcs = zip(z_source[chosen].tolist(), z_target[chosen].tolist(), epsilon[chosen].tolist(), strict=True)
-    holds[chosen] = [_holds(*arc) for arc in arcs]
+    with _precision():
+        holds[chosen] = [_holds(*arc) for arc in arcs]
     holds[close] = holds[close[like]]
     return holds, slack
 
@@ -56,41 +59,28 @@ def _first_alike(slack: Floats, close: Indices, *columns: Floats) -> Indices:
 
 
 def _holds(z_source: float, z_target: float, epsilon: float) -> bool:
-    ones = _not_negative(lambda: (arb(z_source) + arb(epsilon)).exp() - (2 - (-arb(z_target)).exp()))
-    if z_target == -z_source:
-        return ones  # the two conditions are the same
-    return ones and _not_negative(lambda: (arb(epsilon) - arb(z_target)).exp() - (2 - arb(z_source).exp()))
-
-
-def _not_negative(difference: Callable[[], Any]) -> bool:
-    precision = FIRST_PRECISION
-    before = ctx.prec
-    try:
-        while True:
-            ctx.prec = precision
-            value = difference()
-            if value > 0:
-                return True
-            if value < 0:
-                return False
-            precision *= 2
-    finally:
-        ctx.prec = before
+    """Both conditions, at the precision that is set and, where that is too coarse, at finer ones."""
+    for bits in (FIRST_PRECISION, *FINER):
+        ctx.prec = bits
+        least = (arb(z_source) + epsilon).exp() + arb(-z_target).exp()
+        if z_target != -z_source:  # otherwise the two are the same
+            least = least.min((arb(epsilon) - z_target).exp() + arb(z_source).exp())
+        if least > 2:
+            return True
+        if least < 2:
+            return False
+    return False  # never seen; what cannot be proved is not private
 
 
 def crossing_gap(parent: float, child: float, epsilon: float, parent_gap: float) -> float:
     """How far the child stays below the exact bound of a crossing link whose parent may be raised by its own gap."""
-    precision, before = 2 * FIRST_PRECISION, ctx.prec
-    try:
-        while precision <= LARGEST_PRECISION:
-            ctx.prec = precision
-            gap = _bound(arb(parent) + arb(parent_gap), arb(epsilon)) - arb(child)
+    with _precision():
+        for bits in FINER:
+            ctx.prec = bits
+            gap = _bound(arb(parent) + parent_gap, arb(epsilon)) - child
             if gap.is_finite() and gap.rad() < math.ulp(child) / 16:
                 return max(0.0, math.nextafter(float(gap.upper()), math.inf))
-            precision *= 2
-        return math.inf
-    finally:
-        ctx.prec = before
+    return math.inf
 
 
 def _bound(start: arb, epsilon: arb) -> arb:
@@ -98,3 +88,14 @@ def _bound(start: arb, epsilon: arb) -> arb:
     twos = epsilon - (2 - start.exp()).log()
     room = 2 - (start + epsilon).exp()
     return (-room.log()).min(twos) if room > 0 else twos
+
+
+@contextmanager
+def _precision() -> Iterator[None]:
+    """The library's precision is one for all threads: one of them sets it at a time, and puts it back."""
+    with _lock:
+        before = ctx.prec
+        try:
+            yield
+        finally:
+            ctx.prec = before
