@@ -47,12 +47,12 @@ def test_links_are_judged_alike_in_plain_python_and_compiled(seed: int):
     better, epsilon = random_values(rng, 50), np.abs(random_values(rng, 50))
     epsilon[rng.random(50) < 0.1] = np.nan
     pinned, neighbours = rng.random(50) < 0.3, rng.integers(0, 50, 50)
-    notes = [np.zeros(50, dtype=np.int64) for _ in range(4)]
+    notes = [[np.zeros(50, dtype=np.int64), np.zeros(50, dtype=np.int64), *np.zeros((2, scan.RISES))] for _ in range(2)]
     with np.errstate(all="ignore"):
-        one = compiled.scan_links(0, 50, better, pinned, neighbours, epsilon, *notes[:2])
-    lists = (array.tolist() for array in (better, pinned, neighbours, epsilon))
-    assert one == scan.scan_links(0, 50, *lists, *notes[2:])
-    assert [note.tolist() for note in notes[:2]] == [note.tolist() for note in notes[2:]]
+        one = compiled.scan_links(0, 50, better, pinned, neighbours, epsilon, *notes[0])
+    lists = [array.tolist() for array in (better, pinned, neighbours, epsilon)]
+    assert one == scan.scan_links(0, 50, *[*lists, *notes[1]])
+    assert [note.tolist() for note in notes[0]] == [note.tolist() for note in notes[1]]
 
 
 def test_a_certificate_does_not_depend_on_the_size_from_which_loops_are_compiled(monkeypatch: pytest.MonkeyPatch):

@@ -41,23 +41,15 @@ class Chains:
 
 @dataclass
 class Tally:
-    """What was seen of the links: how many, faults, the largest gap, the least rise of one with a gap, what is left."""
+    """What was seen of the links: faults, ties, crossings; by class of rise, how many have a gap, and the largest."""
 
-    count: int = 0
     missing: list[int] = field(default_factory=list)
     loose: list[int] = field(default_factory=list)
-    gap: float = 0.0
-    rise: float = np.inf
     ties: list[Indices] = field(default_factory=list)
     crossings: list[Indices] = field(default_factory=list)
+    counts: Floats = field(default_factory=lambda: np.zeros(scan.RISES))
+    gaps: Floats = field(default_factory=lambda: np.zeros(scan.RISES))
     lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def add(self, count: int, missing: int, loose: int, gap: float, rise: float) -> None:
-        """What one scan returned."""
-        self.count += count
-        self.missing += [missing] * (missing >= 0)
-        self.loose += [loose] * (loose >= 0)
-        self.gap, self.rise = max(self.gap, gap), min(self.rise, rise)
 
 
 def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Chains:
@@ -95,12 +87,16 @@ def _scan(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Tall
     def look(start: int) -> None:
         stop = min(start + BLOCK, len(better))
         ties, crossings = np.empty(stop - start, dtype=np.int64), np.empty(stop - start, dtype=np.int64)
+        counts, gaps = np.zeros(scan.RISES), np.zeros(scan.RISES)
         with np.errstate(all="ignore"):  # matters only where the compiler is switched off
-            *found, tied, crossed = scan_links(start, stop, *columns, ties, crossings)
+            missing, loose, tied, crossed = scan_links(start, stop, *columns, ties, crossings, counts, gaps)
         with seen.lock:
-            seen.add(*found)
+            seen.missing += [missing] * (missing >= 0)
+            seen.loose += [loose] * (loose >= 0)
             seen.ties.append(ties[:tied])
             seen.crossings.append(crossings[:crossed])
+            seen.counts += counts
+            np.maximum(seen.gaps, gaps, out=seen.gaps)
 
     share(look, range(0, len(better), BLOCK), len(better))
     return seen
@@ -117,16 +113,20 @@ def _on_a_cycle(ties: Indices, links: Indices) -> int:
     return int(ties[circling[0]]) if len(circling) else -1
 
 
-def _most_links(better: Floats, seen: Tally) -> float:
-    """How many links with a gap one chain can have: it rises at each, and by no more than the whole range."""
+def _gap_of_a_chain(better: Floats, seen: Tally) -> float:
+    """A bound on the gaps along one chain: it has few links that rise by much, since it rises by the range at most."""
     finite = np.isfinite(better)
-    with np.errstate(over="ignore", divide="ignore"):
+    rises = np.arange(scan.RISES) - (scan.SMALLEST_RISE + 1)
+    with np.errstate(over="ignore", invalid="ignore"):
         reach = np.max(better, initial=0.0, where=finite) - np.min(better, initial=0.0, where=finite)
-        return float(min(seen.count, reach / seen.rise + 1.0))
+        links = np.minimum(seen.counts, np.ldexp(reach, -rises) + 1.0)
+    links[0] = seen.counts[0]
+    some = seen.counts > 0.0
+    return float(links[some] @ seen.gaps[some])
 
 
 def _total_gap(better: Floats, links: Indices, epsilon: Floats, above: Indices, seen: Tally) -> float:
-    """The largest gap of a link, as often as a chain can have links with a gap; and what passes through ½."""
-    plain = seen.gap * _most_links(better, seen) if seen.gap > 0.0 else 0.0
+    """What a chain can lack before it crosses ½, what it lacks after the crossing, and what it can lose from there."""
+    plain = _gap_of_a_chain(better, seen)
     arcs = zip(better[links[above]].tolist(), better[above].tolist(), epsilon[above].tolist(), strict=True)
     return plain + max((crossing_gap(*arc, plain) for arc in arcs), default=0.0)

@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+SMALLEST_RISE = 1075  # the class of a rise r with 2^(k−1) ≤ r < 2^k is k plus this; class 0 is for no rise at all
+RISES = 2100
+
 
 def scan_arcs(
     source: Any, target: Any, epsilon: Any, z: Any, links: Any, link_epsilon: Any, doubtful: Any
@@ -50,22 +53,30 @@ def scan_arcs(
 
 
 def scan_links(
-    start: int, stop: int, better: Any, pinned: Any, links: Any, epsilon: Any, ties: Any, crossings: Any
-) -> tuple[int, int, int, float, float, int, int]:
+    start: int,
+    stop: int,
+    better: Any,
+    pinned: Any,
+    links: Any,
+    epsilon: Any,
+    ties: Any,
+    crossings: Any,
+    counts: Any,
+    gaps: Any,
+) -> tuple[int, int, int, int]:
     """Goes through datasets and checks that the link of each free one is tight: no larger float would fit below it.
 
-    Notes the datasets as good as their link in `ties`, and those whose link crosses ½, undecided, in `crossings`.
+    Notes the datasets as good as their link in `ties`, and those whose link crosses ½, undecided, in `crossings`. A
+    link with a gap (exact bound minus value) is counted in the class of its rise, with the largest gap of the class.
 
     Returns:
-        How many links there are, the first dataset without one (−1: none), the first with a loose one, the largest gap
-        of a link and the least rise of one with a gap, how many ties, how many crossings.
+        The first dataset without a link (−1: none), the first with a loose one, how many ties, how many crossings.
     """
-    count, missing, loose, gap, rise, tied, crossed = 0, -1, -1, 0.0, math.inf, 0, 0
+    missing, loose, tied, crossed = -1, -1, 0, 0
     for dataset in range(start, stop):
         high, edge = better[dataset], epsilon[dataset]
         if pinned[dataset] or high == math.inf:
             continue
-        count += 1
         if math.isnan(edge):
             missing = dataset if missing < 0 else missing
             continue
@@ -89,5 +100,7 @@ def scan_links(
         elif math.isnan(own):  # the exact sum lies beyond the largest float
             own = math.inf
         if own > 0.0:
-            gap, rise = max(gap, own), min(rise, high - low)
-    return count, missing, loose, gap, rise, tied, crossed
+            kind = math.frexp(high - low)[1] + SMALLEST_RISE if high > low else 0
+            counts[kind] += 1
+            gaps[kind] = max(gaps[kind], own)
+    return missing, loose, tied, crossed
