@@ -94,11 +94,11 @@ def test_no_extension_and_failed_verification_carry_their_proofs():
     assert (refused.witness, refused.repair) == (witness, repair)
     assert str(refused) == (
         "no private extension of this partial mechanism exists: p(a) allows at most this."
-        " Hint: .witness has the path, .repair.pins values near the given ones that do extend."
+        " Hint: .witness has the path, .repair.pins a compromise that does extend."
     )
     withheld = VerificationError(certificate)
     assert withheld.certificate == certificate
     assert str(withheld) == (
-        "the mechanism is not private and was withheld: NOT PRIVATE: 1 violation."
+        "no mechanism with these values could be proved, and none is returned: NOT PRIVATE: 1 violation."
         " Hint: this is a bug in hetdp; please report it with the problem that caused it."
     )

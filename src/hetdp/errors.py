@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SHOWN_FAULTS = 20
+SHOWN_LENGTH = 80
+
+
+def shown(value: object) -> str:
+    """A value in a message: as Python would write it, without NumPy's wrapping, and not too long."""
+    text = repr(value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value)
+    return text if len(text) <= SHOWN_LENGTH else f"{text[: SHOWN_LENGTH - 1]}…"
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,10 @@ class HetdpError(Exception):
     """The root of all hetdp errors; `exit_code` is what the command line ends with."""
 
     exit_code = 1
+    arguments: tuple[Any, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return type(self), self.arguments  # so that an error survives the way back from another process
 
 
 class UsageError(HetdpError, ValueError):
@@ -50,7 +61,7 @@ class UsageError(HetdpError, ValueError):
     exit_code = 2
 
     def __init__(self, what: str, rule: str, hint: str = "") -> None:
-        self.what, self.rule, self.hint = what, rule, hint
+        self.what, self.rule, self.hint = self.arguments = what, rule, hint
         super().__init__(f"{what}; {rule}." + (f" Hint: {hint}" if hint else ""))
 
 
@@ -63,6 +74,7 @@ class InputError(HetdpError, ValueError):
         self.subject = subject
         self.faults = tuple(faults)
         self.total = len(self.faults) if total is None else total
+        self.arguments = self.subject, self.faults, self.total
         super().__init__(self._message())
 
     def _message(self) -> str:
@@ -81,9 +93,9 @@ class UnknownDatasetError(HetdpError, KeyError):
     exit_code = 3
 
     def __init__(self, label: object) -> None:
-        self.label = label
+        self.label, self.arguments = label, (label,)
         self.message = (
-            f"there is no dataset {label!r}; only datasets of the problem can be asked about."
+            f"there is no dataset {shown(label)}; only datasets of the problem can be asked about."
             " Hint: labels are compared exactly, so '1' and 1 are different."
         )
         super().__init__(self.message)
@@ -98,21 +110,21 @@ class NoExtensionError(HetdpError):
     exit_code = 4
 
     def __init__(self, witness: Any, repair: Any) -> None:
-        self.witness, self.repair = witness, repair
+        self.witness, self.repair = self.arguments = witness, repair
         super().__init__(
             f"no private extension of this partial mechanism exists: {witness}"
-            " Hint: .witness has the path, .repair.pins values near the given ones that do extend."
+            " Hint: .witness has the path, .repair.pins a compromise that does extend."
         )
 
 
 class VerificationError(HetdpError):
-    """A mechanism failed its proof of privacy and was withheld; `certificate` has the worst edge."""
+    """No mechanism could be proved, so none is returned; `certificate` says what the last try came to."""
 
     exit_code = 5
 
     def __init__(self, certificate: Any) -> None:
-        self.certificate = certificate
+        self.certificate, self.arguments = certificate, (certificate,)
         super().__init__(
-            f"the mechanism is not private and was withheld: {certificate}"
+            f"no mechanism with these values could be proved, and none is returned: {certificate}"
             " Hint: this is a bug in hetdp; please report it with the problem that caused it."
         )

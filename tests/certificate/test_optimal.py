@@ -202,20 +202,23 @@ def test_what_an_engine_finds_across_a_half_is_accepted_as_optimal(z, epsilon, a
 WRONG = {
     "coordinates": (
         claim([0.0], [True, True], [-1, -1]),
-        "mechanism: coordinates: wrong length 1; the problem has 2 datasets.",
+        "mechanism: coordinates: misfit float64 of shape (1,); the problem needs 2 numbers.",
     ),
-    "pinned": (claim([0.0, 0.0], [True], [-1, -1]), "mechanism: pinned: wrong length 1; the problem has 2 datasets."),
+    "pinned": (
+        claim([0.0, 0.0], [True], [-1, -1]),
+        "mechanism: pinned: misfit bool of shape (1,); the problem needs 2 booleans.",
+    ),
     "links": (
         claim([0.0, 0.0], [True, True], [-1] * 3),
-        "mechanism: links: wrong length 3; the problem has 2 datasets.",
+        "mechanism: links: misfit int64 of shape (3,); the problem needs 2 integers.",
     ),
     "NaN": (claim([0.0, math.nan]), "mechanism: dataset 1: no value nan; every dataset has a value."),
     "all": (
         claim([0.0], [], []),
         "mechanism: 3 faults\n"
-        "  coordinates: wrong length 1; the problem has 2 datasets.\n"
-        "  pinned: wrong length 0; the problem has 2 datasets.\n"
-        "  links: wrong length 0; the problem has 2 datasets.",
+        "  coordinates: misfit float64 of shape (1,); the problem needs 2 numbers.\n"
+        "  pinned: misfit bool of shape (0,); the problem needs 2 booleans.\n"
+        "  links: misfit float64 of shape (0,); the problem needs 2 integers.",
     ),
 }
 

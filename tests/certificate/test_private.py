@@ -258,6 +258,4 @@ def test_a_certificate_reads_as_a_sentence():
     good = on_one_edge(1.0, 0.5, -0.25)
     assert str(good) == "private on all 1 edges (0 closely across ½, least slack 3.0e-01); optimal (gap 0.0e+00)."
     bad = on_one_edge(0.5, 1.0, 2.0)
-    assert str(bad) == (
-        "NOT PRIVATE: 1 violations in 1 edges; the worst is WorstEdge(source=0, target=1, epsilon=0.5, slack=-0.5)."
-    )
+    assert str(bad) == ("NOT PRIVATE: 1 violations in 1 edges; the worst is 0 to 1, ε = 0.5, slack -0.5.")

@@ -21,7 +21,6 @@ LABELS = {
     "negative integers": [-3, 0, 7],
     "numpy text": list(np.array(["b", "a", "c"])),
     "frozen sets": [frozenset({1}), frozenset(), frozenset({1, 2})],
-    "none among them": [None, "a", 0],
     "booleans among text": [True, False, "other"],
     "integers beyond 64 bits": [2**70, 2**80, 2**63],
 }

@@ -15,7 +15,7 @@ GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
 INTEGERS = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0)
 PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2})
 
-EPSILON = "ε is a number ≥ 0; inf means no constraint."
+EPSILON = "ε is a number ≥ 0."
 UNKNOWN = "both ends of an edge are among datasets. Hint: labels are compared exactly, so '1' and 1 are different"
 HASHABLE = "a label is hashable. Hint: use a tuple in place of a list"
 ONE_EPSILON = "a pair of neighbours has one ε. Hint: duplicates='min' keeps the smallest ε of each pair"

@@ -64,9 +64,14 @@ def test_the_boundary_is_where_answers_meet_in_graph_order():
     assert hetdp.Problem(graph, [1, 1, 1, 1]).boundary == []
 
 
+def test_a_positive_that_is_not_among_the_answers_is_a_fault():
+    with pytest.raises(hetdp.InputError, match="no such answer: 3; positive is one of the answers, 1 and 2"):
+        hetdp.Problem(GRAPH, [1, 2, 2], positive=3)
+
+
 def test_an_answer_too_many_is_a_fault_even_beside_positive():
     with pytest.raises(hetdp.InputError, match="a third answer"):
-        hetdp.Problem(GRAPH, [1, 2, 2], positive=3)
+        hetdp.Problem(GRAPH, [1, 2, 3], positive=3)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ import numpy as np
 
 from hetdp.certificate.edges import Survey, survey
 from hetdp.certificate.links import Chains, follow
-from hetdp.errors import Fault, InputError
-from hetdp.problem.problem import Problem
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
+
+PURE = "pure"
 
 
 class Claim(Protocol):
@@ -37,6 +39,9 @@ class WorstEdge(NamedTuple):
     target: Any
     epsilon: float
     slack: float
+
+    def __str__(self) -> str:
+        return f"{shown(self.source)} to {shown(self.target)}, ε = {self.epsilon:g}, slack {self.slack:.2g}"
 
 
 @dataclass(frozen=True)
@@ -71,8 +76,7 @@ class Certificate:
 
     def __str__(self) -> str:
         if not self.private:
-            worst = self.worst_edge
-            return f"NOT PRIVATE: {self.violations} violations in {self.edges} edges; the worst is {worst}."
+            return f"NOT PRIVATE: {self.violations} violations in {self.edges} edges; the worst is {self.worst_edge}."
         optimal = f"optimal (gap {self.gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
         across = f"{self.enclosed} closely across ½, least slack {self.slack:.1e}"
         return f"private on all {self.edges} edges ({across}); {optimal}."
@@ -96,8 +100,7 @@ def verify(problem: Problem, mechanism: Claim) -> Certificate:
     >>> certificate.private, certificate.optimal
     (True, True)
     """
-    z, pinned, links = mechanism.coordinates, mechanism.pinned, mechanism.links
-    _refuse_misfit(problem, z, pinned, links)
+    z, pinned, links = _columns(problem, mechanism)
     seen = survey(problem.graph, z, links)
     better = np.where(problem.answers == 1, z, -z)
     if (problem.boundary_mask & ~pinned).any():
@@ -110,7 +113,12 @@ def verify(problem: Problem, mechanism: Claim) -> Certificate:
 
 def is_private(problem: Problem, mechanism: Claim) -> bool:
     """Whether every edge holds, without asking for the best."""
-    return survey(problem.graph, mechanism.coordinates, mechanism.links).violations == 0
+    z, _, links = _columns(problem, mechanism)
+    return _holds_everywhere(problem, survey(problem.graph, z, links))
+
+
+def _holds_everywhere(problem: Problem, seen: Survey) -> bool:
+    return seen.violations == 0 and seen.arcs == problem.graph.arc_count
 
 
 def _certificate(problem: Problem, seen: Survey, chains: Chains) -> Certificate:
@@ -119,8 +127,8 @@ def _certificate(problem: Problem, seen: Survey, chains: Chains) -> Certificate:
     if seen.worst is not None:
         source, target, epsilon = seen.worst
         worst = WorstEdge(label(source), label(target), epsilon, seen.slack)
-    private = seen.violations == 0 and seen.arcs == problem.graph.arc_count
-    shortfall = f"{chains.fault} (dataset {label(chains.dataset)!r})" if chains.fault else ""
+    private = _holds_everywhere(problem, seen)
+    shortfall = f"{chains.fault} (dataset {shown(label(chains.dataset))})" if chains.fault else ""
     if not private:
         shortfall = "it is not private"
     return Certificate(
@@ -136,15 +144,25 @@ def _certificate(problem: Problem, seen: Survey, chains: Chains) -> Certificate:
     )
 
 
-def _refuse_misfit(problem: Problem, z: Floats, pinned: Mask, links: Indices) -> None:
-    size = problem.graph.size
-    faults = [
-        Fault("wrong length", name, str(len(array)), f"the problem has {size} datasets")
-        for name, array in (("coordinates", z), ("pinned", pinned), ("links", links))
-        if len(array) != size
-    ]
-    if not faults and np.isnan(z).any():
-        at = int(np.flatnonzero(np.isnan(z))[0])
-        faults.append(Fault("no value", f"dataset {problem.graph.label(at)!r}", "nan", "every dataset has a value"))
+def _columns(problem: Problem, mechanism: Claim) -> tuple[Floats, Mask, Indices]:
+    """The numbers of a mechanism as 64-bit floats, booleans and integers, one for each dataset, or a refusal."""
+    require_problem(problem)
+    if problem.notion.name != PURE:
+        raise UsageError(f"no proof is known for the notion {problem.notion.name!r}", f"verify knows {PURE!r}")
+    size, faults = problem.graph.size, []
+    given = {name: getattr(mechanism, name, None) for name in ("coordinates", "pinned", "links")}
+    arrays = {name: np.asarray(values) for name, values in given.items()}
+    for name, kinds, rule in (
+        ("coordinates", "f", "numbers"),
+        ("pinned", "b", "booleans"),
+        ("links", "iu", "integers"),
+    ):
+        if arrays[name].shape != (size,) or (size and arrays[name].dtype.kind not in kinds):
+            value = f"{arrays[name].dtype} of shape {arrays[name].shape}"
+            faults.append(Fault("misfit", name, value, f"the problem needs {size} {rule}"))
+    if not faults and np.isnan(arrays["coordinates"]).any():
+        place = f"dataset {shown(problem.graph.label(int(np.argmax(np.isnan(arrays['coordinates'])))))}"
+        faults.append(Fault("no value", place, "nan", "every dataset has a value"))
     if faults:
         raise InputError("mechanism", faults)
+    return arrays["coordinates"].astype(np.float64, copy=False), arrays["pinned"].astype(np.bool_), arrays["links"]

@@ -17,9 +17,8 @@ import numpy as np
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_holds, crossing_slack
 from hetdp.certificate.workers import share
-from hetdp.problem.space import EdgeBlock, Floats, Indices, Space
-
-SMALL = 20_000  # arcs that plain Python looks at sooner than a compiler loads
+from hetdp.interrupts import load_whole
+from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Space
 
 
 @dataclass
@@ -74,7 +73,7 @@ Scan = Callable[[EdgeBlock, Indices], tuple[float, int, float, int, int]]
 
 
 def _compiled_scan(z: Floats, links: Indices, seen: Survey) -> Scan:
-    from hetdp.certificate.compiled import scan_arcs
+    scan_arcs = load_whole("hetdp.certificate.compiled").scan_arcs
 
     def scan_block(block: EdgeBlock, doubtful: Indices) -> Any:
         with np.errstate(all="ignore"):  # matters only where the compiler is switched off

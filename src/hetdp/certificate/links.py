@@ -17,10 +17,10 @@ import numpy as np
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_gap
 from hetdp.certificate.workers import share
-from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.interrupts import load_whole
+from hetdp.problem.space import SMALL, Floats, Indices, Mask
 
 CROSSING_ULPS = 128.0  # how far below its exact bound a label on a crossing edge may be rounded
-SMALL = 20_000  # datasets that plain Python looks at sooner than a compiler loads
 BLOCK = 1 << 16
 
 
@@ -63,24 +63,25 @@ def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Cha
     """
     seen = _scan(better, pinned, links, epsilon)
     above, ties = (np.concatenate([np.empty(0, dtype=np.int64), *found]) for found in (seen.crossings, seen.ties))
-    for dataset in above.tolist():
-        gap = crossing_gap(better[links[dataset]], better[dataset], epsilon[dataset], 0.0)
-        if gap > CROSSING_ULPS * np.spacing(better[dataset]):
-            seen.loose.append(dataset)
+    own = [crossing_gap(better[links[at]], better[at], epsilon[at], 0.0) for at in above.tolist()]
+    seen.loose += above[np.array(own) > CROSSING_ULPS * np.spacing(better[above])].tolist()
     if seen.missing:
         return Chains("a link is missing or follows no edge", min(seen.missing))
     if seen.loose:
         return Chains("a link is not tight", min(seen.loose))
     if (dataset := _on_a_cycle(ties, links)) >= 0:
         return Chains("links form a cycle", dataset)
-    return Chains("", gap=_total_gap(better, links, epsilon, above, seen))
+    plain = _gap_of_a_chain(better, seen)
+    further = above[~pinned[links[above]]] if plain > 0.0 else above[:0]  # a pinned parent lacks nothing
+    own += [crossing_gap(better[links[at]], better[at], epsilon[at], plain) for at in further.tolist()]
+    return Chains("", gap=plain + max(own, default=0.0))
 
 
 def _scan(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Tally:
     seen, columns = Tally(), (better, pinned, links, epsilon)
     scan_links: Callable[..., Any] = scan.scan_links
     if len(better) > SMALL:
-        from hetdp.certificate.compiled import scan_links
+        scan_links = load_whole("hetdp.certificate.compiled").scan_links
     else:
         columns = tuple(column.tolist() for column in columns)
 
@@ -123,10 +124,3 @@ def _gap_of_a_chain(better: Floats, seen: Tally) -> float:
     links[0] = seen.counts[0]
     some = seen.counts > 0.0
     return float(links[some] @ seen.gaps[some])
-
-
-def _total_gap(better: Floats, links: Indices, epsilon: Floats, above: Indices, seen: Tally) -> float:
-    """What a chain can lack before it crosses ½, what it lacks after the crossing, and what it can lose from there."""
-    plain = _gap_of_a_chain(better, seen)
-    arcs = zip(better[links[above]].tolist(), better[above].tolist(), epsilon[above].tolist(), strict=True)
-    return plain + max((crossing_gap(*arc, plain) for arc in arcs), default=0.0)

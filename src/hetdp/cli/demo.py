@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from itertools import product
 
 from hetdp.errors import NoExtensionError
@@ -86,7 +88,7 @@ def _incompatible() -> None:
         extend(problem, wish)
     except NoExtensionError as refusal:
         print(f"   No private mechanism does that. The witness:\n      {refusal.witness}\n")
-        print("   The repair, values nearby that do extend (p = Pr[answer 1]):")
+        print("   The repair, a compromise that does extend (p = Pr[answer 1]):")
         repaired = refusal.repair.probabilities
         print("      " + "  ".join(f"{votes}: {p:.3f}" for votes, p in repaired.items()))
         print(f"   With them: {extend(problem, refusal.repair.pins).certificate}")
@@ -101,4 +103,10 @@ def _accuracy(mechanism: Mechanism, votes: str) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        sys.exit(130)

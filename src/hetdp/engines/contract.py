@@ -28,7 +28,8 @@ class Role(IntEnum):
     """What part a dataset plays in a search: an edge takes part unless both its ends are pinned.
 
     The label of a dataset is an upper bound on z where its answer is 1, and on −z (the mirrored search) where it is 2.
-    One search serves both answers, since no edge joins a free dataset to a dataset of the other answer.
+    One search serves both answers, since no edge joins a free dataset to a dataset of the other answer: whoever gives
+    roles makes sure that FREE_1 and FREE_2 are not neighbours, as they are not when the boundary is pinned.
     """
 
     PINNED = 0

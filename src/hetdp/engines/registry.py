@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from hetdp.engines.contract import Engine, Operation
 from hetdp.errors import UsageError
-from hetdp.problem.space import Space
+from hetdp.interrupts import load_whole
+from hetdp.problem.space import SMALL, Space
 from hetdp.theory.notion import Notion
 
 ENGINES = {  # by preference; imported only when chosen, since compilers take long to load
     "cpu": ("hetdp.engines.cpu.engine", "CpuEngine"),
     "reference": ("hetdp.engines.reference.engine", "ReferenceEngine"),
 }
-SMALL = 20_000  # arcs that the reference engine searches sooner than numba loads
 
 
 def engine_for(name: str, space: Space, notion: Notion, operation: Operation) -> Engine:
@@ -36,5 +34,5 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
 
 def _load(name: str) -> Engine:
     module, attribute = ENGINES[name]
-    engine: Engine = getattr(import_module(module), attribute)()
+    engine: Engine = getattr(load_whole(module), attribute)()
     return engine

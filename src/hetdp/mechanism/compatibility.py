@@ -12,7 +12,8 @@ import numpy as np
 
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
-from hetdp.mechanism.explanation import BindingPath, binding_path, shown
+from hetdp.errors import shown
+from hetdp.mechanism.explanation import BindingPath, binding_path, in_digits
 from hetdp.mechanism.repair import Repair
 from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem
@@ -39,9 +40,9 @@ class Witness:
     def __str__(self) -> str:
         first, last, steps = self.path.datasets[0], self.path.datasets[-1], len(self.path.epsilons)
         return (
-            f"p({first!r}) = {shown(self.path.coordinates[0])} allows at most"
-            f" p({last!r}) = {shown(self.path.coordinates[-1])}"
-            f" ({steps} step{'s' * (steps > 1)} away), but p({last!r}) is pinned at {shown(self.coordinate)}."
+            f"p({shown(first)}) = {in_digits(self.path.coordinates[0])} allows at most"
+            f" p({shown(last)}) = {in_digits(self.path.coordinates[-1])}"
+            f" ({steps} step{'s' * (steps > 1)} away), but p({shown(last)}) is pinned at {in_digits(self.coordinate)}."
         )
 
 
@@ -63,6 +64,9 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.compatible
+
+    def __str__(self) -> str:
+        return "a private extension exists" if self.compatible else f"no private extension exists: {self.witness}"
 
 
 def check(problem: Problem, partial: Any, engine: str = "auto") -> Verdict:

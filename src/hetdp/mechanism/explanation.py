@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from hetdp.errors import shown
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats
 from hetdp.theory import coordinate
@@ -35,17 +36,17 @@ class BindingPath:
     def __str__(self) -> str:
         word = "at most" if self.upper else "at least"
         if math.isinf(self.coordinates[-1]) and len(self.datasets) == 1:
-            return f"p({self.datasets[0]}) = {shown(self.coordinates[0])}, exactly; nothing binds it"
-        lines = [f"p({self.datasets[0]}) = {shown(self.coordinates[0])} is given"]
+            return f"p({shown(self.datasets[0])}) = {in_digits(self.coordinates[0])}, exactly; nothing binds it"
+        lines = [f"p({shown(self.datasets[0])}) = {in_digits(self.coordinates[0])} is given"]
         steps = zip(self.datasets[1:], self.epsilons, self.coordinates[1:], strict=True)
-        lines += [f"over ε = {epsilon:g}: p({dataset}) {word} {shown(z)}" for dataset, epsilon, z in steps]
+        lines += [f"over ε = {epsilon:g}: p({shown(dataset)}) {word} {in_digits(z)}" for dataset, epsilon, z in steps]
         return "\n".join(lines)
 
 
-def shown(z: float) -> str:
+def in_digits(z: float) -> str:
     """p in six digits; next to 1, what it lacks.
 
-    >>> shown(0.0), shown(40.0)
+    >>> in_digits(0.0), in_digits(40.0)
     ('0.5', '1 − 2.12418e-18')
     """
     p, q = float(coordinate.probability(z)), float(coordinate.probability(-z))

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.certificate.certificate import Certificate, is_private, verify
+from hetdp.certificate.certificate import Certificate, is_private
+from hetdp.certificate.certificate import verify as prove
 from hetdp.engines.contract import Engine, Role
 from hetdp.engines.registry import engine_for
-from hetdp.errors import Fault, NoExtensionError, VerificationError
+from hetdp.errors import Fault, NoExtensionError, VerificationError, shown
 from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.findings import Findings
@@ -57,10 +58,10 @@ def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = 
         if fits and moved <= NEAR_MISS:
             return replace(mechanism, moved=moved)
         pins = _close(problem, given, pins, chosen, upward)
-    raise VerificationError(certified(_from_pins(problem, pins, chosen, verify)[0])[1])
+    raise VerificationError(_certified(_from_pins(problem, pins, chosen, verify)[0])[1])
 
 
-def _from_pins(problem: Problem, pins: Floats, engine: Engine, prove: bool) -> tuple[Mechanism, bool]:
+def _from_pins(problem: Problem, pins: Floats, engine: Engine, attach: bool) -> tuple[Mechanism, bool]:
     """The extension by one search over both answers, and whether the pins bear it."""
     ones, pinned = problem.answers == 1, ~np.isnan(pins)
     roles = np.where(pinned, Role.PINNED, np.where(ones, Role.FREE_1, Role.FREE_2)).astype(np.uint8)
@@ -71,8 +72,8 @@ def _from_pins(problem: Problem, pins: Floats, engine: Engine, prove: bool) -> t
     fell = np.max(drops(start, growth.labels)[pinned], initial=0.0)
     if fell > NEAR_MISS:
         return mechanism, False
-    if prove or fell > 0.0:
-        mechanism, proof = certified(mechanism)
+    if attach or fell > 0.0:
+        mechanism, proof = _certified(mechanism)
         return mechanism, proof.private and (proof.optimal or fell == 0.0)
     return mechanism, is_private(problem, mechanism)
 
@@ -88,9 +89,9 @@ def _close(problem: Problem, given: Floats, pins: Floats, engine: Engine, upward
     return np.where(np.isnan(pins), np.nan, closed.labels)
 
 
-def certified(mechanism: Mechanism) -> tuple[Mechanism, Certificate]:
+def _certified(mechanism: Mechanism) -> tuple[Mechanism, Certificate]:
     """The mechanism with its proof attached."""
-    proof = verify(mechanism.problem, mechanism)
+    proof = prove(mechanism.problem, mechanism)
     return replace(mechanism, certificate=proof), proof
 
 
@@ -100,6 +101,6 @@ def _refuse_free_boundary(problem: Problem, pins: Floats) -> None:
     hint = "problem.boundary lists the datasets that need one"
     findings.add_where(
         problem.boundary_mask & np.isnan(pins),
-        lambda at: Fault("boundary dataset without p", f"dataset {problem.graph.label(at)!r}", "", rule, hint),
+        lambda at: Fault("boundary dataset without p", f"dataset {shown(problem.graph.label(at))}", "", rule, hint),
     )
     findings.raise_if_any()

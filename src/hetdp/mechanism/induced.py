@@ -6,11 +6,12 @@ Paper: Algorithm 1 and Theorem 4.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from numbers import Real
 
 import numpy as np
 
 from hetdp.engines.registry import engine_for
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats
 from hetdp.problem.validation import PROBABILITY_RULE
@@ -39,8 +40,10 @@ def induced_bounds(
     >>> induced_bounds(graph, "a", 0.1).round(4)
     array([0.1   , 0.2718, 0.7321])
     """
-    if not 0.0 <= alpha <= 1.0:
-        fault = Fault("alpha out of range:", "alpha", repr(alpha), PROBABILITY_RULE)
+    if not isinstance(graph, DatasetGraph):
+        raise UsageError(f"{shown(graph)} is no graph", "the first argument is a DatasetGraph")
+    if not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
+        fault = Fault("alpha out of range:", "alpha", shown(alpha), PROBABILITY_RULE)
         raise InputError("induced bounds", [fault])
     start = np.full(graph.size, np.inf)
     start[graph.index(dataset)] = coordinate.from_probability(alpha)

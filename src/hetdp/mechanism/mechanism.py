@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -44,16 +45,29 @@ class Mechanism:
     @cached_property
     def probabilities(self) -> Floats:
         """p = Pr[answer 1], rounded for reading: it prints 1.0 from z ≈ 37 on, where `errors` is still right."""
-        return coordinate.probability(self.coordinates)
+        return _unchanging(coordinate.probability(self.coordinates))
 
     @cached_property
     def errors(self) -> Floats:
         """The probability of the wrong answer."""
-        return coordinate.error(self.coordinates, self.problem.answers)
+        return _unchanging(coordinate.error(self.coordinates, self.problem.answers))
 
     def __getitem__(self, label: Hashable) -> float:
         """p at one dataset."""
         return float(coordinate.probability(self.coordinates[self.problem.graph.index(label)]))
+
+    def keys(self) -> Sequence[Any]:
+        """The labels, so that ``dict(mechanism)`` maps each to its p."""
+        return self.problem.graph.datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.problem.graph.datasets)
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
+    def __contains__(self, label: object) -> bool:
+        return bool(self.problem.graph.indices([label])[0] >= 0)
 
     def explain(self, dataset: Hashable) -> BindingPath:
         """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it.
@@ -75,3 +89,8 @@ class Mechanism:
     def __repr__(self) -> str:
         worst = float(np.max(self.errors, initial=0.0))
         return f"Mechanism({len(self.coordinates)} datasets, {int(self.pinned.sum())} pinned, worst error {worst:.4g})"
+
+
+def _unchanging(values: Floats) -> Floats:
+    values.flags.writeable = False
+    return values

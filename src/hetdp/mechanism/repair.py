@@ -25,6 +25,9 @@ class Repair:
         self._problem, self._pins, self._engine = problem, pins, engine
         self._where = np.flatnonzero(~np.isnan(pins))
 
+    def __repr__(self) -> str:
+        return f"Repair({len(self._where)} pins; .pins extends, .below, .above, .intervals())"
+
     @property
     def below(self) -> dict[Any, float]:
         """The greatest compatible p that is nowhere above the given one."""

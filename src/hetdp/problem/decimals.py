@@ -39,7 +39,7 @@ def floor_to_decimals(written: Floats) -> tuple[Floats, Mask]:
 
 def raise_to_written(floored: Floats, lowered: Mask) -> Floats:
     """What was written, from what `floor_to_decimals` made of it."""
-    with np.errstate(over="ignore"):  # the largest float has none above it, and was never lowered
+    with np.errstate(over="ignore"):  # the largest float has none above it; where that is so, nothing was lowered
         return np.where(lowered, np.nextafter(floored, np.inf), floored)
 
 

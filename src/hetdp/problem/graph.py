@@ -13,13 +13,14 @@ from hetdp.problem import validation
 from hetdp.problem.arcs import Arcs, both_directions, merge, repeats
 from hetdp.problem.decimals import floor_to_decimals, raise_to_written
 from hetdp.problem.findings import Findings
+from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
 from hetdp.problem.space import EdgeBlock, Floats, Indices
 
 BLOCK = 1 << 17
 
 
-class DatasetGraph:
+class DatasetGraph(Frozen):
     """Datasets, which of them are neighbours, and the ε of each pair. Make one with `from_edges`.
 
     Rows are kept in compressed form: the neighbours of dataset i are ``targets[indptr[i]:indptr[i + 1]]``, with their ε

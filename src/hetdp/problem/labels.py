@@ -8,12 +8,10 @@ from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hetdp.errors import Fault, UnknownDatasetError
+from hetdp.errors import Fault, UnknownDatasetError, shown
+from hetdp.problem.columns import Integers, as_integers, as_list, column, distinct
 from hetdp.problem.findings import Findings
-
-Integers = NDArray[np.int64]
 
 
 class Labels(Protocol):
@@ -59,8 +57,9 @@ class RangeLabels:
 class NamedLabels:
     """Any hashable values, looked up in a dictionary."""
 
-    def __init__(self, names: Iterable[Hashable]) -> None:
+    def __init__(self, names: Iterable[Hashable], ascending: Integers | None = None) -> None:
         self.names: Sequence[Any] = tuple(names)
+        self._ascending = ascending  # the same names as an array, if they are integers in order
         backwards = zip(reversed(self.names), range(len(self.names) - 1, -1, -1), strict=True)
         self._numbers: dict[Hashable, int] = dict(backwards)  # of equal names the first one counts
 
@@ -78,44 +77,23 @@ class NamedLabels:
 
     def indices(self, labels: Any) -> Integers:
         """The positions of the names."""
+        integers = None if self._ascending is None else as_integers(labels)
+        if self._ascending is not None and integers is not None and len(self._ascending):
+            at = np.minimum(np.searchsorted(self._ascending, integers), len(self._ascending) - 1)
+            return np.where(self._ascending[at] == integers, at, -1)
         numbers = self._numbers
         return np.fromiter((numbers.get(label, -1) for label in as_list(labels)), np.int64, len(labels))
 
 
-def as_integers(values: Any) -> Integers | None:
-    """The values as an integer array, or None if they are anything else; lists of mixed types stay what they are."""
-    if isinstance(values, range):
-        return np.arange(values.start, values.stop, values.step)
-    if hasattr(values, "__array__"):
-        array = np.asarray(values)
-        fits = array.ndim == 1 and (array.dtype.kind == "i" or (array.dtype.kind == "u" and _fits(array)))
-        return array.astype(np.int64, copy=False) if fits else None
-    try:
-        return np.array(values, dtype=np.int64) if set(map(type, values)) == {int} else None
-    except OverflowError:
-        return None
-
-
-def _fits(array: NDArray[Any]) -> bool:
-    return array.size == 0 or int(array.max()) < 2**63
-
-
-def as_list(values: Any) -> Sequence[Any]:
-    """The values as Python objects, in a sequence."""
-    if hasattr(values, "tolist"):
-        return list(values.tolist())
-    return values if isinstance(values, (list, tuple, range)) else list(values)
-
-
 def labels_of(datasets: Any, findings: Findings) -> Labels:
     """Labels from the datasets that the user lists; a name that appears twice is a fault."""
-    if not isinstance(datasets, range) and not hasattr(datasets, "__array__"):
-        datasets = as_list(datasets)
+    if not isinstance(datasets, range):
+        datasets = column("datasets", datasets, findings)
     integers = as_integers(datasets)
     if integers is not None and np.array_equal(integers, np.arange(len(integers))):
         return RangeLabels(len(integers))
     names = as_list(datasets)
-    if not require_hashable("datasets", names, findings):
+    if not require_names("datasets", names, findings):
         findings.raise_if_any()
     labels = NamedLabels(names)
     if labels.distinct < len(names):
@@ -128,29 +106,31 @@ def labels_of_ends(source: Any, target: Any) -> Labels:
     """Labels from the ends of the edges: integers in their order, other names as they first appear."""
     ends = as_integers(source), as_integers(target)
     if ends[0] is not None and ends[1] is not None:
-        distinct = np.unique(np.concatenate([np.unique(ends[0]), np.unique(ends[1])]))
-        whole = np.array_equal(distinct, np.arange(len(distinct)))
-        return RangeLabels(len(distinct)) if whole else NamedLabels(distinct.tolist())
+        known = distinct(np.concatenate([distinct(ends[0]), distinct(ends[1])]))
+        whole = np.array_equal(known, np.arange(len(known)))
+        return RangeLabels(len(known)) if whole else NamedLabels(known.tolist(), ascending=known)
     pairs = zip(as_list(source), as_list(target), strict=False)
     return NamedLabels(dict.fromkeys(chain.from_iterable(pairs)))
 
 
-def require_hashable(name: str, column: Any, findings: Findings) -> bool:
-    """Labels that cannot be looked up are faults; returns whether all can."""
-    if isinstance(column, np.ndarray) and column.dtype.kind != "O":
+def require_names(name: str, values: Any, findings: Findings) -> bool:
+    """Labels that are missing or cannot be looked up are faults; returns whether there are none."""
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "fO":
         return True
     try:
-        set(column)
-        return True
+        missing = {label for label in set(values) if label is None or label != label}
+        for at in [at for at, label in enumerate(values) if label in missing or label != label] if missing else []:
+            findings.add(Fault("missing label", f"{name}[{at}]", shown(values[at]), "a label is never missing"))
+        return not missing
     except TypeError:
-        for at, value in enumerate(column):
+        for at, value in enumerate(values):
             try:
                 hash(value)
             except TypeError:
                 rule, hint = "a label is hashable", "use a tuple in place of a list"
-                findings.add(Fault("label", f"{name}[{at}]", repr(value), rule, hint))
+                findings.add(Fault("label", f"{name}[{at}]", shown(value), rule, hint))
         return False
 
 
 def _repeated(at: int, name: Hashable) -> Fault:
-    return Fault("duplicate dataset", f"datasets[{at}]", repr(name), "each dataset is listed once")
+    return Fault("duplicate dataset", f"datasets[{at}]", shown(name), "each dataset is listed once")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault
-from hetdp.problem import validation
+from hetdp.errors import Fault, shown
+from hetdp.problem.columns import by_label, column, numbers
 from hetdp.problem.findings import Findings
-from hetdp.problem.labels import as_list
-from hetdp.problem.problem import Problem
+from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats
+from hetdp.problem.validation import PROBABILITY_RULE
 from hetdp.theory import coordinate
 
 
@@ -39,6 +38,7 @@ class PartialMechanism:
 
 def pins_of(partial: Any, problem: Problem) -> Floats:
     """The pins as coordinates in graph order, NaN where a dataset is free."""
+    require_problem(problem)
     if not isinstance(partial, PartialMechanism):
         partial = PartialMechanism(p=partial)
     findings = Findings("partial mechanism")
@@ -54,45 +54,45 @@ def pins_of(partial: Any, problem: Problem) -> Floats:
 def _in_order(name: str, given: Any, problem: Problem, findings: Findings) -> Floats:
     """One column in graph order, NaN where not given."""
     graph = problem.graph
-    if not isinstance(given, Mapping):
-        column = given if isinstance(given, np.ndarray) else as_list(given)
-        validation.require_one_dimension(name, column, findings)
-        if len(column) != graph.size:
-            value = f"{len(column)} for {graph.size} datasets"
+    labelled = by_label(given)
+    if labelled is None:
+        values = column(name, given, findings)
+        if len(values) != graph.size:
+            value = f"{len(values)} for {graph.size} datasets"
             rule = "an array has one entry for each dataset, in graph order, NaN where not given"
             findings.add(Fault("wrong number of pins", name, value, rule))
             findings.raise_if_any()
-        return _numbers(name, column, graph.datasets, findings)
-    labels = list(given)
+        return _numbers(name, values, graph.datasets, findings)
+    labels = list(labelled)
     where = graph.indices(labels)
     rule = "only datasets of the graph can be pinned"
-    findings.add_where(where < 0, lambda at: Fault("unknown dataset", f"{name}[{labels[at]!r}]", "", rule))
-    values = _numbers(name, list(given.values()), labels, findings)
+    findings.add_where(where < 0, lambda at: Fault("unknown dataset", f"{name}[{shown(labels[at])}]", "", rule))
+    values = _numbers(name, list(labelled.values()), labels, findings)
     rule = "a pin is a number; leave free datasets out of the mapping"
-    findings.add_where(np.isnan(values), lambda at: Fault("missing value", f"{name}[{labels[at]!r}]", "nan", rule))
-    column = np.full(graph.size, np.nan)
-    column[where[where >= 0]] = values[where >= 0]
-    return column
+    findings.add_where(np.isnan(values), lambda at: Fault("missing value", f"{name}[{shown(labels[at])}]", "nan", rule))
+    in_order = np.full(graph.size, np.nan)
+    in_order[where[where >= 0]] = values[where >= 0]
+    return in_order
 
 
 def _numbers(name: str, values: Any, labels: Any, findings: Findings) -> Floats:
-    return validation.numbers(
-        values, lambda at: f"{name}[{labels[at]!r}]", "non-numeric pin", "a pin is a number", findings
-    )
+    return numbers(values, lambda at: f"{name}[{shown(labels[at])}]", "non-numeric pin", "a pin is a number", findings)
 
 
 def _enter(name: str, values: Floats, pins: Floats, problem: Problem, findings: Findings) -> None:
     given = ~np.isnan(values)
     label = problem.graph.label
     rule = "a dataset is pinned once, as p, as z or as error"
-    findings.add_where(given & ~np.isnan(pins), lambda at: Fault("pinned twice", f"dataset {label(at)!r}", "", rule))
+    findings.add_where(
+        given & ~np.isnan(pins), lambda at: Fault("pinned twice", f"dataset {shown(label(at))}", "", rule)
+    )
     if name == "z":
         pins[given] = values[given] + 0.0
         return
     outside = given & ~((values >= 0.0) & (values <= 1.0))
-    rule = validation.PROBABILITY_RULE
+    rule = PROBABILITY_RULE
     findings.add_where(
-        outside, lambda at: Fault(f"{name} out of range:", f"dataset {label(at)!r}", repr(float(values[at])), rule)
+        outside, lambda at: Fault(f"{name} out of range:", f"dataset {shown(label(at))}", repr(float(values[at])), rule)
     )
     given &= ~outside
     if name == "p":

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.errors import UsageError, shown
+from hetdp.problem.frozen import Frozen
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.space import Mask
@@ -14,8 +16,8 @@ from hetdp.theory.catalogue import notion_named
 from hetdp.theory.notion import Notion
 
 
-class Problem:
-    """What is asked, and how every pair of neighbours is protected. It does not change once made.
+class Problem(Frozen):
+    """What is asked, and how every pair of neighbours is protected. Its parts cannot be replaced once it is made.
 
     Args:
         graph: the datasets and their neighbours.
@@ -31,6 +33,8 @@ class Problem:
     """
 
     def __init__(self, graph: DatasetGraph, query: Any, notion: str = "pure", positive: Any = None) -> None:
+        if not isinstance(graph, DatasetGraph):
+            raise UsageError(f"{shown(graph)} is no graph", "a Problem is made of a DatasetGraph and a query")
         self.graph: DatasetGraph = graph
         self.answers: Answers = answers_of(query, graph, positive)
         self.answers.flags.writeable = False
@@ -56,3 +60,9 @@ class Problem:
     def __repr__(self) -> str:
         ones = int(np.count_nonzero(self.answers == 1))
         return f"Problem({self.graph.size} datasets, {ones} with answer 1, notion {self.notion.name!r})"
+
+
+def require_problem(value: object) -> None:
+    """Refuses a call whose first argument is something else."""
+    if not isinstance(value, Problem):
+        raise UsageError(f"{shown(value)} is no problem", "the first argument is a Problem")

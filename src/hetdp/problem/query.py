@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault
+from hetdp.errors import Fault, shown
+from hetdp.problem.columns import as_list, by_label, column, distinct
 from hetdp.problem.findings import Findings
-from hetdp.problem.labels import as_list
 from hetdp.problem.space import Space
-from hetdp.problem.validation import require_one_dimension
 
 Answers = NDArray[np.int8]
 RULE = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
@@ -30,8 +29,8 @@ def answers_of(query: Any, space: Any, positive: Any = None) -> Answers:
     values = _values(query, space, findings)
     findings.raise_if_any()
     plain = isinstance(values, np.ndarray) and values.dtype.kind in "iub"
-    distinct = np.unique(values).tolist() if plain else _distinct(values, space, findings)
-    first = _first_answer(distinct, positive, space, values, findings)
+    answers = distinct(values).tolist() if plain else _distinct(values, space, findings)
+    first = _first_answer(answers, positive, space, values, findings)
     findings.raise_if_any()
     if plain:
         return np.where(values == first, np.int8(1), np.int8(2))
@@ -39,10 +38,10 @@ def answers_of(query: Any, space: Any, positive: Any = None) -> Answers:
 
 
 def _values(query: Any, space: Any, findings: Findings) -> Any:
-    if isinstance(query, Mapping):
-        return _values_by_label(query, space, findings)
-    values = query if isinstance(query, np.ndarray) else as_list(query)
-    require_one_dimension("query", values, findings)
+    labelled = by_label(query)
+    if labelled is not None:
+        return _values_by_label(labelled, space, findings)
+    values = column("query", query, findings)
     if len(values) != space.size:
         rule = "a sequence has one answer for each dataset, in graph order"
         findings.add(Fault("wrong number of answers", "query", f"{len(values)} for {space.size} datasets", rule))
@@ -53,11 +52,11 @@ def _values_by_label(query: Mapping[Any, Any], space: Any, findings: Findings) -
     given = list(query)
     where = space.indices(given)
     rule = "a query answers datasets of the graph"
-    findings.add_where(where < 0, lambda at: Fault("unknown dataset", f"query[{given[at]!r}]", "", rule))
+    findings.add_where(where < 0, lambda at: Fault("unknown dataset", f"query[{shown(given[at])}]", "", rule))
     has_answer = np.zeros(space.size, dtype=np.bool_)
     has_answer[where[where >= 0]] = True
     rule = "every dataset has a true answer"
-    findings.add_where(~has_answer, lambda at: Fault("no answer", f"dataset {space.label(at)!r}", "", rule))
+    findings.add_where(~has_answer, lambda at: Fault("no answer", f"dataset {shown(space.label(at))}", "", rule))
     findings.raise_if_any()
     ordered: list[Any] = [None] * space.size
     for position, value in zip(where.tolist(), query.values(), strict=True):
@@ -71,7 +70,7 @@ def _distinct(values: Any, space: Space, findings: Findings) -> list[Any]:
     listed = as_list(values)
     missing = np.fromiter((value is None or value != value for value in listed), np.bool_, len(listed))
     rule = "every dataset has a true answer"
-    findings.add_where(missing, lambda at: Fault("no answer", f"dataset {space.label(at)!r}", "", rule))
+    findings.add_where(missing, lambda at: Fault("no answer", f"dataset {shown(space.label(at))}", "", rule))
     try:
         return list(dict.fromkeys(value for value in listed if not (value is None or value != value)))
     except TypeError:
@@ -80,16 +79,20 @@ def _distinct(values: Any, space: Space, findings: Findings) -> list[Any]:
         raise
 
 
-def _first_answer(distinct: list[Any], positive: Any, space: Space, values: Any, findings: Findings) -> Any:
-    if len(distinct) > 2 or (positive is not None and len({*distinct, positive}) > 2):
-        pair = {*distinct[:2]} if positive is None else {positive, *[x for x in distinct if x != positive][:1]}
-        third = next(at for at, value in enumerate(as_list(values)) if value not in pair)
-        findings.add(Fault("a third answer", f"dataset {space.label(third)!r}", repr(values[third]), RULE))
+def _first_answer(answers: list[Any], positive: Any, space: Space, values: Any, findings: Findings) -> Any:
+    if positive is not None and len(answers) == 2 and positive not in answers:
+        rule = f"positive is one of the answers, {shown(answers[0])} and {shown(answers[1])}"
+        findings.add(Fault("no such answer:", "positive", shown(positive), rule))
+        return None
+    if len(answers) > 2 or (positive is not None and len({*answers, positive}) > 2):
+        known = {*answers[:2]} if positive is None else {positive, *[x for x in answers if x != positive][:1]}
+        third = next(at for at, value in enumerate(as_list(values)) if value not in known)
+        findings.add(Fault("a third answer", f"dataset {shown(space.label(third))}", shown(values[third]), RULE))
         return None
     if positive is not None:
         return positive
-    if {*distinct} <= {1, 2} or {*distinct} <= {0, 1}:
+    if {*answers} <= {1, 2} or {*answers} <= {0, 1}:
         return 1
-    shown = ", ".join(map(repr, distinct))
-    findings.add(Fault("unclear which answer is 1:", "query", shown, RULE, "say positive=, the answer p speaks of"))
+    pair = ", ".join(map(shown, answers))
+    findings.add(Fault("unclear which answer is 1:", "query", pair, RULE, "say positive=, the answer p speaks of"))
     return None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[Any]  # int32 or int64, as the size of the space needs
 Mask = NDArray[np.bool_]
+SMALL = 20_000  # arcs or datasets that plain Python goes through sooner than a compiler loads
 
 
 class EdgeBlock(NamedTuple):

@@ -1,37 +1,36 @@
-"""What an input must satisfy: all rules of design.md, "What bad input gets", in one place."""
+"""What a graph's edges must satisfy, in one place; `columns.py` has what all columns must."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault
+from hetdp.errors import Fault, shown
 from hetdp.problem.arcs import Arcs
+from hetdp.problem.columns import column, numbers
 from hetdp.problem.findings import Findings
-from hetdp.problem.labels import as_list, require_hashable
+from hetdp.problem.labels import require_names
 from hetdp.problem.space import Floats, Mask
 
-EPSILON_RULE = "ε is a number ≥ 0; inf means no constraint"
+EPSILON_RULE = "ε is a number ≥ 0"
 PROBABILITY_RULE = "a probability lies in [0, 1]"
 
 
 def edge_columns(source: Any, target: Any, epsilon: Any, findings: Findings) -> tuple[Any, Any, Floats]:
     """The three columns in usable form; columns of different lengths end the checks at once."""
-    source, target = _column(source), _column(target)
-    if np.ndim(epsilon) == 0 and not isinstance(epsilon, str):
+    source, target = column("source", source, findings), column("target", target, findings)
+    if not isinstance(epsilon, Iterable):
         epsilon = [epsilon] * len(source)
-    epsilon = _column(epsilon)
-    for name, column in (("source", source), ("target", target), ("epsilon", epsilon)):
-        require_one_dimension(name, column, findings)
+    epsilon = column("epsilon", epsilon, findings)
     lengths = f"{len(source)}, {len(target)}, {len(epsilon)}"
     if not len(source) == len(target) == len(epsilon):
         findings.add(Fault("columns of different lengths", "source, target, epsilon", lengths, "one entry per edge"))
         findings.raise_if_any()
-    for name, column in (("source", source), ("target", target)):
-        require_hashable(name, column, findings)
+    for name, ends in (("source", source), ("target", target)):
+        require_names(name, ends, findings)
     findings.raise_if_any()
     return source, target, numbers(epsilon, lambda at: f"edge {at}", "non-numeric ε", EPSILON_RULE, findings)
 
@@ -42,7 +41,7 @@ def usable_edges(
     """Positions of the edges that have no fault of their own."""
 
     def place(at: int) -> str:
-        return f"edge {at} ({source[at]!r}, {target[at]!r})"
+        return f"edge {at} ({shown(source[at])}, {shown(target[at])})"
 
     negative, missing = epsilon < 0.0, np.isnan(epsilon)
     findings.add_where(missing, lambda at: Fault("missing ε", place(at), "nan", EPSILON_RULE))
@@ -62,51 +61,16 @@ def contradictions(
     def fault_at(at: int) -> Fault:
         this, other = int(usable[arcs.edge[at]]), int(usable[arcs.edge[at - 1]])
         value = f"{float(arcs.epsilon[at])!r} here, {float(arcs.epsilon[at - 1])!r} at edge {other}"
-        place = f"edge {this} ({source[this]!r}, {target[this]!r})"
+        place = f"edge {this} ({shown(source[this])}, {shown(target[this])})"
         hint = "duplicates='min' keeps the smallest ε of each pair"
         return Fault("contradictory duplicate edge, ε", place, value, "a pair of neighbours has one ε", hint)
 
     findings.add_where(differs, fault_at)
 
 
-def numbers(values: Any, place: Callable[[int], str], what: str, rule: str, findings: Findings) -> Floats:
-    """The values as floats; what is no number is a fault, and stands as 0 so that the other checks can go on."""
-    try:
-        plain = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
-        if not plain and any(issubclass(kind, (str, bytes)) for kind in set(map(type, values))):
-            raise ValueError  # NumPy would read numbers from text
-        array = np.asarray(values, dtype=np.float64)
-        if array.ndim != 1:
-            raise ValueError  # a list of lists
-        return array
-    except (TypeError, ValueError):
-        return np.array([_number(value, at, place, what, rule, findings) for at, value in enumerate(values)])
-
-
-def _number(value: Any, at: int, place: Callable[[int], str], what: str, rule: str, findings: Findings) -> float:
-    try:
-        if not isinstance(value, (str, bytes)):
-            return float("nan") if value is None else float(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    findings.add(Fault(what, place(at), repr(value), rule))
-    return 0.0
-
-
-def require_one_dimension(name: str, column: Any, findings: Findings) -> None:
-    """A table where a column belongs ends the checks at once."""
-    shape = np.shape(column) if isinstance(column, np.ndarray) else ()
-    if len(shape) > 1:
-        findings.add(Fault("a table where a column belongs, of shape", name, str(shape), "a column has one dimension"))
-        findings.raise_if_any()
-
-
-def _column(values: Any) -> Any:
-    """A sequence that can be measured and indexed."""
-    return values if isinstance(values, np.ndarray) else as_list(values)
-
-
 def _unknown_end(place: str, source: Any, target: Any, source_index: int) -> Fault:
     label = source if source_index < 0 else target
     rule = "both ends of an edge are among datasets"
-    return Fault("unknown dataset", place, repr(label), rule, "labels are compared exactly, so '1' and 1 are different")
+    return Fault(
+        "unknown dataset", place, shown(label), rule, "labels are compared exactly, so '1' and 1 are different"
+    )

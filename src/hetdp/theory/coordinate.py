@@ -49,12 +49,17 @@ def error(z: ArrayLike, answers: ArrayLike) -> Floats:
 def middle(z: Floats, other: Floats) -> Floats:
     """z of the mean of two probabilities, from the mean of whichever tail is the smaller one.
 
-    >>> middle(np.array([-np.inf, 40.0]), np.array([np.inf, 40.0]))
-    array([ 0., 40.])
+    >>> middle(np.array([-np.inf, 40.0, -800.0]), np.array([np.inf, 40.0, -800.0]))
+    array([   0.,   40., -800.])
     """
-    ones = 0.5 * (probability(z) + probability(other))
-    twos = 0.5 * (probability(-z) + probability(-other))
-    return np.where(ones > 0.5, -_log_twice(twos), _log_twice(ones)) + 0.0
+    ones = np.logaddexp(_log_twice_probability(z), _log_twice_probability(other)) - np.log(2.0)
+    twos = np.logaddexp(_log_twice_probability(-z), _log_twice_probability(-other)) - np.log(2.0)
+    return np.asarray(np.where(z == other, z, np.where(ones > 0.0, -twos, ones)) + 0.0)
+
+
+def _log_twice_probability(z: Floats) -> Floats:
+    """log(2p), from whichever tail is kept."""
+    return np.where(z > 0.0, np.log1p(-np.expm1(-np.maximum(z, 0.0))), z)
 
 
 def _log_twice(tail: Floats) -> Floats:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, InputError, shown
 from hetdp.theory.coordinate import Floats
 
 
@@ -31,8 +32,7 @@ def path_mechanism(alpha: float, epsilons: Sequence[float] | Any) -> Floats:
     >>> path_mechanism(0.1, [1.0, 1.0]).round(4)
     array([0.1   , 0.2718, 0.7321])
     """
-    epsilons = np.asarray(epsilons, dtype=np.float64)
-    _refuse_bad(alpha, epsilons)
+    epsilons = _checked(alpha, epsilons)
     summed = np.concatenate([[0.0], np.cumsum(epsilons)])
     if alpha == 0.0:
         return np.zeros(len(summed))
@@ -50,7 +50,9 @@ def homogeneous_path_mechanism(alpha: float, epsilon: float, length: int) -> Flo
     >>> bool(np.allclose(homogeneous_path_mechanism(0.1, 1.0, 2), path_mechanism(0.1, [1.0, 1.0])))
     True
     """
-    _refuse_bad(alpha, np.array([epsilon]))
+    _checked(alpha, [epsilon])
+    if length != int(length) or length < 0:
+        raise InputError("path", [Fault("length", "length", shown(length), "a length is a whole number ≥ 0")])
     steps = np.arange(length + 1)
     if alpha == 0.0 or epsilon == 0.0:
         return np.full(length + 1, float(alpha))
@@ -67,12 +69,20 @@ def _tau(alpha: float, epsilons: Floats, summed: Floats) -> int:
     return int(np.argmax(reached)) if reached.any() else len(epsilons)
 
 
-def _refuse_bad(alpha: float, epsilons: Floats) -> None:
+def _checked(alpha: Any, epsilons: Any) -> Floats:
+    """The ε as an array, once all of them and alpha are in range."""
     faults = []
-    if not 0.0 <= alpha <= 1.0:
-        faults.append(Fault("alpha out of range:", "alpha", repr(alpha), "a probability lies in [0, 1]"))
-    for at in np.flatnonzero(~(np.isfinite(epsilons) & (epsilons >= 0.0))).tolist():
-        value, rule = repr(float(epsilons[at])), "ε on a path is a finite number ≥ 0"
+    if not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
+        faults.append(Fault("alpha out of range:", "alpha", shown(alpha), "a probability lies in [0, 1]"))
+    try:
+        array = np.asarray(epsilons, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if array.ndim != 1:
+        faults.append(Fault("no column:", "epsilons", shown(epsilons), "one number for each step"))
+    for at in np.flatnonzero(~(np.isfinite(array) & (array >= 0.0))).tolist() if array.ndim == 1 else []:
+        value, rule = repr(float(array[at])), "ε on a path is a finite number ≥ 0"
         faults.append(Fault("ε", f"epsilons[{at}]", value, rule))
     if faults:
         raise InputError("path", faults)
+    return array

@@ -44,11 +44,12 @@ class CpuEngine:
 
 
 def split_by_answer(space: DatasetGraph, flags: Roles, starts: Indices) -> list[Indices]:
-    """The starts of the search for each answer; the two touch different datasets."""
+    """The starts of the search for each answer, or all in one if some dataset would be in both searches."""
     side = np.zeros(len(starts), dtype=np.uint8)
     compiled_sides()(space.indptr, space.targets, flags, starts, side)
-    groups = [starts[side == Role.FREE_1], starts[side == Role.FREE_2]]
-    return groups if space.size >= WORTH_A_THREAD else [np.concatenate(groups)]
+    if space.size < WORTH_A_THREAD or (side == Role.FREE_1 | Role.FREE_2).any():
+        return [starts[side != Role.PINNED]]
+    return [starts[side == Role.FREE_1], starts[side == Role.FREE_2]]
 
 
 def search_all(

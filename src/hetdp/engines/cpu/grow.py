@@ -122,12 +122,10 @@ def relax(
 
 
 def sides(indptr: Indices, targets: Indices, flags: Roles, starts: Indices, side: Roles) -> None:
-    """The role whose search each start belongs to; PINNED for one that has nobody to tell."""
+    """The role whose search each start belongs to: PINNED for one with nobody to tell, 3 for one that is in both."""
     for place in range(len(starts)):
         start = starts[place]
         role = flags[start]
-        arc = indptr[start]
-        while role == 0 and arc < indptr[start + 1]:
-            role = flags[targets[arc]]
-            arc += 1
+        for arc in range(indptr[start], indptr[start + 1]):
+            role |= flags[targets[arc]]
         side[place] = role

@@ -1,0 +1,120 @@
+"""What people hand in as a column: lists, ranges, arrays of any kind, series; and mappings by label."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import Fault, shown
+from hetdp.problem.findings import Findings
+from hetdp.problem.space import Floats
+
+Integers = NDArray[np.int64]
+REAL = (np.floating, np.integer)
+ONE_BY_ONE = (str, bytes, bool, complex, np.bool_, np.complexfloating, np.timedelta64, Decimal, Fraction)
+
+
+def by_label(values: Any) -> Mapping[Any, Any] | None:
+    """The values as a mapping from labels, if they are one or, like a series with an index, know their labels."""
+    if isinstance(values, Mapping):
+        return values
+    if hasattr(values, "index") and callable(getattr(values, "to_dict", None)):
+        converted = values.to_dict()
+        return converted if isinstance(converted, Mapping) else None
+    return None
+
+
+def column(name: str, values: Any, findings: Findings) -> Any:
+    """The values as something that can be measured and indexed; anything but one column ends the checks at once."""
+    shape = np.shape(values) if hasattr(values, "__array__") else ()
+    if isinstance(values, Set) or not isinstance(values, Iterable):
+        findings.add(Fault("no column:", name, shown(values), "a column is a list, an array or another sequence"))
+        findings.raise_if_any()
+    if len(shape) > 1:
+        findings.add(Fault("a table where a column belongs, of shape", name, str(shape), "a column has one dimension"))
+        findings.raise_if_any()
+    if isinstance(values, np.ma.MaskedArray):  # what is masked is missing, and must not be read
+        return values.tolist()
+    return values if isinstance(values, np.ndarray) else as_list(values)
+
+
+def as_list(values: Any) -> Sequence[Any]:
+    """The values as Python objects, in a sequence."""
+    if hasattr(values, "tolist"):
+        return list(values.tolist())
+    return values if isinstance(values, (list, tuple, range)) else list(values)
+
+
+def as_integers(values: Any) -> Integers | None:
+    """The values as an integer array, or None if they are anything else; lists of mixed types stay what they are."""
+    if isinstance(values, range):
+        return np.arange(values.start, values.stop, values.step)
+    if hasattr(values, "__array__"):
+        array = np.asarray(values)
+        fits = array.ndim == 1 and (array.dtype.kind == "i" or (array.dtype.kind == "u" and _fits(array)))
+        return array.astype(np.int64, copy=False) if fits else None
+    try:
+        return np.array(values, dtype=np.int64) if set(map(type, values)) == {int} else None
+    except OverflowError:
+        return None
+
+
+def distinct(integers: NDArray[Any]) -> NDArray[Any]:
+    """The different values, in order; by sorting, which is many times faster than NumPy's hashing of integers."""
+    ordered = np.sort(integers)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
+
+
+def numbers(values: Any, place: Callable[[int], str], what: str, rule: str, findings: Findings) -> Floats:
+    """The values as floats, exact ones rounded down; what is no number is a fault, and stands as 0 meanwhile."""
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.dtype != np.float64:
+        return _from_other_floats(values)
+    kinds = set() if isinstance(values, np.ndarray) and values.dtype.kind in "fiu" else set(map(type, values))
+    try:
+        if any(issubclass(kind, ONE_BY_ONE) for kind in kinds):
+            raise ValueError  # NumPy would read numbers from text and from truth, and round exact ones up
+        array = np.asarray(values, dtype=np.float64)
+        if array.ndim != 1:
+            raise ValueError  # a list of lists
+        return array
+    except (TypeError, ValueError, OverflowError):
+        return np.array([_number(value, at, place, what, rule, findings) for at, value in enumerate(values)])
+
+
+def _number(value: Any, at: int, place: Callable[[int], str], what: str, rule: str, findings: Findings) -> float:
+    try:
+        if value is None:
+            return math.nan
+        if isinstance(value, (Decimal, Fraction)):
+            return _not_above(value)
+        if not isinstance(value, (str, bytes, bool, complex, np.bool_, np.generic)) or isinstance(value, REAL):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    findings.add(Fault(what, place(at), shown(value), rule))
+    return 0.0
+
+
+def _not_above(value: Decimal | Fraction) -> float:
+    nearest = float(value)
+    if math.isfinite(nearest) and Fraction(nearest) > Fraction(value):
+        return math.nextafter(nearest, -math.inf)
+    return nearest
+
+
+def _from_other_floats(values: NDArray[Any]) -> Floats:
+    """Short floats as the decimals they print as, long ones rounded down."""
+    if values.dtype.itemsize < np.dtype(np.float64).itemsize:
+        return np.array([float(str(value)) for value in values])
+    nearest = values.astype(np.float64)
+    return np.where(nearest > values, np.nextafter(nearest, -np.inf), nearest)
+
+
+def _fits(array: NDArray[Any]) -> bool:
+    return array.size == 0 or int(array.max()) < 2**63

@@ -1,0 +1,137 @@
+"""What people hand in as columns: read as it was meant, or refused."""
+
+from __future__ import annotations
+
+import math
+import random
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import hetdp
+
+
+class Series:
+    """Stands for a data frame's column: values in an order of their own, with labels."""
+
+    def __init__(self, values: dict):
+        self._values = values
+        self.index = list(values)
+
+    def to_dict(self) -> dict:
+        return dict(self._values)
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return np.array(list(self._values.values()), dtype=dtype)
+
+    def __iter__(self):
+        return iter(self._values.values())
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def graph(epsilon=1.0) -> hetdp.DatasetGraph:
+    return hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], epsilon)
+
+
+def test_a_masked_epsilon_is_missing_whatever_number_lies_under_the_mask():
+    with pytest.raises(hetdp.InputError, match=r"edge 1 \('b', 'c'\): missing ε"):
+        graph(np.ma.array([0.5, 99.0], mask=[False, True]))
+
+
+def test_a_masked_pin_is_not_given():
+    problem = hetdp.Problem(graph(), [1, 1, 2])
+    masked = np.ma.array([0.9, 0.6, 0.5], mask=[True, False, False])
+    mechanism = hetdp.extend(problem, masked)
+    assert mechanism.pinned.tolist() == [False, True, True]
+
+
+def test_no_fraction_or_decimal_is_ever_rounded_up():
+    draw = random.Random(5)
+    exact = [Fraction(draw.randint(1, 99), draw.randint(1, 99)) for _ in range(500)]
+    exact += [Fraction(Decimal(f"0.{draw.randint(1, 10**20):020d}")) for _ in range(500)]
+    for given in (exact, [Decimal(value.numerator) / Decimal(value.denominator) for value in exact]):
+        ends = list(range(len(given)))
+        used = hetdp.DatasetGraph.from_edges(ends, [at + 1 for at in ends], given)
+        for at, value in enumerate(given):
+            assert Fraction(float(used.epsilon[used.indptr[at + 1] - 1])) <= Fraction(value)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble])
+def test_a_short_or_long_float_is_the_decimal_it_prints_as(kind):
+    used = graph(np.array([0.1, 0.7], dtype=kind)).epsilon
+    assert Fraction(float(used[0])) <= Fraction(1, 10)
+    assert used[0] == pytest.approx(0.1, abs=1e-4)
+
+
+@pytest.mark.parametrize("value", [True, 1j, 10**400, np.bool_(True), np.timedelta64(1, "s"), "0.5", b"0.5"])
+def test_what_is_no_number_is_no_epsilon(value):
+    with pytest.raises(hetdp.InputError, match="non-numeric ε"):
+        graph([1.0, value])
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, np.nan])
+def test_a_missing_end_of_an_edge_is_no_dataset(missing):
+    with pytest.raises(hetdp.InputError, match=r"target\[1\]: missing label"):
+        hetdp.DatasetGraph.from_edges(["a", "b"], ["b", missing], 1.0)
+
+
+def test_a_series_with_labels_is_read_by_its_labels():
+    backwards = Series({"c": 2, "b": 1, "a": 1})
+    problem = hetdp.Problem(graph(), backwards)
+    assert problem.answers.tolist() == [1, 1, 2]
+    mechanism = hetdp.extend(problem, Series({"c": 0.3, "b": 0.7}))
+    assert mechanism["b"] == pytest.approx(0.7)
+
+
+def test_a_series_with_other_labels_is_refused():
+    with pytest.raises(hetdp.InputError, match="unknown dataset"):
+        hetdp.Problem(graph(), Series({0: 1, 1: 1, 2: 2}))
+
+
+@pytest.mark.parametrize("column", [3, 0.5, {"a", "b"}, object()])
+def test_what_is_no_column_is_refused_in_one_line(column):
+    for call in (
+        lambda: hetdp.DatasetGraph.from_edges(column, ["b"], 1.0),
+        lambda: hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, datasets=column),
+        lambda: hetdp.Problem(graph(), column),
+        lambda: hetdp.check(hetdp.Problem(graph(), [1, 1, 2]), column),
+    ):
+        with pytest.raises(hetdp.InputError, match="no column"):
+            call()
+
+
+@pytest.mark.parametrize("call", [hetdp.extend, hetdp.check, hetdp.verify])
+def test_a_call_without_a_problem_is_refused(call):
+    with pytest.raises(hetdp.UsageError, match="is no problem"):
+        call({"a": 0.5}, hetdp.Problem(graph(), [1, 1, 2]))
+
+
+def test_a_problem_without_a_graph_is_refused():
+    with pytest.raises(hetdp.UsageError, match="is no graph"):
+        hetdp.Problem({"a": ["b"]}, [1, 2])
+
+
+def test_integers_with_gaps_keep_their_names():
+    gaps = hetdp.DatasetGraph.from_edges(np.array([4, 7]), np.array([7, 100]), 1.0)
+    assert list(gaps.datasets) == [4, 7, 100]
+    assert gaps.indices(np.array([100, 5, 4, 101])).tolist() == [2, -1, 0, -1]
+
+
+def test_parts_of_a_problem_and_of_a_graph_cannot_be_replaced():
+    problem = hetdp.Problem(graph(), [1, 1, 2])
+    for target, name in ((problem, "answers"), (problem.graph, "epsilon")):
+        with pytest.raises(AttributeError, match="does not change"):
+            setattr(target, name, None)
+
+
+def test_long_and_wrapped_values_are_shown_short_and_plain():
+    with pytest.raises(hetdp.InputError) as caught:
+        hetdp.DatasetGraph.from_edges(np.array([0, 1]), np.array([1, 2]), [-1.0, 1.0])
+    assert "edge 0 (0, 1)" in str(caught.value)
+    with pytest.raises(hetdp.InputError) as caught:
+        hetdp.DatasetGraph.from_edges(["x" * 5000], ["b"], [-1.0])
+    assert len(str(caught.value)) < 300
