@@ -12,7 +12,7 @@ import pytest
 import hetdp
 
 NAMES = [name for name in hetdp.__all__ if not name.startswith("__")]
-PROMISED = {  # design.md, "Public surface", as far as this version goes
+PROMISED = {  # the public surface that others build on, as far as this version goes
     "DatasetGraph",
     "Problem",
     "check",
