@@ -50,6 +50,11 @@ class Growth:
     labels: Floats
     links: Indices
 
+    @property
+    def changed(self) -> Mask:
+        """Which labels fell below their start."""
+        return np.asarray(self.links >= 0)
+
 
 class Engine(Protocol):
     """An engine says what it supports; the registry chooses one.

@@ -18,7 +18,6 @@ from hetdp.mechanism.repair import Repair
 from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
-from hetdp.theory import coordinate
 
 NEAR_MISS = 1e-9  # in z; pins written as decimals are often tight and miss by a rounding
 
@@ -30,19 +29,20 @@ class Witness:
     Attributes:
         path: from one to the other, with the bound that the first imposes at each step.
         value: p pinned at the last dataset, which exceeds the last bound.
-        coordinate: the same as z.
+        complement: 1 − value, which keeps what p next to 1 rounds away.
     """
 
     path: BindingPath
     value: float
-    coordinate: float
+    complement: float
 
     def __str__(self) -> str:
-        first, last, steps = self.path.datasets[0], self.path.datasets[-1], len(self.path.epsilons)
+        path, steps = self.path, len(self.path.epsilons)
+        first, last = shown(path.datasets[0]), shown(path.datasets[-1])
         return (
-            f"p({shown(first)}) = {in_digits(self.path.coordinates[0])} allows at most"
-            f" p({shown(last)}) = {in_digits(self.path.coordinates[-1])}"
-            f" ({steps} step{'s' * (steps > 1)} away), but p({shown(last)}) is pinned at {in_digits(self.coordinate)}."
+            f"p({first}) = {in_digits(path.bounds[0], path.complements[0])} allows at most"
+            f" p({last}) = {in_digits(path.bounds[-1], path.complements[-1])} ({steps} step{'s' * (steps > 1)} away),"
+            f" but p({last}) is pinned at {in_digits(self.value, self.complement)}."
         )
 
 
@@ -121,6 +121,6 @@ def _witness(problem: Problem, pins: Floats, moves: Floats, closed: Growth, wors
     chain.reverse()
     end = next(at for at, dataset in enumerate(chain) if moves[dataset] > NEAR_MISS)
     chain = chain[: end + 1]
-    path = binding_path(problem.graph, chain, closed.labels[chain], upper=True)
-    pin = float(pins[chain[-1]])
-    return Witness(path, float(coordinate.probability(pin)), pin)
+    path = binding_path(problem, chain, closed.labels[chain], upper=True)
+    pin, coordinate = pins[chain[-1]], problem.notion.coordinate
+    return Witness(path, float(coordinate.probability(pin)), float(coordinate.probability(-pin)))

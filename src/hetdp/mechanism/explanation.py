@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from hetdp.errors import shown
-from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
-from hetdp.theory import coordinate
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,8 @@ class BindingPath:
         datasets: labels from the pinned dataset to the last one.
         epsilons: ε of each step, as written.
         bounds: p at the pinned dataset, then the bound on p after each step.
-        coordinates: the same as z, which keeps what p rounds away.
+        complements: 1 − p at each step, which keeps what p next to 1 rounds away.
+        coordinates: the same as z.
         upper: whether the bounds are upper ones ("at most", answer 1) or lower ones ("at least", answer 2).
 
     Paper: Definition 9 (the path upper bound function).
@@ -30,35 +30,38 @@ class BindingPath:
     datasets: list[Any]
     epsilons: list[float]
     bounds: list[float]
+    complements: list[float]
     coordinates: list[float]
     upper: bool
 
     def __str__(self) -> str:
         word = "at most" if self.upper else "at least"
+        values = [in_digits(*tails) for tails in zip(self.bounds, self.complements, strict=True)]
         if math.isinf(self.coordinates[-1]) and len(self.datasets) == 1:
-            return f"p({shown(self.datasets[0])}) = {in_digits(self.coordinates[0])}, exactly; nothing binds it"
-        lines = [f"p({shown(self.datasets[0])}) = {in_digits(self.coordinates[0])} is given"]
-        steps = zip(self.datasets[1:], self.epsilons, self.coordinates[1:], strict=True)
-        lines += [f"over ε = {epsilon:g}: p({shown(dataset)}) {word} {in_digits(z)}" for dataset, epsilon, z in steps]
+            return f"p({shown(self.datasets[0])}) = {values[0]}, exactly; nothing binds it"
+        lines = [f"p({shown(self.datasets[0])}) = {values[0]} is given"]
+        steps = zip(self.datasets[1:], self.epsilons, values[1:], strict=True)
+        lines += [f"over ε = {epsilon:g}: p({shown(dataset)}) {word} {value}" for dataset, epsilon, value in steps]
         return "\n".join(lines)
 
 
-def in_digits(z: float) -> str:
+def in_digits(p: float, complement: float) -> str:
     """p in six digits; next to 1, what it lacks.
 
-    >>> in_digits(0.0), in_digits(40.0)
-    ('0.5', '1 − 2.12418e-18')
+    >>> in_digits(0.5, 0.5), in_digits(1.0, 2.124e-18)
+    ('0.5', '1 − 2.124e-18')
     """
-    p, q = float(coordinate.probability(z)), float(coordinate.probability(-z))
-    return f"1 − {q:.6g}" if 0.0 < q < 1e-4 else f"{p:.6g}"
+    return f"1 − {complement:.6g}" if 0.0 < complement < 1e-4 else f"{p:.6g}"
 
 
-def binding_path(graph: DatasetGraph, chain: list[int], z: Floats, upper: bool) -> BindingPath:
+def binding_path(problem: Problem, chain: list[int], z: Floats, upper: bool) -> BindingPath:
     """The path along a chain of neighbours, with the bound z at each of them."""
+    graph, coordinate = problem.graph, problem.notion.coordinate
     return BindingPath(
         datasets=[graph.label(index) for index in chain],
         epsilons=[graph.epsilon_between(*pair) for pair in pairwise(chain)],
         bounds=coordinate.probability(z).tolist(),
+        complements=coordinate.probability(-z).tolist(),
         coordinates=z.tolist(),
         upper=upper,
     )

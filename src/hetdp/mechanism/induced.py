@@ -15,7 +15,6 @@ from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats
 from hetdp.problem.validation import PROBABILITY_RULE
-from hetdp.theory import coordinate
 from hetdp.theory.catalogue import notion_named
 
 
@@ -46,6 +45,6 @@ def induced_bounds(
         fault = Fault("alpha out of range:", "alpha", shown(alpha), PROBABILITY_RULE)
         raise InputError("induced bounds", [fault])
     start = np.full(graph.size, np.inf)
-    start[graph.index(dataset)] = coordinate.from_probability(alpha)
     rule = notion_named(notion)
-    return coordinate.probability(engine_for(engine, graph, rule, "grow").grow(graph, rule, start).labels)
+    start[graph.index(dataset)] = rule.coordinate.from_probability(alpha)
+    return rule.coordinate.probability(engine_for(engine, graph, rule, "grow").grow(graph, rule, start).labels)

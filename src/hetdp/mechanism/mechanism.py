@@ -13,7 +13,6 @@ from hetdp.certificate.certificate import Certificate
 from hetdp.mechanism.explanation import BindingPath, binding_path
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
-from hetdp.theory import coordinate
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +44,17 @@ class Mechanism:
     @cached_property
     def probabilities(self) -> Floats:
         """p = Pr[answer 1], rounded for reading: it prints 1.0 from z ≈ 37 on, where `errors` is still right."""
-        return _unchanging(coordinate.probability(self.coordinates))
+        return _unchanging(self.problem.notion.coordinate.probability(self.coordinates))
 
     @cached_property
     def errors(self) -> Floats:
         """The probability of the wrong answer."""
-        return _unchanging(coordinate.error(self.coordinates, self.problem.answers))
+        return _unchanging(self.problem.notion.coordinate.error(self.coordinates, self.problem.answers))
 
     def __getitem__(self, label: Hashable) -> float:
         """p at one dataset."""
-        return float(coordinate.probability(self.coordinates[self.problem.graph.index(label)]))
+        z = self.coordinates[self.problem.graph.index(label)]
+        return float(self.problem.notion.coordinate.probability(z))
 
     def keys(self) -> Sequence[Any]:
         """The labels, so that ``dict(mechanism)`` maps each to its p."""
@@ -80,11 +80,11 @@ class Mechanism:
         >>> hetdp.extend(problem, {"b": 0.7, "c": 0.3}).explain("a").datasets
         ['b', 'a']
         """
-        graph, chain = self.problem.graph, [self.problem.graph.index(dataset)]
+        chain = [self.problem.graph.index(dataset)]
         while (link := int(self.links[chain[-1]])) >= 0:
             chain.append(link)
         upper = bool(self.problem.answers[chain[0]] == 1)
-        return binding_path(graph, chain[::-1], self.coordinates[chain[::-1]], upper)
+        return binding_path(self.problem, chain[::-1], self.coordinates[chain[::-1]], upper)
 
     def __repr__(self) -> str:
         worst = float(np.max(self.errors, initial=0.0))

@@ -11,7 +11,6 @@ from hetdp.engines.contract import Engine
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
-from hetdp.theory import coordinate
 
 
 class Repair:
@@ -23,6 +22,7 @@ class Repair:
 
     def __init__(self, problem: Problem, pins: Floats, engine: Engine) -> None:
         self._problem, self._pins, self._engine = problem, pins, engine
+        self._coordinate = problem.notion.coordinate
         self._where = np.flatnonzero(~np.isnan(pins))
 
     def __repr__(self) -> str:
@@ -31,25 +31,25 @@ class Repair:
     @property
     def below(self) -> dict[Any, float]:
         """The greatest compatible p that is nowhere above the given one."""
-        return self._by_label(coordinate.probability(self._below))
+        return self._by_label(self._coordinate.probability(self._below))
 
     @property
     def above(self) -> dict[Any, float]:
         """The least compatible p that is nowhere below the given one."""
-        return self._by_label(coordinate.probability(self._above))
+        return self._by_label(self._coordinate.probability(self._above))
 
     @cached_property
     def pins(self) -> PartialMechanism:
         """The compromise, ready for `extend`: the middle in p of `below` and `above`, as z, so that nothing is lost."""
         middle = np.full(len(self._pins), np.nan)
-        middle[self._where] = coordinate.middle(self._below, self._above)
+        middle[self._where] = self._coordinate.middle(self._below, self._above)
         closed = self._grow(middle)[self._where]
         return PartialMechanism(z=self._by_label(closed))
 
     @property
     def probabilities(self) -> dict[Any, float]:
         """The compromise as p, for reading."""
-        return self._by_label(coordinate.probability(np.array(list(self.pins.z.values()))))
+        return self._by_label(self._coordinate.probability(np.array(list(self.pins.z.values()))))
 
     def intervals(self) -> dict[Any, tuple[float, float]]:
         """For each pin the least and the greatest p it could take if all others stayed; if none would do, low > high.
@@ -59,7 +59,9 @@ class Repair:
         """
         high = self._from_others(self._pins)
         low = -self._from_others(-self._pins)
-        bounds = zip(coordinate.probability(low).tolist(), coordinate.probability(high).tolist(), strict=True)
+        bounds = zip(
+            self._coordinate.probability(low).tolist(), self._coordinate.probability(high).tolist(), strict=True
+        )
         return dict(zip(self._labels, bounds, strict=True))
 
     @cached_property

@@ -13,7 +13,6 @@ from hetdp.problem.findings import Findings
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats
 from hetdp.problem.validation import PROBABILITY_RULE
-from hetdp.theory import coordinate
 
 
 @dataclass(frozen=True)
@@ -96,6 +95,6 @@ def _enter(name: str, values: Floats, pins: Floats, problem: Problem, findings: 
     )
     given &= ~outside
     if name == "p":
-        pins[given] = coordinate.from_probability(values[given])
+        pins[given] = problem.notion.coordinate.from_probability(values[given])
     else:
-        pins[given] = coordinate.from_error(values[given], problem.answers[given])
+        pins[given] = problem.notion.coordinate.from_error(values[given], problem.answers[given])

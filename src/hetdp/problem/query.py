@@ -17,7 +17,7 @@ Answers = NDArray[np.int8]
 RULE = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
 
 
-def answers_of(query: Any, space: Any, positive: Any = None) -> Answers:
+def answers_of(query: Any, space: Space, positive: Any = None) -> Answers:
     """The answers as 1 and 2, in graph order; p is always the probability of releasing 1.
 
     Args:
@@ -37,7 +37,7 @@ def answers_of(query: Any, space: Any, positive: Any = None) -> Answers:
     return np.fromiter((1 if value == first else 2 for value in values), np.int8, len(values))
 
 
-def _values(query: Any, space: Any, findings: Findings) -> Any:
+def _values(query: Any, space: Space, findings: Findings) -> Any:
     labelled = by_label(query)
     if labelled is not None:
         return _values_by_label(labelled, space, findings)
@@ -48,7 +48,7 @@ def _values(query: Any, space: Any, findings: Findings) -> Any:
     return values
 
 
-def _values_by_label(query: Mapping[Any, Any], space: Any, findings: Findings) -> Any:
+def _values_by_label(query: Mapping[Any, Any], space: Space, findings: Findings) -> Any:
     given = list(query)
     where = space.indices(given)
     rule = "a query answers datasets of the graph"

@@ -49,6 +49,9 @@ class Space(Protocol):
     def index(self, label: Hashable) -> int:
         """The number of a dataset; raises UnknownDatasetError."""
 
+    def indices(self, labels: Any) -> Indices:
+        """The numbers of many datasets, −1 where a label names none."""
+
     def neighbours(self, index: int) -> tuple[Indices, tuple[Floats, ...]]:
         """The neighbours of one dataset and the parameters of the edges to them."""
 

@@ -1,4 +1,4 @@
-"""The Laplace coordinate: z keeps both tails of p, so that p never collapses to 0 or 1.
+"""Coordinates in which engines work, and the Laplace coordinate: z keeps both tails of p, so that p never collapses.
 
     z = log(2p) for p ≤ ½,  −log(2(1 − p)) for p > ½;  the smaller tail is ½·e^(−|z|).
 
@@ -7,10 +7,34 @@ All functions take numbers or arrays. Swapping the two answers is z → −z.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A way to write p as a number z that grows with p, in which swapping the two answers is z → −z.
+
+    Attributes:
+        name: what files call it.
+        from_probability: z of p.
+        from_error: z of the probability of the wrong answer, given the right ones.
+        probability: p of z, rounded for reading.
+        error: the probability of the wrong answer, given the right ones.
+        middle: z of the mean of two probabilities.
+    """
+
+    name: str
+    from_probability: Callable[[ArrayLike], Floats]
+    from_error: Callable[[ArrayLike, ArrayLike], Floats]
+    probability: Callable[[ArrayLike], Floats]
+    error: Callable[[ArrayLike, ArrayLike], Floats]
+    middle: Callable[[Floats, Floats], Floats]
 
 
 def from_probability(p: ArrayLike) -> Floats:
@@ -65,3 +89,6 @@ def _log_twice_probability(z: Floats) -> Floats:
 def _log_twice(tail: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.log(2.0 * tail)) + 0.0
+
+
+LAPLACE = Coordinate("Laplace", from_probability, from_error, probability, error, middle)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hetdp.theory.coordinate import Coordinate
+
 
 @dataclass(frozen=True)
 class Notion:
@@ -16,6 +18,7 @@ class Notion:
     Attributes:
         name: what the user calls it.
         parameters: the columns an edge carries.
+        coordinate: z ↔ p.
         step: the largest label the edge allows at its other end, rounded toward privacy. It is never above the exact
             bound, never below its argument, and monotone.
         quick: a cheap guess; where it exceeds a label, `step` cannot improve that label.
@@ -25,5 +28,6 @@ class Notion:
 
     name: str
     parameters: tuple[str, ...]
+    coordinate: Coordinate
     step: Callable[..., float]
     quick: Callable[..., float]

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from hetdp.theory.coordinate import Floats
+from hetdp.theory.coordinate import LAPLACE, Floats
 from hetdp.theory.notion import Notion
 
 LARGEST = 1.7976931348623157e308
@@ -79,4 +79,4 @@ def meeting(epsilon: Floats) -> Floats:
     return np.asarray(np.where(epsilon <= 1.0, small, large) * EIGHT_ULPS_DOWN)
 
 
-PURE = Notion(name="pure", parameters=("epsilon",), step=step, quick=quick)
+PURE = Notion(name="pure", parameters=("epsilon",), coordinate=LAPLACE, step=step, quick=quick)
