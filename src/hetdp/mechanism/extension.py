@@ -39,8 +39,8 @@ def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = 
     Raises:
         InputError: listing every fault, among them boundary datasets without a value.
         NoExtensionError: no private mechanism has these values; with witness and repair.
-        VerificationError: privacy could not be proved, which would be a bug; nothing is returned. (A private result that
-            is not shown to be optimal, likewise, is returned, and its certificate says so.)
+        VerificationError: privacy could not be proved, which would be a bug; nothing is returned. (A private result
+            that is not shown to be optimal, likewise a bug, is returned, and its certificate says so.)
 
     Paper: Theorem 1, Algorithm 2.
 
