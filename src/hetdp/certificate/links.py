@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.certificate import scan
-from hetdp.certificate.enclosure import crossing_gap
+from hetdp.certificate.enclosure import crossing_gap, crossing_holds
 from hetdp.certificate.workers import share
 from hetdp.interrupts import load_whole
 from hetdp.problem.space import SMALL, Floats, Indices, Mask
@@ -63,8 +63,8 @@ def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Cha
     """
     seen = _scan(better, pinned, links, epsilon)
     above, ties = (np.concatenate([np.empty(0, dtype=np.int64), *found]) for found in (seen.crossings, seen.ties))
-    own = [crossing_gap(better[links[at]], better[at], epsilon[at], 0.0) for at in above.tolist()]
-    seen.loose += above[np.array(own) > CROSSING_ULPS * np.spacing(better[above])].tolist()
+    room = CROSSING_ULPS * np.spacing(better[above])
+    seen.loose += above[crossing_holds(better[links[above]], better[above] + room, epsilon[above])[0]].tolist()
     if seen.missing:
         return Chains("a link is missing or follows no edge", min(seen.missing))
     if seen.loose:
@@ -73,8 +73,8 @@ def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Cha
         return Chains("links form a cycle", dataset)
     plain = _gap_of_a_chain(better, seen)
     further = above[~pinned[links[above]]] if plain > 0.0 else above[:0]  # a pinned parent lacks nothing
-    own += [crossing_gap(better[links[at]], better[at], epsilon[at], plain) for at in further.tolist()]
-    return Chains("", gap=plain + max(own, default=0.0))
+    passed_on = [crossing_gap(better[links[at]], better[at], epsilon[at], plain) for at in further.tolist()]
+    return Chains("", gap=plain + max([*passed_on, float(np.max(room, initial=0.0))]))
 
 
 def _scan(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Tally:
