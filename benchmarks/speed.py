@@ -10,9 +10,10 @@ from scipy.sparse.csgraph import dijkstra
 import hetdp
 from benchmarks.graphs import grid, matrix, path, random_ball
 from benchmarks.measure import in_turn
-from hetdp.engines.contract import Growth, Role
+from hetdp.engines.contract import Growth
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.balanced import balanced_pins
+from hetdp.mechanism.extension import search_from
 from hetdp.problem.partial import pins_of
 
 KINDS: dict[str, Callable[[int], hetdp.Problem]] = {"random, 1 % ball": random_ball, "grid, halves": grid, "path": path}
@@ -21,12 +22,9 @@ KINDS: dict[str, Callable[[int], hetdp.Problem]] = {"random, 1 % ball": random_b
 PARTS = ["search", "verify", "extend", "extend, mapping", "extend, all pinned by a mapping", "build the graph"]
 
 
-def search_from(problem: hetdp.Problem, partial: hetdp.PartialMechanism) -> Callable[[], Growth]:
+def search(problem: hetdp.Problem, partial: hetdp.PartialMechanism) -> Callable[[], Growth]:
     """The search of `extend` alone, from arrays to labels and links."""
-    pins = pins_of(partial, problem)
-    ones, pinned = problem.answers == 1, ~np.isnan(pins)
-    roles = np.where(pinned, Role.PINNED, np.where(ones, Role.FREE_1, Role.FREE_2)).astype(np.uint8)
-    start = np.where(pinned, np.where(ones, pins, -pins), np.inf)
+    start, roles = search_from(problem, pins_of(partial, problem))
     engine = engine_for("cpu", problem.graph, problem.notion, "grow")
     return lambda: engine.grow(problem.graph, problem.notion, start, roles)
 
@@ -43,7 +41,7 @@ def seconds(problem: hetdp.Problem, rounds: int, parts: list[str]) -> dict[str, 
     source, target, epsilon = graph.edges()
     calls = {
         "scipy": lambda: dijkstra(other, indices=boundary, min_only=True),
-        "search": search_from(problem, partial),
+        "search": search(problem, partial),
         "verify": lambda: hetdp.verify(problem, everyone),
         "extend": lambda: hetdp.extend(problem, partial, engine="cpu"),
         "extend, mapping": lambda: hetdp.extend(problem, mapping, engine="cpu"),

@@ -59,7 +59,7 @@ def _first_alike(slack: Floats, close: Indices, *columns: Floats) -> Indices:
 
 
 def _holds(z_source: float, z_target: float, epsilon: float) -> bool:
-    """Both conditions, at the precision that is set and, where that is too coarse, at finer ones."""
+    """Both conditions, at finer and finer precision until they are decided."""
     for bits in (FIRST_PRECISION, *FINER):
         ctx.prec = bits
         least = (arb(z_source) + epsilon).exp() + arb(-z_target).exp()

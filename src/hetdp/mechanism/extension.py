@@ -12,7 +12,7 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate, is_private
 from hetdp.certificate.certificate import verify as prove
-from hetdp.engines.contract import Engine, Role
+from hetdp.engines.contract import Engine, Role, Roles
 from hetdp.engines.registry import engine_for
 from hetdp.errors import Fault, NoExtensionError, VerificationError, shown
 from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
@@ -66,8 +66,7 @@ def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = 
 def _from_pins(problem: Problem, pins: Floats, engine: Engine, attach: bool) -> tuple[Mechanism, bool]:
     """The extension by one search over both answers, and whether the pins bear it."""
     ones, pinned = problem.answers == 1, ~np.isnan(pins)
-    roles = np.where(pinned, Role.PINNED, np.where(ones, Role.FREE_1, Role.FREE_2)).astype(np.uint8)
-    start = np.where(pinned, np.where(ones, pins, -pins), np.inf)
+    start, roles = search_from(problem, pins)
     growth = engine.grow(problem.graph, problem.notion, start, roles)
     z = np.where(pinned, pins, np.where(ones, growth.labels, -growth.labels))
     mechanism = Mechanism(problem, z, pinned, np.where(pinned, -1, growth.links))
@@ -78,6 +77,13 @@ def _from_pins(problem: Problem, pins: Floats, engine: Engine, attach: bool) -> 
         mechanism, proof = _certified(mechanism)
         return mechanism, proof.private and (proof.optimal or fell == 0.0)
     return mechanism, is_private(problem, mechanism)
+
+
+def search_from(problem: Problem, pins: Floats) -> tuple[Floats, Roles]:
+    """Start labels, signed so that larger is better, and roles: what one search over both answers begins with."""
+    ones, pinned = problem.answers == 1, ~np.isnan(pins)
+    roles = np.where(pinned, Role.PINNED, np.where(ones, Role.FREE_1, Role.FREE_2)).astype(np.uint8)
+    return np.where(pinned, np.where(ones, pins, -pins), np.inf), roles
 
 
 def _close(problem: Problem, given: Floats, pins: Floats, engine: Engine, upward: bool) -> Floats:
