@@ -17,7 +17,7 @@ from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
 from hetdp.problem.space import EdgeBlock, Floats, Indices
 
-BLOCK = 1 << 17
+BLOCK = 1 << 18
 
 
 class DatasetGraph(Frozen):
