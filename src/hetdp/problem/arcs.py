@@ -46,12 +46,14 @@ def repeats(arcs: Arcs) -> NDArray[np.bool_]:
 
 
 def merge(arcs: Arcs, repeated: NDArray[np.bool_]) -> Arcs:
-    """One arc for each run of repeats, with the smallest ε of the run."""
+    """One arc for each run of repeats: of those with the smallest ε, the one whose edge was listed first."""
     if not repeated.any():
         return arcs
     first = np.flatnonzero(~repeated)
-    merged = arcs.take(first)
-    return merged._replace(epsilon=np.minimum.reduceat(arcs.epsilon, first))
+    run = np.cumsum(~repeated) - 1
+    smallest = np.flatnonzero(arcs.epsilon == np.minimum.reduceat(arcs.epsilon, first)[run])
+    smallest = smallest[np.lexsort((arcs.edge[smallest], run[smallest]))]
+    return arcs.take(smallest[np.unique(run[smallest], return_index=True)[1]])
 
 
 def _order(source: Indices, target: Indices) -> NDArray[np.int64]:

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from hetdp.errors import UsageError
 from hetdp.problem import validation
 from hetdp.problem.arcs import Arcs, both_directions, merge, repeats
+from hetdp.problem.classes import Classes
 from hetdp.problem.decimals import floor_to_decimals, raise_to_written
 from hetdp.problem.findings import Findings
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
 from hetdp.problem.space import EdgeBlock, Floats, Indices
+from hetdp.problem.validation import Edges
 
 BLOCK = 1 << 18
 
@@ -29,10 +31,11 @@ class DatasetGraph(Frozen):
     Paper: the graph of Section II, with the privacy function of Definition 7 (heterogeneous differential privacy).
     """
 
-    def __init__(self, labels: Labels, arcs: Arcs) -> None:
-        self._labels = labels
+    def __init__(self, labels: Labels, arcs: Arcs, classes: Classes | None = None) -> None:
+        self.labels = labels
         finite = np.isfinite(arcs.epsilon)
         self._unconstrained = arcs.take(~finite)
+        self._classes = None if classes is None else (classes.take(finite), classes.take(~finite))
         arcs = arcs if finite.all() else arcs.take(finite)
         self.indptr: NDArray[np.int64] = np.zeros(self.size + 1, dtype=np.int64)
         np.cumsum(np.bincount(arcs.source, minlength=self.size), out=self.indptr[1:])
@@ -51,6 +54,7 @@ class DatasetGraph(Frozen):
         epsilon: Any,
         datasets: Any = None,
         duplicates: Literal["error", "min"] = "error",
+        classes: Any = None,
     ) -> DatasetGraph:
         """A graph from three columns.
 
@@ -61,6 +65,7 @@ class DatasetGraph(Frozen):
             datasets: all labels in the order wanted; needed if some dataset has no edge. Default: integers in their
                 order, other labels as they first appear.
             duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
+            classes: the class of each edge (whose data, or which kind of change, it is about), None where it has none.
 
         Raises:
             InputError: listing every fault.
@@ -69,25 +74,34 @@ class DatasetGraph(Frozen):
         >>> graph
         DatasetGraph(3 datasets, 2 edges)
         """
+        findings = Findings("edges")
+        edges = validation.edge_columns(source, target, epsilon, classes, findings)
+        labels = labels_of_ends(edges.source, edges.target) if datasets is None else labels_of(datasets, findings)
+        ends = labels.indices(edges.source), labels.indices(edges.target)
+        return cls.from_ends(labels, ends, edges, duplicates, findings)
+
+    @classmethod
+    def from_ends(
+        cls, labels: Labels, ends: tuple[Indices, Indices], edges: Edges, duplicates: str, findings: Findings
+    ) -> DatasetGraph:
+        """A graph from edges whose ends were looked up, −1 where a label names no dataset; for readers of files."""
         if duplicates not in ("error", "min"):
             raise UsageError(f"unknown duplicates={duplicates!r}", "duplicates is 'error' or 'min'")
-        findings = Findings("edges")
-        source, target, written = validation.edge_columns(source, target, epsilon, findings)
-        labels = labels_of_ends(source, target) if datasets is None else labels_of(datasets, findings)
         number = np.int32 if len(labels.names) < 2**31 else np.int64
-        ends = labels.indices(source).astype(number), labels.indices(target).astype(number)
-        usable = validation.usable_edges(source, target, ends, written, findings)
-        arcs = both_directions(ends[0][usable], ends[1][usable], written[usable])
+        source, target = (end.astype(number, copy=False) for end in ends)
+        usable = validation.usable_edges(edges, (source, target), findings)
+        arcs = both_directions(source[usable], target[usable], edges.epsilon[usable])
         repeated = repeats(arcs)
         if duplicates == "error":
-            validation.contradictions(arcs, repeated, usable, source, target, findings)
+            validation.contradictions(arcs, repeated, usable, edges, findings)
         findings.raise_if_any()
-        return cls(labels, merge(arcs, repeated))
+        arcs = merge(arcs, repeated)
+        return cls(labels, arcs, edges.classes and edges.classes.take(usable[arcs.edge]))
 
     @property
     def size(self) -> int:
         """How many datasets there are."""
-        return len(self._labels.names)
+        return len(self.labels.names)
 
     @property
     def arc_count(self) -> int:
@@ -102,20 +116,20 @@ class DatasetGraph(Frozen):
     @property
     def datasets(self) -> Sequence[Any]:
         """The labels, in graph order."""
-        return self._labels.names
+        return self.labels.names
 
     def label(self, index: int) -> Hashable:
         """The label of a dataset."""
-        name: Hashable = self._labels.names[index]
+        name: Hashable = self.labels.names[index]
         return name
 
     def index(self, label: Hashable) -> int:
         """The position of a dataset in graph order; raises UnknownDatasetError."""
-        return self._labels.index(label)
+        return self.labels.index(label)
 
     def indices(self, labels: Any) -> NDArray[np.int64]:
         """The positions of many datasets at once, −1 where a label names none."""
-        return self._labels.indices(labels)
+        return self.labels.indices(labels)
 
     def neighbours(self, index: int) -> tuple[Indices, tuple[Floats]]:
         """The neighbours of one dataset and the ε of the edges to them."""
@@ -149,6 +163,15 @@ class DatasetGraph(Frozen):
             np.concatenate([self.targets[once], free.target]),
             np.concatenate([written[once], free.epsilon]),
         )
+
+    def edge_classes(self) -> list[Any] | None:
+        """The class of every edge, in the order of `edges`; None if no classes were given."""
+        if self._classes is None:
+            return None
+        source = np.repeat(np.arange(self.size, dtype=self.targets.dtype), np.diff(self.indptr))
+        bound, free = self._classes
+        once = bound.take(source < self.targets), free.take(self._unconstrained.source < self._unconstrained.target)
+        return once[0].by_name() + once[1].by_name()
 
     def __repr__(self) -> str:
         return f"DatasetGraph({self.size} datasets, {self.edge_count} edges)"

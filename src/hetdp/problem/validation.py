@@ -2,75 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, shown
 from hetdp.problem.arcs import Arcs
+from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import column, numbers
 from hetdp.problem.findings import Findings
 from hetdp.problem.labels import require_names
-from hetdp.problem.space import Floats, Mask
+from hetdp.problem.space import Floats, Indices, Mask
 
 EPSILON_RULE = "ε is a number ≥ 0"
 PROBABILITY_RULE = "a probability lies in [0, 1]"
 
 
-def edge_columns(source: Any, target: Any, epsilon: Any, findings: Findings) -> tuple[Any, Any, Floats]:
-    """The three columns in usable form; columns of different lengths end the checks at once."""
+class Edges(NamedTuple):
+    """Edges as they were handed in.
+
+    Attributes:
+        source: label of one end of each; only read where a message needs it.
+        target: label of the other end.
+        epsilon: ε as written.
+        classes: the class of each, if classes were given.
+        row: how messages name an edge, such as ``edge 4`` or ``edges.csv, line 6``.
+    """
+
+    source: Any
+    target: Any
+    epsilon: Floats
+    classes: Classes | None = None
+    row: Callable[[int], str] = "edge {}".format
+
+    def place(self, at: int) -> str:
+        """One edge in a message."""
+        return f"{self.row(at)} ({shown(self.source[at])}, {shown(self.target[at])})"
+
+
+def edge_columns(source: Any, target: Any, epsilon: Any, classes: Any, findings: Findings) -> Edges:
+    """The columns in usable form; columns of different lengths end the checks at once."""
     source, target = column("source", source, findings), column("target", target, findings)
     if not isinstance(epsilon, Iterable):
         epsilon = [epsilon] * len(source)
     epsilon = column("epsilon", epsilon, findings)
-    lengths = f"{len(source)}, {len(target)}, {len(epsilon)}"
-    if not len(source) == len(target) == len(epsilon):
-        findings.add(Fault("columns of different lengths", "source, target, epsilon", lengths, "one entry per edge"))
+    known = classes_of(classes, findings)
+    lengths = [len(source), len(target), len(epsilon), *([] if known is None else [len(known.numbers)])]
+    if len(set(lengths)) > 1:
+        names = ", ".join(("source", "target", "epsilon", "classes")[: len(lengths)])
+        value = ", ".join(map(str, lengths))
+        findings.add(Fault("columns of different lengths", names, value, "one entry per edge"))
         findings.raise_if_any()
     for name, ends in (("source", source), ("target", target)):
         require_names(name, ends, findings)
     findings.raise_if_any()
-    return source, target, numbers(epsilon, lambda at: f"edge {at}", "non-numeric ε", EPSILON_RULE, findings)
+    return Edges(source, target, epsilons(epsilon, "edge {}".format, findings), known)
 
 
-def usable_edges(
-    source: Any, target: Any, ends: tuple[NDArray[Any], NDArray[Any]], epsilon: Floats, findings: Findings
-) -> NDArray[np.int64]:
+def epsilons(values: Any, row: Callable[[int], str], findings: Findings) -> Floats:
+    """A column of ε as floats."""
+    return numbers(values, row, "non-numeric ε", EPSILON_RULE, findings)
+
+
+def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: Findings) -> NDArray[np.int64]:
     """Positions of the edges that have no fault of their own."""
-
-    def place(at: int) -> str:
-        return f"edge {at} ({shown(source[at])}, {shown(target[at])})"
-
+    epsilon, place = edges.epsilon, edges.place
     negative, missing = epsilon < 0.0, np.isnan(epsilon)
     findings.add_where(missing, lambda at: Fault("missing ε", place(at), "nan", EPSILON_RULE))
     findings.add_where(negative, lambda at: Fault("negative ε", place(at), repr(float(epsilon[at])), EPSILON_RULE))
     unknown = (ends[0] < 0) | (ends[1] < 0)
-    findings.add_where(unknown, lambda at: _unknown_end(place(at), source[at], target[at], int(ends[0][at])))
+    findings.add_where(unknown, lambda at: _unknown_end(edges, at, source_is_known=bool(ends[0][at] >= 0)))
     return np.flatnonzero(~(negative | missing | unknown))
 
 
-def contradictions(
-    arcs: Arcs, repeated: Mask, usable: NDArray[np.int64], source: Any, target: Any, findings: Findings
-) -> None:
-    """Edges listed twice, in either direction, with different ε."""
-    differs = np.zeros(len(repeated), dtype=np.bool_)
-    differs[1:] = repeated[1:] & (arcs.epsilon[1:] != arcs.epsilon[:-1]) & (arcs.source[1:] < arcs.target[1:])
+def contradictions(arcs: Arcs, repeated: Mask, usable: NDArray[np.int64], edges: Edges, findings: Findings) -> None:
+    """Edges listed twice, in either direction, with different ε or of different classes."""
+    again = np.flatnonzero(repeated & (arcs.source < arcs.target))
+    this, other = usable[arcs.edge[again]], usable[arcs.edge[again - 1]]
 
-    def fault_at(at: int) -> Fault:
-        this, other = int(usable[arcs.edge[at]]), int(usable[arcs.edge[at - 1]])
-        value = f"{float(arcs.epsilon[at])!r} here, {float(arcs.epsilon[at - 1])!r} at edge {other}"
-        place = f"edge {this} ({shown(source[this])}, {shown(target[this])})"
-        hint = "duplicates='min' keeps the smallest ε of each pair"
-        return Fault("contradictory duplicate edge, ε", place, value, "a pair of neighbours has one ε", hint)
+    def report(differs: Mask, kind: str, values: Callable[[int], str]) -> None:
+        rule, hint = f"a pair of neighbours has one {kind}", "duplicates='min' keeps the smallest ε of each pair"
 
-    findings.add_where(differs, fault_at)
+        def fault_at(at: int) -> Fault:
+            value = f"{values(int(this[at]))} here, {values(int(other[at]))} at {edges.row(int(other[at]))}"
+            return Fault(f"contradictory duplicate edge, {kind}", edges.place(int(this[at])), value, rule, hint)
+
+        findings.add_where(differs, fault_at)
+
+    report(edges.epsilon[this] != edges.epsilon[other], "ε", lambda at: repr(float(edges.epsilon[at])))
+    if edges.classes is not None:
+        names, numbers = (*edges.classes.names, None), edges.classes.numbers
+        report(numbers[this] != numbers[other], "class", lambda at: shown(names[numbers[at]]))
 
 
-def _unknown_end(place: str, source: Any, target: Any, source_index: int) -> Fault:
-    label = source if source_index < 0 else target
+def _unknown_end(edges: Edges, at: int, source_is_known: bool) -> Fault:
+    label = edges.target[at] if source_is_known else edges.source[at]
     rule = "both ends of an edge are among datasets"
-    return Fault(
-        "unknown dataset", place, shown(label), rule, "labels are compared exactly, so '1' and 1 are different"
-    )
+    hint = "labels are compared exactly, so '1' and 1 are different"
+    return Fault("unknown dataset", edges.place(at), shown(label), rule, hint)

@@ -1,0 +1,46 @@
+"""The class of an edge: the person it is about, or the kind of change, by which privacy is accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.problem.columns import column
+from hetdp.problem.findings import Findings
+
+NONE = -1  # the number of an edge without a class
+
+
+class Classes(NamedTuple):
+    """Classes by number.
+
+    Attributes:
+        names: the different classes.
+        numbers: for each edge or arc the position of its class in `names`, −1 where it has none.
+    """
+
+    names: tuple[Any, ...]
+    numbers: NDArray[np.int32]
+
+    def take(self, chosen: Any) -> Classes:
+        """Of some of the edges."""
+        return Classes(self.names, self.numbers[chosen])
+
+    def by_name(self) -> list[Any]:
+        """The class of each edge, None where it has none."""
+        return list(map((*self.names, None).__getitem__, self.numbers.tolist()))
+
+
+def classes_of(values: Any, findings: Findings) -> Classes | None:
+    """A column of classes, None where an edge has none; no column at all is None itself."""
+    if values is None:
+        return None
+    listed: Sequence[Any] = column("class", values, findings)
+    known = dict.fromkeys(listed)
+    known.pop(None, None)
+    names = tuple(known)
+    numbers = {None: NONE} | dict(zip(names, range(len(names)), strict=True))
+    return Classes(names, np.fromiter(map(numbers.__getitem__, listed), np.int32, len(listed)))
