@@ -99,7 +99,7 @@ def _solve(problem: Problem) -> Mechanism:
 
 
 def _accuracy(mechanism: Mechanism, votes: str) -> float:
-    return 1.0 - float(mechanism.errors[mechanism.problem.graph.index(votes)])
+    return 1.0 - float(mechanism.errors[mechanism.problem.labels.index(votes)])
 
 
 if __name__ == "__main__":

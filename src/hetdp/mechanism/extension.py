@@ -60,7 +60,7 @@ def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = 
         if fits and moved <= NEAR_MISS:
             return replace(mechanism, moved=moved)
         pins = _close(problem, given, pins, chosen, upward)
-    raise VerificationError(_certified(_from_pins(problem, pins, chosen, verify)[0])[1])
+    raise VerificationError(_certified(problem, _from_pins(problem, pins, chosen, verify)[0])[1])
 
 
 def _from_pins(problem: Problem, pins: Floats, engine: Engine, attach: bool) -> tuple[Mechanism, bool]:
@@ -74,7 +74,7 @@ def _from_pins(problem: Problem, pins: Floats, engine: Engine, attach: bool) -> 
     if fell > NEAR_MISS:
         return mechanism, False
     if attach or fell > 0.0:
-        mechanism, proof = _certified(mechanism)
+        mechanism, proof = _certified(problem, mechanism)
         return mechanism, proof.private and (proof.optimal or fell == 0.0)
     return mechanism, is_private(problem, mechanism)
 
@@ -97,9 +97,9 @@ def _close(problem: Problem, given: Floats, pins: Floats, engine: Engine, upward
     return np.where(np.isnan(pins), np.nan, closed.labels)
 
 
-def _certified(mechanism: Mechanism) -> tuple[Mechanism, Certificate]:
+def _certified(problem: Problem, mechanism: Mechanism) -> tuple[Mechanism, Certificate]:
     """The mechanism with its proof attached."""
-    proof = prove(mechanism.problem, mechanism)
+    proof = prove(problem, mechanism)
     return replace(mechanism, certificate=proof), proof
 
 

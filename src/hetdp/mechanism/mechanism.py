@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from hetdp.certificate.certificate import Certificate
+from hetdp.errors import UsageError
 from hetdp.mechanism.explanation import BindingPath, binding_path
+from hetdp.problem.outline import Outline
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 
@@ -20,7 +22,7 @@ class Mechanism:
     """A private mechanism on a problem's datasets. All arrays are in graph order.
 
     Attributes:
-        problem: what it answers.
+        problem: what it answers; an Outline, which has no edges, if it was loaded without its problem.
         coordinates: z, the values themselves; p and error are derived from it for people.
         pinned: which values were given.
         links: for each free dataset the neighbour that binds it; −1 where none does.
@@ -30,7 +32,7 @@ class Mechanism:
     ``mechanism[label]`` is p at one dataset.
     """
 
-    problem: Problem
+    problem: Problem | Outline
     coordinates: Floats
     pinned: Mask
     links: Indices
@@ -53,21 +55,21 @@ class Mechanism:
 
     def __getitem__(self, label: Hashable) -> float:
         """p at one dataset."""
-        z = self.coordinates[self.problem.graph.index(label)]
+        z = self.coordinates[self.problem.labels.index(label)]
         return float(self.problem.notion.coordinate.probability(z))
 
     def keys(self) -> Sequence[Any]:
         """The labels, so that ``dict(mechanism)`` maps each to its p."""
-        return self.problem.graph.datasets
+        return self.problem.labels.names
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.problem.graph.datasets)
+        return iter(self.problem.labels.names)
 
     def __len__(self) -> int:
         return len(self.coordinates)
 
     def __contains__(self, label: object) -> bool:
-        return bool(self.problem.graph.indices([label])[0] >= 0)
+        return bool(self.problem.labels.indices([label])[0] >= 0)
 
     def explain(self, dataset: Hashable) -> BindingPath:
         """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it.
@@ -80,11 +82,47 @@ class Mechanism:
         >>> hetdp.extend(problem, {"b": 0.7, "c": 0.3}).explain("a").datasets
         ['b', 'a']
         """
-        chain = [self.problem.graph.index(dataset)]
+        if isinstance(self.problem, Outline):
+            raise UsageError(
+                "this mechanism was loaded without its problem, whose edges explain it",
+                "only a mechanism with its problem can be explained",
+                "hetdp.load(path, problem) joins them",
+            )
+        chain = [self.problem.labels.index(dataset)]
         while (link := int(self.links[chain[-1]])) >= 0:
             chain.append(link)
         upper = bool(self.problem.answers[chain[0]] == 1)
         return binding_path(self.problem, chain[::-1], self.coordinates[chain[::-1]], upper)
+
+    def columns(self) -> dict[str, Any]:
+        """The mechanism as a table: columns ready for any data frame, in graph order.
+
+        They are `dataset`, `query` (the true answer), `p`, `z`, `error`, `pinned`, and `binding`, the neighbour that
+        keeps a free dataset from being answered more accurately (None where none does).
+
+        >>> import hetdp
+        >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
+        >>> problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
+        >>> hetdp.extend(problem, {"b": 0.7, "c": 0.3}).columns()["binding"]
+        ['b', None, None]
+        """
+        names = self.problem.labels.names
+        return {
+            "dataset": list(names),
+            "query": self.problem.answers,
+            "p": self.probabilities,
+            "z": self.coordinates,
+            "error": self.errors,
+            "pinned": self.pinned,
+            "binding": [None if link < 0 else names[link] for link in self.links.tolist()],
+        }
+
+    def node_attributes(self) -> dict[Any, dict[str, Any]]:
+        """For each dataset its `query`, `p`, `error` and `pinned`, as NetworkX's `set_node_attributes` takes them."""
+        names = ("query", "p", "error", "pinned")
+        columns = (self.problem.answers, self.probabilities, self.errors, self.pinned)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return {label: dict(zip(names, row, strict=True)) for label, row in zip(self, rows, strict=True)}
 
     def __repr__(self) -> str:
         worst = float(np.max(self.errors, initial=0.0))

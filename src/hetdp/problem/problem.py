@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,8 +11,11 @@ import numpy as np
 from hetdp.errors import UsageError, shown
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.identity import identity_of
+from hetdp.problem.labels import Labels
 from hetdp.problem.query import Answers, answers_of
-from hetdp.problem.space import Mask
+from hetdp.problem.space import Floats, Mask
+from hetdp.problem.weights import weights_of
 from hetdp.theory.catalogue import notion_named
 from hetdp.theory.notion import Notion
 
@@ -24,6 +28,8 @@ class Problem(Frozen):
         query: the true answer at every dataset: a mapping label → answer, or a sequence in graph order.
         notion: the notion of privacy by name; "pure" is the paper's.
         positive: which given answer counts as 1; needed unless they are {1, 2}, {0, 1} or booleans.
+        weights: how much each dataset counts in averages: a mapping label → number ≥ 0, or a sequence in graph order.
+        about: words for people, such as {"title": …, "privacy_unit": …, "neighbour_relation": …}.
 
     >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5)
     >>> Problem(graph, {"a": 1, "b": 1, "c": 2}).boundary
@@ -32,13 +38,33 @@ class Problem(Frozen):
     Paper: Section II (true query function, boundary set) and Definition 7.
     """
 
-    def __init__(self, graph: DatasetGraph, query: Any, notion: str = "pure", positive: Any = None) -> None:
+    def __init__(
+        self,
+        graph: DatasetGraph,
+        query: Any,
+        notion: str = "pure",
+        positive: Any = None,
+        weights: Any = None,
+        about: Mapping[str, str] | None = None,
+    ) -> None:
         if not isinstance(graph, DatasetGraph):
             raise UsageError(f"{shown(graph)} is no graph", "a Problem is made of a DatasetGraph and a query")
         self.graph: DatasetGraph = graph
-        self.answers: Answers = answers_of(query, graph, positive)
+        self.answers: Answers = answers_of(query, graph.labels, positive)
         self.answers.flags.writeable = False
         self.notion: Notion = notion_named(notion)
+        self.weights: Floats | None = None if weights is None else weights_of(weights, graph.labels)
+        self.about: Mapping[str, str] = dict(about or {})
+
+    @property
+    def labels(self) -> Labels:
+        """The names of the datasets, both ways."""
+        return self.graph.labels
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of the datasets, their answers and their constraints: what a mechanism file knows its problem by."""
+        return identity_of(self)
 
     @cached_property
     def boundary_mask(self) -> Mask:

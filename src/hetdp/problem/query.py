@@ -11,66 +11,66 @@ from numpy.typing import NDArray
 from hetdp.errors import Fault, shown
 from hetdp.problem.columns import as_list, by_label, column, distinct
 from hetdp.problem.findings import Findings
-from hetdp.problem.space import Space
+from hetdp.problem.labels import Labels
 
 Answers = NDArray[np.int8]
 RULE = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
 
 
-def answers_of(query: Any, space: Space, positive: Any = None) -> Answers:
+def answers_of(query: Any, labels: Labels, positive: Any = None) -> Answers:
     """The answers as 1 and 2, in graph order; p is always the probability of releasing 1.
 
     Args:
         query: mapping label → answer, or a sequence in graph order.
-        space: the datasets.
+        labels: the datasets.
         positive: which of the two given answers counts as answer 1. Needed unless they are {1, 2}, {0, 1} or booleans.
     """
     findings = Findings("query")
-    values = _values(query, space, findings)
+    values = _values(query, labels, findings)
     findings.raise_if_any()
     plain = isinstance(values, np.ndarray) and values.dtype.kind in "iub"
-    answers = distinct(values).tolist() if plain else _distinct(values, space, findings)
-    first = _first_answer(answers, positive, space, values, findings)
+    answers = distinct(values).tolist() if plain else _distinct(values, labels, findings)
+    first = _first_answer(answers, positive, labels, values, findings)
     findings.raise_if_any()
     if plain:
         return np.where(values == first, np.int8(1), np.int8(2))
     return np.fromiter((1 if value == first else 2 for value in values), np.int8, len(values))
 
 
-def _values(query: Any, space: Space, findings: Findings) -> Any:
+def _values(query: Any, labels: Labels, findings: Findings) -> Any:
     labelled = by_label(query)
     if labelled is not None:
-        return _values_by_label(labelled, space, findings)
+        return _values_by_label(labelled, labels, findings)
     values = column("query", query, findings)
-    if len(values) != space.size:
+    if len(values) != len(labels.names):
         rule = "a sequence has one answer for each dataset, in graph order"
-        findings.add(Fault("wrong number of answers", "query", f"{len(values)} for {space.size} datasets", rule))
+        findings.add(Fault("wrong number of answers", "query", f"{len(values)} for {len(labels.names)} datasets", rule))
     return values
 
 
-def _values_by_label(query: Mapping[Any, Any], space: Space, findings: Findings) -> Any:
+def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: Findings) -> Any:
     given = list(query)
-    where = space.indices(given)
+    where = labels.indices(given)
     rule = "a query answers datasets of the graph"
     findings.add_where(where < 0, lambda at: Fault("unknown dataset", f"query[{shown(given[at])}]", "", rule))
-    has_answer = np.zeros(space.size, dtype=np.bool_)
+    has_answer = np.zeros(len(labels.names), dtype=np.bool_)
     has_answer[where[where >= 0]] = True
     rule = "every dataset has a true answer"
-    findings.add_where(~has_answer, lambda at: Fault("no answer", f"dataset {shown(space.label(at))}", "", rule))
+    findings.add_where(~has_answer, lambda at: Fault("no answer", f"dataset {shown(labels.names[at])}", "", rule))
     findings.raise_if_any()
-    ordered: list[Any] = [None] * space.size
+    ordered: list[Any] = [None] * len(labels.names)
     for position, value in zip(where.tolist(), query.values(), strict=True):
         ordered[position] = value
     integers = set(map(type, ordered)) == {int}
     return np.array(ordered) if integers else ordered
 
 
-def _distinct(values: Any, space: Space, findings: Findings) -> list[Any]:
+def _distinct(values: Any, labels: Labels, findings: Findings) -> list[Any]:
     """The different answers; missing ones (None, NaN) are faults."""
     listed = as_list(values)
     missing = np.fromiter((value is None or value != value for value in listed), np.bool_, len(listed))
     rule = "every dataset has a true answer"
-    findings.add_where(missing, lambda at: Fault("no answer", f"dataset {shown(space.label(at))}", "", rule))
+    findings.add_where(missing, lambda at: Fault("no answer", f"dataset {shown(labels.names[at])}", "", rule))
     try:
         return list(dict.fromkeys(value for value in listed if not (value is None or value != value)))
     except TypeError:
@@ -79,7 +79,7 @@ def _distinct(values: Any, space: Space, findings: Findings) -> list[Any]:
         raise
 
 
-def _first_answer(answers: list[Any], positive: Any, space: Space, values: Any, findings: Findings) -> Any:
+def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any, findings: Findings) -> Any:
     if positive is not None and len(answers) == 2 and positive not in answers:
         rule = f"positive is one of the answers, {shown(answers[0])} and {shown(answers[1])}"
         findings.add(Fault("no such answer:", "positive", shown(positive), rule))
@@ -87,7 +87,7 @@ def _first_answer(answers: list[Any], positive: Any, space: Space, values: Any, 
     if len(answers) > 2 or (positive is not None and len({*answers, positive}) > 2):
         known = {*answers[:2]} if positive is None else {positive, *[x for x in answers if x != positive][:1]}
         third = next(at for at, value in enumerate(as_list(values)) if value not in known)
-        findings.add(Fault("a third answer", f"dataset {shown(space.label(third))}", shown(values[third]), RULE))
+        findings.add(Fault("a third answer", f"dataset {shown(labels.names[third])}", shown(values[third]), RULE))
         return None
     if positive is not None:
         return positive

@@ -1,0 +1,49 @@
+"""What makes two problems the same: a digest of everything the verifier looks at, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import UsageError, shown
+
+if TYPE_CHECKING:
+    from hetdp.problem.problem import Problem
+
+PREFIX = "sha256:"
+
+
+def identity_of(problem: Problem) -> str:
+    """A digest of the notion, the datasets in order, their answers, and the edges that constrain with the ε they use.
+
+    Problems read from files of any format have the same identity if they state the same constraints on the same
+    datasets in the same order; classes, weights and words do not matter.
+    """
+    graph, digest = problem.graph, hashlib.sha256(b"hetdp problem 1\n")
+    digest.update(f"{problem.notion.name} {graph.size} {graph.arc_count}\n".encode())
+    digest.update(_text_of(graph.datasets))
+    for array in (problem.answers, graph.indptr, graph.targets, graph.epsilon):
+        digest.update(_little(array))
+    return PREFIX + digest.hexdigest()
+
+
+def _text_of(labels: Any) -> bytes:
+    if isinstance(labels, range):
+        return b"0 to n - 1\n"
+    try:
+        return json.dumps(list(labels), ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass") + b"\n"
+    except (TypeError, ValueError, RecursionError):
+        label = next(label for label in labels if not isinstance(label, (str, int)))
+        raise UsageError(
+            f"the label {shown(label)} cannot be written down",
+            "to be told apart, labels are text, numbers, or tuples of these",
+        ) from None
+
+
+def _little(array: NDArray[Any]) -> Any:
+    """The bytes of an array, the same on every machine."""
+    return np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).data

@@ -1,0 +1,33 @@
+"""Weights: how much each dataset counts in averages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import Fault, shown
+from hetdp.problem.findings import Findings
+from hetdp.problem.labels import Labels
+from hetdp.problem.ordered import WEIGHT, in_order
+from hetdp.problem.space import Floats
+
+RULE = "a weight is a finite number ≥ 0"
+
+
+def weights_of(given: Any, labels: Labels) -> Floats:
+    """The weights in graph order, one for each dataset; they need not add up to 1."""
+    findings = Findings("weights")
+    values = in_order("weights", given, labels, WEIGHT, findings)
+
+    def place(at: int) -> str:
+        return f"dataset {shown(labels.names[at])}"
+
+    missing = np.isnan(values)
+    findings.add_where(missing, lambda at: Fault("no weight", place(at), "", WEIGHT.missing))
+    wrong = ~missing & ~((values >= 0.0) & np.isfinite(values))
+    findings.add_where(wrong, lambda at: Fault("weight out of range:", place(at), repr(float(values[at])), RULE))
+    findings.raise_if_any()
+    values = values.copy()
+    values.flags.writeable = False
+    return values
