@@ -22,6 +22,12 @@ PROMISED = {  # the public surface that others build on, as far as this version 
     "verify",
     "Mechanism",
     "NoExtensionError",
+    "from_networkx",
+    "from_scipy",
+    "from_table",
+    "load",
+    "read_problem",
+    "save",
 }
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(hetdp, name))]
 

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
         UsageError,
         VerificationError,
     )
+    from hetdp.files.frames import from_table
+    from hetdp.files.graphs import from_networkx, from_scipy
+    from hetdp.files.mechanisms import load
+    from hetdp.files.pins import read_pins
+    from hetdp.files.problems import ProblemFile, read_problem
+    from hetdp.files.saving import save
     from hetdp.mechanism.compatibility import Verdict, Witness, check
     from hetdp.mechanism.explanation import BindingPath
     from hetdp.mechanism.extension import extend
@@ -44,6 +50,7 @@ _HOME = {
     "NoExtensionError": "hetdp.errors",
     "PartialMechanism": "hetdp.problem.partial",
     "Problem": "hetdp.problem.problem",
+    "ProblemFile": "hetdp.files.problems",
     "Repair": "hetdp.mechanism.repair",
     "UnknownDatasetError": "hetdp.errors",
     "UsageError": "hetdp.errors",
@@ -52,9 +59,16 @@ _HOME = {
     "Witness": "hetdp.mechanism.compatibility",
     "check": "hetdp.mechanism.compatibility",
     "extend": "hetdp.mechanism.extension",
+    "from_networkx": "hetdp.files.graphs",
+    "from_scipy": "hetdp.files.graphs",
+    "from_table": "hetdp.files.frames",
     "homogeneous_path_mechanism": "hetdp.theory.path",
     "induced_bounds": "hetdp.mechanism.induced",
+    "load": "hetdp.files.mechanisms",
     "path_mechanism": "hetdp.theory.path",
+    "read_pins": "hetdp.files.pins",
+    "read_problem": "hetdp.files.problems",
+    "save": "hetdp.files.saving",
     "verify": "hetdp.certificate.certificate",
 }
 
@@ -69,6 +83,7 @@ __all__ = [
     "NoExtensionError",
     "PartialMechanism",
     "Problem",
+    "ProblemFile",
     "Repair",
     "UnknownDatasetError",
     "UsageError",
@@ -78,9 +93,16 @@ __all__ = [
     "__version__",
     "check",
     "extend",
+    "from_networkx",
+    "from_scipy",
+    "from_table",
     "homogeneous_path_mechanism",
     "induced_bounds",
+    "load",
     "path_mechanism",
+    "read_pins",
+    "read_problem",
+    "save",
     "verify",
 ]
 

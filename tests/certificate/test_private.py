@@ -259,3 +259,11 @@ def test_a_certificate_reads_as_a_sentence():
     assert str(good) == "private on all 1 edges (0 closely across ½, least slack 3.0e-01); optimal (gap 0.0e+00)."
     bad = on_one_edge(0.5, 1.0, 2.0)
     assert str(bad) == ("NOT PRIVATE: 1 violations in 1 edges; the worst is 0 to 1, ε = 0.5, slack -0.5.")
+
+
+def test_a_mechanism_that_names_other_datasets_is_not_judged():
+    forth = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
+    back = hetdp.DatasetGraph.from_edges(["b"], ["a"], 1.0)
+    mechanism = hetdp.extend(hetdp.Problem(forth, {"a": 1, "b": 2}), {"a": 0.6, "b": 0.4})
+    with pytest.raises(hetdp.InputError, match="datasets: other datasets, or in another order; they are those of the"):
+        hetdp.verify(hetdp.Problem(back, {"a": 1, "b": 2}), mechanism)

@@ -89,3 +89,12 @@ def test_a_long_chain_is_explained_without_recursion():
     path = hetdp.extend(hetdp.Problem(graph, np.full(size, 2)), {0: 0.9}).explain(size - 1)
     assert path.datasets == list(range(size))
     assert not path.upper
+
+
+@pytest.mark.parametrize(("links", "bound"), [([1, 0, -1], "a"), ([2, -1, -1], "c"), ([0, -1, -1], "a")])
+def test_links_in_circles_or_to_strangers_are_refused(links, bound):
+    graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
+    problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
+    claimed = hetdp.Mechanism(problem, np.array([0.5, 0.1, -0.1]), np.array([False, True, True]), np.array(links))
+    with pytest.raises(hetdp.InputError, match=f"bound by '{bound}'; the dataset that binds another is its neighbour"):
+        claimed.explain("a")

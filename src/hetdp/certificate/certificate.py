@@ -144,12 +144,21 @@ def _certificate(problem: Problem, seen: Survey, chains: Chains) -> Certificate:
     )
 
 
+def _other_datasets(problem: Problem, mechanism: Claim) -> list[Fault]:
+    """A mechanism that knows its datasets, and says they are others or come in another order."""
+    labels = getattr(getattr(mechanism, "problem", None), "labels", problem.labels)
+    if labels is problem.labels or labels.names == problem.labels.names:
+        return []
+    hint = "hetdp.load(path, problem) brings a saved mechanism into the problem's order"
+    return [Fault("other datasets, or in another order", "datasets", "", "they are those of the problem", hint)]
+
+
 def _columns(problem: Problem, mechanism: Claim) -> tuple[Floats, Mask, Indices]:
     """The numbers of a mechanism as 64-bit floats, booleans and integers, one for each dataset, or a refusal."""
     require_problem(problem)
     if problem.notion.name != PURE:
         raise UsageError(f"no proof is known for the notion {problem.notion.name!r}", f"verify knows {PURE!r}")
-    size, faults = problem.graph.size, []
+    size, faults = problem.graph.size, _other_datasets(problem, mechanism)
     given = {name: getattr(mechanism, name, None) for name in ("coordinates", "pinned", "links")}
     arrays = {name: np.asarray(values) for name, values in given.items()}
     for name, kinds, rule in (

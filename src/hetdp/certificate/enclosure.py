@@ -38,7 +38,8 @@ def crossing_holds(z_source: Floats, z_target: Floats, epsilon: Floats) -> tuple
     """Which crossing arcs are private, exactly, and their slack."""
     slack = crossing_slack(z_source, z_target, epsilon)
     holds = slack > 0.0
-    scale = 1.0 + np.abs(z_source) + np.abs(z_target) + epsilon
+    with np.errstate(over="ignore"):  # an infinite scale leaves every arc to the enclosures
+        scale = 1.0 + np.abs(z_source) + np.abs(z_target) + epsilon
     close = np.flatnonzero(np.abs(slack) <= FILTER * scale)
     like = _first_alike(slack, close, z_source, z_target, epsilon)
     leaders = np.flatnonzero(like == np.arange(len(close)))

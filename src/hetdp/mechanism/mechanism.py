@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.certificate.certificate import Certificate
-from hetdp.errors import UsageError
+from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.mechanism.explanation import BindingPath, binding_path
 from hetdp.problem.outline import Outline
 from hetdp.problem.problem import Problem
@@ -88,11 +88,21 @@ class Mechanism:
                 "only a mechanism with its problem can be explained",
                 "hetdp.load(path, problem) joins them",
             )
-        chain = [self.problem.labels.index(dataset)]
-        while (link := int(self.links[chain[-1]])) >= 0:
-            chain.append(link)
+        chain = self._chain(self.problem, self.problem.labels.index(dataset))
         upper = bool(self.problem.answers[chain[0]] == 1)
         return binding_path(self.problem, chain[::-1], self.coordinates[chain[::-1]], upper)
+
+    def _chain(self, problem: Problem, dataset: int) -> list[int]:
+        """The links from a dataset on; a mechanism that was not made here may claim any."""
+        chain, seen = [dataset], {dataset}
+        while (link := int(self.links[chain[-1]])) >= 0:
+            if link in seen or link not in problem.graph.neighbours(chain[-1])[0]:
+                place, value = f"dataset {shown(problem.graph.label(chain[-1]))}", shown(problem.graph.label(link))
+                rule = "the dataset that binds another is its neighbour, and bindings lead to a pinned dataset"
+                raise InputError("mechanism", [Fault("bound by", place, value, rule)])
+            chain.append(link)
+            seen.add(link)
+        return chain
 
     def columns(self) -> dict[str, Any]:
         """The mechanism as a table: columns ready for any data frame, in graph order.

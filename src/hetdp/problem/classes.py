@@ -35,12 +35,14 @@ class Classes(NamedTuple):
 
 
 def classes_of(values: Any, findings: Findings) -> Classes | None:
-    """A column of classes, None where an edge has none; no column at all is None itself."""
+    """A column of classes, None where an edge has none; no column, or one in which nothing stands, is None itself."""
     if values is None:
         return None
     listed: Sequence[Any] = column("class", values, findings)
     known = dict.fromkeys(listed)
     known.pop(None, None)
     names = tuple(known)
+    if not names and len(listed):
+        return None
     numbers = {None: NONE} | dict(zip(names, range(len(names)), strict=True))
     return Classes(names, np.fromiter(map(numbers.__getitem__, listed), np.int32, len(listed)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,16 @@ class Findings:
         room = max(0, KEPT - len(self.faults))
         self.faults.extend(fault_at(int(position)) for position in positions[:room])
         self.total += len(positions)
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Takes over the faults of an InputError raised within, and goes on."""
+        try:
+            yield
+        except InputError as refusal:
+            for fault in refusal.faults:
+                self.add(fault)
+            self.total += refusal.total - len(refusal.faults)
 
     def raise_if_any(self) -> None:
         """Ends the collection: raises InputError with everything found."""

@@ -1,0 +1,168 @@
+"""Parquet, and CSV files too large for the standard library, by DuckDB: no Python loop over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import Fault, InputError
+from hetdp.files import numerals
+from hetdp.files.csv_form import RULE as CSV_RULE
+from hetdp.files.csv_form import header_of, row_of
+from hetdp.files.schema import LABELS, NUMBERS
+from hetdp.files.tables import Table
+from hetdp.interrupts import load_whole
+
+SETTINGS = {
+    "autoinstall_known_extensions": "false",  # nothing is ever fetched
+    "autoload_known_extensions": "false",
+    "pandas_analyze_sample": "0",  # a column of Python values is text, even if it begins with thousands of Nones
+}
+INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"})
+PARQUET_RULE = "it is a Parquet file"
+METADATA_KEY = "hetdp"
+
+
+def read_parquet(files: list[Path], name: str, known: tuple[str, ...]) -> Table:
+    """The known columns of one table in Parquet files, rows in the order of the files; others are named only."""
+    paths = [str(file) for file in files]
+    with _refusals(name, PARQUET_RULE), connection() as database:
+        described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [paths]).fetchall()
+        kinds = {str(column): str(kind) for column, kind, *_ in described}
+        cells = [f"{_cell(column, kind, name)} AS {_name(column)}" for column, kind in kinds.items() if column in known]
+        cells.append("1::TINYINT AS rows")  # what counts the rows if no column is known
+        columns = database.execute(f"SELECT {', '.join(cells)} FROM read_parquet(?)", [paths]).fetchnumpy()
+        counts = database.execute("SELECT file_name, num_rows FROM parquet_file_metadata(?)", [paths]).fetchall()
+    length = len(columns.pop("rows"))
+    row = row_of(name) if len(files) == 1 else _row_of_parts(files, dict(counts))
+    return Table(name, {column: columns.get(column, []) for column in kinds}, length, row)
+
+
+def parquet_metadata(path: Path, name: str) -> str | None:
+    """What we wrote into a Parquet file beside its rows."""
+    with _refusals(name, PARQUET_RULE), connection() as database:
+        found = database.execute("SELECT key, value FROM parquet_kv_metadata(?)", [str(path)]).fetchall()
+    values = [value for key, value in found if key == METADATA_KEY.encode()]
+    return values[0].decode("utf-8", "replace") if values else None
+
+
+def read_large_csv(path: Path, name: str, known: tuple[str, ...]) -> Table:
+    """The same table that `csv_form.read_csv` reads."""
+    header = header_of(path, name)
+    chosen = [column for column in header if column in known]
+    kinds = ", ".join(f"{_quoted(column)}: 'VARCHAR'" for column in header)
+    source = (
+        f"read_csv(?, auto_detect=false, header=true, delim=',', quote='\"', escape='\"', nullstr='', strict_mode=true,"
+        f" max_line_size=10000000, columns={{{kinds}}})"
+    )
+    cells = ", ".join([*map(_name, chosen), "1::TINYINT AS rows"])
+    with _refusals(name, CSV_RULE), connection() as database:
+        database.execute(f"CREATE TEMP TABLE sheet AS SELECT {cells} FROM {source}", [str(path)])
+        columns = {column: _csv_column(database, column) for column in chosen}
+        (length,) = database.execute("SELECT count(*) FROM sheet").fetchone()
+    return Table(name, {column: columns.get(column, []) for column in header}, length, row_of(name))
+
+
+def write_parquet(path: Path, columns: dict[str, Any], metadata: str | None = None) -> None:
+    """A table of arrays as Parquet, with our metadata beside it."""
+    extra = "" if metadata is None else f", KV_METADATA {{{METADATA_KEY}: {_quoted(metadata)}}}"
+    _copy(path, columns, f"FORMAT parquet{extra}")
+
+
+def write_large_csv(path: Path, columns: dict[str, Any]) -> None:
+    """The same table that `csv_form.write_csv` writes."""
+    _copy(path, columns, "FORMAT csv, HEADER true")
+
+
+@contextmanager
+def connection() -> Iterator[Any]:
+    """A database in memory, for one table at a time."""
+    database = load_whole("duckdb").connect(":memory:", config=SETTINGS)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def _row_of_parts(files: list[Path], counts: dict[str, int]) -> Callable[[int], str]:
+    """How messages name a row of a table in several files."""
+    ends = np.cumsum([counts[str(file)] for file in files])
+
+    def row(at: int) -> str:
+        part = int(np.searchsorted(ends, at, side="right"))
+        start = int(ends[part - 1]) if part else 0
+        return f"{files[part].parent.name}/{files[part].name} row {at - start + 1}"
+
+    return row
+
+
+def _cell(column: str, kind: str, name: str) -> str:
+    """How a Parquet column is read, by its type."""
+    quoted = _name(column)
+    if column in NUMBERS:
+        if kind == "FLOAT":  # as the decimal it prints as
+            return f"CAST(CAST({quoted} AS VARCHAR) AS DOUBLE)"
+        numeric = kind == "DOUBLE" or kind in INTEGERS or kind.startswith("DECIMAL")
+        return f"CAST({quoted} AS DOUBLE)" if numeric else f"CAST({quoted} AS VARCHAR)"
+    if kind in INTEGERS or kind == "VARCHAR" or (column not in LABELS and kind in ("BOOLEAN", "DOUBLE")):
+        return quoted
+    if kind.startswith("ENUM"):
+        return f"CAST({quoted} AS VARCHAR)"
+    rule = "it holds text or integers"
+    raise InputError(name, [Fault("a column of type", f"{name}, {column}", kind, rule)])
+
+
+def _csv_column(database: Any, column: str) -> Any:
+    if column not in NUMBERS:  # a masked array gives None where a cell is empty
+        return database.execute(f"SELECT {_name(column)} AS texts FROM sheet").fetchnumpy()["texts"].tolist()
+    value = f"try_cast({column} AS DOUBLE)"
+    numbers = database.execute(f"SELECT {value} AS value FROM sheet").fetchnumpy()["value"]
+    odd = database.execute(
+        f"SELECT rowid, {column} FROM sheet WHERE {column} IS NOT NULL AND (NOT regexp_full_match({column}, ?)"
+        f" OR isinf({value}) OR (length({column}) > ? AND CAST({value} AS VARCHAR) <> {column}))",
+        [numerals.GRAMMAR, numerals.SHORT],
+    ).fetchall()
+    numbers = numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
+    return _with_odd(numbers, [(row, numerals.number(text)) for row, text in odd])
+
+
+def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
+    """Numerals that only our own grammar decides; a text that is no number makes the column a list."""
+    if any(isinstance(value, str) for _, value in odd):
+        numbers = numbers.tolist()
+    for row, value in odd:
+        numbers[row] = value
+    return numbers
+
+
+def _copy(path: Path, columns: dict[str, Any], options: str) -> None:
+    cells = ", ".join(f"{_written(column, values)} AS {_name(column)}" for column, values in columns.items())
+    with connection() as database:
+        database.register("sheet", columns)
+        database.execute(f"COPY (SELECT {cells} FROM sheet) TO {_quoted(str(path))} ({options})")
+
+
+def _written(column: str, values: Any) -> str:
+    return f"CAST({_name(column)} AS VARCHAR)" if values.dtype == object else _name(column)
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def _refusals(name: str, rule: str) -> Iterator[None]:
+    """What DuckDB cannot read, in our words; of its own only the first line."""
+    try:
+        yield
+    except load_whole("duckdb").Error as refusal:
+        lines = [line.strip() for line in str(refusal).splitlines() if line.strip()]
+        raise InputError(name, [Fault("cannot be read:", name, " ".join(lines[:3])[:200], rule)]) from None

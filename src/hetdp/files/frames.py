@@ -1,0 +1,160 @@
+"""Tables with named columns, of any library: data frames, Arrow tables, DuckDB relations, mappings, record arrays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping
+from difflib import get_close_matches
+from typing import Any, Literal
+
+import numpy as np
+
+from hetdp.errors import Fault, UsageError, shown
+from hetdp.problem.columns import column
+from hetdp.problem.findings import Findings
+from hetdp.problem.graph import DatasetGraph
+
+TABLE_RULE = "a table has named columns: a data frame, an Arrow table, a mapping of columns, a structured array"
+BEYOND_NUMPY = re.compile("decimal|128|256", re.IGNORECASE)  # types of numbers that an array of NumPy would round
+FAITHFUL_SQL = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|VARCHAR")  # what DuckDB hands over as it is
+
+
+def from_table(
+    edges: Any,
+    source: Hashable = "source",
+    target: Hashable = "target",
+    epsilon: Hashable = "epsilon",
+    datasets: Any = None,
+    duplicates: Literal["error", "min"] = "error",
+) -> DatasetGraph:
+    """A graph from a table of edges, one row for each pair of neighbours.
+
+    Args:
+        edges: a pandas or Polars data frame, an Arrow table or record batch, a DuckDB relation, a mapping of columns, a
+            structured array, or anything else with named columns that lies in memory.
+        source: the name of the column with the label of one end.
+        target: the name of the column with the label of the other end.
+        epsilon: the name of the column with ε. A missing value is a fault, and is never filled.
+        datasets: all labels in the order wanted, as a column, or as a table whose column "dataset" has them; needed if
+            some dataset has no edge. Default: integers in their order, other labels as they first appear.
+        duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
+
+    Raises:
+        UsageError: if this is no table, or one that has to be fetched first.
+        InputError: listing every fault.
+
+    >>> from_table({"source": ["a", "b"], "target": ["b", "c"], "epsilon": [0.5, 1.0]})
+    DatasetGraph(3 datasets, 2 edges)
+    """
+    findings = Findings("table")
+    columns = read_columns(edges, {"source": source, "target": target, "epsilon": epsilon}, findings)
+    listed = None if datasets is None else _labels(datasets, findings)
+    findings.raise_if_any()
+    return DatasetGraph.from_edges(**columns, datasets=listed, duplicates=duplicates)
+
+
+def read_columns(table: Any, wanted: Mapping[str, Hashable], findings: Findings) -> dict[str, Any]:
+    """The wanted columns by role, each made plain; a name that the table lacks, or has twice, is a fault."""
+    names = column_names(table)
+    if names is None:
+        raise UsageError(f"{type(table).__name__} is no table", TABLE_RULE)
+    for role, name in wanted.items():
+        if not isinstance(name, Hashable):
+            raise UsageError(f"{role} is {type(name).__name__}", f"{role} names a column of the table")
+        if names.count(name) != 1:
+            findings.add(_no_such(role, name, table, names) if name not in names else _several(role, name))
+    if findings.total:
+        return {}
+    if hasattr(type(table), "fetchnumpy"):
+        table = _fetched(table, list(dict.fromkeys(map(str, wanted.values()))))
+    return {role: plain_column(table[name]) for role, name in wanted.items()}
+
+
+def column_names(table: Any) -> list[Any] | None:
+    """The names of the columns, or None if this is no table.
+
+    Attributes are looked up on the type: those of a data frame may be columns of that name.
+    """
+    if isinstance(table, Mapping):
+        return list(table)
+    if isinstance(table, np.ndarray):
+        return list(table.dtype.names) if table.dtype.names else None
+    if hasattr(type(table), "collect") or hasattr(type(table), "compute"):
+        hint = "collect(), compute() or toPandas() fetches it"
+        raise UsageError(f"{type(table).__name__} is a plan for a table", "a table lies in memory", hint)
+    for attribute in ("column_names", "columns"):  # in Arrow, `columns` are the columns themselves
+        if hasattr(type(table), attribute):
+            return list(getattr(table, attribute))
+    return None
+
+
+def plain_column(values: Any) -> Any:
+    """A column as an array of numbers, or as a list with None where a value is missing; what is neither stays."""
+    if isinstance(values, np.ndarray) or not hasattr(values, "to_numpy"):
+        return values
+    gaps = _gaps(values)
+    if gaps is not None:
+        return [None if gap else value for value, gap in zip(_as_list(values), gaps, strict=True)]
+    if BEYOND_NUMPY.search(str(getattr(values, "dtype", getattr(values, "type", "")))):
+        return _as_list(values)
+    array = values.to_numpy(zero_copy_only=False) if hasattr(values, "to_pylist") else values.to_numpy()
+    if array.dtype.kind in "iuf":
+        return array
+    return array.tolist() if array.dtype.kind == "O" else _as_list(values)  # NumPy's own times would turn into integers
+
+
+def _gaps(values: Any) -> Any:
+    """Which values are missing, or None if none is: pandas has NA, None and NaN, others have null."""
+    for test in ("isna", "is_null"):
+        if hasattr(values, test):
+            gaps = np.asarray(getattr(values, test)(), dtype=np.bool_)
+            return gaps if gaps.ndim == 1 and gaps.any() else None
+    return None
+
+
+def _as_list(values: Any) -> list[Any]:
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
+
+
+def _fetched(relation: Any, names: list[str]) -> Mapping[str, Any]:
+    """These columns of a DuckDB relation as arrays, masked where null; what it would round is refused."""
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    for name in names:
+        if not FAITHFUL_SQL.fullmatch(types[name]):
+            rule = "a DuckDB relation hands over integers, floats and text as they are, other types not"
+            raise UsageError(f"column {name!r} is {types[name]}", rule, "relation.to_arrow_table() keeps every value")
+    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+    fetched: Mapping[str, Any] = relation.project(quoted).fetchnumpy()
+    return fetched
+
+
+def _labels(datasets: Any, findings: Findings) -> Any:
+    if isinstance(datasets, str):
+        rule = "datasets is a column of labels, or a table whose column 'dataset' has them"
+        raise UsageError(f"datasets={shown(datasets)} is text", rule)
+    if column_names(datasets) is not None:
+        return read_columns(datasets, {"datasets": "dataset"}, findings).get("datasets")
+    return column("datasets", plain_column(datasets), findings)
+
+
+def _no_such(role: str, name: Hashable, table: Any, names: list[Any]) -> Fault:
+    return Fault("no column", role, shown(name), f"the columns are {shown(names)}", _hint(role, name, table, names))
+
+
+def _several(role: str, name: Hashable) -> Fault:
+    return Fault("more than one column", role, shown(name), "the columns read have names of their own")
+
+
+def _hint(role: str, name: Hashable, table: Any, names: list[Any]) -> str:
+    if name in list(getattr(getattr(table, "index", None), "names", ())):
+        return "reset_index() makes columns of the index"
+    by_text = {str(other).lower(): other for other in names}
+    close = [other for other in names if isinstance(other, tuple) and name in other]  # names of several levels
+    close += [by_text[text] for text in get_close_matches(str(name).lower(), by_text, n=1)]
+    if not close:
+        return ""
+    chosen = f"datasets=table[{close[0]!r}]" if role == "datasets" else f"{role}={close[0]!r}"
+    return f"{chosen} reads that one"

@@ -1,0 +1,204 @@
+"""Graphs of other libraries: NetworkX graphs and SciPy's sparse matrices, read without importing either."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import Fault, UsageError, shown
+from hetdp.files.frames import plain_column
+from hetdp.problem.arcs import both_directions
+from hetdp.problem.columns import Integers, column
+from hetdp.problem.findings import Findings
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.labels import Labels, labels_of
+from hetdp.problem.space import Floats
+from hetdp.problem.validation import EPSILON_RULE, Edges, epsilons
+
+EXACT_FORMATS = ("coo", "csr", "csc", "lil", "dok")  # they store the entries given, zeros included, and no others
+SYMMETRY_RULE = "a pair of neighbours has one ε, so the matrix is symmetric"
+REAL_KINDS = "iuf"
+SPARSE_RULE = "in a sparse matrix every stored entry is the ε of an edge, zeros included"
+SPARSE_HINT = "scipy.sparse.coo_array((epsilon, (row, column)), shape) stores every edge, ε = 0 included"
+
+
+def from_networkx(graph: Any, epsilon: str = "epsilon", duplicates: Literal["error", "min"] = "error") -> DatasetGraph:
+    """A graph from a NetworkX graph: its nodes are the datasets, in their order, and its edges the neighbours.
+
+    Args:
+        graph: a Graph or a MultiGraph. Nodes without edges are kept; self-loops constrain nothing and are dropped.
+        epsilon: the name of the edge attribute that holds ε. An edge without it is a fault: no ε is ever assumed.
+        duplicates: what happens to parallel edges with different ε: "error", or "min", the more private one.
+
+    Raises:
+        UsageError: if this is no undirected NetworkX graph.
+        InputError: listing every edge whose ε is missing or wrong.
+
+    >>> import networkx
+    >>> wheel = networkx.wheel_graph(5)
+    >>> networkx.set_edge_attributes(wheel, 0.5, "epsilon")
+    >>> from_networkx(wheel)
+    DatasetGraph(5 datasets, 8 edges)
+    """
+    _require_undirected(graph, epsilon)
+    findings = Findings("NetworkX graph")
+    labels = labels_of(list(graph.nodes), findings)
+    edges = _edges(graph, epsilon, findings)
+    ends = labels.indices(edges.source), labels.indices(edges.target)
+    return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings)
+
+
+def from_scipy(matrix: Any, labels: Any = None) -> DatasetGraph:
+    """A graph from a sparse matrix of SciPy: every stored entry is the ε of an edge, a stored zero included.
+
+    Args:
+        matrix: a symmetric sparse matrix or array in the format coo, csr, csc, lil or dok. An entry stored twice must
+            be the same both times, since nothing is summed. The diagonal constrains nothing and is dropped.
+        labels: the label of each row, in order. Default: 0 … n − 1.
+
+    Raises:
+        UsageError: if zeros cannot be told from absent edges (dense, dia and bsr), or entries are not real numbers.
+        InputError: listing every entry that is wrong, contradicts another, or has no counterpart across the diagonal.
+
+    >>> from scipy.sparse import coo_array
+    >>> matrix = coo_array(([0.5, 0.5, 0.0, 0.0], ([0, 1, 1, 2], [1, 0, 2, 1])))
+    >>> from_scipy(matrix, labels=["a", "b", "c"]).edges()[2].tolist()
+    [0.5, 0.0]
+    """
+    _require_sparse(matrix)
+    findings = Findings("sparse matrix")
+    names = _names(labels, matrix.shape, findings)
+    stored = matrix.tocoo(copy=False)
+    entries = _Entries.of(stored.row, stored.col, _values(stored, findings), matrix.shape[0])
+    _require_agreement(entries, findings)
+    findings.raise_if_any()
+    return DatasetGraph(names, both_directions(*entries.edges()))
+
+
+def _require_undirected(graph: Any, epsilon: str) -> None:
+    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
+        raise UsageError(f"{type(graph).__name__} is no NetworkX graph", "from_networkx reads a Graph or a MultiGraph")
+    if graph.is_directed():
+        rule = "here a pair of neighbours has one ε, which holds in both directions"
+        hint = "a MultiGraph with the same edges is read if the two directions of every pair agree on their ε"
+        raise UsageError(f"{type(graph).__name__} is directed", rule, hint)
+    if not isinstance(epsilon, str):
+        hint = "networkx.set_edge_attributes(graph, value, 'epsilon') gives every edge the same ε"
+        raise UsageError(f"epsilon={shown(epsilon)} is no attribute", "epsilon names the edge attribute with ε", hint)
+
+
+def _edges(graph: Any, attribute: str, findings: Findings) -> Edges:
+    """The edges that state their ε; each of the others is a fault."""
+    listed = list(graph.edges(data=True))
+    is_stated = np.fromiter((attribute in edge[2] for edge in listed), np.bool_, len(listed))
+    every = Edges([edge[0] for edge in listed], [edge[1] for edge in listed], np.empty(0))
+    findings.add_where(~is_stated, lambda at: _no_attribute(every.place(at), attribute, list(listed[at][2])))
+    stated = np.flatnonzero(is_stated).tolist()
+    source, target = ([ends[at] for at in stated] for ends in (every.source, every.target))
+    edges = Edges(source, target, np.empty(0), row=lambda at: f"edge {stated[at]}")
+    return edges._replace(epsilon=epsilons([listed[at][2][attribute] for at in stated], edges.place, findings))
+
+
+def _no_attribute(place: str, attribute: str, others: list[str]) -> Fault:
+    hint = f"it has {', '.join(map(shown, others))}; epsilon= names the attribute to read" if others else ""
+    return Fault("no attribute", place, shown(attribute), "every edge states its ε, none is assumed", hint)
+
+
+def _require_sparse(matrix: Any) -> None:
+    layout = getattr(matrix, "format", None) if hasattr(matrix, "tocoo") else None
+    if layout is None:
+        if isinstance(matrix, (list, tuple)) or hasattr(matrix, "__array__"):
+            rule = "a zero in a dense matrix may be ε = 0 or no edge at all"
+            raise UsageError(f"{type(matrix).__name__} is dense", rule, SPARSE_HINT)
+        raise UsageError(f"{type(matrix).__name__} is no sparse matrix", SPARSE_RULE)
+    if layout not in EXACT_FORMATS:
+        rule = f"{', '.join(EXACT_FORMATS)} store the edges alone, others fill up with zeros that look like ε = 0"
+        raise UsageError(f"the matrix has the format {layout}", rule, SPARSE_HINT)
+    if matrix.dtype.kind not in REAL_KINDS:
+        hint = "an adjacency matrix times a number gives every edge that ε" if matrix.dtype.kind == "b" else ""
+        raise UsageError(f"the entries are of type {matrix.dtype}", "every entry is an ε, a real number ≥ 0", hint)
+
+
+def _names(labels: Any, shape: tuple[int, ...], findings: Findings) -> Labels:
+    """The labels of the rows; without a square matrix and a label for each row the checks end at once."""
+    if len(shape) != 2 or shape[0] != shape[1]:
+        findings.add(Fault("not square, of shape", "matrix", str(shape), "rows and columns are the same datasets"))
+        findings.raise_if_any()
+    if isinstance(labels, Mapping):
+        raise UsageError(f"{type(labels).__name__} is no list of labels", "labels has the label of each row, in order")
+    names = range(shape[0]) if labels is None else column("labels", plain_column(labels), findings)
+    if len(names) != shape[0]:
+        value = f"{len(names)} for {shape[0]} rows"
+        findings.add(Fault("wrong number of labels", "labels", value, "each row has a label, in order"))
+        findings.raise_if_any()
+    return labels_of(names, findings)
+
+
+def _values(stored: Any, findings: Findings) -> Floats:
+    def place(at: int) -> str:
+        return f"row {stored.row[at]}, column {stored.col[at]}"
+
+    values = epsilons(stored.data, place, findings)
+    findings.add_where(np.isnan(values), lambda at: Fault("missing ε", place(at), "nan", EPSILON_RULE))
+    findings.add_where(values < 0.0, lambda at: Fault("negative ε", place(at), repr(float(values[at])), EPSILON_RULE))
+    return values
+
+
+class _Entries(NamedTuple):
+    """Entries off the diagonal, ordered so that all entries of two datasets stand together.
+
+    A spot is twice the number of the pair (lower index · size + higher index), plus one below the diagonal.
+    """
+
+    spots: Integers
+    values: Floats
+    size: int
+
+    @classmethod
+    def of(cls, row: Any, col: Any, values: Floats, size: int) -> _Entries:
+        off = np.flatnonzero(row != col)
+        row, col = row[off].astype(np.int64), col[off].astype(np.int64)
+        spots = (np.minimum(row, col) * size + np.maximum(row, col)) * 2 + (row > col)
+        order = np.argsort(spots, kind="stable")
+        return cls(spots[order], values[off[order]], size)
+
+    def place(self, at: int, across: int = 0) -> str:
+        """Row and column of an entry, or of its counterpart across the diagonal."""
+        pair, below = divmod(int(self.spots[at]) ^ across, 2)
+        low, high = divmod(pair, self.size)
+        return f"row {high}, column {low}" if below else f"row {low}, column {high}"
+
+    def edges(self) -> tuple[Any, Any, Floats]:
+        """Each pair once, with its ε, if all its entries agree."""
+        number = np.int32 if self.size < 2**31 else np.int64
+        first = np.flatnonzero(np.diff(self.spots // 2, prepend=-1))
+        low, high = np.divmod(self.spots[first] // 2, self.size)
+        return low.astype(number), high.astype(number), self.values[first]
+
+
+def _require_agreement(entries: _Entries, findings: Findings) -> None:
+    """All entries of a pair are equal, and some stand on each side of the diagonal."""
+    spots, values = entries.spots, entries.values
+    pairs = spots // 2
+    starts = np.flatnonzero(np.diff(pairs, prepend=-1))
+    ends = np.flatnonzero(np.diff(pairs, append=-1))
+    findings.add_at(starts[spots[starts] == spots[ends]], lambda at: _one_sided(entries, at))
+    before, after = values[:-1], values[1:]
+    differ = (pairs[1:] == pairs[:-1]) & (before != after) & ~np.isnan(before) & ~np.isnan(after)
+    findings.add_at(np.flatnonzero(differ) + 1, lambda at: _contradiction(entries, at))
+
+
+def _one_sided(entries: _Entries, at: int) -> Fault:
+    value = f"{float(entries.values[at])!r}, nothing at {entries.place(at, across=1)}"
+    hint = "DatasetGraph.from_edges(A.row, A.col, A.data, range(n)) reads a coo matrix that stores each pair once"
+    return Fault("one-sided entry", entries.place(at), value, SYMMETRY_RULE, hint)
+
+
+def _contradiction(entries: _Entries, at: int) -> Fault:
+    before, here = (repr(float(value)) for value in entries.values[at - 1 : at + 1])
+    if entries.spots[at] == entries.spots[at - 1]:
+        rule = "entries are never summed, and equal ones are one edge"
+        return Fault("stored twice, as", entries.place(at), f"{before} and {here}", rule)
+    return Fault("asymmetric entry", entries.place(at), f"{here}, {before} at {entries.place(at - 1)}", SYMMETRY_RULE)

@@ -1,0 +1,93 @@
+"""JSON documents: read without guessing, written one record to a line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+from hetdp.errors import Fault, InputError
+from hetdp.files import numerals
+from hetdp.files.schema import NUMBERS
+from hetdp.files.tables import Table
+
+STDIN = "standard input"
+
+
+class _LooseJsonError(ValueError):
+    """Something that JSON readers usually let pass."""
+
+
+def read_json(path: Path | None, name: str) -> dict[str, Any]:
+    """The document in a file, or on standard input; what is no JSON object is refused."""
+    data = sys.stdin.buffer.read() if path is None else path.read_bytes()
+    try:
+        document = json.loads(
+            data.decode("utf-8-sig"), object_pairs_hook=_distinct, parse_float=numerals.number, parse_constant=_constant
+        )
+    except RecursionError:
+        raise InputError(name, [Fault("no JSON:", name, "too deeply nested", "it is a JSON object")]) from None
+    except ValueError as fault:  # also of the wrong encoding, and of numbers with thousands of digits
+        raise InputError(name, [Fault("no JSON:", name, str(fault), "it is a JSON object in UTF-8")]) from None
+    if not isinstance(document, dict):
+        raise InputError(name, [Fault("no JSON object, but", name, type(document).__name__, "it is a JSON object")])
+    return document
+
+
+def table_of(document: dict[str, Any], key: str, name: str) -> Table:
+    """The records under a key as a table, with None where a record lacks a field."""
+    records = document.get(key)
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        what = "missing key" if records is None else "no list of records:"
+        rule = f"{key!r} is a list of objects"
+        raise InputError(name, [Fault(what, name, key, rule)])
+    fields = dict.fromkeys(field for record in records for field in record)
+    columns = {field: [record.get(field) for record in records] for field in fields}
+    for field in NUMBERS & fields.keys():
+        columns[field] = [_number(value) for value in columns[field]]
+    return Table(key, columns, len(records), lambda at: f"{key}[{at}]")
+
+
+def lines_of(document: dict[str, Any]) -> Iterator[str]:
+    """The document as text, with one line for each record of its lists."""
+    yield "{"
+    last = len(document) - 1
+    for number, (key, value) in enumerate(document.items()):
+        comma = "," if number < last else ""
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            yield f"  {json.dumps(key)}: ["
+            yield from (f"    {_dumped(record)}," for record in value[:-1])
+            yield f"    {_dumped(value[-1])}"
+            yield f"  ]{comma}"
+        else:
+            yield f"  {json.dumps(key)}: {_dumped(value)}{comma}"
+    yield "}"
+
+
+def write_json(file: TextIO, document: dict[str, Any]) -> None:
+    """The document, to an open file."""
+    file.writelines(f"{line}\n" for line in lines_of(document))
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _number(value: Any) -> Any:
+    """Infinity is written as text; any other text is no number, even if it looks like one."""
+    is_infinity = isinstance(value, str) and value.lstrip("+-").lower() in ("inf", "infinity")
+    return numerals.number(value) if is_infinity else value
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _LooseJsonError(f"the key {next(name for name in names if names.count(name) > 1)!r} is there twice")
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise _LooseJsonError(f'{name} is no JSON; infinity is written "inf", and a missing value is left out')

@@ -1,0 +1,201 @@
+"""load: a mechanism from a file, with or without its problem."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp import progress
+from hetdp.errors import Fault, InputError, shown
+from hetdp.files.answers import answer_column
+from hetdp.files.duck import parquet_metadata
+from hetdp.files.json_form import read_json, table_of
+from hetdp.files.places import STANDARD, existing, open_document, open_table, reading, suffix_of
+from hetdp.files.saving import digest_of, sidecar_of
+from hetdp.files.schema import INTEGER, MECHANISM_COLUMNS, require_columns, require_version
+from hetdp.files.tables import Table
+from hetdp.mechanism.mechanism import Mechanism
+from hetdp.problem.findings import Findings
+from hetdp.problem.labels import Labels, labels_of
+from hetdp.problem.outline import Outline
+from hetdp.problem.partial import PartialMechanism, pins_on
+from hetdp.problem.problem import Problem
+from hetdp.problem.query import answers_of
+from hetdp.problem.space import Floats
+from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.pure import PURE
+
+SAME_RULE = "it has one row for each dataset of the problem"
+
+
+class Sheet(NamedTuple):
+    """A mechanism as its file holds it: words, and one table."""
+
+    name: str
+    meta: dict[str, Any]
+    table: Table
+
+
+def load(path: str | Path, problem: Problem | None = None) -> Mechanism:
+    """Reads a mechanism.
+
+    What the file says was proved is not taken on trust: the mechanism comes without a certificate, and `verify` proves
+    it again. Without its problem it can be read and looked up, but not proved, explained or saved.
+
+    Args:
+        path: a ``.json``, ``.csv`` or ``.parquet`` file, or ``-`` for JSON on standard input.
+        problem: the problem it was made for.
+
+    Raises:
+        InputError: listing every fault of the file, or if it was made for another problem.
+
+    >>> import hetdp, pathlib, tempfile
+    >>> graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 0.5)
+    >>> problem = hetdp.Problem(graph, {"a": 1, "b": 2})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "mechanism.csv")
+    ...     hetdp.save(hetdp.extend(problem, {"a": 0.6, "b": 0.4}), path)
+    ...     mechanism = hetdp.load(path, problem)
+    >>> hetdp.verify(problem, mechanism).private
+    True
+    """
+    progress.stage("reading the mechanism")
+    sheet = _open(path)
+    if problem is None:
+        return _alone(sheet)
+    made_for = sheet.meta.get("problem")
+    if made_for is not None and made_for != problem.identity:
+        rule = "a mechanism is loaded with the problem it was made for"
+        hint = "`hetdp verify` judges a mechanism on any problem with the same datasets"
+        raise InputError(sheet.name, [Fault("made for another problem,", sheet.name, shown(made_for), rule, hint)])
+    return _joined(sheet, problem)
+
+
+def load_claim(path: str | Path, problem: Problem) -> tuple[Mechanism, bool]:
+    """A mechanism to be judged on a problem, and whether the file says that it was made for another one."""
+    progress.stage("reading the mechanism")
+    sheet = _open(path)
+    return _joined(sheet, problem), sheet.meta.get("problem", problem.identity) != problem.identity
+
+
+def _open(path: str | Path) -> Sheet:
+    if path == STANDARD or suffix_of(path) == ".json":
+        name, meta = open_document(path)
+        table = table_of(meta, "datasets", name)
+    else:
+        place, name = existing(path), str(path)
+        table = reading(place, open_table, name, MECHANISM_COLUMNS)
+        meta = _beside(place, name)
+    findings = Findings(name)
+    if meta:
+        require_version(meta, name, findings)
+        if meta.get("kind", "mechanism") != "mechanism" or meta.get("notion", PURE.name) not in NOTIONS:
+            value = f"{shown(meta.get('kind'))}, notion {shown(meta.get('notion'))}"
+            rule = f"it is of kind 'mechanism', and its notion one of {', '.join(sorted(NOTIONS))}"
+            findings.add(Fault("no mechanism, but of kind", name, value, rule))
+    require_columns(list(table.columns), ("dataset",), MECHANISM_COLUMNS, table.name, findings)
+    if not {"z", "p", "error"} & table.columns.keys():
+        findings.add(Fault("no values", table.name, "", "a mechanism has a column z, p or error"))
+    findings.raise_if_any()
+    return Sheet(name, meta, table)
+
+
+def _beside(place: Path, name: str) -> dict[str, Any]:
+    """The words beside a table; a table made elsewhere has none."""
+    if place.suffix.lower() == ".parquet":
+        text = parquet_metadata(place, name)
+        return {} if text is None else dict(json.loads(text))
+    beside = sidecar_of(place)
+    if not beside.exists():
+        return {}
+    words: dict[str, Any] = reading(beside, read_json, beside.name)
+    if words.get("table_sha256") != digest_of(place):
+        rule = f"{beside.name} belongs to the table as it was written"
+        hint = f"without {beside.name} the table is read as one made elsewhere"
+        raise InputError(name, [Fault("a table that was changed since:", name, "", rule, hint)])
+    return words
+
+
+def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
+    """The mechanism in the order of its file."""
+    table, findings = sheet.table, Findings(sheet.name)
+    integers = sheet.meta.get("labels") == INTEGER
+    names = table.label_column("dataset", findings, integers)
+    findings.raise_if_any()
+    labels = labels_of(names, findings, table.row)
+    answers = _answers(table, labels, problem, findings)
+    findings.raise_if_any()
+    notion = NOTIONS[sheet.meta.get("notion", PURE.name)]
+    outline = Outline(labels, answers, notion, str(sheet.meta.get("problem", "")))
+    z = np.empty(0)
+    with findings.collecting():
+        z = _coordinates(table, outline)
+    links = _links(table, labels, integers, findings)
+    pinned = table.flags("pinned", findings)
+    findings.raise_if_any()
+    return Mechanism(outline, z, pinned, links, float(sheet.meta.get("moved", 0.0)))
+
+
+def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Findings) -> Any:
+    if "query" in table.columns:
+        with findings.collecting():
+            return answers_of(answer_column(table.columns["query"]), labels)
+    elif problem is not None:
+        return problem.answers[problem.labels.indices(labels.names)]  # what is unknown is found in a moment
+    else:
+        rule = "without its problem a mechanism must have the answers itself"
+        findings.add(Fault("missing column", table.name, "query", rule))
+    return None
+
+
+def _coordinates(table: Table, outline: Outline) -> Floats:
+    """z, from the best column that is there: p rounds what z and error keep."""
+    best = next(name for name in ("z", "error", "p") if name in table.columns)
+    z = pins_on(outline, PartialMechanism(**{best: table.number_column(best)}))
+    findings = Findings(table.name)
+    rule = "every dataset has a value"
+    findings.add_where(np.isnan(z), lambda at: Fault("no value", f"{table.row(at)}, {best}", "", rule))
+    findings.raise_if_any()
+    return z
+
+
+def _links(table: Table, labels: Labels, integers: bool, findings: Findings) -> Any:
+    column = table.columns.get("binding")
+    if column is None:
+        return np.full(table.length, -1, dtype=np.int64)
+    bound = [at for at, label in enumerate(_listed(column)) if label is not None]
+    some = table._replace(
+        columns={"binding": [_listed(column)[at] for at in bound]}, row=lambda at: table.row(bound[at])
+    )
+    found = labels.indices(some.label_column("binding", findings, integers) if bound else [])
+    rule = "it is the label of a neighbour, or empty"
+    findings.add_where(found < 0, lambda at: Fault("unknown dataset", f"{some.row(at)}, binding", "", rule))
+    links = np.full(table.length, -1, dtype=np.int64)
+    links[bound] = found
+    return links
+
+
+def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
+    """The mechanism in the order of its problem."""
+    alone, findings = _alone(sheet, problem), Findings(sheet.name)
+    row, names = sheet.table.row, problem.labels.names
+    where = problem.labels.indices(alone.problem.labels.names)
+    findings.add_where(where < 0, lambda at: Fault("a dataset that is none of the problem's", row(at), "", SAME_RULE))
+    absent = np.ones(len(names), dtype=np.bool_)
+    absent[where[where >= 0]] = False
+    findings.add_where(absent, lambda at: Fault("no row for", f"dataset {shown(names[at])}", "", SAME_RULE))
+    findings.raise_if_any()
+    other = alone.problem.answers != problem.answers[where]
+    rule = "its query answers as the problem does"
+    findings.add_where(other, lambda at: Fault("another answer than the problem's", row(at), "", rule))
+    findings.raise_if_any()
+    order = np.argsort(where)
+    links = np.where(alone.links < 0, -1, where[alone.links])[order]
+    return Mechanism(problem, alone.coordinates[order], alone.pinned[order], links, alone.moved)
+
+
+def _listed(column: Any) -> list[Any]:
+    return list(column.tolist()) if isinstance(column, np.ndarray) else list(column)

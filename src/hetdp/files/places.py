@@ -1,0 +1,110 @@
+"""What a path leads to, and which reader it needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hetdp.errors import Fault, InputError, UsageError
+from hetdp.files.csv_form import read_csv
+from hetdp.files.duck import read_large_csv, read_parquet
+from hetdp.files.json_form import STDIN, read_json, table_of
+from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS
+from hetdp.files.tables import Table
+
+SMALL_FILE = 4 << 20  # bytes that the standard library reads sooner than DuckDB loads
+STANDARD = "-"
+SUFFIXES = (".json", ".csv", ".parquet")
+OURS = frozenset(
+    {"problem.json"} | {f"{stem}{suffix}" for stem in ("edges", "datasets") for suffix in (".csv", ".parquet", "")}
+)
+
+
+class Sheets(NamedTuple):
+    """A problem as its files hold it: words, and two tables."""
+
+    name: str
+    meta: dict[str, Any]
+    datasets: Table
+    edges: Table
+
+
+def open_problem(path: str | Path) -> Sheets:
+    """The sheets of a problem: one JSON document, or a folder of tables."""
+    if path != STANDARD and (place := existing(path)).is_dir():
+        return _open_folder(place, str(path))
+    name, document = open_document(path)
+    return Sheets(name, document, table_of(document, "datasets", name), table_of(document, "edges", name))
+
+
+def open_document(path: str | Path) -> tuple[str, dict[str, Any]]:
+    """The name and the content of a JSON document."""
+    if path == STANDARD:
+        return STDIN, read_json(None, STDIN)
+    place = existing(path)
+    if place.suffix.lower() != ".json":
+        rule = "a problem is a .json file, or a folder with edges and datasets as .csv or .parquet"
+        raise InputError(str(path), [Fault("an unknown kind of file", str(path), place.suffix, rule)])
+    return str(path), reading(place, read_json, str(path))
+
+
+def open_table(path: Path, name: str, known: tuple[str, ...]) -> Table:
+    """The table in a CSV or Parquet file."""
+    if path.suffix.lower() == ".parquet":
+        return read_parquet([path], name, known)
+    small = path.stat().st_size <= SMALL_FILE
+    return read_csv(path, name) if small else read_large_csv(path, name, known)
+
+
+def existing(path: str | Path) -> Path:
+    """A path that leads somewhere."""
+    try:
+        place = Path(path)
+        if place.exists():
+            return place
+        reason = "there is no such file"
+    except (OSError, ValueError) as fault:
+        reason = str(fault)
+    raise InputError(str(path), [Fault("cannot be read:", str(path), reason, "the input is a file or folder")])
+
+
+def reading(place: Path, read: Any, *arguments: Any) -> Any:
+    """Calls a reader; what the system refuses is an error of ours."""
+    try:
+        return read(place, *arguments)
+    except OSError as refusal:
+        reason = refusal.strerror or str(refusal)
+        raise InputError(
+            str(place), [Fault("cannot be read:", str(place), reason, "the input is a file that can be read")]
+        ) from None
+
+
+def suffix_of(path: str | Path) -> str:
+    """The format that a path asks for."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UsageError(f"no format is known for {str(path)!r}", f"the name ends in {', '.join(SUFFIXES)}")
+    return suffix
+
+
+def _open_folder(folder: Path, name: str) -> Sheets:
+    meta = folder / "problem.json"
+    words = reading(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
+    return Sheets(
+        name, words, _folder_table(folder, "datasets", DATASET_COLUMNS), _folder_table(folder, "edges", EDGE_COLUMNS)
+    )
+
+
+def _folder_table(folder: Path, stem: str, known: tuple[str, ...]) -> Table:
+    """The one table of that name: a CSV file, a Parquet file, or a folder of Parquet files."""
+    parts = sorted((folder / stem).glob("part-*.parquet")) if (folder / stem).is_dir() else []
+    found = [path for suffix in (".csv", ".parquet") if (path := folder / f"{stem}{suffix}").exists()]
+    if len(found) + bool(parts) != 1:
+        value = ", ".join([path.name for path in found] + [f"{stem}/part-*.parquet"] * bool(parts))
+        rule = f"a problem folder holds one of {stem}.csv, {stem}.parquet, {stem}/part-*.parquet"
+        what = "two tables of one name:" if value else f"no table of {stem}"
+        raise InputError(str(folder), [Fault(what, str(folder), value, rule)])
+    if parts:
+        return read_parquet(parts, f"{stem}/part-*.parquet", known)
+    table: Table = reading(found[0], open_table, found[0].name, known)
+    return table

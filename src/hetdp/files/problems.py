@@ -1,0 +1,148 @@
+"""read_problem: a problem and its partial mechanism, from a JSON file or a folder of tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hetdp import progress
+from hetdp.errors import Fault, shown
+from hetdp.files.answers import answer_column, positive_of
+from hetdp.files.places import Sheets, open_problem
+from hetdp.files.schema import (
+    DATASET_COLUMNS,
+    EDGE_COLUMNS,
+    INTEGER,
+    PROBLEM_KEYS,
+    TEXT,
+    require_columns,
+    require_keys,
+    require_version,
+)
+from hetdp.files.tables import Table
+from hetdp.problem.classes import classes_of
+from hetdp.problem.findings import Findings
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.labels import Labels, labels_of
+from hetdp.problem.outline import Outline
+from hetdp.problem.partial import PartialMechanism, pins_on
+from hetdp.problem.problem import Problem
+from hetdp.problem.query import Answers, answers_of
+from hetdp.problem.validation import Edges, epsilons
+from hetdp.problem.weights import weights_of
+from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.notion import Notion
+from hetdp.theory.pure import PURE
+
+PINS = ("p", "z", "error")
+
+
+class ProblemFile(NamedTuple):
+    """What a file states: a problem, and the values given on some of its datasets."""
+
+    problem: Problem
+    partial: PartialMechanism
+
+
+def read_problem(path: str | Path, duplicates: str = "error", positive: Any = None) -> ProblemFile:
+    """Reads a problem and its partial mechanism.
+
+    Args:
+        path: a JSON file, a folder with ``edges`` and ``datasets`` as CSV or Parquet, or ``-`` for JSON on standard
+            input.
+        duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
+        positive: which given answer counts as 1; default: what the file says.
+
+    Raises:
+        InputError: listing every fault of the file.
+
+    >>> import pathlib, tempfile
+    >>> text = '''{"schema_version": 1,
+    ...   "datasets": [{"dataset": "a", "query": 1, "p": 0.6}, {"dataset": "b", "query": 2, "p": 0.4}],
+    ...   "edges": [{"source": "a", "target": "b", "epsilon": 0.5}]}'''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "problem.json")
+    ...     _ = path.write_text(text)
+    ...     problem, partial = read_problem(path)
+    >>> problem
+    Problem(2 datasets, 1 with answer 1, notion 'pure')
+    """
+    progress.stage("reading the problem")
+    sheets = open_problem(path)
+    progress.stage("building the graph")
+    findings = Findings(sheets.name)
+    _require_form(sheets, findings)
+    names = _labels(sheets, sheets.datasets, "dataset", findings)
+    findings.raise_if_any()
+    labels = labels_of(names, findings, sheets.datasets.row)
+    partial = PartialMechanism(**{name: sheets.datasets.number_column(name) for name in PINS})
+    answers = _answers(sheets, labels, partial, positive, findings)
+    weights = sheets.datasets.number_column("weight")
+    with findings.collecting():
+        weights = None if weights is None else weights_of(weights, labels)
+    graph = _graph(sheets, labels, duplicates, findings)
+    about = sheets.meta.get("about")
+    return ProblemFile(Problem(graph, answers, _notion(sheets).name, weights=weights, about=about), partial)
+
+
+def _require_form(sheets: Sheets, findings: Findings) -> None:
+    """What must be right before rows can be looked at."""
+    meta = sheets.meta
+    require_version(meta, sheets.name, findings)
+    require_keys(meta, PROBLEM_KEYS, sheets.name, findings)
+    if meta.get("kind", "problem") != "problem":
+        findings.add(Fault("no problem, but of kind", sheets.name, shown(meta["kind"]), "its kind is 'problem'"))
+    about = meta.get("about")
+    if about is not None and not (isinstance(about, dict) and all(isinstance(x, str) for x in about.values())):
+        findings.add(Fault("no words:", f"{sheets.name}, about", shown(about), "it is an object of texts"))
+    if meta.get("labels", TEXT) not in (TEXT, INTEGER):
+        rule = f"labels in CSV files are {TEXT!r} or {INTEGER!r}"
+        findings.add(Fault("unknown kind of labels", f"{sheets.name}, labels", shown(meta["labels"]), rule))
+    if meta.get("notion", PURE.name) not in NOTIONS:
+        rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
+        findings.add(Fault("unknown notion", f"{sheets.name}, notion", shown(meta["notion"]), rule))
+    for table, needed, known in (
+        (sheets.datasets, ("dataset", "query"), DATASET_COLUMNS),
+        (sheets.edges, ("source", "target", "epsilon"), EDGE_COLUMNS),
+    ):
+        if table.length or table.columns:  # an empty list of JSON has no columns
+            require_columns(list(table.columns), needed, known, table.name, findings)
+    findings.raise_if_any()
+
+
+def _labels(sheets: Sheets, table: Table, column: str, findings: Findings) -> Any:
+    if column not in table.columns:
+        return []
+    return table.label_column(column, findings, sheets.meta.get("labels") == INTEGER)
+
+
+def _answers(
+    sheets: Sheets, labels: Labels, partial: PartialMechanism, positive: Any, findings: Findings
+) -> Answers | None:
+    """The answers, and the pins checked against them; None if there are faults."""
+    given = answer_column(sheets.datasets.columns.get("query", []))
+    answers = None
+    with findings.collecting():
+        chosen = sheets.meta.get("positive") if positive is None else positive
+        answers = answers_of(given, labels, positive_of(chosen, given))
+        pins_on(Outline(labels, answers, _notion(sheets), ""), partial)
+    return answers
+
+
+def _graph(sheets: Sheets, labels: Labels, duplicates: str, findings: Findings) -> DatasetGraph:
+    """The graph; raises the faults of the whole file."""
+    table = sheets.edges
+    if not table.length:
+        findings.raise_if_any()
+        return DatasetGraph.from_edges([], [], [], datasets=labels.names)
+    source, target = (_labels(sheets, table, end, findings) for end in ("source", "target"))
+    epsilon = epsilons(table.number_column("epsilon"), table.row, findings)
+    classes = classes_of(table.columns.get("class"), findings)
+    ends = labels.indices(source), labels.indices(target)
+    return DatasetGraph.from_ends(
+        labels, ends, Edges(source, target, epsilon, classes, table.row), duplicates, findings
+    )
+
+
+def _notion(sheets: Sheets) -> Notion:
+    return NOTIONS[sheets.meta.get("notion", PURE.name)]

@@ -1,0 +1,143 @@
+"""save: problems and mechanisms to files, by the ending of the name."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hetdp import progress
+from hetdp.certificate.certificate import verify
+from hetdp.errors import UsageError, VerificationError, shown
+from hetdp.files.columns import dataset_columns, edge_columns, mechanism_columns
+from hetdp.files.csv_form import write_csv
+from hetdp.files.documents import mechanism_document, mechanism_words, problem_document, problem_words
+from hetdp.files.duck import write_large_csv, write_parquet
+from hetdp.files.json_form import lines_of, write_json
+from hetdp.files.places import OURS, STANDARD, suffix_of
+from hetdp.files.schema import INTEGER
+from hetdp.files.writing import whole_file, whole_folder
+from hetdp.mechanism.mechanism import Mechanism
+from hetdp.problem.outline import Outline
+from hetdp.problem.partial import PartialMechanism
+from hetdp.problem.problem import Problem
+
+SMALL_TABLE = 50_000  # rows that the standard library writes sooner than DuckDB loads
+SIDECAR = ".meta.json"  # what is put after the name of a CSV file, for the words beside the table
+
+
+def save(thing: Problem | Mechanism, path: str | Path, partial: Any = None, tables: str = "parquet") -> None:
+    """Writes a problem or a mechanism, whole or not at all.
+
+    A name that ends in ``.json``, ``.csv`` or ``.parquet`` says how a mechanism is written. A problem is written to one
+    ``.json`` file, or, under any other name, to a folder of tables. ``-`` is JSON on standard output.
+
+    Args:
+        thing: a Problem or a Mechanism. A mechanism is proved first, unless it carries its certificate.
+        path: where to.
+        partial: for a problem, the values given on some datasets, kept in its table of datasets.
+        tables: for a folder, "parquet" or "csv".
+
+    Raises:
+        UsageError: the place cannot be written, or the labels do not fit into the format.
+        VerificationError: the mechanism is not private; nothing is written.
+
+    >>> import hetdp, pathlib, tempfile
+    >>> graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 0.5)
+    >>> problem = hetdp.Problem(graph, {"a": 1, "b": 2})
+    >>> mechanism = hetdp.extend(problem, {"a": 0.6, "b": 0.4})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "mechanism.json")
+    ...     hetdp.save(mechanism, path)
+    ...     hetdp.load(path, problem)["a"]
+    0.6
+    """
+    progress.stage("writing")
+    if isinstance(thing, Mechanism):
+        _save_mechanism(_proved(thing), path)
+    elif isinstance(thing, Problem):
+        _save_problem(thing, path, partial, tables)
+    else:
+        raise UsageError(f"{shown(thing)} cannot be saved", "a Problem or a Mechanism can")
+
+
+def _save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
+    if path == STANDARD or suffix_of(path) == ".json":
+        _write_document(mechanism_document(mechanism), path)
+        return
+    columns, words = mechanism_columns(mechanism), mechanism_words(mechanism)
+    if suffix_of(path) == ".parquet":
+        with whole_file(Path(path)) as draft:
+            write_parquet(draft, columns, "\n".join(lines_of(words)))
+        return
+    words |= _kind_of_labels(columns["dataset"])
+    with whole_file(sidecar_of(Path(path))) as beside, whole_file(Path(path)) as draft:
+        _write_csv(draft, columns)
+        words |= {"table_sha256": digest_of(draft)}
+        with beside.open("w", encoding="utf-8") as file:
+            write_json(file, words)
+
+
+def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str) -> None:
+    partial = partial if isinstance(partial, PartialMechanism) else PartialMechanism(p=partial)
+    if path == STANDARD or Path(path).suffix.lower() == ".json":
+        _write_document(problem_document(problem, partial), path)
+        return
+    if tables not in ("csv", "parquet") or Path(path).suffix.lower() in (".csv", ".parquet"):
+        rule = "a problem is saved to a .json file, or to a folder with tables='csv' or tables='parquet'"
+        raise UsageError(f"a problem cannot be saved to {str(path)!r} with tables={tables!r}", rule)
+    sheets = {"datasets": dataset_columns(problem, partial), "edges": edge_columns(problem)}
+    words = problem_words(problem)
+    if tables == "csv":
+        words |= _kind_of_labels(sheets["datasets"]["dataset"])
+    with whole_folder(Path(path), OURS) as draft:
+        for name, columns in sheets.items():
+            (_write_csv if tables == "csv" else write_parquet)(draft / f"{name}.{tables}", columns)
+        with (draft / "problem.json").open("w", encoding="utf-8") as file:
+            write_json(file, words)
+
+
+def sidecar_of(path: Path) -> Path:
+    """Where the words beside a CSV table are kept."""
+    return path.with_name(path.name + SIDECAR)
+
+
+def digest_of(path: Path) -> str:
+    """By which a table and its words know each other."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _proved(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with a certificate; what is not private is never written."""
+    if mechanism.certificate is None:
+        if isinstance(mechanism.problem, Outline):
+            raise UsageError(
+                "this mechanism was loaded without its problem, so it cannot be proved",
+                "only a mechanism that is proved private is saved",
+                "hetdp.load(path, problem) joins them",
+            )
+        mechanism = replace(mechanism, certificate=verify(mechanism.problem, mechanism))
+    if mechanism.certificate is None or not mechanism.certificate.private:
+        raise VerificationError(mechanism.certificate)
+    return mechanism
+
+
+def _write_document(document: dict[str, Any], path: str | Path) -> None:
+    if path == STANDARD:
+        write_json(sys.stdout, document)
+        return
+    with whole_file(Path(path)) as draft, draft.open("w", encoding="utf-8") as file:
+        write_json(file, document)
+
+
+def _write_csv(path: Path, columns: dict[str, Any]) -> None:
+    if "" in columns.get("dataset", ()):
+        raise UsageError("the label '' cannot be written to CSV", "an empty field is a missing one", "use .parquet")
+    (write_csv if len(next(iter(columns.values()))) <= SMALL_TABLE else write_large_csv)(path, columns)
+
+
+def _kind_of_labels(labels: Any) -> dict[str, str]:
+    return {} if labels.dtype == object else {"labels": INTEGER}

@@ -1,0 +1,64 @@
+"""What files of ours hold: their keys and columns, and the version of all that."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+from hetdp.errors import Fault, shown
+from hetdp.problem.findings import Findings
+
+VERSION = 1
+EDGE_COLUMNS = ("source", "target", "epsilon", "class")
+DATASET_COLUMNS = ("dataset", "query", "p", "z", "error", "weight")
+MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", "binding")
+PIN_COLUMNS = ("dataset", "p", "z", "error")
+LATER_COLUMNS = frozenset({"epsilon_back", "delta", "delta_back", "mu"})  # parameters of notions other than pure
+PROBLEM_KEYS = ("schema_version", "kind", "notion", "positive", "about", "labels", "datasets", "edges")
+NUMBERS = frozenset({"epsilon", "p", "z", "error", "weight"})
+LABELS = frozenset({"dataset", "source", "target", "binding"})
+TEXT, INTEGER = "text", "integer"  # what labels in a CSV file are
+LABEL_RULE = "a label is text, a number, or (in JSON) a list of these"
+
+
+def require_version(meta: dict[str, Any], place: str, findings: Findings) -> None:
+    """Refuses a file that does not say which version of the format it has, or says a newer one."""
+    given = meta.get("schema_version")
+    rule = f"this hetdp reads schema_version {VERSION}"
+    if type(given) is not int or given < 1:
+        what = "missing schema_version" if given is None else "schema_version"
+        findings.add(Fault(what, place, "" if given is None else shown(given), rule))
+    elif given > VERSION:
+        findings.add(Fault("a newer schema_version:", place, str(given), rule, "a newer hetdp reads it"))
+    if findings.total:
+        findings.raise_if_any()  # nothing else about such a file can be judged
+
+
+def require_columns(
+    found: list[str], needed: tuple[str, ...], known: tuple[str, ...], place: str, findings: Findings
+) -> None:
+    """Refuses a table that lacks a column, or has one that would be ignored."""
+    for name in needed:
+        if name not in found:
+            hint = _instead(name, [other for other in found if other not in known])
+            findings.add(Fault("missing column", place, name, f"{', '.join(needed)} must be there", hint))
+    for name in found:
+        if name in LATER_COLUMNS and name not in known:
+            rule = "the notion 'pure' has no such parameter"
+            findings.add(Fault("a column that would be ignored:", place, name, rule))
+        elif name not in known:
+            rule = f"the columns are {', '.join(known)}"
+            findings.add(Fault("unknown column", place, shown(name), rule, _instead(name, list(known))))
+
+
+def require_keys(found: dict[str, Any], known: tuple[str, ...], place: str, findings: Findings) -> None:
+    """Refuses keys that would be ignored, such as a misspelt one."""
+    for name in found:
+        if name not in known:
+            rule = f"the keys are {', '.join(known)}"
+            findings.add(Fault("unknown key", place, shown(name), rule, _instead(name, list(known))))
+
+
+def _instead(name: str, others: list[str]) -> str:
+    close = get_close_matches(name, others, 1, 0.5)
+    return f"{close[0]!r} looks like it" if close else ""

@@ -1,0 +1,87 @@
+"""A table as it was read: columns by name, and how messages name a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import Fault, shown
+from hetdp.files.schema import LABEL_RULE
+from hetdp.problem.findings import Findings
+
+
+class Table(NamedTuple):
+    """Columns of equal length.
+
+    Attributes:
+        name: how messages name the table.
+        columns: by name; lists of Python values with None where nothing stands, or arrays.
+        length: how many rows there are.
+        row: how messages name a row.
+    """
+
+    name: str
+    columns: dict[str, Any]
+    length: int
+    row: Callable[[int], str]
+
+    def label_column(self, name: str, findings: Findings, integers: bool = False) -> Any:
+        """A column of labels: lists become tuples, which can be looked up, and texts integers where that was said."""
+        column = self.columns[name]
+        if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
+            return column
+        values = column.tolist() if isinstance(column, np.ndarray) else column
+        kinds = set(map(type, values))
+        if kinds == {str}:
+            return self._integers(name, values, findings) if integers else values
+        if kinds == {int}:
+            return values
+        return [self._label(name, at, value, findings) for at, value in enumerate(values)]
+
+    def _integers(self, name: str, values: list[str], findings: Findings) -> Any:
+        try:
+            numbers = list(map(int, values))
+            if list(map(str, numbers)) == values:
+                return numbers
+        except ValueError:
+            pass
+        wrong = next(at for at, text in enumerate(values) if not re.fullmatch("0|-?[1-9][0-9]{0,4000}", text, re.ASCII))
+        rule = "the file says that its labels are integers"
+        findings.add(Fault("no integer:", f"{self.row(wrong)}, {name}", shown(values[wrong]), rule))
+        return values
+
+    def _label(self, name: str, at: int, value: Any, findings: Findings) -> Any:
+        if isinstance(value, list) and value:
+            return tuple(self._label(name, at, part, findings) for part in value)
+        if value is None:
+            findings.add(Fault("missing label", f"{self.row(at)}, {name}", "", LABEL_RULE))
+        elif isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            findings.add(Fault("label", f"{self.row(at)}, {name}", shown(value), LABEL_RULE))
+            return None
+        return value
+
+    def number_column(self, name: str) -> Any:
+        """A column of numbers, None where it is not there, NaN (or None) where a cell is empty."""
+        column = self.columns.get(name)
+        if isinstance(column, np.ma.MaskedArray):
+            return column.filled(np.nan)
+        return column
+
+    def flags(self, name: str, findings: Findings) -> Any:
+        """A column of true and false; all false if it is not there."""
+        column = self.columns.get(name)
+        if column is None:
+            return np.zeros(self.length, dtype=np.bool_)
+        if isinstance(column, np.ndarray) and column.dtype == np.bool_ and not isinstance(column, np.ma.MaskedArray):
+            return column
+        known = {True: True, False: False, "true": True, "false": False}
+        values = column.tolist() if isinstance(column, np.ndarray) else column
+        for at, value in enumerate(values):
+            if not isinstance(value, (bool, str)) or value not in known:
+                findings.add(
+                    Fault("neither true nor false:", f"{self.row(at)}, {name}", shown(value), "it is one of them")
+                )
+        return np.array([known.get(value, False) if isinstance(value, (bool, str)) else False for value in values])

@@ -1,0 +1,86 @@
+"""Writing so that nothing is lost: to a temporary name beside the place, then renamed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hetdp.errors import UsageError
+
+OUTPUT_RULE = "the output is a file or folder that can be written"
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A name to write to; the file appears under its own name only when everything has been written.
+
+    What is there already and is no plain file (a pipe, a terminal) is written to as it is.
+    """
+    with _refusals(path):
+        place = path.resolve()
+        if place.is_dir():
+            raise IsADirectoryError(21, "it is a folder")
+        if place.exists() and not place.is_file():
+            yield place
+            return
+        draft = _draft(place)
+        try:
+            yield draft
+            draft.replace(place)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: Path, ours: frozenset[str]) -> Iterator[Path]:
+    """A folder to write to, which takes the place of an older one only when everything has been written.
+
+    An older one is replaced only if it holds nothing but files of these names.
+    """
+    with _refusals(path):
+        place = path.resolve()
+        if place.exists() and not place.is_dir():
+            raise NotADirectoryError(20, "it is a file")
+        strangers = sorted({entry.name for entry in place.iterdir()} - ours) if place.exists() else []
+        if strangers:
+            raise FileExistsError(17, f"it holds other files, such as {strangers[0]!r}")
+        draft = _draft(place)
+        draft.mkdir()
+        try:
+            yield draft
+            _take_the_place(draft, place)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _take_the_place(draft: Path, place: Path) -> None:
+    if not place.exists():
+        draft.rename(place)
+        return
+    before = _draft(place, "before")
+    place.rename(before)
+    try:
+        draft.rename(place)
+    except OSError:
+        before.rename(place)
+        raise
+    shutil.rmtree(before, ignore_errors=True)
+
+
+def _draft(place: Path, word: str = "draft") -> Path:
+    return place.with_name(f".{place.name}.{os.getpid()}.{word}")
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    """What the system refuses, in our words."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as refusal:
+        reason = refusal.strerror or str(refusal)
+        raise UsageError(f"cannot write {str(path)!r}: {reason}", OUTPUT_RULE) from refusal

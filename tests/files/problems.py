@@ -1,0 +1,90 @@
+"""Problems to write down and read back: every kind of label, ε, pin, class, weight and word that files can hold."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+import hetdp
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
+INTEGERS = st.integers(-(2**63), 2**63 - 1)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+EPSILONS = st.one_of(
+    st.sampled_from([0.0, 0.1, 0.5, 1.0, math.inf, 5e-324, 1.7976931348623157e308, 0.1 + 0.2]),
+    st.floats(0.0, 40.0),
+    st.floats(0.0, allow_infinity=True),
+)
+
+
+@st.composite
+def labels(draw: st.DrawFn, anything: bool) -> list[Any]:
+    """Distinct labels, all of one kind unless anything goes."""
+    kinds = [TEXTS, INTEGERS]
+    if anything:
+        kinds.append(st.one_of(TEXTS, INTEGERS, FINITE, st.tuples(INTEGERS, TEXTS), st.tuples(st.tuples(TEXTS))))
+    kind = draw(st.sampled_from(kinds))
+    if draw(st.booleans()) and not anything:
+        return list(range(draw(st.integers(1, 6))))
+    return draw(st.lists(kind, min_size=1, max_size=6, unique=True))
+
+
+@st.composite
+def written(draw: st.DrawFn, anything: bool = False) -> tuple[hetdp.Problem, hetdp.PartialMechanism]:
+    """A problem with all that files can hold, and some pins, compatible or not."""
+    names = draw(labels(anything))
+    size = len(names)
+    pairs = draw(st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=8))
+    epsilons = [draw(EPSILONS) for _ in pairs]
+    classes = [draw(st.sampled_from(["ann", "bob", None])) for _ in pairs] if draw(st.booleans()) else None
+    ends = [[names[pair[side]] for pair in pairs] for side in (0, 1)]
+    graph = hetdp.DatasetGraph.from_edges(*ends, epsilons, datasets=names, duplicates="min", classes=classes)
+    answers = [draw(st.sampled_from([1, 2])) for _ in names]
+    weights = [draw(st.floats(0.0, 1e300)) for _ in names] if draw(st.booleans()) else None
+    about = {"title": draw(TEXTS)} if draw(st.booleans()) else None
+    return hetdp.Problem(graph, answers, weights=weights, about=about), draw(pins(size))
+
+
+@st.composite
+def pins(draw: st.DrawFn, size: int) -> hetdp.PartialMechanism:
+    """Each dataset free, or pinned in one of the three ways."""
+    columns = {name: np.full(size, np.nan) for name in ("p", "z", "error")}
+    kinds = {"p": st.floats(0.0, 1.0), "z": st.floats(allow_nan=False), "error": st.floats(0.0, 1.0)}
+    for at in range(size):
+        name = draw(st.sampled_from(["free", "p", "z", "error"]))
+        if name != "free":
+            columns[name][at] = draw(kinds[name])
+    return hetdp.PartialMechanism(**columns)
+
+
+def facts(problem: hetdp.Problem, partial: hetdp.PartialMechanism) -> dict[str, Any]:
+    """Everything a problem and its pins say, to the last bit, in a form that can be compared."""
+    graph = problem.graph
+    source, target, epsilon = graph.edges()
+    columns = {name: getattr(partial, name) for name in ("p", "z", "error")}
+    given = {name: None if x is None else np.array(x, dtype=np.float64) for name, x in columns.items()}
+    return {
+        "labels": [(type(name), name) for name in graph.datasets],
+        "answers": problem.answers.tolist(),
+        "edges": list(zip(source.tolist(), target.tolist(), epsilon.tolist(), strict=True)),
+        "classes": graph.edge_classes() if any(name is not None for name in graph.edge_classes() or []) else None,
+        "weights": None if problem.weights is None else problem.weights.tolist(),
+        "about": dict(problem.about),
+        "identity": problem.identity,
+        "pins": {name: x.tobytes() for name, x in given.items() if x is not None and not np.isnan(x).all()},
+    }
+
+
+def mechanism_facts(mechanism: hetdp.Mechanism) -> dict[str, Any]:
+    """Everything a mechanism says, to the last bit."""
+    return {
+        "labels": list(mechanism),
+        "z": mechanism.coordinates.tobytes(),
+        "pinned": mechanism.pinned.tolist(),
+        "links": mechanism.links.tolist(),
+        "moved": mechanism.moved,
+        "identity": mechanism.problem.identity,
+    }

@@ -1,0 +1,456 @@
+"""Graphs of other libraries come in as they are: no ε is dropped, summed or assumed."""
+
+from __future__ import annotations
+
+import doctest
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pandas
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hetdp
+from hetdp.files.graphs import from_networkx, from_scipy
+
+EPSILON = st.one_of(st.sampled_from([0.0, math.inf, 0.1, 0.3, 1e-12, 1e3]), st.floats(0.0, 1e6))
+PAIRS = st.dictionaries(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda p: (min(p), max(p))), EPSILON)
+FORMATS = ["coo", "csr", "csc", "lil", "dok"]
+KINDS = ["array", "matrix"]
+SYMMETRIC = "a pair of neighbours has one ε, so the matrix is symmetric."
+ONCE = "Hint: DatasetGraph.from_edges(A.row, A.col, A.data, range(n)) reads a coo matrix that stores each pair once"
+STATED = "every edge states its ε, none is assumed."
+STORED = "Hint: scipy.sparse.coo_array((epsilon, (row, column)), shape) stores every edge, ε = 0 included"
+
+
+def edges_of(graph: hetdp.DatasetGraph) -> list[list]:
+    return [column.tolist() for column in graph.edges()]
+
+
+def direct(pairs: dict[tuple[int, int], float], datasets=range(10)) -> hetdp.DatasetGraph:
+    names = list(datasets)
+    source, target = ([names[pair[end]] for pair in pairs] for end in (0, 1))
+    return hetdp.DatasetGraph.from_edges(source, target, list(pairs.values()), datasets)
+
+
+def networkx_graph(*edges, kind=networkx.Graph, nodes=()):
+    graph = kind()
+    graph.add_nodes_from(nodes)
+    for source, target, attributes in edges:
+        graph.add_edge(source, target, **attributes)
+    return graph
+
+
+def coo(*entries, size=3, kind="array", dtype=np.float64):
+    row, col, values = ([entry[at] for entry in entries] for at in range(3))
+    make = getattr(scipy.sparse, f"coo_{kind}")
+    return make((np.array(values, dtype=dtype), (np.array(row, dtype=int), np.array(col, dtype=int))), (size, size))
+
+
+def both_ways(*entries, **options):
+    return coo(*[way for u, v, e in entries for way in ((u, v, e), (v, u, e))], **options)
+
+
+def message(call, *arguments, error: type[Exception] = hetdp.InputError, **options) -> str:
+    with pytest.raises(error) as caught:
+        call(*arguments, **options)
+    return str(caught.value)
+
+
+def test_the_how_to_page_prints_what_it_says():
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "networkx.md"
+    outcome = doctest.testfile(str(page), module_relative=False)
+    assert outcome.attempted >= 25
+    assert outcome.failed == 0
+
+
+# NetworkX
+
+
+@given(PAIRS)
+def test_a_networkx_graph_comes_in_as_it_is(pairs):
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(10))
+    graph.add_weighted_edges_from([(u, v, e) for (u, v), e in pairs.items()], weight="epsilon")
+    assert edges_of(from_networkx(graph)) == edges_of(direct(pairs))
+
+
+def test_nodes_are_datasets_in_their_order_and_isolated_ones_are_kept():
+    graph = networkx_graph(("c", "a", {"epsilon": 1}), nodes=["z", "c", "b", "a"])
+    used = from_networkx(graph)
+    assert list(used.datasets) == ["z", "c", "b", "a"]
+    assert edges_of(used) == [[1], [3], [1.0]]
+
+
+def test_any_hashable_node_is_a_label():
+    nodes = [(0, 1), frozenset({2}), "x", 7]
+    graph = networkx_graph((nodes[0], nodes[1], {"epsilon": 0.5}), nodes=nodes)
+    assert list(from_networkx(graph).datasets) == nodes
+
+
+def test_the_attribute_with_epsilon_has_a_name_of_your_choice():
+    graph = networkx_graph(("a", "b", {"privacy": 0.25, "epsilon": 9.0}))
+    assert edges_of(from_networkx(graph, epsilon="privacy"))[2] == [0.25]
+
+
+def test_an_edge_with_epsilon_zero_is_kept():
+    graph = networkx_graph(("a", "b", {"epsilon": 0}), ("b", "c", {"epsilon": 0.0}))
+    assert edges_of(from_networkx(graph))[2] == [0.0, 0.0]
+
+
+def test_self_loops_of_networkx_are_dropped():
+    graph = networkx_graph(("a", "a", {"epsilon": 1.0}), ("a", "b", {"epsilon": 2.0}))
+    assert from_networkx(graph).edge_count == 1
+
+
+def test_a_missing_attribute_is_never_taken_for_1():
+    graph = networkx_graph(("a", "b", {"epsilon": 0.5}), ("b", "c", {}))
+    assert networkx.to_scipy_sparse_array(graph, weight="epsilon")[1, 2] == 1.0  # the trap
+    said = message(from_networkx, graph)
+    assert said == f"NetworkX graph: edge 1 ('b', 'c'): no attribute 'epsilon'; {STATED}"
+
+
+def test_a_missing_attribute_names_those_that_are_there():
+    graph = networkx_graph(("a", "b", {"eps": 0.5, "weight": 2}))
+    said = message(from_networkx, graph)
+    assert said == (
+        f"NetworkX graph: edge 0 ('a', 'b'): no attribute 'epsilon'; {STATED}"
+        " Hint: it has 'eps', 'weight'; epsilon= names the attribute to read"
+    )
+
+
+def test_every_edge_without_the_attribute_is_counted():
+    with pytest.raises(hetdp.InputError) as caught:
+        from_networkx(networkx.path_graph(1502))
+    assert (caught.value.total, len(caught.value.faults)) == (1501, 1000)
+    assert str(caught.value).splitlines()[0] == "NetworkX graph: 1501 faults"
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        (None, "missing ε nan"),
+        (math.nan, "missing ε nan"),
+        (-0.5, "negative ε -0.5"),
+        ("0.5", "non-numeric ε '0.5'"),
+        (True, "non-numeric ε True"),
+        ([0.5], "non-numeric ε [0.5]"),
+    ],
+)
+def test_a_wrong_attribute_names_the_ends_of_its_edge(value, fault):
+    graph = networkx_graph(("a", "b", {"epsilon": 1.0}), ("b", "c", {"epsilon": value}))
+    assert message(from_networkx, graph) == f"NetworkX graph: edge 1 ('b', 'c'): {fault}; ε is a number ≥ 0."
+
+
+def test_all_faults_of_a_networkx_graph_are_listed_together():
+    faulty = [
+        ("b", "c", {"epsilon": "x"}),
+        ("c", "d", {"epsilon": -1}),
+        ("d", "e", {"epsilon": 1.0}),
+        ("d", "e", {"epsilon": 2}),
+    ]
+    with pytest.raises(hetdp.InputError) as caught:
+        from_networkx(networkx_graph(("a", "b", {}), *faulty, kind=networkx.MultiGraph))
+    assert [f"{fault.where}: {fault.what} {fault.value}" for fault in caught.value.faults] == [
+        "edge 0 ('a', 'b'): no attribute 'epsilon'",
+        "edge 1 ('b', 'c'): non-numeric ε 'x'",
+        "edge 2 ('c', 'd'): negative ε -1.0",
+        "edge 4 ('d', 'e'): contradictory duplicate edge, ε 2.0 here, 1.0 at edge 3",
+    ]
+
+
+def test_a_missing_attribute_of_a_parallel_edge_contradicts_nothing():
+    graph = networkx_graph(("a", "b", {}), ("a", "b", {"epsilon": 2.0}), kind=networkx.MultiGraph)
+    assert message(from_networkx, graph) == f"NetworkX graph: edge 0 ('a', 'b'): no attribute 'epsilon'; {STATED}"
+
+
+def test_a_node_that_is_not_a_number_is_refused():
+    graph = networkx_graph(("a", math.nan, {"epsilon": 1.0}))
+    assert "missing label nan" in message(from_networkx, graph)
+
+
+def test_parallel_edges_that_agree_are_one_edge():
+    graph = networkx_graph(*[("a", "b", {"epsilon": 0.7})] * 3, kind=networkx.MultiGraph)
+    assert networkx.to_scipy_sparse_array(graph, weight="epsilon")[0, 1] == pytest.approx(2.1)  # the trap
+    assert edges_of(from_networkx(graph)) == [[0], [1], [0.7]]
+
+
+def test_parallel_edges_that_contradict_each_other_are_refused_or_the_most_private_one_is_kept():
+    graph = networkx_graph(("a", "b", {"epsilon": 0.7}), ("b", "a", {"epsilon": 0.2}), kind=networkx.MultiGraph)
+    assert "contradictory duplicate edge, ε 0.2 here, 0.7 at edge 0" in message(from_networkx, graph)
+    assert edges_of(from_networkx(graph, duplicates="min"))[2] == [0.2]
+    assert "unknown duplicates='sum'" in message(from_networkx, graph, duplicates="sum", error=hetdp.UsageError)
+
+
+@pytest.mark.parametrize("kind", [networkx.DiGraph, networkx.MultiDiGraph])
+def test_a_directed_graph_is_refused(kind):
+    graph = networkx_graph(("a", "b", {"epsilon": 0.7}), kind=kind)
+    assert message(from_networkx, graph, error=hetdp.UsageError) == (
+        f"{kind.__name__} is directed; here a pair of neighbours has one ε, which holds in both directions."
+        " Hint: a MultiGraph with the same edges is read if the two directions of every pair agree on their ε"
+    )
+
+
+@pytest.mark.parametrize(("back", "agrees"), [(0.7, True), (0.5, False)])
+def test_a_multigraph_of_a_directed_graphs_edges_is_read_if_both_directions_agree(back, agrees):
+    directed = networkx_graph(("a", "b", {"epsilon": 0.7}), ("b", "a", {"epsilon": back}), kind=networkx.DiGraph)
+    graph = networkx.MultiGraph()
+    graph.add_edges_from(directed.edges(data=True))
+    if agrees:
+        assert edges_of(from_networkx(graph))[2] == [0.7]
+    else:
+        assert "contradictory duplicate edge" in message(from_networkx, graph)
+
+
+@pytest.mark.parametrize("wrong", [{"a": ["b"]}, [("a", "b")], None, coo((0, 1, 1.0))], ids=lambda x: type(x).__name__)
+def test_what_is_no_networkx_graph_is_refused(wrong):
+    said = message(from_networkx, wrong, error=hetdp.UsageError)
+    assert said == f"{type(wrong).__name__} is no NetworkX graph; from_networkx reads a Graph or a MultiGraph."
+
+
+def test_a_number_in_place_of_the_attribute_is_refused():
+    assert message(from_networkx, networkx.path_graph(3), epsilon=0.5, error=hetdp.UsageError) == (
+        "epsilon=0.5 is no attribute; epsilon names the edge attribute with ε."
+        " Hint: networkx.set_edge_attributes(graph, value, 'epsilon') gives every edge the same ε"
+    )
+
+
+def test_json_read_with_a_renamed_key_has_no_edges_and_the_graph_says_so():
+    written = networkx.node_link_data(networkx_graph(("a", "b", {"epsilon": 0.7})), edges="links")
+    read = networkx.node_link_graph({**written, "edges": []}, edges="edges")
+    assert repr(from_networkx(read)) == "DatasetGraph(2 datasets, 0 edges)"  # legal, so the counts must be looked at
+    right = networkx.node_link_graph(written, edges="links")
+    assert repr(from_networkx(right)) == "DatasetGraph(2 datasets, 1 edges)"
+
+
+def test_json_in_which_epsilon_was_renamed_is_refused():
+    read = networkx.node_link_graph(
+        {"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b", "eps": 0.7}]}, edges="edges"
+    )
+    assert "no attribute 'epsilon'" in message(from_networkx, read)
+
+
+def test_a_graph_without_nodes_is_a_graph():
+    assert from_networkx(networkx.Graph()).size == 0
+
+
+# SciPy
+
+
+@pytest.mark.parametrize("layout", FORMATS)
+@pytest.mark.parametrize("kind", KINDS)
+@given(PAIRS)
+def test_a_sparse_matrix_comes_in_as_it_is(kind, layout, pairs):
+    matrix = both_ways(*[(u, v, e) for (u, v), e in pairs.items() if u != v], size=10, kind=kind).asformat(layout)
+    assert edges_of(from_scipy(matrix)) == edges_of(direct(pairs))
+
+
+@given(PAIRS, st.randoms())
+def test_entries_may_be_stored_in_any_order_and_several_times(pairs, random):
+    entries = [way for (u, v), e in pairs.items() for way in ((u, v, e), (v, u, e), (u, v, e))]
+    random.shuffle(entries)
+    assert edges_of(from_scipy(coo(*entries, size=10))) == edges_of(direct(pairs))
+
+
+@pytest.mark.parametrize("layout", FORMATS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stored_zero_is_an_edge(kind, layout):
+    matrix = both_ways((0, 1, 0.0), (1, 2, 0.5), kind=kind).asformat(layout)
+    assert matrix.count_nonzero() == 2  # for most of SciPy the stored zeros are no entries
+    used = from_scipy(matrix)
+    assert edges_of(used) == [[0, 1], [1, 2], [0.0, 0.5]]
+
+
+@pytest.mark.parametrize("layout", ["coo", "csr", "csc"])
+def test_entries_stored_twice_are_never_summed(layout):
+    twice = {
+        "coo": lambda: both_ways((0, 1, 0.5), (0, 1, 0.5)),
+        "csr": lambda: scipy.sparse.csr_array(([0.5] * 4, [1, 1, 0, 0], [0, 2, 4, 4]), shape=(3, 3)),
+        "csc": lambda: scipy.sparse.csc_array(([0.5] * 4, [1, 1, 0, 0], [0, 2, 4, 4]), shape=(3, 3)),
+    }[layout]()
+    assert twice.toarray()[0, 1] == 1.0  # the trap
+    assert edges_of(from_scipy(twice)) == [[0], [1], [0.5]]
+
+
+def test_entries_stored_twice_that_contradict_each_other_are_refused():
+    matrix = coo((0, 1, 0.5), (0, 1, 0.25), (1, 0, 0.25))
+    assert message(from_scipy, matrix) == (
+        "sparse matrix: row 0, column 1: stored twice, as 0.5 and 0.25;"
+        " entries are never summed, and equal ones are one edge."
+    )
+
+
+def test_a_matrix_without_symmetric_pattern_is_refused():
+    matrix = coo((0, 1, 0.5), (1, 0, 0.5), (2, 0, 0.0))
+    assert message(from_scipy, matrix) == (
+        f"sparse matrix: row 2, column 0: one-sided entry 0.0, nothing at row 0, column 2; {SYMMETRIC} {ONCE}"
+    )
+
+
+def test_a_matrix_without_symmetric_values_is_refused():
+    matrix = coo((0, 1, 0.5), (1, 0, 0.0), (1, 2, 1.0), (2, 1, 1.0))
+    assert message(from_scipy, matrix) == (
+        f"sparse matrix: row 1, column 0: asymmetric entry 0.0, 0.5 at row 0, column 1; {SYMMETRIC}"
+    )
+
+
+def test_the_way_out_for_a_matrix_that_stores_each_pair_once_works():
+    upper = coo((0, 1, 0.5), (0, 2, 0.0), size=4)
+    used = hetdp.DatasetGraph.from_edges(upper.row, upper.col, upper.data, range(4))
+    assert (edges_of(used), used.size) == ([[0, 0], [1, 2], [0.5, 0.0]], 4)
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"), [(math.nan, "missing ε nan"), (-0.5, "negative ε -0.5"), (-math.inf, "negative ε -inf")]
+)
+def test_a_wrong_entry_names_its_row_and_column(value, fault):
+    with pytest.raises(hetdp.InputError) as caught:
+        from_scipy(both_ways((0, 2, value), (0, 1, 1.0)))
+    assert [str(found) for found in caught.value.faults] == [
+        f"row 0, column 2: {fault}; ε is a number ≥ 0.",
+        f"row 2, column 0: {fault}; ε is a number ≥ 0.",
+    ]
+
+
+def test_all_faults_of_a_matrix_are_listed_together():
+    matrix = coo(
+        (0, 1, -1.0), (1, 0, -1.0), (0, 2, 1.0), (0, 2, 2.0), (2, 0, 2.0), (1, 2, 1.0), (2, 1, 3.0), (3, 1, 1.0), size=4
+    )
+    with pytest.raises(hetdp.InputError) as caught:
+        from_scipy(matrix, labels=["a", "b", "a", "c"])
+    assert [fault.what for fault in caught.value.faults] == [
+        "duplicate dataset",
+        "negative ε",
+        "negative ε",
+        "one-sided entry",
+        "stored twice, as",
+        "asymmetric entry",
+    ]
+
+
+def test_every_faulty_pair_of_a_large_matrix_is_counted():
+    with pytest.raises(hetdp.InputError) as caught:
+        from_scipy(coo(*[(at, at + 1, 1.0) for at in range(1500)], size=1501))
+    assert (caught.value.total, len(caught.value.faults)) == (1500, 1000)
+
+
+def test_the_diagonal_is_dropped_and_may_say_what_it_likes():
+    matrix = coo((0, 0, 1.0), (0, 0, 2.0), (0, 1, 0.5), (1, 0, 0.5))
+    assert edges_of(from_scipy(matrix)) == [[0], [1], [0.5]]
+
+
+@pytest.mark.parametrize(
+    "dense", [np.eye(3), np.asmatrix(np.eye(3)), [[0.0, 1.0], [1.0, 0.0]], pandas.DataFrame([[0]])]
+)
+def test_a_dense_matrix_is_refused_because_its_zeros_are_ambiguous(dense):
+    said = message(from_scipy, dense, error=hetdp.UsageError)
+    assert said == (
+        f"{type(dense).__name__} is dense; a zero in a dense matrix may be ε = 0 or no edge at all. {STORED}"
+    )
+
+
+@pytest.mark.parametrize("layout", ["bsr", "dia"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_format_that_fills_up_with_zeros_is_refused(kind, layout):
+    matrix = both_ways((0, 1, 0.0), (1, 2, 1.0), kind=kind).asformat(layout)
+    assert message(from_scipy, matrix, error=hetdp.UsageError) == (
+        f"the matrix has the format {layout}; coo, csr, csc, lil, dok store the edges alone,"
+        f" others fill up with zeros that look like ε = 0. {STORED}"
+    )
+
+
+def test_dia_forgets_stored_zeros_and_bsr_invents_some():
+    assert both_ways((0, 1, 0.0), (1, 2, 1.0)).todia().tocoo().nnz == 2
+    assert both_ways((0, 1, 1.0), size=2).tobsr(blocksize=(2, 2)).tocoo().nnz == 4
+
+
+@pytest.mark.parametrize("wrong", [None, "matrix", 3, {(0, 1): 0.5}, networkx.path_graph(2)])
+def test_what_is_no_matrix_is_refused(wrong):
+    assert message(from_scipy, wrong, error=hetdp.UsageError) == (
+        f"{type(wrong).__name__} is no sparse matrix;"
+        " in a sparse matrix every stored entry is the ε of an edge, zeros included."
+    )
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
+def test_a_matrix_that_is_not_square_is_refused(shape):
+    said = message(from_scipy, scipy.sparse.csr_array(shape))
+    assert said == f"sparse matrix: matrix: not square, of shape {shape}; rows and columns are the same datasets."
+
+
+def test_a_sparse_vector_is_refused():
+    assert "not square, of shape (2,)" in message(from_scipy, scipy.sparse.coo_array(np.array([0.0, 1.0])))
+
+
+def test_integers_are_epsilons_too():
+    matrix = both_ways((0, 1, 0), (1, 2, 3), dtype=np.int8)
+    assert edges_of(from_scipy(matrix)) == [[0, 1], [1, 2], [0.0, 3.0]]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.longdouble])
+def test_short_and_long_floats_are_never_rounded_up(kind):
+    used = from_scipy(both_ways((0, 1, 0.1), dtype=kind)).epsilon
+    assert Fraction(float(used[0])) <= Fraction(1, 10)
+    assert used[0] == pytest.approx(0.1)
+
+
+def test_a_matrix_of_truth_values_is_refused():
+    assert message(from_scipy, both_ways((0, 1, True), dtype=bool), error=hetdp.UsageError) == (
+        "the entries are of type bool; every entry is an ε, a real number ≥ 0."
+        " Hint: an adjacency matrix times a number gives every edge that ε"
+    )
+
+
+def test_a_matrix_of_complex_numbers_is_refused():
+    said = message(from_scipy, both_ways((0, 1, 1.0), dtype=complex), error=hetdp.UsageError)
+    assert said == "the entries are of type complex128; every entry is an ε, a real number ≥ 0."
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["x", "y", "z"], ("x", "y", "z"), "xyz", np.array(["x", "y", "z"]), pandas.Index(["x", "y", "z"]), iter("xyz")],
+    ids=lambda x: type(x).__name__,
+)
+def test_labels_name_the_rows_in_order(labels):
+    used = from_scipy(both_ways((0, 2, 0.5)), labels=labels)
+    assert list(used.datasets) == ["x", "y", "z"]
+    assert [used.label(int(end)) for end in (used.edges()[0][0], used.edges()[1][0])] == ["x", "z"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["x", "y"], "labels: wrong number of labels 2 for 3 rows; each row has a label, in order."),
+        (["x", "y", "x"], "datasets[2]: duplicate dataset 'x'; each dataset is listed once."),
+        (["x", None, "z"], "datasets[1]: missing label None; a label is never missing."),
+        (pandas.Series(["x", pandas.NA, "z"]), "datasets[1]: missing label None; a label is never missing."),
+        ({"x", "y"}, "labels: no column: "),
+        (3, "labels: no column: 3; a column is a list, an array or another sequence."),
+    ],
+    ids=["too few", "twice", "missing", "NA", "a set", "a number"],
+)
+def test_labels_that_do_not_fit_are_refused(labels, said):
+    assert message(from_scipy, both_ways((0, 2, 0.5)), labels=labels).startswith(f"sparse matrix: {said}")
+
+
+def test_a_mapping_of_labels_is_refused():
+    said = message(from_scipy, both_ways((0, 2, 0.5)), labels={0: "x", 1: "y", 2: "z"}, error=hetdp.UsageError)
+    assert said == "dict is no list of labels; labels has the label of each row, in order."
+
+
+def test_the_empty_matrix_is_a_graph_and_so_is_one_without_entries():
+    assert from_scipy(scipy.sparse.coo_array((0, 0))).size == 0
+    assert repr(from_scipy(scipy.sparse.csr_array((4, 4)))) == "DatasetGraph(4 datasets, 0 edges)"
+
+
+def test_the_matrix_is_left_as_it_was_and_may_change_later():
+    matrix = both_ways((0, 1, 0.5), (0, 1, 0.5))
+    used = from_scipy(matrix)
+    assert matrix.nnz == 4
+    matrix.data[:] = 9.0
+    assert edges_of(used)[2] == [0.5]

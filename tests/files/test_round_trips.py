@@ -1,0 +1,104 @@
+"""What is written and read again is the same to the last bit, in every format."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import hetdp
+from hetdp.files import places, saving
+from hetdp.mechanism.balanced import balanced_pins
+from tests.files.problems import facts, mechanism_facts, written
+
+TABLES = ("csv", "parquet")
+
+
+@given(written(anything=True))
+def test_a_problem_survives_json(state):
+    problem, partial = state
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "problem.json")
+        hetdp.save(problem, path, partial)
+        assert facts(*hetdp.read_problem(path)) == facts(problem, partial)
+
+
+@settings(max_examples=40)
+@given(written())
+@pytest.mark.parametrize("tables", TABLES)
+def test_a_problem_survives_a_folder_of_tables(tables, state):
+    problem, partial = state
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "problem")
+        hetdp.save(problem, path, partial, tables=tables)
+        assert facts(*hetdp.read_problem(path)) == facts(problem, partial)
+
+
+@settings(max_examples=40)
+@given(written())
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
+def test_a_mechanism_survives_every_format(suffix, state):
+    problem, _ = state
+    mechanism = hetdp.extend(problem, balanced_pins(problem))
+    with TemporaryDirectory() as folder:
+        path = Path(folder, f"mechanism{suffix}")
+        hetdp.save(mechanism, path)
+        assert mechanism_facts(hetdp.load(path, problem)) == mechanism_facts(mechanism)
+        assert mechanism_facts(hetdp.load(path)) == mechanism_facts(mechanism)
+
+
+@settings(max_examples=40)
+@given(written())
+def test_large_csv_files_are_read_and_written_as_small_ones_are(state):
+    problem, partial = state
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        hetdp.save(problem, Path(folder, "small"), partial, tables="csv")
+        patch.setattr(saving, "SMALL_TABLE", -1)
+        patch.setattr(places, "SMALL_FILE", -1)
+        hetdp.save(problem, Path(folder, "large"), partial, tables="csv")
+        for name in ("small", "large"):
+            assert facts(*hetdp.read_problem(Path(folder, name))) == facts(problem, partial)
+        patch.undo()
+        assert facts(*hetdp.read_problem(Path(folder, "large"))) == facts(problem, partial)
+
+
+def test_a_coordinate_where_p_has_rounded_to_one_survives(tmp_path: Path):
+    graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [60.0, 0.5, math.inf])
+    problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2, "d": 2})
+    mechanism = hetdp.extend(problem, {"b": 0.6, "c": 0.4})
+    assert mechanism["a"] == 1.0
+    for suffix in (".json", ".csv", ".parquet"):
+        hetdp.save(mechanism, tmp_path / f"m{suffix}")
+        again = hetdp.load(tmp_path / f"m{suffix}", problem)
+        assert again.coordinates.tolist() == mechanism.coordinates.tolist()
+        assert again.coordinates[3] == -math.inf
+        assert 0.0 < again.errors[0] < 1e-25
+
+
+def test_a_mechanism_in_another_order_is_brought_into_the_problems_order(tmp_path: Path):
+    graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
+    problem = hetdp.Problem(graph, [1, 1, 2])
+    mechanism = hetdp.extend(problem, {"b": 0.6, "c": 0.4})
+    rows = list(zip(*(np.asarray(column).tolist() for column in mechanism.columns().values()), strict=True))
+    lines = [
+        ",".join("" if x is None else str(x).lower() if isinstance(x, bool) else str(x) for x in row) for row in rows
+    ]
+    path = tmp_path / "m.csv"
+    path.write_text("\n".join([",".join(mechanism.columns()), *lines[::-1]]) + "\n")
+    again = hetdp.load(path, problem)
+    assert again.coordinates.tolist() == mechanism.coordinates.tolist()
+    assert again.links.tolist() == mechanism.links.tolist()
+
+
+def test_thousands_of_rows_without_a_binding_come_before_the_first_with_one(tmp_path: Path):
+    size = 5000
+    graph = hetdp.DatasetGraph.from_edges(["x0"], [f"x{size - 1}"], 1.0, datasets=[f"x{at}" for at in range(size)])
+    problem = hetdp.Problem(graph, [1] * size)
+    mechanism = hetdp.extend(problem, {f"x{at}": 0.5 for at in range(size - 1)})
+    assert mechanism.links[-1] == 0
+    hetdp.save(mechanism, tmp_path / "m.parquet")
+    assert hetdp.load(tmp_path / "m.parquet", problem).links.tolist() == mechanism.links.tolist()
