@@ -40,8 +40,8 @@ def written(draw: st.DrawFn, anything: bool = False) -> tuple[hetdp.Problem, het
     pairs = draw(st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=8))
     epsilons = [draw(EPSILONS) for _ in pairs]
     classes = [draw(st.sampled_from(["ann", "bob", None])) for _ in pairs] if draw(st.booleans()) else None
-    ends = [[names[pair[side]] for pair in pairs] for side in (0, 1)]
-    graph = hetdp.DatasetGraph.from_edges(*ends, epsilons, datasets=names, duplicates="min", classes=classes)
+    source, target = ([names[pair[side]] for pair in pairs] for side in (0, 1))
+    graph = hetdp.DatasetGraph.from_edges(source, target, epsilons, names, duplicates="min", classes=classes)
     answers = [draw(st.sampled_from([1, 2])) for _ in names]
     weights = [draw(st.floats(0.0, 1e300)) for _ in names] if draw(st.booleans()) else None
     about = {"title": draw(TEXTS)} if draw(st.booleans()) else None

@@ -98,7 +98,9 @@ def _edges(graph: Any, attribute: str, findings: Findings) -> Edges:
     stated = np.flatnonzero(is_stated).tolist()
     source, target = ([ends[at] for at in stated] for ends in (every.source, every.target))
     edges = Edges(source, target, np.empty(0), row=lambda at: f"edge {stated[at]}")
-    return edges._replace(epsilon=epsilons([listed[at][2][attribute] for at in stated], edges.place, findings))
+    unread: list[int] = []
+    values = epsilons([listed[at][2][attribute] for at in stated], edges.place, findings, unread)
+    return edges._replace(epsilon=values, unread=unread)
 
 
 def _no_attribute(place: str, attribute: str, others: list[str]) -> Fault:

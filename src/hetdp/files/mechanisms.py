@@ -92,7 +92,7 @@ def _open(path: str | Path) -> Sheet:
     findings = Findings(name)
     if meta:
         require_version(meta, name, findings)
-        if meta.get("kind", "mechanism") != "mechanism" or meta.get("notion", PURE.name) not in NOTIONS:
+        if meta.get("kind", "mechanism") != "mechanism" or meta.get("notion", PURE.name) not in list(NOTIONS):
             value = f"{shown(meta.get('kind'))}, notion {shown(meta.get('notion'))}"
             rule = f"it is of kind 'mechanism', and its notion one of {', '.join(sorted(NOTIONS))}"
             findings.add(Fault("no mechanism, but of kind", name, value, rule))

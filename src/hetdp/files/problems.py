@@ -98,7 +98,7 @@ def _require_form(sheets: Sheets, findings: Findings) -> None:
     if meta.get("labels", TEXT) not in (TEXT, INTEGER):
         rule = f"labels in CSV files are {TEXT!r} or {INTEGER!r}"
         findings.add(Fault("unknown kind of labels", f"{sheets.name}, labels", shown(meta["labels"]), rule))
-    if meta.get("notion", PURE.name) not in NOTIONS:
+    if meta.get("notion", PURE.name) not in list(NOTIONS):
         rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
         findings.add(Fault("unknown notion", f"{sheets.name}, notion", shown(meta["notion"]), rule))
     for table, needed, known in (
@@ -136,12 +136,12 @@ def _graph(sheets: Sheets, labels: Labels, duplicates: str, findings: Findings) 
         findings.raise_if_any()
         return DatasetGraph.from_edges([], [], [], datasets=labels.names)
     source, target = (_labels(sheets, table, end, findings) for end in ("source", "target"))
-    epsilon = epsilons(table.number_column("epsilon"), table.row, findings)
+    unread: list[int] = []
+    epsilon = epsilons(table.number_column("epsilon"), table.row, findings, unread)
     classes = classes_of(table.columns.get("class"), findings)
     ends = labels.indices(source), labels.indices(target)
-    return DatasetGraph.from_ends(
-        labels, ends, Edges(source, target, epsilon, classes, table.row), duplicates, findings
-    )
+    edges = Edges(source, target, epsilon, classes, table.row, unread)
+    return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings)
 
 
 def _notion(sheets: Sheets) -> Notion:

@@ -17,7 +17,8 @@ from hetdp.problem.space import Floats
 
 Integers = NDArray[np.int64]
 REAL = (np.floating, np.integer)
-ONE_BY_ONE = (str, bytes, bool, complex, np.bool_, np.complexfloating, np.timedelta64, Decimal, Fraction)
+SHORT = (np.float16, np.float32)
+ONE_BY_ONE = (str, bytes, bool, complex, np.bool_, np.complexfloating, np.timedelta64, Decimal, Fraction, *SHORT)
 
 
 def by_label(values: Any) -> Mapping[Any, Any] | None:
@@ -71,8 +72,18 @@ def distinct(integers: NDArray[Any]) -> NDArray[Any]:
     return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
 
 
-def numbers(values: Any, place: Callable[[int], str], what: str, rule: str, findings: Findings) -> Floats:
-    """The values as floats, exact ones rounded down; what is no number is a fault, and stands as 0 meanwhile."""
+def numbers(
+    values: Any,
+    place: Callable[[int], str],
+    what: str,
+    rule: str,
+    findings: Findings,
+    unread: list[int] | None = None,
+) -> Floats:
+    """The values as floats, exact ones rounded down; what is no number is a fault, and stands as 0 meanwhile.
+
+    The positions of those are appended to `unread`.
+    """
     if isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.dtype != np.float64:
         return _from_other_floats(values)
     kinds = set() if isinstance(values, np.ndarray) and values.dtype.kind in "fiu" else set(map(type, values))
@@ -84,21 +95,26 @@ def numbers(values: Any, place: Callable[[int], str], what: str, rule: str, find
             raise ValueError  # a list of lists
         return array
     except (TypeError, ValueError, OverflowError):
-        return np.array([_number(value, at, place, what, rule, findings) for at, value in enumerate(values)])
+        read = [_number(value) for value in values]
+    wrong = [at for at, value in enumerate(read) if value is None]
+    findings.add_at(np.array(wrong, dtype=np.int64), lambda at: Fault(what, place(at), shown(values[at]), rule))
+    (unread if unread is not None else []).extend(wrong)
+    return np.array([0.0 if value is None else value for value in read], dtype=np.float64)
 
 
-def _number(value: Any, at: int, place: Callable[[int], str], what: str, rule: str, findings: Findings) -> float:
+def _number(value: Any) -> float | None:
     try:
         if value is None:
             return math.nan
         if isinstance(value, (Decimal, Fraction)):
             return _not_above(value)
+        if isinstance(value, SHORT):
+            return float(str(value))
         if not isinstance(value, (str, bytes, bool, complex, np.bool_, np.generic)) or isinstance(value, REAL):
             return float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    findings.add(Fault(what, place(at), shown(value), rule))
-    return 0.0
+    return None
 
 
 def _not_above(value: Decimal | Fraction) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,8 @@ class Edges(NamedTuple):
         target: label of the other end.
         epsilon: ε as written.
         classes: the class of each, if classes were given.
-        row: how messages name an edge, such as ``edge 4`` or ``edges.csv, line 6``.
+        row: how messages name an edge, such as ``edge 4`` or ``edges.csv row 6``.
+        unread: positions where ε is no number, which has been reported.
     """
 
     source: Any
@@ -36,6 +37,7 @@ class Edges(NamedTuple):
     epsilon: Floats
     classes: Classes | None = None
     row: Callable[[int], str] = "edge {}".format
+    unread: Sequence[int] = ()
 
     def place(self, at: int) -> str:
         """One edge in a message."""
@@ -58,12 +60,13 @@ def edge_columns(source: Any, target: Any, epsilon: Any, classes: Any, findings:
     for name, ends in (("source", source), ("target", target)):
         require_names(name, ends, findings)
     findings.raise_if_any()
-    return Edges(source, target, epsilons(epsilon, "edge {}".format, findings), known)
+    unread: list[int] = []
+    return Edges(source, target, epsilons(epsilon, "edge {}".format, findings, unread), known, unread=unread)
 
 
-def epsilons(values: Any, row: Callable[[int], str], findings: Findings) -> Floats:
-    """A column of ε as floats."""
-    return numbers(values, row, "non-numeric ε", EPSILON_RULE, findings)
+def epsilons(values: Any, row: Callable[[int], str], findings: Findings, unread: list[int] | None = None) -> Floats:
+    """A column of ε as floats; where one is no number, its position is appended to `unread`."""
+    return numbers(values, row, "non-numeric ε", EPSILON_RULE, findings, unread)
 
 
 def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: Findings) -> NDArray[np.int64]:
@@ -74,7 +77,9 @@ def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: Findings
     findings.add_where(negative, lambda at: Fault("negative ε", place(at), repr(float(epsilon[at])), EPSILON_RULE))
     unknown = (ends[0] < 0) | (ends[1] < 0)
     findings.add_where(unknown, lambda at: _unknown_end(edges, at, source_is_known=bool(ends[0][at] >= 0)))
-    return np.flatnonzero(~(negative | missing | unknown))
+    faulty = negative | missing | unknown
+    faulty[list(edges.unread)] = True
+    return np.flatnonzero(~faulty)
 
 
 def contradictions(arcs: Arcs, repeated: Mask, usable: NDArray[np.int64], edges: Edges, findings: Findings) -> None:

@@ -1,0 +1,243 @@
+"""Every fault of a file is named with its place, value and rule; nothing is guessed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import hetdp
+
+DATASETS = [{"dataset": "a", "query": 1, "p": 0.6}, {"dataset": "b", "query": 2, "p": 0.4}]
+EDGES = [{"source": "a", "target": "b", "epsilon": 1.0}]
+
+
+def message_of(path: Path | str, **options) -> str:
+    with pytest.raises(hetdp.InputError) as refusal:
+        hetdp.read_problem(path, **options)
+    return str(refusal.value).replace(str(path), "FILE")
+
+
+def written(folder: Path, document) -> Path:
+    path = folder / "problem.json"
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return path
+
+
+def whole(**changes) -> dict:
+    return {"schema_version": 1, "datasets": DATASETS, "edges": EDGES} | changes
+
+
+def edge(**changes) -> dict:
+    return whole(edges=[EDGES[0] | changes])
+
+
+KEYS = "the keys are schema_version, kind, notion, positive, about, labels, datasets, edges."
+NO_LABEL = "a label is text, a number, or (in JSON) a list of these."
+DOCUMENTS = {
+    "no JSON": ("{", "FILE: FILE: no JSON: Expecting property name enclosed in double quotes"),
+    "a list": ("[]", "FILE: FILE: no JSON object, but list; it is a JSON object."),
+    "NaN": ('{"x": NaN}', 'no JSON: NaN is no JSON; infinity is written "inf", and a missing value is left out; it is'),
+    "a key twice": (
+        '{"edges": [], "edges": []}',
+        "no JSON: the key 'edges' is there twice; it is a JSON object in UTF-8.",
+    ),
+    "nesting": ("[" * 100_000, "no JSON: too deeply nested; it is a JSON object."),
+    "no version": (
+        {"datasets": [], "edges": []},
+        "FILE: FILE: missing schema_version; this hetdp reads schema_version 1.",
+    ),
+    "a newer version": (
+        whole(schema_version=2),
+        "FILE: FILE: a newer schema_version: 2; this hetdp reads schema_version 1. Hint: a newer hetdp reads it",
+    ),
+    "a version of text": (whole(schema_version="1"), "FILE: FILE: schema_version '1'; this hetdp reads"),
+    "true as a version": (whole(schema_version=True), "FILE: FILE: schema_version True; this hetdp reads"),
+    "a renamed key": (
+        {"schema_version": 1, "datasets": DATASETS, "links": EDGES},
+        "FILE: FILE: missing key edges; 'edges' is a list of objects.",
+    ),
+    "a misspelt key": (whole(notions="pure"), f"unknown key 'notions'; {KEYS} Hint: 'notion' looks like it"),
+    "edges that are no records": (whole(edges=[[1, 2]]), "no list of records: edges; 'edges' is a list of objects."),
+    "a mechanism": (whole(kind="mechanism"), "no problem, but of kind 'mechanism'; its kind is 'problem'."),
+    "words that are none": (whole(about=["x"]), "FILE, about: no words: ['x']; it is an object of texts."),
+    "another notion": (whole(notion="gauss"), "FILE, notion: unknown notion 'gauss'; a notion is one of pure."),
+    "a notion that is a list": (whole(notion=[]), "FILE, notion: unknown notion []; a notion is one of pure."),
+    "unknown labels": (whole(labels="hex"), "labels in CSV files are 'text' or 'integer'."),
+    "a missing column": (
+        whole(edges=[{"source": "a", "target": "b", "eps": 1.0}]),
+        "edges: missing column epsilon; source, target, epsilon must be there. Hint: 'eps' looks like it",
+    ),
+    "an unknown column": (
+        edge(colour="red"),
+        "FILE: edges: unknown column 'colour'; the columns are source, target, epsilon, class.",
+    ),
+    "a column of another notion": (
+        edge(delta=1e-6),
+        "FILE: edges: a column that would be ignored: delta; the notion 'pure' has no such parameter.",
+    ),
+    "epsilon as text": (edge(epsilon="1.0"), "FILE: edges[0]: non-numeric ε '1.0'; ε is a number ≥ 0."),
+    "no epsilon": (edge(epsilon=None), "FILE: edges[0] ('a', 'b'): missing ε nan; ε is a number ≥ 0."),
+    "negative epsilon": (edge(epsilon=-1), "FILE: edges[0] ('a', 'b'): negative ε -1.0; ε is a number ≥ 0."),
+    "an unknown end": (edge(target="c"), "FILE: edges[0] ('a', 'c'): unknown dataset 'c'; both ends of an edge"),
+    "a label that is an object": (edge(source={}), f"FILE: 2 faults\n  edges[0], source: label {{}}; {NO_LABEL}"),
+    "a label that is true": (edge(source=True), f"  edges[0], source: label True; {NO_LABEL}"),
+    "a dataset twice": (
+        whole(datasets=[*DATASETS, DATASETS[0]]),
+        "FILE: datasets[2]: duplicate dataset 'a'; each dataset is listed once.",
+    ),
+    "a dataset without a name": (
+        whole(datasets=[{"query": 1}, *DATASETS]),
+        f"FILE: datasets[0], dataset: missing label; {NO_LABEL}",
+    ),
+    "contradictory edges": (
+        whole(edges=[*EDGES, {"source": "b", "target": "a", "epsilon": 2.0}]),
+        "FILE: edges[1] ('b', 'a'): contradictory duplicate edge, ε 2.0 here, 1.0 at edges[0];",
+    ),
+    "a third answer": (
+        whole(datasets=[*DATASETS, {"dataset": "c", "query": 3}]),
+        "FILE: dataset 'c': a third answer 3; a query has two answers",
+    ),
+    "no answer": (whole(datasets=[*DATASETS, {"dataset": "c"}]), "FILE: dataset 'c': no answer; every dataset has a"),
+    "p out of range": (
+        whole(datasets=[DATASETS[0] | {"p": 1.5}, DATASETS[1]]),
+        "FILE: dataset 'a': p out of range: 1.5; a probability lies in [0, 1].",
+    ),
+    "pinned twice": (
+        whole(datasets=[DATASETS[0] | {"z": 0.5}, DATASETS[1]]),
+        "FILE: dataset 'a': pinned twice; a dataset is pinned once, as p, as z or as error.",
+    ),
+    "a negative weight": (
+        whole(datasets=[DATASETS[0] | {"weight": -1}, DATASETS[1] | {"weight": 1}]),
+        "FILE: dataset 'a': weight out of range: -1.0; a weight is a finite number ≥ 0.",
+    ),
+    "a huge number": (edge(epsilon=10**400), "FILE: edges[0]: non-numeric ε 1000000000"),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_fault_of_a_json_file_is_named(name, tmp_path: Path):
+    document, expected = DOCUMENTS[name]
+    assert expected in message_of(written(tmp_path, document))
+
+
+def test_all_faults_of_a_file_are_listed_together(tmp_path: Path):
+    document = whole(
+        datasets=[{"dataset": "a", "query": 1, "p": 2}, {"dataset": "b", "query": 2, "weight": -1}],
+        edges=[{"source": "a", "target": "x", "epsilon": -1}, {"source": "a", "target": "b", "epsilon": "x"}],
+    )
+    message = message_of(written(tmp_path, document))
+    assert message.startswith("FILE: 6 faults\n")
+    for part in (
+        "p out of range: 2.0",
+        "no weight",
+        "weight out of range: -1.0",
+        "negative ε -1.0",
+        "unknown dataset 'x'",
+    ):
+        assert part in message
+    assert "edges[1]: non-numeric ε 'x'" in message
+
+
+def test_what_is_not_there_is_said_to_be_so(tmp_path: Path):
+    assert "there is no such file" in message_of(tmp_path / "nothing.json")
+    assert "there is no such file" in message_of(tmp_path / ("x" * 50) / "nothing.json")
+    assert "File name too long" in message_of(tmp_path / ("x" * 5000))
+    assert "there is no such file" in message_of("a\0b")
+
+
+def test_an_unknown_kind_of_file_is_refused(tmp_path: Path):
+    (tmp_path / "problem.txt").write_text("{}")
+    assert "an unknown kind of file .txt; a problem is a .json file, or a folder" in message_of(
+        tmp_path / "problem.txt"
+    )
+
+
+def folder_of(place: Path, datasets: str | None, edges: str | None, meta: str | None = None) -> Path:
+    folder = place / "problem"
+    folder.mkdir()
+    for name, text in (("datasets.csv", datasets), ("edges.csv", edges), ("problem.json", meta)):
+        if text is not None:
+            (folder / name).write_text(text)
+    return folder
+
+
+ROWS = "dataset,query,p\n01,1,0.6\n02,2,0.4\n"
+PAIRS = "source,target,epsilon\n01,02,0.5\n"
+FOLDERS = {
+    "no edges": ((ROWS, None), "no table of edges; a problem folder holds one of edges.csv, edges.parquet, edges/part"),
+    "too few fields": (
+        (ROWS, PAIRS + "01,02\n"),
+        "edges.csv row 2: wrong number of fields: 2 instead of 3; a CSV file",
+    ),
+    "open quotes": ((ROWS, PAIRS + '"01,02,1\n'), "edges.csv: no CSV: unexpected end of data; a CSV file is UTF-8"),
+    "no number": ((ROWS, PAIRS + "02,01,1_0\n"), "FILE: edges.csv row 2: non-numeric ε '1_0'; ε is a number ≥ 0."),
+    "a space": ((ROWS, PAIRS + "02,01, 1\n"), "FILE: edges.csv row 2: non-numeric ε ' 1'; ε is a number ≥ 0."),
+    "NaN": ((ROWS, PAIRS + "02,01,nan\n"), "FILE: edges.csv row 2: non-numeric ε 'nan'; ε is a number ≥ 0."),
+    "nothing": ((ROWS, PAIRS + "02,01,\n"), "FILE: edges.csv row 2 ('02', '01'): missing ε nan; ε is a number ≥ 0."),
+    "an unknown end": ((ROWS, PAIRS + "1,02,1\n"), "FILE: edges.csv row 2 ('1', '02'): unknown dataset '1'; both ends"),
+    "a column twice": ((ROWS, "source,source\n"), "edges.csv: a column that is there twice: source; each column"),
+    "no header": ((ROWS, "01,02,0.5\n"), "edges.csv: missing column source; source, target, epsilon must be there."),
+    "an empty file": (("", PAIRS), "FILE: edges.csv row 1 ('01', '02'): unknown dataset '01'; both ends of an edge"),
+    "a dataset twice": ((ROWS + "01,1,\n", PAIRS), "FILE: datasets.csv row 3: duplicate dataset '01'; each dataset is"),
+    "a newer version": ((ROWS, PAIRS, '{"schema_version": 7}'), "a newer schema_version: 7; this hetdp reads"),
+    "labels that are no integers": (
+        (ROWS, PAIRS, '{"schema_version": 1, "labels": "integer"}'),
+        "datasets.csv row 1, dataset: no integer: '01'; the file says that its labels are integers.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_fault_of_a_folder_is_named(name, tmp_path: Path):
+    texts, expected = FOLDERS[name]
+    assert expected in message_of(folder_of(tmp_path, *texts))
+
+
+def test_text_that_is_not_unicode_is_refused(tmp_path: Path):
+    folder = folder_of(tmp_path, ROWS, PAIRS)
+    (folder / "edges.csv").write_bytes(b"source,target,epsilon\n\xff,02,1\n")
+    assert "edges.csv: no CSV: 'utf-8' codec can't decode byte 0xff" in message_of(folder)
+
+
+def test_two_tables_of_one_name_are_refused(tmp_path: Path):
+    folder = folder_of(tmp_path, ROWS, PAIRS)
+    (folder / "edges.parquet").write_bytes(b"")
+    assert "two tables of one name: edges.csv, edges.parquet" in message_of(folder)
+
+
+def test_a_parquet_file_that_is_none_is_refused(tmp_path: Path):
+    folder = folder_of(tmp_path, ROWS, None)
+    (folder / "edges.parquet").write_bytes(b"PAR1 but no more than that PAR1")
+    assert "edges.parquet: cannot be read:" in message_of(folder)
+
+
+def test_a_folder_needs_no_words_and_text_labels_stay_text(tmp_path: Path):
+    problem, partial = hetdp.read_problem(folder_of(tmp_path, ROWS, PAIRS))
+    assert list(problem.graph.datasets) == ["01", "02"]
+    assert hetdp.extend(problem, partial)["01"] == 0.6
+
+
+def test_answers_may_be_words_if_the_file_or_the_caller_says_which_is_meant(tmp_path: Path):
+    rows = "dataset,query\na,yes\nb,no\n"
+    folder = folder_of(tmp_path, rows, "source,target,epsilon\na,b,1\n")
+    assert "unclear which answer is 1: 'yes', 'no'" in message_of(folder)
+    assert hetdp.read_problem(folder, positive="no").problem.answers.tolist() == [2, 1]
+    (folder / "problem.json").write_text('{"schema_version": 1, "positive": "yes"}')
+    assert hetdp.read_problem(folder).problem.answers.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(("given", "meant"), [("1,2", [1, 2]), ("0,1", [2, 1]), ("true,False", [1, 2])])
+def test_answers_in_csv_are_numbers_or_truth(given, meant, tmp_path: Path):
+    first, second = given.split(",")
+    rows = f"dataset,query\na,{first}\nb,{second}\n"
+    folder = folder_of(tmp_path, rows, "source,target,epsilon\na,b,1\n")
+    assert hetdp.read_problem(folder).problem.answers.tolist() == meant
+
+
+def test_duplicates_are_kept_apart_or_the_smaller_epsilon_wins(tmp_path: Path):
+    folder = folder_of(tmp_path, ROWS, PAIRS + "02,01,0.25\n")
+    assert "contradictory duplicate edge, ε 0.25 here, 0.5 at edges.csv row 1" in message_of(folder)
+    problem, _ = hetdp.read_problem(folder, duplicates="min")
+    assert problem.graph.edges()[2].tolist() == [0.25]
