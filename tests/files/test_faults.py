@@ -43,6 +43,7 @@ DOCUMENTS = {
         '{"edges": [], "edges": []}',
         "no JSON: the key 'edges' is there twice; it is a JSON object in UTF-8.",
     ),
+    "half of a character": ('{"x": "\\ud800"}', "no JSON: half of a character; it is a JSON object in UTF-8."),
     "nesting": ("[" * 100_000, "no JSON: too deeply nested; it is a JSON object."),
     "no version": (
         {"datasets": [], "edges": []},

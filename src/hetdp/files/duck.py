@@ -141,9 +141,12 @@ def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
 
 def _copy(path: Path, columns: dict[str, Any], options: str) -> None:
     cells = ", ".join(f"{_written(column, values)} AS {_name(column)}" for column, values in columns.items())
-    with connection() as database:
-        database.register("sheet", columns)
-        database.execute(f"COPY (SELECT {cells} FROM sheet) TO {_quoted(str(path))} ({options})")
+    try:
+        with connection() as database:
+            database.register("sheet", columns)
+            database.execute(f"COPY (SELECT {cells} FROM sheet) TO {_quoted(str(path))} ({options})")
+    except load_whole("duckdb").Error as refusal:
+        raise OSError(5, str(refusal).rpartition(": ")[2]) from None
 
 
 def _written(column: str, values: Any) -> str:

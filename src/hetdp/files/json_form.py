@@ -24,13 +24,22 @@ def read_json(path: Path | None, name: str) -> dict[str, Any]:
     """The document in a file, or on standard input; what is no JSON object is refused."""
     data = sys.stdin.buffer.read() if path is None else path.read_bytes()
     try:
-        document = json.loads(
-            data.decode("utf-8-sig"), object_pairs_hook=_distinct, parse_float=numerals.number, parse_constant=_constant
-        )
+        text = data.decode("utf-8-sig")
+    except ValueError as fault:
+        raise InputError(name, [Fault("no JSON:", name, str(fault), "it is a JSON object in UTF-8")]) from None
+    return parse_json(text, name)
+
+
+def parse_json(text: str, name: str) -> dict[str, Any]:
+    """The document in a text."""
+    try:
+        document = json.loads(text, object_pairs_hook=_distinct, parse_float=numerals.number, parse_constant=_constant)
     except RecursionError:
         raise InputError(name, [Fault("no JSON:", name, "too deeply nested", "it is a JSON object")]) from None
-    except ValueError as fault:  # also of the wrong encoding, and of numbers with thousands of digits
+    except ValueError as fault:  # also of numbers with thousands of digits
         raise InputError(name, [Fault("no JSON:", name, str(fault), "it is a JSON object in UTF-8")]) from None
+    if "\\ud" in text.lower() and not _is_unicode(document):
+        raise InputError(name, [Fault("no JSON:", name, "half of a character", "it is a JSON object in UTF-8")])
     if not isinstance(document, dict):
         raise InputError(name, [Fault("no JSON object, but", name, type(document).__name__, "it is a JSON object")])
     return document
@@ -69,6 +78,14 @@ def lines_of(document: dict[str, Any]) -> Iterator[str]:
 def write_json(file: TextIO, document: dict[str, Any]) -> None:
     """The document, to an open file."""
     file.writelines(f"{line}\n" for line in lines_of(document))
+
+
+def _is_unicode(document: Any) -> bool:
+    """Whether every text can be written again; an escape may stand for half of a character."""
+    try:
+        return bool(json.dumps(document, ensure_ascii=False).encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _dumped(value: Any) -> str:

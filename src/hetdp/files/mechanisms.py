@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ from hetdp import progress
 from hetdp.errors import Fault, InputError, shown
 from hetdp.files.answers import answer_column
 from hetdp.files.duck import parquet_metadata
-from hetdp.files.json_form import read_json, table_of
+from hetdp.files.json_form import parse_json, read_json, table_of
 from hetdp.files.places import STANDARD, existing, open_document, open_table, reading, suffix_of
 from hetdp.files.saving import digest_of, sidecar_of
 from hetdp.files.schema import INTEGER, MECHANISM_COLUMNS, require_columns, require_version
@@ -96,6 +95,9 @@ def _open(path: str | Path) -> Sheet:
             value = f"{shown(meta.get('kind'))}, notion {shown(meta.get('notion'))}"
             rule = f"it is of kind 'mechanism', and its notion one of {', '.join(sorted(NOTIONS))}"
             findings.add(Fault("no mechanism, but of kind", name, value, rule))
+    moved = meta.get("moved", 0.0)
+    if isinstance(moved, bool) or not isinstance(moved, (int, float)) or not 0.0 <= moved < 1.0:
+        findings.add(Fault("no distance:", f"{name}, moved", shown(moved), "it is a small number ≥ 0"))
     require_columns(list(table.columns), ("dataset",), MECHANISM_COLUMNS, table.name, findings)
     if not {"z", "p", "error"} & table.columns.keys():
         findings.add(Fault("no values", table.name, "", "a mechanism has a column z, p or error"))
@@ -107,7 +109,7 @@ def _beside(place: Path, name: str) -> dict[str, Any]:
     """The words beside a table; a table made elsewhere has none."""
     if place.suffix.lower() == ".parquet":
         text = parquet_metadata(place, name)
-        return {} if text is None else dict(json.loads(text))
+        return {} if text is None else parse_json(text, name)
     beside = sidecar_of(place)
     if not beside.exists():
         return {}
@@ -115,7 +117,7 @@ def _beside(place: Path, name: str) -> dict[str, Any]:
     if words.get("table_sha256") != digest_of(place):
         rule = f"{beside.name} belongs to the table as it was written"
         hint = f"without {beside.name} the table is read as one made elsewhere"
-        raise InputError(name, [Fault("a table that was changed since:", name, "", rule, hint)])
+        raise InputError(name, [Fault("a table that was changed since", name, "", rule, hint)])
     return words
 
 

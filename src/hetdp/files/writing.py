@@ -81,6 +81,8 @@ def _refusals(path: Path) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
+    except UnicodeEncodeError:
+        raise UsageError(f"cannot write {str(path)!r}: a label has half of a character", "text is Unicode") from None
     except OSError as refusal:
         reason = refusal.strerror or str(refusal)
         raise UsageError(f"cannot write {str(path)!r}: {reason}", OUTPUT_RULE) from refusal

@@ -35,13 +35,17 @@ def _text_of(labels: Any) -> bytes:
     if isinstance(labels, range):
         return b"0 to n - 1\n"
     try:
-        return json.dumps(list(labels), ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass") + b"\n"
-    except (TypeError, ValueError, RecursionError):
-        label = next(label for label in labels if not isinstance(label, (str, int)))
+        return json.dumps(list(labels), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    except (TypeError, ValueError, RecursionError):  # half of a character is a ValueError too
+        label = next(label for label in labels if not isinstance(label, int) and not _is_unicode(label))
         raise UsageError(
             f"the label {shown(label)} cannot be written down",
             "to be told apart, labels are text, numbers, or tuples of these",
         ) from None
+
+
+def _is_unicode(label: Any) -> bool:
+    return isinstance(label, str) and not any("\ud800" <= character <= "\udfff" for character in label)
 
 
 def _little(array: NDArray[Any]) -> Any:

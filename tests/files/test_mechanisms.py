@@ -1,0 +1,195 @@
+"""A mechanism file is read without trusting it, and only where it fits."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.files.mechanisms import load_claim
+
+GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
+PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2})
+MECHANISM = hetdp.extend(PROBLEM, {"b": 0.6, "c": 0.4})
+SUFFIXES = (".json", ".csv", ".parquet")
+
+
+def document(path: Path) -> dict:
+    hetdp.save(MECHANISM, path)
+    return json.loads(path.read_text())
+
+
+def message_of(path: Path, problem: hetdp.Problem | None = PROBLEM) -> str:
+    with pytest.raises(hetdp.InputError) as refusal:
+        hetdp.load(path, problem)
+    return str(refusal.value).replace(str(path), "FILE")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_a_file_says_was_proved_is_not_taken_on_trust(suffix, tmp_path: Path):
+    path = tmp_path / f"m{suffix}"
+    hetdp.save(MECHANISM, path)
+    assert hetdp.load(path, PROBLEM).certificate is None
+    assert hetdp.load(path).certificate is None
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_mechanism_is_not_loaded_with_another_problem(suffix, tmp_path: Path):
+    path = tmp_path / f"m{suffix}"
+    hetdp.save(MECHANISM, path)
+    stricter = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5), [1, 1, 2])
+    assert "FILE: FILE: made for another problem, 'sha256:" in message_of(path, stricter)
+    claim, other = load_claim(path, stricter)
+    assert other
+    assert not hetdp.verify(stricter, claim).private
+    assert not load_claim(path, PROBLEM)[1]
+
+
+def test_a_mechanism_without_its_problem_can_be_read_only(tmp_path: Path):
+    path = tmp_path / "m.json"
+    hetdp.save(MECHANISM, path)
+    alone = hetdp.load(path)
+    assert alone["a"] == MECHANISM["a"]
+    assert alone.problem.identity == PROBLEM.identity
+    assert repr(alone.problem).startswith("Outline(3 datasets, no edges, sha256:")
+    with pytest.raises(hetdp.UsageError, match="loaded without its problem, so it cannot be proved"):
+        hetdp.save(alone, tmp_path / "other.json")
+    assert not (tmp_path / "other.json").exists()
+
+
+def test_a_loaded_mechanism_is_proved_before_it_is_saved_again(tmp_path: Path):
+    facts = document(tmp_path / "m.json")
+    facts["datasets"][0]["z"] = 30.0
+    (tmp_path / "m.json").write_text(json.dumps(facts))
+    tampered = hetdp.load(tmp_path / "m.json", PROBLEM)
+    with pytest.raises(hetdp.VerificationError):
+        hetdp.save(tampered, tmp_path / "again.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json"]
+    hetdp.save(replace(MECHANISM, certificate=None), tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text())["certificate"]["private"] is True
+
+
+def test_one_float_upward_on_a_tight_edge_of_a_saved_mechanism_is_caught(tmp_path: Path):
+    facts = document(tmp_path / "m.json")
+    row = facts["datasets"][0]
+    assert row["binding"] == "b"
+    row["z"] = float(np.nextafter(row["z"], np.inf))
+    (tmp_path / "m.json").write_text(json.dumps(facts))
+    assert not hetdp.verify(PROBLEM, hetdp.load(tmp_path / "m.json", PROBLEM)).private
+
+
+@pytest.mark.parametrize("column", ["p", "z", "error"])
+def test_a_table_made_elsewhere_needs_only_datasets_and_one_column_of_values(column, tmp_path: Path):
+    values = np.asarray(MECHANISM.columns()[column]).tolist()
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join([f"dataset,{column}", *(f"{d},{x!r}" for d, x in zip("abc", values, strict=True))]))
+    mine = hetdp.load(path, PROBLEM)
+    assert np.allclose(mine.probabilities, MECHANISM.probabilities, atol=1e-15)
+    certificate = hetdp.verify(PROBLEM, mine)
+    assert not certificate.optimal
+    assert "a boundary dataset is not pinned" in certificate.shortfall or not certificate.private
+    if column != "error":
+        assert "missing column query; without its problem a mechanism must have the answers itself" in message_of(
+            path, None
+        )
+
+
+FAULTS = {
+    "a problem": (lambda f: f.update(kind="problem"), "no mechanism, but of kind 'problem', notion 'pure'; it is of"),
+    "another notion": (lambda f: f.update(notion=["x"]), "no mechanism, but of kind 'mechanism', notion ['x']; it is"),
+    "a newer version": (lambda f: f.update(schema_version=9), "a newer schema_version: 9; this hetdp reads"),
+    "no datasets": (lambda f: f.pop("datasets"), "missing key datasets; 'datasets' is a list of objects."),
+    "no values": (
+        lambda f: [row.pop(name) for row in f["datasets"] for name in ("p", "z", "error")],
+        "datasets: no values; a mechanism has a column z, p or error.",
+    ),
+    "an unknown column": (lambda f: f["datasets"][0].update(x=1), "datasets: unknown column 'x'; the columns are"),
+    "a value missing": (lambda f: f["datasets"][0].pop("z"), "datasets[0], z: no value; every dataset has a value."),
+    "a value that is text": (
+        lambda f: f["datasets"][0].update(z="1"),
+        "z['a']: non-numeric pin '1'; a pin is a number",
+    ),
+    "a dataset missing": (lambda f: f["datasets"].pop(0), "dataset 'a': no row for"),
+    "a dataset too many": (
+        lambda f: f["datasets"].append({"dataset": "x", "query": 1, "z": 0.0, "pinned": False}),
+        "datasets[3]: a dataset that is none of the problem's; it has one row for each dataset of the problem.",
+    ),
+    "a dataset twice": (lambda f: f["datasets"].append(f["datasets"][0]), "datasets[3]: duplicate dataset 'a'"),
+    "another answer": (
+        lambda f: f["datasets"][0].update(query=2),
+        "datasets[0]: another answer than the problem's; its query answers as the problem does.",
+    ),
+    "neither true nor false": (
+        lambda f: f["datasets"][0].update(pinned=1),
+        "datasets[0], pinned: neither true nor false: 1; it is one of them.",
+    ),
+    "bound by a stranger": (
+        lambda f: f["datasets"][0].update(binding="x"),
+        "datasets[0], binding: unknown dataset; it is the label of a neighbour, or empty.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_of_a_mechanism_file_is_named(name, tmp_path: Path):
+    change, expected = FAULTS[name]
+    path = tmp_path / "m.json"
+    facts = document(path)
+    change(facts)
+    path.write_text(json.dumps(facts))
+    assert expected in message_of(path)
+
+
+def test_words_of_nonsense_beside_the_table_are_refused(tmp_path: Path):
+    path = tmp_path / "m.json"
+    for moved in ('"x"', "[]", "-1.0", '"inf"', "true"):
+        facts = document(path) | {"moved": json.loads(moved)}
+        path.write_text(json.dumps(facts))
+        assert "FILE, moved: no distance:" in message_of(path)
+
+
+def test_a_csv_table_that_was_changed_is_not_taken_for_the_one_that_was_written(tmp_path: Path):
+    path = tmp_path / "m.csv"
+    hetdp.save(MECHANISM, path)
+    path.write_text(path.read_text().replace("0.6", "0.7"))
+    assert "a table that was changed since: ; m.csv.meta.json belongs" not in message_of(path)
+    assert "a table that was changed since; m.csv.meta.json belongs to the table as it was written." in message_of(path)
+    (tmp_path / "m.csv.meta.json").unlink()
+    assert hetdp.load(path, PROBLEM).certificate is None
+
+
+def test_an_unknown_ending_is_refused(tmp_path: Path):
+    with pytest.raises(
+        hetdp.UsageError, match=r"no format is known for '.*m.txt'; the name ends in .json, .csv, .parquet"
+    ):
+        hetdp.load(tmp_path / "m.txt", PROBLEM)
+    assert "there is no such file" in message_of(tmp_path / "m.csv")
+
+
+def test_pins_of_their_own_file_are_read(tmp_path: Path):
+    path = tmp_path / "pins.json"
+    path.write_text('{"schema_version": 1, "datasets": [{"dataset": "b", "p": 0.6}, {"dataset": "c", "error": 0.4}]}')
+    assert hetdp.extend(PROBLEM, hetdp.read_pins(path))["a"] == MECHANISM["a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("dataset\nb\n", "no values; pins have a column p, z or error."),
+        ("dataset,p,query\nb,1,1\n", "unknown column 'query'; the columns are dataset, p, z, error."),
+        ("p\n1\n", "missing column dataset; dataset must be there."),
+        ("dataset,p\nb,x\n", "row 1: non-numeric p 'x'; a pin is a number."),
+        ("dataset,p\nb,0.5\nb,0.6\n", "row 2: duplicate dataset 'b'; each dataset is listed once."),
+        ("dataset,p\n,0.5\n", "row 1, dataset: missing label;"),
+    ],
+)
+def test_a_fault_of_a_file_of_pins_is_named(text, expected, tmp_path: Path):
+    path = tmp_path / "pins.csv"
+    path.write_text(text)
+    with pytest.raises(hetdp.InputError) as refusal:
+        hetdp.read_pins(path)
+    assert expected in str(refusal.value)

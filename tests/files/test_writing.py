@@ -1,0 +1,166 @@
+"""Files appear whole or not at all, and nothing of somebody else's is ever replaced."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hetdp
+from hetdp.files import saving
+from hetdp.files.writing import whole_file, whole_folder
+
+GRAPH = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
+PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 2})
+MECHANISM = hetdp.extend(PROBLEM, {"a": 0.6, "b": 0.4})
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("fault", [RuntimeError, KeyboardInterrupt, hetdp.UsageError("x", "y")])
+def test_what_breaks_off_leaves_the_old_file_and_nothing_else(fault, tmp_path: Path):
+    place = tmp_path / "m.json"
+    place.write_text("old")
+    with pytest.raises(BaseException), whole_file(place) as draft:  # noqa: B017, PT011, PT012
+        draft.write_text("new")
+        raise fault
+    assert place.read_text() == "old"
+    assert names(tmp_path) == ["m.json"]
+
+
+def test_a_folder_that_breaks_off_leaves_the_old_one_and_nothing_else(tmp_path: Path):
+    place = tmp_path / "problem"
+    hetdp.save(PROBLEM, place, tables="csv")
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    with pytest.raises(RuntimeError), whole_folder(place, frozenset(before)) as draft:  # noqa: PT012
+        (draft / "edges.csv").write_text("new")
+        raise RuntimeError
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == before
+    assert names(tmp_path) == ["problem"]
+
+
+def test_saving_again_replaces_the_whole_folder(tmp_path: Path):
+    place = tmp_path / "problem"
+    hetdp.save(PROBLEM, place, tables="csv")
+    hetdp.save(PROBLEM, place, tables="parquet")
+    assert names(place) == ["datasets.parquet", "edges.parquet", "problem.json"]
+    assert names(tmp_path) == ["problem"]
+
+
+def test_a_folder_with_other_files_is_never_replaced(tmp_path: Path):
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(hetdp.UsageError, match=r"it holds other files, such as 'thesis.tex'"):
+        hetdp.save(PROBLEM, tmp_path)
+    assert names(tmp_path) == ["thesis.tex"]
+
+
+def test_a_file_is_not_replaced_by_a_folder_nor_a_folder_by_a_file(tmp_path: Path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(hetdp.UsageError, match="it is a file"):
+        hetdp.save(PROBLEM, tmp_path / "file")
+    (tmp_path / "m.json").mkdir()
+    with pytest.raises(hetdp.UsageError, match="it is a folder"):
+        hetdp.save(MECHANISM, tmp_path / "m.json")
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path):
+    with pytest.raises(hetdp.UsageError, match=r"cannot write .*No such file or directory; the output is a file or"):
+        hetdp.save(MECHANISM, tmp_path / "nowhere" / "m.json")
+    with pytest.raises(hetdp.UsageError, match=r"cannot write .*No such file or directory"):
+        hetdp.save(MECHANISM, tmp_path / "nowhere" / "m.parquet")
+
+
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
+def test_a_disk_that_is_full_leaves_no_half_of_a_file(suffix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for writer in ("write_json", "write_csv", "write_parquet"):
+        monkeypatch.setattr(saving, writer, full)
+    with pytest.raises(hetdp.UsageError, match="No space left on device"):
+        hetdp.save(MECHANISM, tmp_path / f"m{suffix}")
+    assert names(tmp_path) == []
+
+
+def test_a_link_is_followed_and_stays_a_link(tmp_path: Path):
+    (tmp_path / "real.json").write_text("old")
+    (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    hetdp.save(MECHANISM, tmp_path / "link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert hetdp.load(tmp_path / "real.json", PROBLEM)["a"] == 0.6
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path):
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
+    hetdp.save(MECHANISM, pipe)
+    assert reader.communicate(timeout=20)[0].startswith('{\n  "schema_version": 1,')
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_standard_output_gets_the_same_document_as_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    hetdp.save(MECHANISM, "-")
+    hetdp.save(MECHANISM, tmp_path / "m.json")
+    assert capsys.readouterr().out == (tmp_path / "m.json").read_text()
+
+
+def test_labels_that_fit_into_no_column_are_refused_before_anything_is_written(tmp_path: Path):
+    mixed = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], [1], 1.0), [1, 2])
+    for suffix in (".csv", ".parquet"):
+        with pytest.raises(
+            hetdp.UsageError, match="the label 1 fits in no column; tables hold labels that are all text"
+        ):
+            hetdp.save(hetdp.extend(mixed, {"a": 0.6, 1: 0.4}), tmp_path / f"m{suffix}")
+    empty = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], [""], 1.0), [1, 2])
+    with pytest.raises(
+        hetdp.UsageError, match="the label '' cannot be written to CSV; an empty field is a missing one"
+    ):
+        hetdp.save(empty, tmp_path / "problem", tables="csv")
+    hetdp.save(empty, tmp_path / "problem", tables="parquet")
+    assert names(tmp_path) == ["problem"]
+    assert hetdp.read_problem(tmp_path / "problem").problem.identity == empty.identity
+
+
+def test_what_is_neither_problem_nor_mechanism_is_not_saved(tmp_path: Path):
+    with pytest.raises(hetdp.UsageError, match="3 cannot be saved; a Problem or a Mechanism can"):
+        hetdp.save(3, tmp_path / "m.json")  # type: ignore[arg-type]
+    with pytest.raises(hetdp.UsageError, match=r"a problem cannot be saved to '.*p.csv'"):
+        hetdp.save(PROBLEM, tmp_path / "p.csv")
+    with pytest.raises(hetdp.UsageError, match="with tables='xml'"):
+        hetdp.save(PROBLEM, tmp_path / "p", tables="xml")
+
+
+def test_small_files_of_text_are_read_and_written_without_duckdb(tmp_path: Path):
+    code = """
+import sys, pathlib, hetdp
+graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
+problem = hetdp.Problem(graph, {"a": 1, "b": 2})
+hetdp.save(problem, "p.json", {"a": 0.6, "b": 0.4})
+hetdp.save(problem, "p", {"a": 0.6, "b": 0.4}, tables="csv")
+hetdp.save(hetdp.extend(*hetdp.read_problem("p")), "m.csv")
+hetdp.load("m.csv", hetdp.read_problem("p.json").problem)
+print(sorted({"duckdb", "numba", "pandas", "pyarrow"} & sys.modules.keys()))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
+def test_half_of_a_character_cannot_be_written(suffix, tmp_path: Path):
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["\ud800"], ["b"], 1.0), [1, 2])
+    mechanism = hetdp.extend(problem, [0.6, 0.4])
+    with pytest.raises(hetdp.UsageError, match=r"the label '.ud800' cannot be written down"):
+        hetdp.save(mechanism, tmp_path / f"m{suffix}")
+    assert names(tmp_path) == []
+    for tables in ("csv", "parquet"):
+        with pytest.raises(hetdp.UsageError, match=r"cannot write .*(half of a character|surrogate)"):
+            hetdp.save(problem, tmp_path / "problem", tables=tables)
+    assert names(tmp_path) == []
