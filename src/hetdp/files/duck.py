@@ -50,8 +50,8 @@ def parquet_metadata(path: Path, name: str) -> str | None:
     return values[0].decode("utf-8", "replace") if values else None
 
 
-def read_large_csv(path: Path, name: str, known: tuple[str, ...]) -> Table:
-    """The same table that `csv_form.read_csv` reads."""
+def read_large_csv(path: Path, name: str, known: tuple[str, ...], integers: bool = False) -> Table:
+    """The same table that `csv_form.read_csv` reads; labels that are said to be integers come as such."""
     header = header_of(path, name)
     chosen = [column for column in header if column in known]
     kinds = ", ".join(f"{_quoted(column)}: 'VARCHAR'" for column in header)
@@ -62,7 +62,7 @@ def read_large_csv(path: Path, name: str, known: tuple[str, ...]) -> Table:
     cells = ", ".join([*map(_name, chosen), "1::TINYINT AS rows"])
     with _refusals(name, CSV_RULE), connection() as database:
         database.execute(f"CREATE TEMP TABLE sheet AS SELECT {cells} FROM {source}", [str(path)])
-        columns = {column: _csv_column(database, column) for column in chosen}
+        columns = {column: _csv_column(database, column, integers) for column in chosen}
         (length,) = database.execute("SELECT count(*) FROM sheet").fetchone()
     return Table(name, {column: columns.get(column, []) for column in header}, length, row_of(name))
 
@@ -116,9 +116,12 @@ def _cell(column: str, kind: str, name: str) -> str:
     raise InputError(name, [Fault("a column of type", f"{name}, {column}", kind, rule)])
 
 
-def _csv_column(database: Any, column: str) -> Any:
-    if column not in NUMBERS:  # a masked array gives None where a cell is empty
-        return database.execute(f"SELECT {_name(column)} AS texts FROM sheet").fetchnumpy()["texts"].tolist()
+def _csv_column(database: Any, column: str, integers: bool) -> Any:
+    if column not in NUMBERS:
+        if integers and column in LABELS and (found := _integers(database, column)) is not None:
+            return found
+        texts = database.execute(f"SELECT {_name(column)} AS texts FROM sheet").fetchnumpy()["texts"]
+        return texts.tolist()  # a masked array gives None where a cell is empty
     value = f"try_cast({column} AS DOUBLE)"
     numbers = database.execute(f"SELECT {value} AS value FROM sheet").fetchnumpy()["value"]
     odd = database.execute(
@@ -128,6 +131,15 @@ def _csv_column(database: Any, column: str) -> Any:
     ).fetchall()
     numbers = numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
     return _with_odd(numbers, [(row, numerals.number(text)) for row, text in odd])
+
+
+def _integers(database: Any, column: str) -> Any:
+    """A column of integers as we write them, or None if some text is anything else."""
+    value = f"try_cast({column} AS BIGINT)"
+    other = f"SELECT count(*) FROM sheet WHERE {column} IS NOT NULL AND ({value}::VARCHAR = {column}) IS NOT TRUE"
+    if database.execute(other).fetchone()[0]:
+        return None
+    return database.execute(f"SELECT {value} AS value FROM sheet").fetchnumpy()["value"]
 
 
 def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:

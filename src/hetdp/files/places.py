@@ -9,7 +9,7 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.csv_form import read_csv
 from hetdp.files.duck import read_large_csv, read_parquet
 from hetdp.files.json_form import STDIN, read_json, table_of
-from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS
+from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER
 from hetdp.files.tables import Table
 
 SMALL_FILE = 4 << 20  # bytes that the standard library reads sooner than DuckDB loads
@@ -48,12 +48,12 @@ def open_document(path: str | Path) -> tuple[str, dict[str, Any]]:
     return str(path), reading(place, read_json, str(path))
 
 
-def open_table(path: Path, name: str, known: tuple[str, ...]) -> Table:
-    """The table in a CSV or Parquet file."""
+def open_table(path: Path, name: str, known: tuple[str, ...], integers: bool = False) -> Table:
+    """The table in a CSV or Parquet file; in a large CSV file, labels may be read as integers at once."""
     if path.suffix.lower() == ".parquet":
         return read_parquet([path], name, known)
     small = path.stat().st_size <= SMALL_FILE
-    return read_csv(path, name) if small else read_large_csv(path, name, known)
+    return read_csv(path, name) if small else read_large_csv(path, name, known, integers)
 
 
 def existing(path: str | Path) -> Path:
@@ -90,12 +90,12 @@ def suffix_of(path: str | Path) -> str:
 def _open_folder(folder: Path, name: str) -> Sheets:
     meta = folder / "problem.json"
     words = reading(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
-    return Sheets(
-        name, words, _folder_table(folder, "datasets", DATASET_COLUMNS), _folder_table(folder, "edges", EDGE_COLUMNS)
-    )
+    integers = words.get("labels") == INTEGER
+    datasets = _folder_table(folder, "datasets", DATASET_COLUMNS, integers)
+    return Sheets(name, words, datasets, _folder_table(folder, "edges", EDGE_COLUMNS, integers))
 
 
-def _folder_table(folder: Path, stem: str, known: tuple[str, ...]) -> Table:
+def _folder_table(folder: Path, stem: str, known: tuple[str, ...], integers: bool) -> Table:
     """The one table of that name: a CSV file, a Parquet file, or a folder of Parquet files."""
     parts = sorted((folder / stem).glob("part-*.parquet")) if (folder / stem).is_dir() else []
     found = [path for suffix in (".csv", ".parquet") if (path := folder / f"{stem}{suffix}").exists()]
@@ -106,5 +106,5 @@ def _folder_table(folder: Path, stem: str, known: tuple[str, ...]) -> Table:
         raise InputError(str(folder), [Fault(what, str(folder), value, rule)])
     if parts:
         return read_parquet(parts, f"{stem}/part-*.parquet", known)
-    table: Table = reading(found[0], open_table, found[0].name, known)
+    table: Table = reading(found[0], open_table, found[0].name, known, integers)
     return table

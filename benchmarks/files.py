@@ -1,0 +1,102 @@
+"""From Parquet to Parquet, against the search itself and DuckDB's own reading and writing of the same files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial as bound
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+import numpy as np
+
+import hetdp
+from benchmarks.graphs import grid, random_ball
+from benchmarks.measure import in_turn
+from benchmarks.speed import search
+from hetdp.files.columns import mechanism_columns
+from hetdp.files.saving import SMALL_TABLE
+from hetdp.mechanism.balanced import balanced_pins
+
+PARTS = ["read", "extend", "write"]
+
+
+def whole(source: Path, target: Path) -> None:
+    """What a researcher does."""
+    problem, partial = hetdp.read_problem(source)
+    hetdp.save(hetdp.extend(problem, partial, engine="cpu"), target)
+
+
+def duckdb_reads(folder: Path) -> None:
+    """All columns of both tables, as arrays."""
+    with duckdb.connect() as database:
+        for name in ("datasets", "edges"):
+            database.execute(f"SELECT * FROM read_parquet('{folder / name}.parquet')").fetchnumpy()
+
+
+def duckdb_writes(columns: dict[str, Any], target: Path) -> None:
+    """The table of the mechanism, from arrays."""
+    with duckdb.connect() as database:
+        database.register("sheet", columns)
+        database.execute(f"COPY sheet TO '{target}' (FORMAT parquet)")
+
+
+def calls(problem: hetdp.Problem, folder: Path) -> dict[str, Callable[[], Any]]:
+    """Everything that is measured, on files in a folder."""
+    pins = balanced_pins(problem, engine="cpu")
+    hetdp.save(problem, folder / "problem", pins)
+    mechanism = hetdp.extend(problem, pins, engine="cpu")
+    columns = mechanism_columns(mechanism)
+    assert len(columns["p"]) > SMALL_TABLE or problem.graph.arc_count < 10**6
+    return {
+        "search": search(problem, pins),
+        "duckdb reads": bound(duckdb_reads, folder / "problem"),
+        "duckdb writes": bound(duckdb_writes, columns, folder / "theirs.parquet"),
+        "read": bound(hetdp.read_problem, folder / "problem"),
+        "extend": lambda: hetdp.extend(problem, pins, engine="cpu"),
+        "write": bound(hetdp.save, mechanism, folder / "ours.parquet"),
+        "whole": bound(whole, folder / "problem", folder / "ours.parquet"),
+    }
+
+
+def sections(arcs: int, rounds: int) -> Iterator[str]:
+    """The table, row by row."""
+    yield "| graph | arcs | search, s | DuckDB reads, s | DuckDB writes, s | read | extend | write | whole, s | ratio |"
+    yield "|---" * 10 + "|"
+    for kind, make in (("random, 1 % ball", random_ball), ("grid, halves", grid)):
+        problem = make(arcs)
+        with TemporaryDirectory() as folder:
+            took = in_turn(calls(problem, Path(folder)), rounds)
+        one = took["search"] + took["duckdb reads"] + took["duckdb writes"]
+        parts = " | ".join(f"{took[part] / one:.2f}" for part in PARTS)
+        theirs = " | ".join(f"{took[part]:.2f}" for part in ("search", "duckdb reads", "duckdb writes"))
+        yield (
+            f"| {kind} | {problem.graph.arc_count:,} | {theirs} | {parts} | {took['whole']:.2f}"
+            f" | {took['whole'] / one:.2f} |"
+        )
+
+
+def text_sections(edges: int) -> Iterator[str]:
+    """How long large tables of text take, per million edges, against DuckDB's own reading of the columns as text."""
+    rng = np.random.default_rng(1)
+    size = edges // 5
+    source, target = rng.integers(0, size, edges), rng.integers(0, size, edges)
+    graph = hetdp.DatasetGraph.from_edges(source, target, rng.random(edges), datasets=range(size), duplicates="min")
+    yield "| labels | edges | DuckDB reads, s | read, s | ratio |"
+    yield "|---|---|---|---|---|"
+    for kind in ("integer", "text"):
+        with TemporaryDirectory() as folder:
+            place = Path(folder, "problem")
+            hetdp.save(hetdp.Problem(graph, np.ones(size, dtype=np.int64)), place, tables="csv")
+            if kind == "text":
+                (place / "problem.json").unlink()
+            took = in_turn({"theirs": bound(_csv_reads, place), "ours": bound(hetdp.read_problem, place)}, 2)
+        ratio = took["ours"] / took["theirs"]
+        yield f"| {kind} | {graph.edge_count:,} | {took['theirs']:.2f} | {took['ours']:.2f} | {ratio:.1f} |"
+
+
+def _csv_reads(folder: Path) -> None:
+    with duckdb.connect() as database:
+        for name in ("datasets", "edges"):
+            database.execute(f"SELECT * FROM read_csv('{folder / name}.csv', all_varchar=true)").fetchnumpy()

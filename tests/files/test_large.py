@@ -1,0 +1,168 @@
+"""Large files and Parquet in all its types: the same problem, read without a loop over rows."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import hetdp
+from hetdp.files import places
+
+SIZE, EDGES = 30_000, 200_000
+
+
+@pytest.fixture(scope="module")
+def problem() -> hetdp.Problem:
+    rng = np.random.default_rng(3)
+    source, target = rng.integers(0, SIZE, (2, EDGES))
+    graph = hetdp.DatasetGraph.from_edges(source, target, rng.random(EDGES), datasets=range(SIZE), duplicates="min")
+    return hetdp.Problem(graph, np.where(np.arange(SIZE) < SIZE // 3, 1, 2))
+
+
+def folder_of(place: Path, datasets: dict, edges: dict) -> Path:
+    place.mkdir()
+    parquet.write_table(pa.table(datasets), place / "datasets.parquet")
+    parquet.write_table(pa.table(edges), place / "edges.parquet")
+    return place
+
+
+def message_of(path: Path) -> str:
+    with pytest.raises(hetdp.InputError) as refusal:
+        hetdp.read_problem(path)
+    return str(refusal.value).replace(str(path), "FILE")
+
+
+TWO = {"dataset": ["a", "b"], "query": [1, 2]}
+
+
+def test_a_large_csv_file_is_read_by_duckdb_to_the_same_problem(problem, tmp_path: Path):
+    hetdp.save(problem, tmp_path / "problem", tables="csv")
+    assert (tmp_path / "problem" / "edges.csv").stat().st_size > places.SMALL_FILE
+    assert hetdp.read_problem(tmp_path / "problem").problem.identity == problem.identity
+    (tmp_path / "problem" / "problem.json").unlink()
+    again = hetdp.read_problem(tmp_path / "problem").problem
+    assert list(again.graph.datasets[:3]) == ["0", "1", "2"]
+    assert again.graph.edges()[2].tolist() == problem.graph.edges()[2].tolist()
+
+
+def test_faults_of_a_large_csv_file_are_named_as_those_of_a_small_one(problem, tmp_path: Path):
+    hetdp.save(problem, tmp_path / "problem", tables="csv")
+    edges = tmp_path / "problem" / "edges.csv"
+    lines = edges.read_text().splitlines()
+    pair = lines[5].rpartition(",")[0]
+    lines[5] = f"{pair},1_0"
+    lines[100_000] = "0,30000,1.0"
+    lines[150_000] = f"{lines[150_000].rpartition(',')[0]},-0.5"
+    edges.write_text("\n".join(lines) + "\n")
+    message = message_of(tmp_path / "problem")
+    assert message.startswith("FILE: 3 faults\n  edges.csv row 5: non-numeric ε '1_0'; ε is a number ≥ 0.\n")
+    assert "edges.csv row 150000 (" in message
+    assert "edges.csv row 100000 (0, 30000): unknown dataset 30000;" in message
+    edges.write_text("\n".join([*lines[:7], "1,2", *lines[7:]]))
+    assert "edges.csv: cannot be read: Invalid Input Error: CSV Error on Line: 8" in message_of(tmp_path / "problem")
+
+
+@pytest.mark.parametrize("text", [" 1", "1_0", "nan", "0x1", "1e400", "-1", "inf", "", "0.29999999999999998", "1e-400"])
+def test_large_and_small_files_agree_on_what_a_number_is(text, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = tmp_path / "problem"
+    folder.mkdir()
+    (folder / "datasets.csv").write_text("dataset,query\na,1\nb,2\n")
+    (folder / "edges.csv").write_text(f"source,target,epsilon\na,b,{text}\n")
+
+    def outcome() -> object:
+        try:
+            return hetdp.read_problem(folder).problem.identity
+        except hetdp.InputError as refusal:
+            return str(refusal)
+
+    small = outcome()
+    monkeypatch.setattr(places, "SMALL_FILE", -1)
+    assert outcome() == small
+
+
+def test_a_table_in_parts_is_one_table_and_faults_name_the_part(problem, tmp_path: Path):
+    folder = tmp_path / "problem"
+    hetdp.save(problem, folder)
+    whole = parquet.read_table(folder / "edges.parquet")
+    (folder / "edges.parquet").unlink()
+    (folder / "edges").mkdir()
+    cuts = [0, 1000, 1000, 150_000, len(whole)]
+    for number, (start, stop) in enumerate(pairwise(cuts)):
+        parquet.write_table(whole.slice(start, stop - start), folder / "edges" / f"part-{number:03}.parquet")
+    assert hetdp.read_problem(folder).problem.identity == problem.identity
+    bad = pa.table({"source": [0, 1], "target": [1, 99_999], "epsilon": [np.inf, 1.0]})
+    parquet.write_table(bad, folder / "edges" / "part-004.parquet")
+    assert "FILE: edges/part-004.parquet row 2 (1, 99999): unknown dataset 99999;" in message_of(folder)
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint16(), pa.int32(), pa.int64(), pa.uint64(), pa.string()])
+def test_labels_of_every_width_are_read(kind, tmp_path: Path):
+    names = ["5", "7"] if kind == pa.string() else [5, 7]
+    column = pa.array(names, kind)
+    edges = {"source": column[:1], "target": column[1:], "epsilon": [0.5]}
+    folder = folder_of(tmp_path / "problem", {"dataset": column, "query": [1, 2]}, edges)
+    assert list(hetdp.read_problem(folder).problem.graph.datasets) == names
+
+
+def test_dictionary_columns_are_text(tmp_path: Path):
+    column = pa.array(["a", "b"]).dictionary_encode()
+    edges = {"source": column[:1], "target": column[1:], "epsilon": [0.5]}
+    folder = folder_of(tmp_path / "problem", {"dataset": column, "query": [True, False]}, edges)
+    assert list(hetdp.read_problem(folder).problem.graph.datasets) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("column", "epsilon"),
+    [
+        (pa.array([0.1], pa.float32()), 0.1),
+        (pa.array([0.1], pa.float64()), 0.1),
+        (pa.array([Decimal("0.10")], pa.decimal128(9, 2)), 0.1),
+        (pa.array([2], pa.int16()), 2.0),
+        (pa.array([np.inf], pa.float32()), np.inf),
+    ],
+)
+def test_an_epsilon_of_any_numeric_type_is_the_decimal_it_shows(column, epsilon, tmp_path: Path):
+    folder = folder_of(tmp_path / "problem", TWO, {"source": ["a"], "target": ["b"], "epsilon": column})
+    assert hetdp.read_problem(folder).problem.graph.edges()[2].tolist() == [epsilon]
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (pa.array(["0.1"]), "edges.parquet row 1: non-numeric ε '0.1'; ε is a number ≥ 0."),
+        (pa.array([True]), "edges.parquet row 1: non-numeric ε 'true'; ε is a number ≥ 0."),
+        (pa.array([None], pa.float64()), "edges.parquet row 1 ('a', 'b'): missing ε nan; ε is a number ≥ 0."),
+        (pa.array([np.nan]), "edges.parquet row 1 ('a', 'b'): missing ε nan; ε is a number ≥ 0."),
+    ],
+)
+def test_an_epsilon_that_is_no_number_is_refused(column, expected, tmp_path: Path):
+    folder = folder_of(tmp_path / "problem", TWO, {"source": ["a"], "target": ["b"], "epsilon": column})
+    assert expected in message_of(folder)
+
+
+@pytest.mark.parametrize("column", [pa.array([1.0, 2.0]), pa.array([[1], [2]]), pa.array([b"a", b"b"])])
+def test_labels_of_other_types_are_refused(column, tmp_path: Path):
+    edges = {"source": ["a"], "target": ["b"], "epsilon": [1.0]}
+    folder = folder_of(tmp_path / "problem", {"dataset": column, "query": [1, 2]}, edges)
+    assert "datasets.parquet, dataset: a column of type" in message_of(folder)
+
+
+def test_missing_labels_in_parquet_are_refused(tmp_path: Path):
+    edges = {"source": ["a"], "target": ["b"], "epsilon": [1.0]}
+    folder = folder_of(tmp_path / "problem", {"dataset": ["a", None], "query": [1, 2]}, edges)
+    assert "FILE: datasets.parquet row 2, dataset: missing label;" in message_of(folder)
+
+
+def test_parts_that_do_not_fit_together_are_refused(tmp_path: Path):
+    folder = tmp_path / "problem"
+    (folder / "edges").mkdir(parents=True)
+    parquet.write_table(pa.table(TWO), folder / "datasets.parquet")
+    parquet.write_table(pa.table({"source": ["a"], "target": ["b"], "epsilon": [1.0]}), folder / "edges/part-0.parquet")
+    parquet.write_table(pa.table({"source": [1], "colour": [2]}), folder / "edges/part-1.parquet")
+    assert "edges/part-*.parquet: cannot be read:" in message_of(folder)
