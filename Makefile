@@ -13,7 +13,7 @@ help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
 
 demo: $(VENV)/runtime.stamp  ## the paper's examples, solved and explained, in seconds
-	@$(BIN)/python -m hetdp.cli.demo
+	@$(BIN)/hetdp demo
 
 test: lint  ## all checks: lint, types, layers, tests, doctests, and the CPU engine without its JIT
 	@echo "hetdp: tests"
