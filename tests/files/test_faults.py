@@ -84,6 +84,7 @@ DOCUMENTS = {
     "an unknown end": (edge(target="c"), "FILE: edges[0] ('a', 'c'): unknown dataset 'c'; both ends of an edge"),
     "a label that is an object": (edge(source={}), f"FILE: 2 faults\n  edges[0], source: label {{}}; {NO_LABEL}"),
     "a label that is true": (edge(source=True), f"  edges[0], source: label True; {NO_LABEL}"),
+    "a class that is an object": (edge(**{"class": {}}), f"FILE: edges[0], class: label {{}}; {NO_LABEL}"),
     "a dataset twice": (
         whole(datasets=[*DATASETS, DATASETS[0]]),
         "FILE: datasets[2]: duplicate dataset 'a'; each dataset is listed once.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hetdp import progress
 from hetdp.engines.contract import Engine, Operation
 from hetdp.errors import UsageError
 from hetdp.interrupts import load_whole
@@ -12,6 +13,7 @@ ENGINES = {  # by preference; imported only when chosen, since compilers take lo
     "cpu": ("hetdp.engines.cpu.engine", "CpuEngine"),
     "reference": ("hetdp.engines.reference.engine", "ReferenceEngine"),
 }
+COMPILED = "searching (first time: compiling, some 10 s)"
 
 
 def engine_for(name: str, space: Space, notion: Notion, operation: Operation) -> Engine:
@@ -24,6 +26,7 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
         raise UsageError(f"unknown engine {name!r}", f"an engine is one of auto, {', '.join(ENGINES)}")
     for candidate in map(_load, names):
         if candidate.supports(space, notion, operation):
+            progress.stage("searching" if candidate.name == "reference" else COMPILED)
             return candidate
     raise UsageError(
         f"engine {name!r} cannot {operation} on a {type(space).__name__} under the notion {notion.name!r}",
@@ -34,5 +37,6 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
 
 def _load(name: str) -> Engine:
     module, attribute = ENGINES[name]
+    progress.stage("loading the search")
     engine: Engine = getattr(load_whole(module), attribute)()
     return engine

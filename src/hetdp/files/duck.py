@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,12 +82,18 @@ def write_large_csv(path: Path, columns: dict[str, Any]) -> None:
 
 @contextmanager
 def connection() -> Iterator[Any]:
-    """A database in memory, for one table at a time."""
-    database = load_whole("duckdb").connect(":memory:", config=SETTINGS)
+    """A connection of its own to a database in memory; what is made on it ends with it."""
+    cursor = _database(os.getpid()).cursor()
     try:
-        yield database
+        yield cursor
     finally:
-        database.close()
+        cursor.close()
+
+
+@cache
+def _database(_: int) -> Any:
+    """One database for each process: to make one takes longer than to read a small file, and a fork must not share."""
+    return load_whole("duckdb").connect(":memory:", config=SETTINGS)
 
 
 def _row_of_parts(files: list[Path], counts: dict[str, int]) -> Callable[[int], str]:

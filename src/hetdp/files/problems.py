@@ -138,7 +138,7 @@ def _graph(sheets: Sheets, labels: Labels, duplicates: str, findings: Findings) 
     source, target = (_labels(sheets, table, end, findings) for end in ("source", "target"))
     unread: list[int] = []
     epsilon = epsilons(table.number_column("epsilon"), table.row, findings, unread)
-    classes = classes_of(table.columns.get("class"), findings)
+    classes = classes_of(table.class_column(findings), findings)
     ends = labels.indices(source), labels.indices(target)
     edges = Edges(source, target, epsilon, classes, table.row, unread)
     return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings)

@@ -63,6 +63,16 @@ class Table(NamedTuple):
             return None
         return value
 
+    def class_column(self, findings: Findings) -> Any:
+        """The classes of edges, None where an edge has none; None if there is no such column."""
+        column = self.columns.get("class")
+        if column is None or (isinstance(column, np.ndarray) and column.dtype.kind in "iu"):
+            return column.tolist() if isinstance(column, np.ma.MaskedArray) else column
+        values = column.tolist() if isinstance(column, np.ndarray) else column
+        if set(map(type, values)) <= {str, int, type(None)}:
+            return values
+        return [None if value is None else self._label("class", at, value, findings) for at, value in enumerate(values)]
+
     def number_column(self, name: str) -> Any:
         """A column of numbers, None where it is not there, NaN (or None) where a cell is empty."""
         column = self.columns.get(name)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hetdp import progress
 from hetdp.certificate.certificate import Certificate, is_private
 from hetdp.certificate.certificate import verify as prove
 from hetdp.engines.contract import Engine, Role, Roles
@@ -59,6 +60,7 @@ def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = 
         moved = float(np.max(np.maximum(drops(given, pins), drops(-given, -pins)), initial=0.0))
         if fits and moved <= NEAR_MISS:
             return replace(mechanism, moved=moved)
+        progress.stage("searching again, from closed pins")
         pins = _close(problem, given, pins, chosen, upward)
     raise VerificationError(_certified(problem, _from_pins(problem, pins, chosen, verify)[0])[1])
 
@@ -73,6 +75,7 @@ def _from_pins(problem: Problem, pins: Floats, engine: Engine, attach: bool) -> 
     fell = np.max(drops(start, growth.labels)[pinned], initial=0.0)
     if fell > NEAR_MISS:
         return mechanism, False
+    progress.stage("proving every edge")
     if attach or fell > 0.0:
         mechanism, proof = _certified(problem, mechanism)
         return mechanism, proof.private and (proof.optimal or fell == 0.0)

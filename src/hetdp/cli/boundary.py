@@ -1,0 +1,44 @@
+"""`hetdp boundary`: the datasets that need a value."""
+
+from __future__ import annotations
+
+from hetdp.cli.options import PROBLEM, READING, SPEAKING, Verb
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from hetdp.cli.voice import Voice
+
+EXAMPLES = """
+hetdp boundary poll.json              one dataset to a line
+hetdp boundary poll.json --json       the same as JSON
+hetdp boundary folder | wc -l         how many there are
+"""
+ABOUT = """
+Lists the boundary: the datasets with a neighbour whose true answer is the other one. Each of them needs a value before
+the rest can be computed by hetdp extend.
+"""
+
+
+def boundary(voice: Voice, problem: str, duplicates: str, positive: str | None, as_json: bool) -> None:
+    """Lists the boundary of a problem."""
+    from hetdp.cli import shapes
+    from hetdp.cli.labels import text_of
+    from hetdp.cli.reading import read
+
+    asked = read(voice, problem, duplicates, positive)
+    labels = asked.boundary
+    if as_json:
+        voice.emit_document(shapes.document("boundary", counts=shapes.counts(asked), boundary=labels))
+    else:
+        voice.emit(map(text_of, labels))
+
+
+command = Verb(
+    "boundary",
+    boundary,
+    EXAMPLES,
+    ABOUT,
+    [PROBLEM, *READING, *SPEAKING],
+    stages=("reading", "building"),
+)

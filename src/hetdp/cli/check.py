@@ -1,0 +1,105 @@
+"""`hetdp check`: can the given values be private together?"""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.options import ENGINE, PATH, PINS, PROBLEM, READING, SPEAKING, Verb
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from hetdp.cli.voice import Voice
+    from hetdp.mechanism.compatibility import Verdict
+    from hetdp.problem.partial import PartialMechanism
+    from hetdp.problem.problem import Problem
+
+EXAMPLES = """
+hetdp check poll.json                           yes, or why not and what would do
+hetdp check poll.json --pins wishes.csv         other values for the same problem
+hetdp check poll.json --repair repaired.json    writes a problem that does extend
+"""
+ABOUT = """
+Decides whether a private mechanism with the given values exists (exit code 0) or not (exit code 4). If not, it shows
+two datasets that contradict each other, the path between them, and values that work instead.
+"""
+REPAIR = click.Option(
+    ["--repair"],
+    type=PATH,
+    metavar="FILE",
+    help="If the values contradict each other, write the problem with values that do not.",
+)
+
+
+def check(
+    voice: Voice,
+    problem: str,
+    pins: str | None,
+    repair: str | None,
+    engine: str,
+    duplicates: str,
+    positive: str | None,
+    as_json: bool,
+) -> int:
+    """Decides whether the pins of a problem can be extended."""
+    from hetdp.cli import shapes
+    from hetdp.cli.reading import read_with_pins
+    from hetdp.cli.writing import require_place
+    from hetdp.errors import NoExtensionError
+    from hetdp.mechanism.compatibility import check as judge
+
+    require_place("--repair", repair, as_json, suffixes=(".json", ""))
+    asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
+    verdict = judge(asked, given, engine)
+    _say_more(voice, asked, given, verdict)
+    _write_repair(voice, asked, verdict, repair)
+    if as_json:
+        counts = shapes.counts(asked, given)
+        voice.emit_document(shapes.document("check", counts=counts, **shapes.verdict(verdict)))
+    else:
+        _tell(voice, verdict, aside=repair == "-")
+    return 0 if verdict.compatible else NoExtensionError.exit_code
+
+
+def _tell(voice: Voice, verdict: Verdict, aside: bool) -> None:
+    """The verdict in words; if the repaired problem is what standard output is for, aside."""
+    from hetdp.cli.verdicts import refusal_lines
+
+    if verdict.witness is None or verdict.repair is None:
+        lines = [str(verdict)]
+    else:
+        lines = list(refusal_lines(verdict.witness, verdict.repair))
+    if aside:
+        voice.say("\n".join(lines))
+    else:
+        voice.emit(lines)
+
+
+def _write_repair(voice: Voice, asked: Problem, verdict: Verdict, path: str | None) -> None:
+    from hetdp.cli.writing import write
+
+    if path is None:
+        return
+    if verdict.repair is None:
+        voice.say(f"there is nothing to repair, so {path} was not written")
+    else:
+        write(voice, asked, path, partial=verdict.repair.pins)
+
+
+def _say_more(voice: Voice, asked: Problem, given: PartialMechanism, verdict: Verdict) -> None:
+    free = int((asked.boundary_mask & (given.z != given.z)).sum())
+    if free:
+        needed = int(asked.boundary_mask.sum())
+        voice.say(f"boundary datasets without a value: {free} of {needed}; extend needs them all")
+    if verdict.compatible and verdict.moved > 0.0:
+        voice.say(f"the given values miss by a rounding; extend moves them by at most {verdict.moved:.1e} in z")
+
+
+command = Verb(
+    "check",
+    check,
+    EXAMPLES,
+    ABOUT,
+    [PROBLEM, PINS, REPAIR, ENGINE, *READING, *SPEAKING],
+    stages=("reading", "building", "loading", "searching", "writing"),
+)

@@ -1,0 +1,36 @@
+"""`hetdp completion`: lets the shell complete verbs, options and file names."""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.options import Verb
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from hetdp.cli.voice import Voice
+
+EXAMPLES = """
+eval "$(hetdp completion bash)"                                       in ~/.bashrc
+eval "$(hetdp completion zsh)"                                        in ~/.zshrc
+hetdp completion fish > ~/.config/fish/completions/hetdp.fish         once
+"""
+ABOUT = """
+Prints a script; once the shell has read it, the Tab key completes verbs, options and file names.
+"""
+SHELL = click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"]), metavar="bash|zsh|fish")
+
+
+def completion(voice: Voice, shell: str) -> None:
+    """Prints the completion script of a shell."""
+    from click.shell_completion import get_completion_class
+
+    from hetdp.cli.group import COMPLETION, GROUP, NAME
+
+    script = get_completion_class(shell)
+    assert script is not None  # click knows these three
+    voice.emit([script(GROUP, {}, NAME, COMPLETION).source()])
+
+
+command = Verb("completion", completion, EXAMPLES, ABOUT, [SHELL])

@@ -1,0 +1,98 @@
+"""`hetdp explain`: why a dataset is not answered more accurately."""
+
+from __future__ import annotations
+
+import math
+
+import click
+
+from hetdp.cli.options import ENGINE, PATH, PINS, PROBLEM, READING, SPEAKING, Verb
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from hetdp.cli.voice import Voice
+    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.problem.problem import Problem
+
+EXAMPLES = """
+hetdp explain poll.json 111                               the path that binds dataset 111
+hetdp explain poll.json 111 112                           several at once
+hetdp explain poll.json 111 --mechanism mechanism.csv     from a saved mechanism
+hetdp explain grid.json [0,1]                             a label that is a list in JSON
+"""
+ABOUT = """
+Shows the path from a given value to each DATASET, with the bound that privacy puts on p at every step. Without
+--mechanism, the mechanism is computed first, as hetdp extend does.
+"""
+DATASETS = click.Argument(["datasets"], nargs=-1, required=True, metavar="DATASET...")
+MECHANISM = click.Option(["--mechanism"], type=PATH, metavar="FILE", help="Explain this saved mechanism.")
+
+
+def explain(
+    voice: Voice,
+    problem: str,
+    datasets: tuple[str, ...],
+    mechanism: str | None,
+    pins: str | None,
+    engine: str,
+    duplicates: str,
+    positive: str | None,
+    as_json: bool,
+) -> None:
+    """Explains the value of some datasets."""
+    from hetdp.cli import shapes
+    from hetdp.cli.labels import find
+    from hetdp.cli.reading import read, read_with_pins, require_input
+    from hetdp.mechanism.extension import extend
+
+    if mechanism is None:
+        asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
+    else:
+        _refuse_pins(pins)
+        require_input(problem, mechanism)
+        asked, given = read(voice, problem, duplicates, positive), None
+    labels = find(asked.labels, datasets)
+    explained = extend(asked, given, engine) if mechanism is None else _proved(asked, mechanism)
+    if as_json:
+        explanations = [shapes.explanation(explained, label) for label in labels]
+        voice.emit_document(shapes.document("explain", explanations=explanations))
+    else:
+        voice.emit(["\n\n".join(str(explained.explain(label)) for label in labels)])
+
+
+def _proved(asked: Problem, path: str) -> Mechanism:
+    """A saved mechanism, if it is the best one; otherwise what its file names as binding explains nothing."""
+    from dataclasses import replace
+
+    from hetdp import progress
+    from hetdp.certificate.certificate import verify
+    from hetdp.errors import Fault, InputError
+    from hetdp.files.mechanisms import load
+
+    claimed = load(path, asked)
+    progress.stage("proving every edge")
+    certificate = verify(asked, claimed)
+    if not certificate.optimal:
+        rule = "only the best private mechanism is explained by its paths"
+        raise InputError(path, [Fault("not the best one:", "mechanism", str(certificate), rule)])
+    links = claimed.links.copy()  # of two sorts of datasets no proof looks at these, whatever the file says
+    links[claimed.pinned | (abs(claimed.coordinates) == math.inf) & (claimed.errors == 0.0)] = -1
+    return replace(claimed, links=links)
+
+
+def _refuse_pins(pins: str | None) -> None:
+    from hetdp.errors import UsageError
+
+    if pins is not None:
+        raise UsageError("--pins beside --mechanism", "a saved mechanism has its own pins", "leave one of them out")
+
+
+command = Verb(
+    "explain",
+    explain,
+    EXAMPLES,
+    ABOUT,
+    [PROBLEM, DATASETS, MECHANISM, PINS, ENGINE, *READING, *SPEAKING],
+    stages=("reading", "building", "loading", "searching", "proving"),
+)

@@ -1,0 +1,146 @@
+"""The command `hetdp` itself: finds the verb, and loads its file only then."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from hetdp.cli.voice import complain, write_lines
+from hetdp.version import VERSION
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from typing import Any
+
+VERBS = {  # in the order in which they are used; each is a file of this folder
+    "demo": "see what it does, on examples that come with it",
+    "boundary": "which datasets need a value",
+    "check": "whether the given values can be private together",
+    "extend": "the most accurate private mechanism with the given values",
+    "verify": "whether a mechanism is private, exactly",
+    "explain": "why a dataset is not answered more accurately",
+    "completion": "let the Tab key complete hetdp commands",
+}
+NAME = "hetdp"
+NARROW, WIDE = 80, 110  # characters of a line of help: where there is no terminal, and at most
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+COMPLETION = "_HETDP_COMPLETE"  # the shell's completion script sets it
+HELP = """\b
+hetdp demo                                  see what it does, in a second
+hetdp boundary poll.json                    which datasets need a value?
+hetdp check poll.json                       can these values be private?
+hetdp extend poll.json -o mechanism.csv     the best private mechanism, with its proof
+hetdp verify poll.json mechanism.csv        prove a mechanism again, or refute it
+hetdp explain poll.json 111                 why is this dataset not answered better?
+
+The most accurate private yes/no answer, when pairs of neighbouring datasets need different privacy. PROBLEM is a JSON
+file, a folder of tables, or - for JSON on standard input.
+"""
+ENDS = """\b
+Exit codes:
+  0    done
+  1    hetdp itself failed: a bug, or not enough memory
+  2    wrong usage, or output that cannot be written
+  3    bad input
+  4    no private mechanism has these values
+  5    a mechanism is not private
+  130  interrupted
+
+Results go to standard output, words to standard error. HETDP_DEBUG=1 shows where an error comes from.
+"""
+
+
+class Verbs(click.Group):
+    """A group whose commands are loaded when they are needed; for the list of them, none is."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        """All verbs."""
+        return list(VERBS)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        """The command of that name, from its file."""
+        if name not in VERBS:
+            return None
+        command: click.Command = import_module(f"hetdp.cli.{name}").command
+        return command
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the list of verbs."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The same, for words from the command line; an unknown one is answered with the closest."""
+        if args[0] in VERBS or args[0].startswith("-"):
+            return super().resolve_command(ctx, args)
+        from difflib import get_close_matches
+
+        close = get_close_matches(args[0], VERBS, 1)
+        instead = f"did you mean {close[0]}?" if close else f"the verbs are {', '.join(VERBS)}."
+        raise click.UsageError(f"there is no verb {args[0]!r}; {instead}", ctx)
+
+
+def show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Prints the version, and what a report of a bug needs besides."""
+    if wanted and not ctx.resilient_parsing:
+        python = ".".join(map(str, sys.version_info[:3]))
+        write_lines([f"{NAME} {VERSION} (Python {python}, {sys.platform})"])
+        ctx.exit()
+
+
+GROUP = Verbs(
+    NAME,
+    help=HELP,
+    epilog=ENDS,
+    options_metavar="",
+    subcommand_metavar="VERB PROBLEM …",
+    context_settings=SETTINGS,
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=show_version,
+            help="Say the version and stop.",
+        )
+    ],
+)
+
+
+def run(arguments: list[str]) -> int:
+    """Runs one verb and returns its exit code."""
+    if instruction := os.environ.get(COMPLETION):
+        return _complete(instruction)
+    try:
+        if not arguments:
+            complain(GROUP.get_help(click.Context(GROUP, info_name=NAME, terminal_width=width(), **SETTINGS)))
+            return click.UsageError.exit_code
+        with GROUP.make_context(NAME, list(arguments), terminal_width=width()) as context:
+            return int(GROUP.invoke(context) or 0)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+
+
+def width() -> int:
+    """How wide help is set: as the terminal, but not too wide to read; click would load an archive library to ask."""
+    try:
+        return min(os.get_terminal_size(1).columns or WIDE, WIDE)
+    except OSError:
+        return NARROW
+
+
+def _complete(instruction: str) -> int:
+    """Answers the shell, which asks by an environment variable how a word could go on."""
+    from click.shell_completion import get_completion_class
+
+    shell, _, request = instruction.partition("_")
+    completion = get_completion_class(shell)
+    if completion is None or request != "complete":
+        return click.UsageError.exit_code
+    write_lines([completion(GROUP, {}, NAME, COMPLETION).complete()])
+    return 0

@@ -1,0 +1,82 @@
+"""Labels as people type and read them: text as it is, everything else as JSON."""
+
+from __future__ import annotations
+
+import json
+from difflib import get_close_matches
+from itertools import islice
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from hetdp.problem.labels import Labels
+
+LOOKED_AT = 20_000  # labels that are compared with a misspelt one
+
+
+def text_of(label: Any) -> str:
+    """A label in one line, in a form that `find` takes.
+
+    >>> text_of("01"), text_of(3), text_of((0, 1)), text_of("")
+    ('01', '3', '[0, 1]', '""')
+    """
+    if isinstance(label, str) and label.isprintable() and label:
+        return label
+    if type(label) is int:  # most labels are one of these two
+        return str(label)
+    return json.dumps(label, ensure_ascii=False)
+
+
+def meant(labels: Labels, label: Any) -> Any:
+    """The label that was meant: the given one if there is such, else the JSON value of the text; None if neither is."""
+    return next((reading for reading in _readings(label) if _is_there(labels, reading)), None)
+
+
+def find(labels: Labels, texts: Iterable[str]) -> list[Any]:
+    """The labels that were meant by words on the command line.
+
+    Raises:
+        InputError: naming every text that means no dataset.
+    """
+    from hetdp.errors import Fault, InputError, shown
+
+    found = {text: meant(labels, text) for text in texts}
+    rule = "only datasets of the problem can be asked about"
+    faults = [
+        Fault("there is no such dataset", f"dataset {shown(text)}", "", rule, _close(labels, text))
+        for text, label in found.items()
+        if label is None
+    ]
+    if faults:
+        raise InputError("command line", faults)
+    return list(found.values())
+
+
+def _readings(label: Any) -> list[Any]:
+    if not isinstance(label, str):
+        return [label]
+    try:
+        return [label, _hashable(json.loads(label))]
+    except (ValueError, RecursionError):
+        return [label]
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+
+
+def _is_there(labels: Labels, label: Any) -> bool:
+    """Whether it is one of the labels, as written: to Python, 1 and 1.0 and True are the same."""
+    if isinstance(label, dict):  # which can be no label
+        return False
+    at = int(labels.indices([label])[0])
+    return at >= 0 and json.dumps(labels.names[at]) == json.dumps(label)
+
+
+def _close(labels: Labels, text: str) -> str:
+    known = [text_of(label) for label in islice(labels.names, LOOKED_AT)]
+    close = get_close_matches(text, known, 3)
+    return f"did you mean {' or '.join(close)}?" if close else ""

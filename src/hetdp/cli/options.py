@@ -1,0 +1,83 @@
+"""What verbs have in common: the shape of a command, and the options that mean the same everywhere."""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.bar import Bar
+from hetdp.cli.group import VERBS
+from hetdp.cli.voice import Voice
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+ENGINES = ("auto", "cpu", "reference")  # a test compares them with the registry, which takes long to load
+
+PATH = click.Path(allow_dash=True)
+PROBLEM = click.Argument(["problem"], type=PATH, metavar="PROBLEM")
+PINS = click.Option(
+    ["--pins"],
+    type=PATH,
+    metavar="FILE",
+    help="Take the given values from this table (dataset, and p, z or error) instead of PROBLEM.",
+)
+ENGINE = click.Option(
+    ["--engine"],
+    type=click.Choice(ENGINES),
+    default="auto",
+    show_default=True,
+    help="What searches; the numbers are the same, bit for bit.",
+)
+DUPLICATES = click.Option(
+    ["--duplicates"],
+    type=click.Choice(["error", "min"]),
+    default="error",
+    show_default=True,
+    help="An edge listed twice with different ε: refuse it, or keep the smaller ε.",
+)
+POSITIVE = click.Option(
+    ["--positive"], metavar="ANSWER", help="The answer that p is the probability of, if the answers are not 1 and 2."
+)
+QUIET = click.Option(["-q", "--quiet"], is_flag=True, help="No words on standard error, except errors.")
+JSON = click.Option(["as_json", "--json"], is_flag=True, help="Results and errors as JSON on standard output.")
+READING = [DUPLICATES, POSITIVE]
+SPEAKING = [QUIET, JSON]
+
+
+class Verb(click.Command):
+    """A command whose help begins with examples, and whose body is given a voice.
+
+    Args:
+        name: the word itself.
+        body: what it does: takes the voice and the parameters by name, returns the exit code or None.
+        examples: command lines, each with a few words behind it.
+        about: what else one should know.
+        params: its arguments and options.
+        stages: the first words of what it goes through when that takes long.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        body: Callable[..., int | None],
+        examples: str,
+        about: str,
+        params: Sequence[click.Parameter],
+        stages: Sequence[str] = ("working",),
+    ) -> None:
+        self._body, self._stages = body, stages
+        super().__init__(
+            name,
+            params=list(params),
+            help=f"\b\n{examples.strip()}\n\n{about.strip()}",
+            short_help=VERBS[name],
+            callback=self._run,
+            options_metavar="[OPTIONS]",
+        )
+
+    def _run(self, quiet: bool = False, **given: Any) -> int | None:
+        with Bar(self._stages, shown=not quiet) as bar:
+            return self._body(Voice(bar, quiet), **given)

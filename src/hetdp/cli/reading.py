@@ -1,0 +1,84 @@
+"""What the command line reads, through the same functions that Python users call."""
+
+from __future__ import annotations
+
+import sys
+
+from hetdp import progress
+from hetdp.errors import UsageError
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from hetdp.cli.voice import Voice
+    from hetdp.problem.labels import Labels
+    from hetdp.problem.partial import PartialMechanism
+    from hetdp.problem.problem import Problem
+
+STANDARD = "-"  # as a path: standard input, or standard output
+
+
+def read(voice: Voice, path: str, duplicates: str, positive: str | None) -> Problem:
+    """A problem whose pins do not matter."""
+    from hetdp.files.problems import read_problem
+
+    require_input(path)
+    problem, _ = read_problem(path, duplicates=duplicates, positive=positive)
+    voice.say(f"read {_named(path)}: {_size(problem)}")
+    return problem
+
+
+def read_with_pins(
+    voice: Voice, path: str, pins: str | None, duplicates: str, positive: str | None
+) -> tuple[Problem, PartialMechanism]:
+    """A problem and its pins as z, from the file that `pins` names or else from the problem's own."""
+    from hetdp.files.problems import read_problem
+    from hetdp.problem.partial import PartialMechanism, pins_of
+
+    require_input(path, pins)
+    problem, partial = read_problem(path, duplicates=duplicates, positive=positive)
+    z = pins_of(partial if pins is None else _read_pins(pins, problem.labels), problem)
+    where = "" if pins is None else f" by {_named(pins)}"
+    voice.say(f"read {_named(path)}: {_size(problem)}, {int((z == z).sum())} pinned{where}")
+    return problem, PartialMechanism(z=z)
+
+
+def require_input(*paths: str | None) -> None:
+    """Standard input can be read only once, and only if it is there."""
+    if paths.count(STANDARD) > 1:
+        raise UsageError("two inputs are -", "standard input can be read only once", "name a file for one of them")
+    if STANDARD in paths and sys.stdin is None:
+        raise UsageError("standard input is closed", "- reads from there", "name a file")
+
+
+def _read_pins(path: str, labels: Labels) -> PartialMechanism:
+    """Pins in a file of their own; labels that are text in a CSV file are found as those on the command line are."""
+    from hetdp.files.pins import read_pins
+    from hetdp.problem.partial import PartialMechanism
+
+    progress.stage("reading the pins")
+    partial = read_pins(path)
+    return PartialMechanism(*(_by_label(pins, labels) for pins in (partial.p, partial.z, partial.error)))
+
+
+def _by_label(pins: dict[Any, float] | None, labels: Labels) -> dict[Any, float] | None:
+    from hetdp.cli.labels import meant
+
+    if pins is None:
+        return None
+    found = {label if (known := meant(labels, label)) is None else known: value for label, value in pins.items()}
+    return found if len(found) == len(pins) else pins  # '3' and 3 in one file do not mean the same
+
+
+def _named(path: str) -> str:
+    return "standard input" if path == STANDARD else path
+
+
+def _size(problem: Problem) -> str:
+    return f"{_counted(problem.graph.size, 'dataset')}, {_counted(problem.graph.edge_count, 'edge')}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,150 @@
+"""The shape of every JSON document, each in one place. docs and tests/cli/golden show them whole."""
+
+from __future__ import annotations
+
+import math
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from hetdp.certificate.certificate import Certificate
+    from hetdp.cli.failure import Failure
+    from hetdp.errors import Fault
+    from hetdp.mechanism.compatibility import Verdict, Witness
+    from hetdp.mechanism.explanation import BindingPath
+    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.repair import Repair
+    from hetdp.problem.partial import PartialMechanism
+    from hetdp.problem.problem import Problem
+
+    Shape = dict[str, Any]
+
+VERSION = 1
+
+
+def document(verb: str | None, **facts: Any) -> Shape:
+    """What every document begins with, and then its facts."""
+    return {"schema_version": VERSION, "verb": verb} | facts
+
+
+def number(value: float) -> float | str:
+    """A number; JSON has no infinity, so it is a text."""
+    value = float(value)
+    return value if math.isfinite(value) else str(value)
+
+
+def numbers(values: Iterable[float]) -> list[float | str]:
+    """Many of them."""
+    return [number(value) for value in values]
+
+
+def counts(problem: Problem, pins: PartialMechanism | None = None) -> Shape:
+    """How large a problem is, and how much of it is pinned."""
+    found: Shape = {"datasets": problem.graph.size, "edges": problem.graph.edge_count}
+    if pins is not None:
+        found["pinned"] = int((pins.z == pins.z).sum())
+    return found
+
+
+def path(given: BindingPath) -> Shape:
+    """A path of bounds."""
+    return {
+        "datasets": given.datasets,
+        "epsilons": numbers(given.epsilons),
+        "bounds": numbers(given.bounds),
+        "complements": numbers(given.complements),
+        "coordinates": numbers(given.coordinates),
+        "upper": given.upper,
+    }
+
+
+def witness(given: Witness) -> Shape:
+    """Why pins cannot stand together."""
+    return {
+        "message": str(given),
+        "path": path(given.path),
+        "value": number(given.value),
+        "complement": number(given.complement),
+    }
+
+
+def repair(given: Repair) -> Shape:
+    """Pins that do extend."""
+    values = zip(given.probabilities.items(), given.pins.z.values(), strict=True)
+    return {"pins": [{"dataset": label, "p": number(p), "z": number(z)} for (label, p), z in values]}
+
+
+def verdict(given: Verdict) -> Shape:
+    """Whether an extension exists."""
+    return {
+        "compatible": given.compatible,
+        "moved": number(given.moved),
+        "witness": None if given.witness is None else witness(given.witness),
+        "repair": None if given.repair is None else repair(given.repair),
+    }
+
+
+def certificate(given: Certificate | None) -> Shape | None:
+    """A proof, as files of mechanisms have it."""
+    from hetdp.files.documents import certificate_document
+
+    return None if given is None else certificate_document(given)
+
+
+def verified(problem: Problem, found: Certificate, foreign: bool) -> Shape:
+    """What `verify` found."""
+    return document("verify", counts=counts(problem), made_for_another=foreign, certificate=certificate(found))
+
+
+def mechanism(given: Mechanism) -> Shape:
+    """A whole mechanism; as a file, it can be read again."""
+    from hetdp.files.documents import mechanism_document
+
+    return document("extend", **mechanism_document(given))
+
+
+def extended(problem: Problem, pins: PartialMechanism, found: Mechanism, output: str) -> Shape:
+    """What `extend` wrote to a file."""
+    return document(
+        "extend",
+        output=output,
+        counts=counts(problem, pins),
+        moved=number(found.moved),
+        certificate=certificate(found.certificate),
+    )
+
+
+def explanation(mechanism: Mechanism, label: Any) -> Shape:
+    """Why one dataset is answered as it is."""
+    at = mechanism.problem.labels.index(label)
+    found = mechanism.explain(label)
+    return {
+        "dataset": label,
+        "query": int(mechanism.problem.answers[at]),
+        "p": number(mechanism.probabilities[at]),
+        "z": number(mechanism.coordinates[at]),
+        "error": number(mechanism.errors[at]),
+        "pinned": bool(mechanism.pinned[at]),
+        "message": str(found),
+        "path": path(found),
+    }
+
+
+def fault(given: Fault) -> Shape:
+    """One thing that is wrong."""
+    return {name: getattr(given, name) for name in ("what", "where", "value", "rule", "hint")}
+
+
+def failure(given: Failure) -> Shape:
+    """Why a command did not do what it was asked to."""
+    return {
+        "kind": given.kind,
+        "exit_code": given.exit_code,
+        "message": given.message,
+        "faults": [fault(each) for each in given.faults],
+        "total": given.total,
+        **given.facts,
+    }

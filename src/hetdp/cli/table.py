@@ -1,0 +1,38 @@
+"""A mechanism as a table that people read: aligned, in digits that do not round to certainty."""
+
+from __future__ import annotations
+
+from hetdp.cli.labels import text_of
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hetdp.mechanism.mechanism import Mechanism
+
+HEADER = ("dataset", "query", "p", "error", "pinned", "binding")
+NOTHING = "-"
+
+
+def table_lines(mechanism: Mechanism) -> Iterator[str]:
+    """One line for each dataset, in graph order, below the header."""
+    columns = [[title, *cells] for title, cells in zip(HEADER, _columns(mechanism), strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    for row in zip(*columns, strict=True):
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _columns(mechanism: Mechanism) -> Sequence[list[str]]:
+    from hetdp.mechanism.explanation import in_digits
+
+    given = mechanism.columns()
+    lacking = mechanism.problem.notion.coordinate.probability(-mechanism.coordinates)
+    return (
+        [text_of(label) for label in given["dataset"]],
+        [str(answer) for answer in given["query"].tolist()],
+        [in_digits(*tails) for tails in zip(given["p"].tolist(), lacking.tolist(), strict=True)],
+        [f"{error:.6g}" for error in given["error"].tolist()],
+        ["yes" if pinned else "no" for pinned in given["pinned"].tolist()],
+        [NOTHING if label is None else text_of(label) for label in given["binding"]],
+    )

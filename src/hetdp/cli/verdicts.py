@@ -1,0 +1,44 @@
+"""A verdict in words: why pins cannot stand together, step by step, and pins that could."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from hetdp.cli.labels import text_of
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hetdp.mechanism.compatibility import Witness
+    from hetdp.mechanism.repair import Repair
+
+SHOWN_PINS = 20
+
+
+def refusal_lines(witness: Witness, repair: Repair) -> Iterator[str]:
+    """Everything people need to know about pins that do not extend."""
+    from hetdp.errors import shown
+    from hetdp.mechanism.explanation import in_digits
+
+    path, pinned = witness.path, in_digits(witness.value, witness.complement)
+    yield f"no private extension exists: {witness}"
+    yield ""
+    yield "Step by step:"
+    yield from (f"  {line}" for line in str(path).splitlines())
+    yield f"  but p({shown(path.datasets[-1])}) is pinned at {pinned}"
+    yield ""
+    yield "These values do extend (p, one for each pin):"
+    yield from (f"  {line}" for line in _pin_lines(repair))
+
+
+def _pin_lines(repair: Repair) -> Iterator[str]:
+    from hetdp.mechanism.explanation import in_digits
+
+    found = repair.probabilities
+    rows = [(text_of(label), in_digits(p, 1.0 - p)) for label, p in islice(found.items(), SHOWN_PINS)]
+    width = max(len(name) for name, _ in rows)
+    yield from (f"{name:<{width}}  {p}" for name, p in rows)
+    if len(found) > SHOWN_PINS:
+        yield f"and {len(found) - SHOWN_PINS} more"

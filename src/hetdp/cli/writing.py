@@ -1,0 +1,55 @@
+"""What the command line writes to files; what cannot be written is refused before anything takes long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hetdp.cli.reading import STANDARD
+from hetdp.errors import UsageError
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from hetdp.cli.voice import Voice
+    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.problem.problem import Problem
+
+
+def require_place(option: str, path: str | None, as_json: bool, suffixes: tuple[str, ...]) -> None:
+    """Refuses a name of unknown format, a folder that is not there, and two documents on standard output.
+
+    Args:
+        option: by which the name was given.
+        path: the name, if any.
+        as_json: whether standard output is taken already.
+        suffixes: what the name may end in; an empty one stands for a folder.
+    """
+    if path is None:
+        return
+    if path == STANDARD:
+        if as_json:
+            rule = "standard output holds one document"
+            raise UsageError(f"{option} - beside --json", rule, f"name a file after {option}")
+        return
+    place = Path(path)
+    if place.suffix.lower() not in suffixes:
+        known = ", ".join(suffix or "(a folder)" for suffix in suffixes)
+        raise UsageError(f"no format is known for {path!r}", f"the name after {option} ends in {known}")
+    if not place.absolute().parent.is_dir():
+        raise UsageError(f"cannot write {path!r}", f"{str(place.parent)!r} is no folder")
+
+
+def write(voice: Voice, result: Problem | Mechanism, path: str, **options: Any) -> None:
+    """A file, in the format of its suffix; ``-`` is JSON on standard output."""
+    from hetdp.cli.voice import standard_output
+    from hetdp.files.saving import save
+
+    if path == STANDARD:
+        voice.make_way()
+        with standard_output():
+            save(result, path, **options)
+    else:
+        save(result, path, **options)
+        voice.say(f"wrote {path}")

@@ -1,0 +1,183 @@
+"""Broken files, by the thousand: valid ones with bytes or values changed at random, given to every verb.
+
+By hand, for longer: ``python -m tests.cli.fuzz 100000``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import hetdp
+from hetdp.cli.main import main
+
+ALLOWED = {0, 3, 4, 5}  # a file can be good, bad, incompatible or not private; it cannot be a usage error or a bug
+OUTPUTS = ("out.json", "out.csv", "out.parquet", "repaired.json")
+VALUES: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    2,
+    1e308,
+    -0.0,
+    1e-320,
+    10**400,
+    "",
+    "a",
+    "inf",
+    "-inf",
+    "nan",
+    "ε",
+    [],
+    ["a", 1],
+    {},
+    {"a": 1},
+]
+
+
+def originals(folder: Path) -> None:
+    """A small problem and its mechanism in every format."""
+    graph = hetdp.DatasetGraph.from_edges(
+        ["a", "b", "c", "b"], ["b", "c", "d", "d"], [1.0, 0.5, float("inf"), 0.0], classes=["x", None, "y", "x"]
+    )
+    problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2, "d": 2}, weights=[1, 2, 3, 4], about={"title": "t"})
+    pins = hetdp.PartialMechanism(p={"b": 0.5}, error={"c": 0.45}, z={"d": 0.0})
+    hetdp.save(problem, folder / "problem.json", pins)
+    hetdp.save(problem, folder / "csv", pins, tables="csv")
+    hetdp.save(problem, folder / "parquet", pins)
+    for suffix in (".json", ".csv", ".parquet"):
+        hetdp.save(hetdp.extend(problem, pins), folder / f"mechanism{suffix}")
+    (folder / "pins.csv").write_text("dataset,p,z\nb,0.5,\nc,,-0.1\nd,0.5,\n")
+
+
+def mutated(data: bytes, rng: random.Random) -> bytes:
+    """The bytes with a few of them changed, removed, doubled, or put elsewhere."""
+    changed = bytearray(data)
+    for _ in range(rng.choice([1, 1, 1, 2, 4])):
+        at = rng.randrange(len(changed) + 1)
+        length = rng.choice([1, 1, 2, 8, 64])
+        kind = rng.randrange(5)
+        if kind == 0 and at < len(changed):
+            changed[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            changed[at : at + length] = b""
+        elif kind == 2:
+            changed[at:at] = bytes(rng.choice(b'0,"\n\r{}[]:-.eE\\ \x00\xffnulx') for _ in range(length))
+        elif kind == 3:
+            changed[at:at] = changed[rng.randrange(len(changed) + 1) :][:length]
+        else:
+            del changed[at:]
+    return bytes(changed)
+
+
+def replaced(document: Any, rng: random.Random) -> Any:
+    """The document with one value, somewhere, replaced or removed, or a key renamed."""
+    if isinstance(document, dict) and document and rng.random() < 0.8:
+        key = rng.choice(list(document))
+        changed = dict(document)
+        kind = rng.random()
+        if kind < 0.1:
+            del changed[key]
+        elif kind < 0.2:
+            changed[key + rng.choice("sx_")] = changed.pop(key)
+        else:
+            changed[key] = replaced(document[key], rng)
+        return changed
+    if isinstance(document, list) and document and rng.random() < 0.8:
+        at = rng.randrange(len(document))
+        if rng.random() < 0.2:
+            return [*document, document[at]]
+        return [*document[:at], replaced(document[at], rng), *document[at + 1 :]]
+    return rng.choice(VALUES)
+
+
+def commands(rng: random.Random, problem: str) -> list[str]:
+    """One command on the problem."""
+    suffix = rng.choice([".json", ".json", ".csv", ".csv", ".parquet"])  # the last takes longest
+    mechanism, output = f"mechanism{suffix}", f"out{suffix}"
+    return rng.choice(
+        [
+            ["boundary", problem],
+            ["check", problem, "--repair", "repaired.json"],
+            ["extend", problem],
+            ["extend", problem, "-o", output, "--pins", "pins.csv"],
+            ["extend", problem, "-o", output, "--duplicates", "min"],
+            ["verify", problem, mechanism],
+            ["explain", problem, "a", "--mechanism", mechanism],
+        ]
+    )
+
+
+def once(rng: random.Random, pristine: Path, folder: Path) -> tuple[list[str], Path, int, str]:
+    """Breaks one file, runs one command on it, and mends the file again."""
+    victim = rng.choice(sorted(path for path in pristine.rglob("*") if path.is_file())).relative_to(pristine)
+    data = (pristine / victim).read_bytes()
+    if victim.suffix == ".json" and rng.random() < 0.6:
+        broken = json.dumps(replaced(json.loads(data), rng)).encode()
+    else:
+        broken = mutated(data, rng)
+    (folder / victim).write_bytes(broken)
+    problem = {"csv": "csv", "parquet": "parquet"}.get(victim.parts[0], rng.choice(["problem.json", "csv"]))
+    command = [*commands(rng, problem), *(["--json"] if rng.random() < 0.3 else [])]
+    out, err = io.TextIOWrapper(io.BytesIO()), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="replace")
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(command)
+    err.flush()
+    words = err.buffer.getvalue().decode("utf-8", "replace")
+    _require_whole_outputs(folder, command, code)
+    (folder / victim).write_bytes(data)
+    return command, victim, code, words
+
+
+def _require_whole_outputs(folder: Path, command: list[str], code: int) -> None:
+    """What was to be written is there if and only if all went well, and nothing else is."""
+    drafts = list(folder.rglob(".*"))
+    assert not drafts, f"{command} left {drafts}"
+    for name in OUTPUTS:
+        path = folder / name
+        if not path.exists():
+            continue
+        assert name in command, f"{command} wrote {name}"
+        assert code in (0, 4), f"{command} ended with {code} and wrote {name}"
+        if path.suffix == ".json":
+            json.loads(path.read_text())
+        path.unlink()
+        (folder / f"{name}.meta.json").unlink(missing_ok=True)
+
+
+def fuzz(count: int, seed: int) -> Counter[int]:
+    """How often each exit code came; stops at the first thing that must not be."""
+    rng, codes, here = random.Random(seed), Counter[int](), Path.cwd()
+    with tempfile.TemporaryDirectory() as place:
+        pristine, folder = Path(place, "pristine"), Path(place, "folder")
+        pristine.mkdir()
+        originals(pristine)
+        shutil.copytree(pristine, folder)
+        os.chdir(folder)
+        try:
+            for number in range(count):
+                command, victim, code, words = once(rng, pristine, folder)
+                told = f"seed {seed}, number {number}: {command} with a broken {victim} ended with {code}:\n{words}"
+                assert code in ALLOWED, told
+                assert "Traceback" not in words, told
+                assert code == 0 or "hetdp: " in words or command[0] in ("verify", "check"), told
+                codes[code] += 1
+        finally:
+            os.chdir(here)
+    return codes
+
+
+if __name__ == "__main__":
+    sys.stdout.write(
+        str(dict(fuzz(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**9)))) + "\n"
+    )

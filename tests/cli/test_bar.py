@@ -1,0 +1,223 @@
+"""The progress bar, on a pseudo terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+
+from hetdp import progress
+from hetdp.cli import bar
+from hetdp.cli.bar import Bar, line
+from hetdp.cli.voice import Voice
+
+LONG = 30.0  # seconds after which a test has failed
+WORKING = """
+import sys, time
+from hetdp import progress
+from hetdp.files import problems
+def read_problem(*_, **__):
+    progress.stage("reading the problem")
+    {what}
+problems.read_problem = read_problem
+from hetdp.cli.main import main
+sys.exit(main(["boundary", "poll.json"]))
+"""
+
+
+class Terminal:
+    """The other end of a pseudo terminal, with what was written to it so far."""
+
+    def __init__(self, columns: int = 80) -> None:
+        self.ours, self.theirs = pty.openpty()
+        fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.seen = ""
+
+    def close(self) -> None:
+        os.close(self.ours)
+        os.close(self.theirs)
+
+    def read_until(self, words: str) -> None:
+        while words not in self.seen:
+            self.read_some()
+
+    def read_some(self) -> None:
+        assert select.select([self.ours], [], [], LONG)[0], f"nothing more was written than {self.seen!r}"
+        self.seen += os.read(self.ours, 4096).decode()
+
+    def read_all(self) -> None:
+        os.write(self.theirs, b"the end")
+        self.read_until("the end")
+        self.seen = self.seen.removesuffix("the end")
+
+    def screen(self) -> list[str]:
+        """The lines as a person sees them, without blanks at their end."""
+        lines, at = list[list[str]]([[]]), 0
+        for character in self.seen:
+            if character == "\n":
+                lines.append([])
+            elif character == "\r":
+                at = 0
+            else:
+                lines[-1][at : at + 1] = [character]
+                at += 1
+        return ["".join(cells).rstrip() for cells in lines]
+
+
+class Here(Terminal):
+    """A terminal that becomes standard error of this process when a bar is made."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self.monkeypatch = monkeypatch
+        self.stream = open(self.theirs, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (closed by the fixture)
+
+    def bar(self, *stages: str, shown: bool = True) -> Bar:
+        self.monkeypatch.setattr(sys, "stderr", self.stream)  # not sooner: pytest sets its own when a test begins
+        return Bar(stages, shown)
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """A terminal; the bar does not wait for a second."""
+    monkeypatch.setattr(bar, "PATIENCE", 0.0)
+    monkeypatch.setattr(bar, "PACE", 0.001)
+    monkeypatch.setenv("TERM", "xterm")
+    end = Here(monkeypatch)
+    yield end
+    end.close()
+
+
+def test_it_shows_the_stage_and_leaves_nothing_behind(terminal):
+    with terminal.bar("reading", "searching"):
+        progress.stage("reading the problem")
+        terminal.read_until("reading the problem")
+        progress.stage("searching far and wide")
+        terminal.read_until("[############")
+        terminal.read_until("s, searching far and wide")
+    terminal.read_all()
+    assert terminal.screen() == [""]
+
+
+def test_it_is_drawn_while_the_work_goes_on_elsewhere(terminal):
+    with terminal.bar("searching"):
+        progress.stage("searching")
+        first = len(terminal.seen)
+        while terminal.seen.count("\r") < 5:  # this thread calls nothing of the bar
+            terminal.read_some()
+    assert len(terminal.seen) > first
+
+
+def test_words_take_its_place_and_it_comes_back(terminal):
+    with terminal.bar("searching") as shown:
+        terminal.read_until("working")
+        Voice(shown, quiet=False).say("found something")
+        terminal.read_until("found something")
+        terminal.seen = terminal.seen.partition("found something")[2]
+        terminal.read_until("working")
+    terminal.read_all()
+    assert terminal.screen()[-1] == ""
+
+
+def test_data_ends_it(terminal, capsys):
+    with terminal.bar("searching") as shown:
+        terminal.read_until("working")
+        Voice(shown, quiet=False).emit(["data"])
+        terminal.read_all()
+        assert terminal.screen() == [""]
+        time.sleep(0.01)
+        terminal.read_all()
+        assert terminal.screen() == [""]
+    assert capsys.readouterr().out == "data\n"
+
+
+def test_an_error_leaves_nothing_behind(terminal):
+    def fail() -> None:
+        with terminal.bar("searching"):
+            terminal.read_until("working")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    terminal.read_all()
+    assert terminal.screen() == [""]
+
+
+def test_it_fits_into_a_narrow_terminal(terminal):
+    fcntl.ioctl(terminal.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+    with terminal.bar("searching"):
+        progress.stage("searching for a very long time indeed, with many words")
+        terminal.read_until("s, se")
+    terminal.read_all()
+    assert max(map(len, terminal.seen.split("\r"))) <= 39
+
+
+@pytest.mark.parametrize("reason", ["quiet", "no terminal", "a terminal that cannot"])
+def test_there_is_none(terminal, monkeypatch, reason):
+    if reason == "no terminal":
+        terminal.stream = io.StringIO()
+    if reason == "a terminal that cannot":
+        monkeypatch.setenv("TERM", "dumb")
+    with terminal.bar("searching", shown=reason != "quiet"):
+        progress.stage("searching")
+        time.sleep(0.02)
+    terminal.read_all()
+    assert terminal.seen == ""
+
+
+def test_a_short_command_draws_nothing(terminal, monkeypatch):
+    monkeypatch.setattr(bar, "PATIENCE", 60.0)
+    with terminal.bar("searching"):
+        progress.stage("searching")
+    terminal.read_all()
+    assert terminal.seen == ""
+
+
+def test_a_stage_that_comes_again_does_not_move_it_back(terminal):
+    with terminal.bar("searching", "proving"):
+        for words in ("searching", "proving every edge", "searching again"):
+            progress.stage(words)
+        terminal.read_until("searching again")
+        assert "[############" in terminal.seen.rpartition("\r")[2]
+
+
+@pytest.mark.parametrize("stages", range(1, 7))
+def test_it_is_always_as_long(stages):
+    for place in range(stages):
+        drawn = line(place, stages, "", 12.3)
+        assert drawn.index("]") == bar.LENGTH + 1
+
+
+def run(what: str) -> tuple[Terminal, subprocess.Popen[bytes]]:
+    end = Terminal()
+    command = [sys.executable, "-c", WORKING.format(what=what)]
+    return end, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=end.theirs, env=os.environ | {"TERM": "xterm"})
+
+
+def test_a_command_that_fails_leaves_its_message_only():
+    end, process = run("time.sleep(1.2); raise MemoryError")
+    with process:
+        end.read_until("] 1 s, reading the problem")
+        assert process.wait() == 1
+    end.read_all()
+    assert end.screen() == ["hetdp: this machine has not enough free memory for this problem.", ""]
+
+
+def test_an_interrupt_leaves_nothing_behind():
+    end, process = run("time.sleep(60)")
+    with process:
+        end.read_until("] 1 s, reading the problem")
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+    end.read_all()
+    assert end.screen() == ["", ""]

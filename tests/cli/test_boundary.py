@@ -1,0 +1,49 @@
+"""hetdp boundary: the datasets that need a value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def test_it_lists_one_dataset_to_a_line(hetdp):
+    assert hetdp("boundary", "poll.json") == (0, "1\n2\n", "read poll.json: 5 datasets, 4 edges\n")
+
+
+def test_labels_that_are_no_text_are_written_as_json(hetdp):
+    assert hetdp("boundary", "grid.json").out == "[0, 1]\n[1, 1]\n"
+
+
+def test_quiet_leaves_the_data_only(hetdp):
+    assert hetdp("boundary", "poll.json", "-q") == (0, "1\n2\n", "")
+
+
+def test_a_problem_can_come_from_standard_input(hetdp):
+    ended = hetdp("boundary", "-", stdin=Path("poll.json").read_text())
+    assert ended == (0, "1\n2\n", "read standard input: 5 datasets, 4 edges\n")
+
+
+def test_edges_listed_twice_and_other_answers_need_a_word(hetdp):
+    refused = hetdp("boundary", "twice.json")
+    assert refused.code == 3
+    assert "Hint: say --positive, the answer p speaks of" in refused.err
+    assert "Hint: --duplicates min keeps the smallest ε of each pair" in refused.err
+    ended = hetdp("boundary", "twice.json", "--positive", "yes", "--duplicates", "min")
+    assert ended == (0, "a\nb\n", "read twice.json: 2 datasets, 1 edge\n")
+
+
+def test_as_json_labels_are_what_they_are_in_the_problem(hetdp):
+    assert hetdp("boundary", "grid.json", "--json").document["boundary"] == [[0, 1], [1, 1]]
+
+
+def test_every_fault_of_a_file_is_listed(hetdp):
+    ended = hetdp("boundary", "faulty.json")
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.err.startswith("hetdp: faulty.json: 3 faults\n")
+    for words in ("p out of range: 1.5", "negative ε -1.0", "unknown dataset 'c'"):
+        assert words in ended.err
+
+
+def test_a_missing_file_is_bad_input(hetdp):
+    ended = hetdp("boundary", "nowhere.json")
+    assert (ended.code, ended.out) == (3, "")
+    assert "there is no such file" in ended.err

@@ -1,0 +1,36 @@
+"""hetdp demo: the story and its numbers. tests/test_documents.py compares the story with the README."""
+
+from __future__ import annotations
+
+import pytest
+
+from hetdp.cli import story
+
+
+def test_the_story_has_three_parts(hetdp):
+    ended = hetdp("demo")
+    assert (ended.code, ended.err) == (0, "")
+    titles = [line for line in ended.out.splitlines() if line[:2] in ("1.", "2.", "3.")]
+    assert titles == [
+        "1. Three voters, the paper's Figure 1",
+        "2. Five voters, the same rule",
+        "3. Asking for too much",
+    ]
+
+
+def test_the_numbers_are_those_of_the_story(hetdp):
+    document = hetdp("demo", "--json").document
+    accuracy = document["three_voters"][0]["accuracy"]
+    assert f"{100 * accuracy['111']:.2f}%" in hetdp("demo").out
+    assert document["five_voters"]["dataset"] == story.ALL_FIVE
+    assert [pin["dataset"] for pin in document["too_much"]["repair"]["pins"]] == story.voters(3, "first").boundary
+
+
+def test_it_takes_no_problem(hetdp):
+    assert hetdp("demo", "poll.json").err.startswith("hetdp: got unexpected extra argument (poll.json).")
+
+
+@pytest.mark.parametrize("protect", ["first", "everyone", story.DECIDING])
+def test_the_voters_are_the_papers_graph(protect):
+    problem = story.voters(3, protect)
+    assert (problem.graph.size, problem.graph.edge_count) == (8, 12)

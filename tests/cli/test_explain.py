@@ -1,0 +1,85 @@
+"""hetdp explain: why a dataset is not answered more accurately."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+FOUR = """\
+p(2) = 0.6 is given
+over ε = 1: p(3) at most 0.852848
+over ε = 1: p(4) at most 0.945866
+"""
+
+
+def test_the_path_is_shown_step_by_step(hetdp):
+    ended = hetdp("explain", "poll.json", "4")
+    assert ended == (0, FOUR, "read poll.json: 5 datasets, 4 edges, 2 pinned\n")
+
+
+def test_several_datasets_are_told_apart_by_a_blank_line(hetdp):
+    assert hetdp("explain", "poll.json", "4", "1", "-q") == (0, f"{FOUR}\np(1) = 0.4 is given\n", "")
+
+
+def test_a_label_may_be_text_or_a_list(hetdp):
+    ended = hetdp("explain", "grid.json", "[0,0]", "no/one")
+    assert ended.out == (
+        "p((0, 1)) = 0.7 is given\nover ε = 1: p((0, 0)) at most 0.889636\n\n"
+        "p('no/one') = 1, exactly; nothing binds it\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["mechanism.csv", "mechanism.json"])
+def test_a_saved_mechanism_explains_the_same(hetdp, name):
+    hetdp("extend", "poll.json", "-o", name)
+    assert hetdp("explain", "poll.json", "4", "--mechanism", name).out == FOUR
+
+
+def test_unknown_datasets_are_all_named_with_the_closest(hetdp):
+    ended = hetdp("explain", "grid.json", "no-one", "[0,2]", "x")
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.err.splitlines()[1:] == [
+        "hetdp: command line: 3 faults",
+        "  dataset 'no-one': there is no such dataset; only datasets of the problem can be asked about."
+        " Hint: did you mean no/one?",
+        "  dataset '[0,2]': there is no such dataset; only datasets of the problem can be asked about."
+        " Hint: did you mean [0, 1] or [0, 0]?",
+        "  dataset 'x': there is no such dataset; only datasets of the problem can be asked about.",
+    ]
+
+
+def test_a_name_that_begins_with_a_dash_follows_two_of_them(hetdp):
+    ended = hetdp("explain", "poll.json", "-1")
+    assert ended.code == 2
+    assert "Hint: a dataset whose name begins with - follows after --." in ended.err
+    assert "dataset '-1': there is no such dataset" in hetdp("explain", "poll.json", "--", "-1").err
+
+
+def test_a_mechanism_that_is_not_the_best_explains_nothing(hetdp):
+    document = json.loads(hetdp("extend", "poll.json", "-o", "-").out)
+    document["datasets"][4]["z"] = 2.0
+    Path("mechanism.json").write_text(json.dumps(document))
+    ended = hetdp("explain", "poll.json", "4", "--mechanism", "mechanism.json")
+    assert (ended.code, ended.out) == (3, "")
+    assert "only the best private mechanism is explained by its paths" in ended.err
+
+
+def test_what_a_file_says_of_pinned_datasets_leads_nowhere(hetdp):
+    document = json.loads(hetdp("extend", "poll.json", "-o", "-").out)
+    document["datasets"][1]["binding"], document["datasets"][2]["binding"] = 2, 1  # a circle
+    Path("mechanism.json").write_text(json.dumps(document))
+    assert hetdp("explain", "poll.json", "4", "--mechanism", "mechanism.json").out == FOUR
+
+
+def test_pins_and_a_saved_mechanism_exclude_each_other(hetdp):
+    ended = hetdp("explain", "poll.json", "4", "--mechanism", "a.csv", "--pins", "b.csv")
+    assert ended.code == 2
+    assert ended.err.startswith("hetdp: --pins beside --mechanism; a saved mechanism has its own pins.")
+
+
+def test_a_dataset_must_be_named(hetdp):
+    ended = hetdp("explain", "poll.json")
+    assert ended.code == 2
+    assert ended.err.startswith("hetdp: missing argument 'DATASET...'")

@@ -1,0 +1,102 @@
+"""What went wrong, in one voice."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import hetdp as library
+from hetdp.cli import failure
+from hetdp.errors import Fault, InputError, UnknownDatasetError, UsageError
+
+SOURCES = Path(library.__file__).parent
+
+
+def raising(error: Exception):
+    def read_problem(*_, **__):
+        raise error
+
+    return read_problem
+
+
+@pytest.fixture
+def broken(hetdp, monkeypatch):
+    """Runs a command in which reading the problem raises an error."""
+
+    def run(error: Exception, *arguments: str):
+        monkeypatch.setattr("hetdp.files.problems.read_problem", raising(error))
+        return hetdp("boundary", "poll.json", *arguments)
+
+    return run
+
+
+def test_a_bug_asks_for_a_report_and_shows_no_traceback(broken):
+    ended = broken(ZeroDivisionError("division\nby zero"))
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == (
+        "hetdp: unexpected ZeroDivisionError: division by zero. This is a bug in hetdp. Please report it with this"
+        " line, hetdp --version, the command, and the problem if you may share it."
+        " (HETDP_DEBUG=1 shows where it arose.)\n"
+    )
+
+
+def test_those_who_ask_are_shown_the_traceback(broken, monkeypatch):
+    monkeypatch.setenv("HETDP_DEBUG", "1")
+    err = broken(ZeroDivisionError()).err
+    assert err.startswith("Traceback (most recent call last):")
+    assert err.splitlines()[-1].startswith("hetdp: unexpected ZeroDivisionError. This is a bug")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (MemoryError(), 1, "this machine has not enough free memory for this problem."),
+        (OSError(5, "Input/output error", "poll.json"), 2, "poll.json: Input/output error; the system refused this."),
+        (OSError("odd"), 2, "odd; the system refused this."),
+        (UsageError("a", "b", "engine='auto' does"), 2, "a; b. Hint: --engine auto does"),
+        (UnknownDatasetError(3), 3, "there is no dataset 3; only datasets of the problem can be asked about."),
+    ],
+)
+def test_every_error_is_one_sentence_with_its_exit_code(broken, error, code, words):
+    ended = broken(error)
+    assert (ended.code, ended.out) == (code, "")
+    assert ended.err.startswith(f"hetdp: {words}")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "code"),
+    [
+        (ZeroDivisionError(), "bug", 1),
+        (MemoryError(), "memory", 1),
+        (OSError(5, "no"), "system", 2),
+        (UsageError("a", "b"), "usage", 2),
+        (UnknownDatasetError(3), "input", 3),
+    ],
+)
+def test_as_json_an_error_is_a_document_and_words_besides(broken, error, kind, code):
+    ended = broken(error, "--json")
+    told = ended.document["error"]
+    assert (ended.document["verb"], told["kind"], told["exit_code"], ended.code) == ("boundary", kind, code, code)
+    assert ended.err == f"hetdp: {told['message']}\n"
+
+
+def test_faults_are_told_in_the_words_of_the_command_line(broken):
+    faults = [Fault("what", "where", "value", "with positive=", "duplicates='min' does")] * 3
+    told = broken(InputError("poll.json", faults, total=5), "--json").document["error"]
+    assert told["total"] == 5
+    assert told["faults"][2] == {
+        "what": "what",
+        "where": "where",
+        "value": "value",
+        "rule": "with --positive",
+        "hint": "--duplicates min does",
+    }
+    assert "duplicates='min'" not in told["message"]
+
+
+@pytest.mark.parametrize("phrase", failure.SPOKEN)
+def test_every_phrase_that_is_put_differently_is_one_the_library_says(phrase):
+    places = [path for path in SOURCES.rglob("*.py") if "cli" not in path.parts]
+    assert any(re.search(rf"[\"'][^\"\n]*{re.escape(phrase)}[^\"\n]*[\"']", path.read_text()) for path in places)

@@ -1,0 +1,75 @@
+"""Five thousand broken files: fixed exit codes, no traceback, no half-written file; and files that Hypothesis makes."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hetdp as library
+from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, PROBLEM_KEYS
+from tests.cli.fuzz import ALLOWED, fuzz
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.floats(),
+    st.text(max_size=3),
+    st.sampled_from(["a", "b", "inf", 1, 2]),
+)
+ANYTHING = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner)
+)
+LABELS = st.sampled_from(["a", "b", 1, "", None]) | ANYTHING
+
+
+def records(columns: tuple[str, ...], usual: dict[str, st.SearchStrategy]) -> st.SearchStrategy:
+    """Lists of records whose fields are nearly right."""
+    fields = {name: usual.get(name, st.floats(0, 1)) | ANYTHING for name in columns}
+    return st.lists(st.fixed_dictionaries({}, optional=fields), max_size=4)
+
+
+DOCUMENTS = st.fixed_dictionaries(
+    {"schema_version": st.just(1) | ANYTHING},
+    optional={name: ANYTHING for name in PROBLEM_KEYS if name not in ("schema_version", "datasets", "edges")}
+    | {
+        "datasets": records(DATASET_COLUMNS, {"dataset": LABELS, "query": st.sampled_from([1, 2])}),
+        "edges": records(EDGE_COLUMNS, {"source": LABELS, "target": LABELS}),
+    },
+)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_file_with_a_few_bytes_or_values_changed_is_read_or_refused(seed):
+    codes = fuzz(500, seed)
+    assert sum(codes.values()) == 500
+    assert codes[3] > 100
+    assert codes[0] > 100
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@given(DOCUMENTS)
+def test_a_document_that_hypothesis_made_is_read_or_refused(hetdp, folder: Path, document):
+    Path("made.json").write_text(json.dumps(document))
+    for verb in ("boundary", "extend"):
+        ended = hetdp(verb, "made.json")
+        assert ended.code in ALLOWED
+        assert ended.code == 0 or ended.err.startswith(("hetdp: ", "read made.json"))
+
+
+@given(st.binary(max_size=60))
+@pytest.mark.parametrize("name", ["edges.csv", "datasets.csv", "problem.json", "edges.parquet"])
+def test_any_bytes_at_all_are_read_or_refused(name, data):
+    with TemporaryDirectory() as place:
+        for table, text in (("edges.csv", "source,target,epsilon\n"), ("datasets.csv", "dataset,query\na,1\n")):
+            if table != name and not (name == "edges.parquet" and table == "edges.csv"):
+                Path(place, table).write_text(text)
+        Path(place, name).write_bytes(data)
+        with suppress(library.InputError):
+            library.read_problem(place)

@@ -1,0 +1,97 @@
+"""The command `hetdp` itself: help, version, and words that are no verb."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from hetdp.cli import group
+from hetdp.cli.group import GROUP, VERBS
+from hetdp.version import VERSION
+
+FOLDER = Path(group.__file__).parent
+LIGHT = """
+import sys
+from hetdp.cli.main import main
+for words in ("--help", "--version", "extend --help", "extnd", "extend", "check --nope a --json", "completion bash"):
+    main(words.split())
+print(sorted({"duckdb", "flint", "numba", "numpy"} & sys.modules.keys()), file=sys.stderr)
+"""
+
+
+def test_every_verb_is_a_file(hetdp):
+    assert [name for name in VERBS if not (FOLDER / f"{name}.py").is_file()] == []
+
+
+@pytest.mark.parametrize("verb", [None, *VERBS])
+def test_help_begins_with_examples(hetdp, verb):
+    ended = hetdp(*([verb] if verb else []), "--help")
+    assert (ended.code, ended.err) == (0, "")
+    usage, blank, first, *_ = ended.out.splitlines()
+    assert usage.startswith("Usage: hetdp ")
+    assert blank == ""
+    assert first.startswith(("  hetdp ", '  eval "$(hetdp '))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_says_what_it_does(verb):
+    command = GROUP.get_command(click.Context(GROUP), verb)
+    assert command is not None
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+
+
+def test_help_lists_every_verb_and_every_exit_code(hetdp):
+    out = hetdp("--help").out
+    for name, summary in VERBS.items():
+        assert f"  {name:<10}  {summary}\n" in out
+    for code in ("0", "1", "2", "3", "4", "5", "130"):
+        assert f"\n    {code:<4} " in out
+
+
+def test_without_a_verb_help_is_shown_and_nothing_was_done(hetdp):
+    ended = hetdp()
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == hetdp("--help").out
+
+
+def test_help_is_as_wide_as_the_terminal(hetdp, monkeypatch):
+    monkeypatch.setattr(group, "width", lambda: 60)
+    assert max(len(line) for line in hetdp("extend", "--help").out.splitlines() if "hetdp" not in line) <= 60
+
+
+def test_the_version_says_what_a_report_needs(hetdp):
+    assert hetdp("--version") == (
+        0,
+        f"hetdp {VERSION} (Python {'.'.join(map(str, sys.version_info[:3]))}, {sys.platform})\n",
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("extnd poll.json", "there is no verb 'extnd'; did you mean extend?"),
+        ("xyz", f"there is no verb 'xyz'; the verbs are {', '.join(VERBS)}."),
+        ("extend --enginee cpu poll.json", "there is no option --enginee; did you mean --engine?"),
+        ("extend", "missing argument 'PROBLEM'."),
+        ("extend a b", "got unexpected extra argument (b)."),
+        ("extend a --engine gpu", "invalid value for '--engine': 'gpu' is not one of 'auto', 'cpu', 'reference'."),
+        ("extend a -o", "option '-o' requires an argument."),
+        ("--nope", "there is no option --nope."),
+    ],
+)
+def test_wrong_usage_is_answered_in_one_line_with_a_hint(hetdp, words, answer):
+    ended = hetdp(*words.split())
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"hetdp: {answer} Hint: hetdp ")
+    assert ended.err.count("\n") == 1
+
+
+def test_what_needs_no_numbers_loads_no_heavy_library():
+    done = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "[]"

@@ -1,0 +1,96 @@
+"""How commands end: interrupted, unread, or with nowhere to write."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+PYTHON = shlex.quote(sys.executable)
+SLOW = """
+import sys, time
+from hetdp.files import problems
+def read_problem(*_, **__):
+    print("working", flush=True)
+    time.sleep(60)
+problems.read_problem = read_problem
+from hetdp.cli.main import main
+sys.exit(main(["boundary", "poll.json"]))
+"""
+
+
+def shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command line of bash, in which `hetdp` stands for this one."""
+    script = f'hetdp() {{ {PYTHON} -m hetdp "$@"; }}\n{command}'
+    return subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, encoding="utf-8", env=os.environ | environment
+    )
+
+
+def test_an_interrupt_is_quiet():
+    with subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as working:
+        assert working.stdout is not None
+        assert working.stderr is not None
+        assert working.stdout.readline() == b"working\n"
+        working.send_signal(signal.SIGINT)
+        assert working.wait() == 130
+        assert working.stderr.read() == b""
+
+
+def test_a_reader_that_leaves_is_no_error():
+    datasets = [{"dataset": f"dataset number {at:06}", "query": 1 + at % 2} for at in range(6000)]
+    names = [row["dataset"] for row in datasets]
+    edges = [{"source": a, "target": b, "epsilon": 1} for a, b in pairwise(names)]
+    Path("long.json").write_text(json.dumps({"schema_version": 1, "datasets": datasets, "edges": edges}))
+    done = shell('hetdp boundary -q long.json | head -1; echo "${PIPESTATUS[0]}"')
+    assert (done.stdout, done.stderr) == ("dataset number 000000\n0\n", "")
+
+
+def test_a_closed_standard_output_is_an_error():
+    done = shell("hetdp boundary -q poll.json >&-")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "hetdp: cannot write to standard output: it is closed; results go there.\n",
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_a_full_disk_is_an_error():
+    done = shell("hetdp extend -q poll.json -o - > /dev/full")
+    assert done.returncode == 2
+    assert done.stderr == "hetdp: cannot write to standard output: No space left on device; results go there.\n"
+
+
+def test_output_is_utf_8_whatever_the_locale():
+    done = shell("hetdp check too-much.json", LC_ALL="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert done.returncode == 4
+    assert "over ε = 0.5" in done.stdout
+
+
+def test_closed_streams_besides_do_not_matter():
+    done = shell("hetdp boundary poll.json 2>&- <&-")
+    assert (done.returncode, done.stdout) == (0, "1\n2\n")
+
+
+def test_a_closed_standard_input_is_an_error():
+    done = shell("hetdp boundary - <&-")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "hetdp: standard input is closed; - reads from there. Hint: name a file\n"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
+def test_an_interrupt_on_a_terminal_ends_the_line(hetdp, monkeypatch, error):
+    def interrupted(*_):
+        raise error
+
+    monkeypatch.setattr("hetdp.cli.group.run", interrupted)
+    assert hetdp("demo") == (130, "", "")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert hetdp("demo") == (130, "", "\n")

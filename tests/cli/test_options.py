@@ -1,0 +1,30 @@
+"""What verbs have in common."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from hetdp.cli import options
+from hetdp.cli.group import GROUP
+from hetdp.engines.registry import ENGINES
+
+
+def names_of(verb: str) -> set[str]:
+    command = GROUP.get_command(click.Context(GROUP), verb)
+    assert command is not None
+    return {name for parameter in command.params for name in parameter.opts}
+
+
+def test_the_engines_offered_are_those_there_are():
+    assert sorted(options.ENGINES) == sorted(["auto", *ENGINES])
+
+
+@pytest.mark.parametrize("verb", ["boundary", "check", "extend", "verify", "explain"])
+def test_every_verb_with_a_problem_reads_and_speaks_the_same_way(verb):
+    assert {"problem", "--duplicates", "--positive", "-q", "--quiet", "--json"} <= names_of(verb)
+
+
+@pytest.mark.parametrize("verb", ["check", "extend", "explain"])
+def test_every_verb_that_searches_takes_pins_and_an_engine(verb):
+    assert {"--pins", "--engine"} <= names_of(verb)

@@ -1,0 +1,80 @@
+"""JSON documents, each compared with the one in golden/.
+
+HETDP_WRITE_GOLDEN=1 writes those anew, for a change that is meant. Floats are compared to twelve digits: logarithms
+differ in the last ones between processors.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hetdp.cli import shapes
+from hetdp.files import schema
+from hetdp.version import VERSION
+
+GOLDEN = Path(__file__).parent / "golden"
+COMMANDS = {
+    "demo": (0, "demo"),
+    "boundary": (0, "boundary grid.json"),
+    "check": (0, "check poll.json"),
+    "check-refused": (4, "check too-much.json"),
+    "extend": (0, "extend poll.json"),
+    "extend-certain": (0, "extend certain.json"),
+    "extend-to-a-file": (0, "extend poll.json -o mechanism.csv"),
+    "extend-refused": (4, "extend too-much.json"),
+    "verify": (0, "verify poll.json mechanism.json"),
+    "verify-refused": (5, "verify tight.json mechanism.json"),
+    "explain": (0, "explain grid.json [0,0] no/one [1,1]"),
+    "error-input": (3, "extend faulty.json"),
+    "error-usage": (2, "extend poll.json --enginee cpu"),
+    "error-unknown-dataset": (3, "explain grid.json no-one"),
+}
+
+
+def plain(value: Any) -> Any:
+    """A document without the last digits of its floats, and without the version."""
+    if isinstance(value, dict):
+        return [(name, plain(part)) for name, part in value.items()]  # the order counts too
+    if isinstance(value, list):
+        return [plain(part) for part in value]
+    if isinstance(value, float):
+        return f"{value:.12g}" if abs(value) > 1e-12 else "tiny"
+    return value.replace(f"hetdp {VERSION}", "hetdp VERSION") if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_documents_are_as_they_always_were(hetdp, name):
+    code, words = COMMANDS[name]
+    Path("tight.json").write_text(Path("poll.json").read_text().replace('"epsilon": 1.0', '"epsilon": 0.5'))
+    hetdp("extend", "poll.json", "-o", "mechanism.json")
+    ended = hetdp(*words.split(), "--json")
+    assert ended.code == code
+    place = GOLDEN / f"{name}.json"
+    if os.environ.get("HETDP_WRITE_GOLDEN"):
+        place.write_text(ended.out.replace(f"hetdp {VERSION}", "hetdp VERSION"), encoding="utf-8")
+    assert plain(ended.document) == plain(json.loads(place.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_document_says_its_version_and_verb_first(name):
+    document = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+    assert list(document)[:2] == ["schema_version", "verb"]
+    assert document["schema_version"] == shapes.VERSION
+    assert document["verb"] == COMMANDS[name][1].split()[0]
+
+
+def test_every_golden_document_belongs_to_a_command():
+    assert sorted(path.stem for path in GOLDEN.iterdir()) == sorted(COMMANDS)
+
+
+def test_infinity_is_a_text():
+    assert shapes.numbers([0.5, float("inf"), float("-inf")]) == [0.5, "inf", "-inf"]
+
+
+def test_the_version_is_that_of_the_files():
+    assert shapes.VERSION == schema.VERSION
