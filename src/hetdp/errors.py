@@ -40,9 +40,13 @@ class Fault:
     hint: str = ""
 
     def __str__(self) -> str:
+        return f"{self.where}: {self.without_place()}"
+
+    def without_place(self) -> str:
+        """What is wrong, where the place has been named already."""
         value = f" {self.value}" if self.value else ""
         hint = f" Hint: {self.hint}" if self.hint else ""
-        return f"{self.where}: {self.what}{value}; {self.rule}.{hint}"
+        return f"{self.what}{value}; {self.rule}.{hint}"
 
 
 class HetdpError(Exception):
@@ -78,10 +82,12 @@ class InputError(HetdpError, ValueError):
         super().__init__(self._message())
 
     def _message(self) -> str:
+        told = [
+            fault.without_place() if fault.where == self.subject else str(fault) for fault in self.faults[:SHOWN_FAULTS]
+        ]
         if self.total == 1:
-            return f"{self.subject}: {self.faults[0]}"
-        lines = [f"{self.subject}: {self.total} faults"]
-        lines += [f"  {fault}" for fault in self.faults[:SHOWN_FAULTS]]
+            return f"{self.subject}: {told[0]}"
+        lines = [f"{self.subject}: {self.total} faults", *(f"  {words}" for words in told)]
         if self.total > SHOWN_FAULTS:
             lines.append(f"  and {self.total - SHOWN_FAULTS} more")
         return "\n".join(lines)

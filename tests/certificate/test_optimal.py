@@ -133,6 +133,7 @@ def exact_at(dataset: int, mechanism: hetdp.Mechanism, sign: int):
     while mechanism.links[chain[-1]] >= 0:
         chain.append(int(mechanism.links[chain[-1]]))
     chain.reverse()
+    assert isinstance(mechanism.problem, hetdp.Problem)
     graph, value = mechanism.problem.graph, arb(sign * float(mechanism.coordinates[chain[0]]))
     for source, target in pairwise(chain):
         targets, (row,) = graph.neighbours(source)

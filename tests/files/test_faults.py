@@ -36,8 +36,8 @@ def edge(**changes) -> dict:
 KEYS = "the keys are schema_version, kind, notion, positive, about, labels, datasets, edges."
 NO_LABEL = "a label is text, a number, or (in JSON) a list of these."
 DOCUMENTS = {
-    "no JSON": ("{", "FILE: FILE: no JSON: Expecting property name enclosed in double quotes"),
-    "a list": ("[]", "FILE: FILE: no JSON object, but list; it is a JSON object."),
+    "no JSON": ("{", "FILE: no JSON: Expecting property name enclosed in double quotes"),
+    "a list": ("[]", "FILE: no JSON object, but list; it is a JSON object."),
     "NaN": ('{"x": NaN}', 'no JSON: NaN is no JSON; infinity is written "inf", and a missing value is left out; it is'),
     "a key twice": (
         '{"edges": [], "edges": []}',
@@ -47,17 +47,17 @@ DOCUMENTS = {
     "nesting": ("[" * 100_000, "no JSON: too deeply nested; it is a JSON object."),
     "no version": (
         {"datasets": [], "edges": []},
-        "FILE: FILE: missing schema_version; this hetdp reads schema_version 1.",
+        "FILE: missing schema_version; this hetdp reads schema_version 1.",
     ),
     "a newer version": (
         whole(schema_version=2),
-        "FILE: FILE: a newer schema_version: 2; this hetdp reads schema_version 1. Hint: a newer hetdp reads it",
+        "FILE: a newer schema_version: 2; this hetdp reads schema_version 1. Hint: a newer hetdp reads it",
     ),
-    "a version of text": (whole(schema_version="1"), "FILE: FILE: schema_version '1'; this hetdp reads"),
-    "true as a version": (whole(schema_version=True), "FILE: FILE: schema_version True; this hetdp reads"),
+    "a version of text": (whole(schema_version="1"), "FILE: schema_version '1'; this hetdp reads"),
+    "true as a version": (whole(schema_version=True), "FILE: schema_version True; this hetdp reads"),
     "a renamed key": (
         {"schema_version": 1, "datasets": DATASETS, "links": EDGES},
-        "FILE: FILE: missing key edges; 'edges' is a list of objects.",
+        "FILE: missing key edges; 'edges' is a list of objects.",
     ),
     "a misspelt key": (whole(notions="pure"), f"unknown key 'notions'; {KEYS} Hint: 'notion' looks like it"),
     "edges that are no records": (whole(edges=[[1, 2]]), "no list of records: edges; 'edges' is a list of objects."),

@@ -42,7 +42,7 @@ def test_a_mechanism_is_not_loaded_with_another_problem(suffix, tmp_path: Path):
     path = tmp_path / f"m{suffix}"
     hetdp.save(MECHANISM, path)
     stricter = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5), [1, 1, 2])
-    assert "FILE: FILE: made for another problem, 'sha256:" in message_of(path, stricter)
+    assert "FILE: made for another problem, 'sha256:" in message_of(path, stricter)
     claim, other = load_claim(path, stricter)
     assert other
     assert not hetdp.verify(stricter, claim).private

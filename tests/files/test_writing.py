@@ -12,7 +12,7 @@ import pytest
 
 import hetdp
 from hetdp.files import saving
-from hetdp.files.writing import whole_file, whole_folder
+from hetdp.files.formats.writing import whole_file, whole_folder
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
 PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 2})

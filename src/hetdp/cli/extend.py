@@ -73,7 +73,7 @@ def _emit_json(voice: Voice, asked: Problem, given: PartialMechanism, mechanism:
     from hetdp.cli import shapes
 
     if output is None:
-        from hetdp.files.json_form import lines_of
+        from hetdp.files.formats.json_form import lines_of
 
         voice.emit(lines_of(shapes.mechanism(mechanism)))
     else:

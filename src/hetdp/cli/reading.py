@@ -58,7 +58,6 @@ def _read_pins(path: str, labels: Labels) -> PartialMechanism:
     from hetdp.files.pins import read_pins
     from hetdp.problem.partial import PartialMechanism
 
-    progress.stage("reading the pins")
     partial = read_pins(path)
     return PartialMechanism(*(_by_label(pins, labels) for pins in (partial.p, partial.z, partial.error)))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate
 from hetdp.files.columns import pin_columns
-from hetdp.files.numerals import plain
+from hetdp.files.formats.numerals import plain
 from hetdp.files.schema import VERSION
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.partial import PartialMechanism

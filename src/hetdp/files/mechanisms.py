@@ -10,12 +10,12 @@ import numpy as np
 from hetdp import progress
 from hetdp.errors import Fault, InputError, shown
 from hetdp.files.answers import answer_column
-from hetdp.files.duck import parquet_metadata
-from hetdp.files.json_form import parse_json, read_json, table_of
+from hetdp.files.formats.duck import parquet_metadata
+from hetdp.files.formats.json_form import parse_json, read_json, table_of
+from hetdp.files.formats.tables import Table
 from hetdp.files.places import STANDARD, existing, open_document, open_table, reading, suffix_of
 from hetdp.files.saving import digest_of, sidecar_of
 from hetdp.files.schema import INTEGER, MECHANISM_COLUMNS, require_columns, require_version
-from hetdp.files.tables import Table
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.findings import Findings
 from hetdp.problem.labels import Labels, labels_of
@@ -138,7 +138,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     links = _links(table, labels, integers, findings)
     pinned = table.flags("pinned", findings)
     findings.raise_if_any()
-    return Mechanism(outline, z, pinned, links, float(sheet.meta.get("moved", 0.0)))
+    return Mechanism(outline, z, pinned, np.where(pinned, -1, links), float(sheet.meta.get("moved", 0.0)))
 
 
 def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Findings) -> Any:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from hetdp import progress
 from hetdp.errors import Fault
-from hetdp.files.json_form import table_of
+from hetdp.files.formats.json_form import table_of
+from hetdp.files.formats.tables import Table
 from hetdp.files.places import STANDARD, existing, open_document, open_table, reading, suffix_of
 from hetdp.files.schema import PIN_COLUMNS, require_columns, require_version
-from hetdp.files.tables import Table
 from hetdp.problem.columns import numbers
 from hetdp.problem.findings import Findings
 from hetdp.problem.labels import labels_of
@@ -34,6 +35,7 @@ def read_pins(path: str | Path) -> PartialMechanism:
     ...     read_pins(path)
     PartialMechanism(p={'01': 0.6}, z=None, error={'02': 1e-30})
     """
+    progress.stage("reading the pins")
     table = _open(path)
     findings = Findings(str(path))
     require_columns(list(table.columns), ("dataset",), PIN_COLUMNS, table.name, findings)

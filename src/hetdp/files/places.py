@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.files.csv_form import read_csv
-from hetdp.files.duck import read_large_csv, read_parquet
-from hetdp.files.json_form import STDIN, read_json, table_of
+from hetdp.files.formats.csv_form import read_csv
+from hetdp.files.formats.duck import read_large_csv, read_parquet
+from hetdp.files.formats.json_form import STDIN, read_json, table_of
+from hetdp.files.formats.tables import Table
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER
-from hetdp.files.tables import Table
 
 SMALL_FILE = 4 << 20  # bytes that the standard library reads sooner than DuckDB loads
 STANDARD = "-"

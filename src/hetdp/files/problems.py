@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from hetdp import progress
 from hetdp.errors import Fault, shown
 from hetdp.files.answers import answer_column, positive_of
+from hetdp.files.formats.tables import Table
 from hetdp.files.places import Sheets, open_problem
 from hetdp.files.schema import (
     DATASET_COLUMNS,
@@ -19,7 +20,6 @@ from hetdp.files.schema import (
     require_keys,
     require_version,
 )
-from hetdp.files.tables import Table
 from hetdp.problem.classes import classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph

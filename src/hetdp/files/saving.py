@@ -12,13 +12,13 @@ from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.errors import UsageError, VerificationError, shown
 from hetdp.files.columns import dataset_columns, edge_columns, mechanism_columns
-from hetdp.files.csv_form import write_csv
 from hetdp.files.documents import mechanism_document, mechanism_words, problem_document, problem_words
-from hetdp.files.duck import write_large_csv, write_parquet
-from hetdp.files.json_form import lines_of, write_json
+from hetdp.files.formats.csv_form import write_csv
+from hetdp.files.formats.duck import write_large_csv, write_parquet
+from hetdp.files.formats.json_form import lines_of, write_json
+from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.places import OURS, STANDARD, suffix_of
 from hetdp.files.schema import INTEGER
-from hetdp.files.writing import whole_file, whole_folder
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.outline import Outline
 from hetdp.problem.partial import PartialMechanism

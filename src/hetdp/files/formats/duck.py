@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import Fault, InputError
-from hetdp.files import numerals
-from hetdp.files.csv_form import RULE as CSV_RULE
-from hetdp.files.csv_form import header_of, row_of
+from hetdp.files.formats import numerals
+from hetdp.files.formats.csv_form import RULE as CSV_RULE
+from hetdp.files.formats.csv_form import header_of, row_of
+from hetdp.files.formats.tables import Table
 from hetdp.files.schema import LABELS, NUMBERS
-from hetdp.files.tables import Table
 from hetdp.interrupts import load_whole
 
 SETTINGS = {
@@ -86,6 +86,10 @@ def connection() -> Iterator[Any]:
     cursor = _database(os.getpid()).cursor()
     try:
         yield cursor
+    except RuntimeError as refusal:
+        if "interrupted" in str(refusal):  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
     finally:
         cursor.close()
 

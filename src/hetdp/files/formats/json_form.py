@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from hetdp.errors import Fault, InputError
-from hetdp.files import numerals
+from hetdp.files.formats import numerals
+from hetdp.files.formats.tables import Table
 from hetdp.files.schema import NUMBERS
-from hetdp.files.tables import Table
 
 STDIN = "standard input"
 

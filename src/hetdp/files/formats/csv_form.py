@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from hetdp.errors import Fault, InputError
-from hetdp.files import numerals
+from hetdp.files.formats import numerals
+from hetdp.files.formats.tables import Table
 from hetdp.files.schema import NUMBERS
-from hetdp.files.tables import Table
 
 DIALECT: dict[str, Any] = {"strict": True, "skipinitialspace": False}
 SPECIAL = frozenset(',"\r\n')

@@ -1,0 +1,1 @@
+"""Tables as JSON, CSV and Parquet: read without guessing, written whole or not at all. No problem is known here."""
