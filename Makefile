@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest --quiet -n $(WORKERS) --maxprocesses 4 --dist worksteal
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint docs bench clean
 .DELETE_ON_ERROR:
 
 help:  ## what can be made
@@ -28,12 +28,15 @@ lint: $(VENV)/test.stamp  ## style, types and the direction of imports
 	@$(BIN)/python -m mypy --no-error-summary
 	@$(BIN)/lint-imports > $(VENV)/layers.log || { cat $(VENV)/layers.log; exit 1; }
 
+docs: $(VENV)/test.stamp  ## the reference pages, written anew from the code
+	@$(BIN)/python -m docs.generate
+
 bench: $(VENV)/test.stamp  ## the benchmarks, into benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks
 
 clean:  ## remove everything that was made, .venv included
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Set-up: $(VENV)/place holds the folder the environment was made for, so that a moved or copied one is made anew.
 PLACE := $(shell cat $(VENV)/place 2>/dev/null)

@@ -21,6 +21,15 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN_LENGTH else f"{text[: SHOWN_LENGTH - 1]}…"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words.
+
+    >>> counted(1, "edge"), counted(2000, "edge")
+    ('1 edge', '2,000 edges')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 @dataclass(frozen=True)
 class Fault:
     """One thing that is wrong with an input.

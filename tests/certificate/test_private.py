@@ -256,9 +256,9 @@ def test_without_edges_everything_is_private():
 
 def test_a_certificate_reads_as_a_sentence():
     good = on_one_edge(1.0, 0.5, -0.25)
-    assert str(good) == "private on all 1 edges (0 closely across ½, least slack 3.0e-01); optimal (gap 0.0e+00)."
+    assert str(good) == "private on its one edge (0 across ½ by the full formula, least slack 3.0e-01); optimal (gap 0.0e+00)."
     bad = on_one_edge(0.5, 1.0, 2.0)
-    assert str(bad) == ("NOT PRIVATE: 1 violations in 1 edges; the worst is 0 to 1, ε = 0.5, slack -0.5.")
+    assert str(bad) == ("NOT PRIVATE: 1 violation in 1 edge; the worst is 0 to 1, ε = 0.5, slack -0.5.")
 
 
 def test_a_mechanism_that_names_other_datasets_is_not_judged():

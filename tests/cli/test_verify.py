@@ -25,7 +25,7 @@ def test_a_mechanism_that_is_not_private_ends_with_5_and_names_the_worst_edge(he
     changed(hetdp, z=9.0)
     ended = hetdp("verify", "poll.json", "mechanism.json", "-q")
     assert ended == (5, ended.out, "")
-    assert ended.out.startswith("NOT PRIVATE: 1 violations in 4 edges; the worst is 3 to 4, ε = 1, slack -6.8")
+    assert ended.out.startswith("NOT PRIVATE: 1 violation in 4 edges; the worst is 3 to 4, ε = 1, slack -6.8")
 
 
 def test_a_mechanism_that_is_private_but_not_the_best_is_told_apart(hetdp):

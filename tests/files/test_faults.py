@@ -53,6 +53,7 @@ DOCUMENTS = {
         whole(schema_version=2),
         "FILE: a newer schema_version: 2; this hetdp reads schema_version 1. Hint: a newer hetdp reads it",
     ),
+    "a newer version without the rest": ({"schema_version": 2}, "a newer schema_version: 2; this hetdp reads"),
     "a version of text": (whole(schema_version="1"), "FILE: schema_version '1'; this hetdp reads"),
     "true as a version": (whole(schema_version=True), "FILE: schema_version True; this hetdp reads"),
     "a renamed key": (

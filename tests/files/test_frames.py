@@ -462,5 +462,5 @@ def test_columns_of_a_relation_may_have_odd_names():
 def test_a_table_without_rows_is_a_graph_without_edges():
     names = list(WORDS)
     for table in (pandas.DataFrame(columns=names), polars.DataFrame(schema=names), {name: [] for name in names}):
-        assert repr(from_table(table, datasets=["a"])) == "DatasetGraph(1 datasets, 0 edges)"
+        assert repr(from_table(table, datasets=["a"])) == "DatasetGraph(1 dataset, 0 edges)"
     assert from_table(pyarrow.table({name: pyarrow.array([]) for name in WORDS})).size == 0

@@ -99,8 +99,11 @@ def test_a_table_made_elsewhere_needs_only_datasets_and_one_column_of_values(col
 
 
 FAULTS = {
-    "a problem": (lambda f: f.update(kind="problem"), "no mechanism, but of kind 'problem', notion 'pure'; it is of"),
-    "another notion": (lambda f: f.update(notion=["x"]), "no mechanism, but of kind 'mechanism', notion ['x']; it is"),
+    "a problem": (lambda f: f.update(kind="problem"), "no mechanism, but of kind 'problem'; its kind is 'mechanism'."),
+    "another notion": (
+        lambda f: f.update(notion=["x"]),
+        "FILE, notion: unknown notion ['x']; a notion is one of pure.",
+    ),
     "a newer version": (lambda f: f.update(schema_version=9), "a newer schema_version: 9; this hetdp reads"),
     "no datasets": (lambda f: f.pop("datasets"), "missing key datasets; 'datasets' is a list of objects."),
     "no values": (
@@ -156,8 +159,10 @@ def test_a_csv_table_that_was_changed_is_not_taken_for_the_one_that_was_written(
     path = tmp_path / "m.csv"
     hetdp.save(MECHANISM, path)
     path.write_text(path.read_text().replace("0.6", "0.7"))
-    assert "a table that was changed since: ; m.csv.meta.json belongs" not in message_of(path)
-    assert "a table that was changed since; m.csv.meta.json belongs to the table as it was written." in message_of(path)
+    assert (
+        "a table that was changed after it was written; m.csv.meta.json belongs to the table as it was written."
+        in message_of(path)
+    )
     (tmp_path / "m.csv.meta.json").unlink()
     assert hetdp.load(path, PROBLEM).certificate is None
 
@@ -193,3 +198,12 @@ def test_a_fault_of_a_file_of_pins_is_named(text, expected, tmp_path: Path):
     with pytest.raises(hetdp.InputError) as refusal:
         hetdp.read_pins(path)
     assert expected in str(refusal.value)
+
+
+def test_text_in_a_table_finds_integer_labels(tmp_path: Path):
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0), [1, 1, 2])
+    mechanism = hetdp.extend(problem, {1: 0.6, 2: 0.4})
+    (tmp_path / "m.csv").write_text(
+        "dataset,z\n" + "".join(f"{d},{float(mechanism.coordinates[d])!r}\n" for d in (2, 0, 1))
+    )
+    assert hetdp.load(tmp_path / "m.csv", problem).coordinates.tolist() == mechanism.coordinates.tolist()

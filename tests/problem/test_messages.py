@@ -104,7 +104,7 @@ QUERY = {
     "a NaN answer": (query([1.0, NAN, 2.0]), f"query: dataset 'b': no answer; {ANSWERED}"),
     "too few answers": (
         query([1, 2]),
-        "query: query: wrong number of answers 2 for 3 datasets;"
+        "query: wrong number of answers 2 for 3 datasets;"
         " a sequence has one answer for each dataset, in graph order.",
     ),
     "a third answer": (query([1, 2, 3]), f"query: dataset 'c': a third answer 3; {TWO_ANSWERS}."),
@@ -114,12 +114,12 @@ QUERY = {
     ),
     "an unclear pair": (
         query({"a": "no", "b": "no", "c": "yes"}),
-        f"query: query: unclear which answer is 1: 'no', 'yes'; {TWO_ANSWERS}."
+        f"query: unclear which answer is 1: 'no', 'yes'; {TWO_ANSWERS}."
         " Hint: say positive=, the answer p speaks of",
     ),
     "answers that cannot be compared": (
         query([[1], [2], [1]]),
-        f"query: query: answers that cannot be compared; {TWO_ANSWERS}.",
+        f"query: answers that cannot be compared; {TWO_ANSWERS}.",
     ),
 }
 PINS = {

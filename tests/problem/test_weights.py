@@ -33,7 +33,7 @@ def test_weights_are_kept_in_graph_order():
         (["x", 1.0, 1.0], "weights: weights['a']: non-numeric weight 'x'; a weight is a number."),
         (
             [1.0],
-            "weights: weights: wrong number of weights 1 for 3 datasets;"
+            "weights: wrong number of weights 1 for 3 datasets;"
             " a sequence has one entry for each dataset, in graph order.",
         ),
         (

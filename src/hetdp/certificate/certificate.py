@@ -9,7 +9,7 @@ import numpy as np
 
 from hetdp.certificate.edges import Survey, survey
 from hetdp.certificate.links import Chains, follow
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.errors import Fault, InputError, UsageError, counted, shown
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
 
@@ -57,7 +57,8 @@ class Certificate:
         gap: a bound on how far in z any free dataset stays below the exact bound along its chain, because labels are
             rounded toward privacy; infinite if `optimal` is false.
         edges: how many edges were checked.
-        enclosed: how many of them cross p = ½ so closely that enclosures decided.
+        enclosed: how many comparisons across p = ½ plain addition could not settle; there the full formula did, with
+            enclosures where it is close.
         violations: how many arcs (edge and direction) are violated.
         shortfall: why `optimal` is false; empty if it is true.
         method: how the proof was made.
@@ -76,10 +77,12 @@ class Certificate:
 
     def __str__(self) -> str:
         if not self.private:
-            return f"NOT PRIVATE: {self.violations} violations in {self.edges} edges; the worst is {self.worst_edge}."
+            found = f"{counted(self.violations, 'violation')} in {counted(self.edges, 'edge')}"
+            return f"NOT PRIVATE: {found}; the worst is {self.worst_edge}."
         optimal = f"optimal (gap {self.gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
-        across = f"{self.enclosed} closely across ½, least slack {self.slack:.1e}"
-        return f"private on all {self.edges} edges ({across}); {optimal}."
+        across = f"{self.enclosed} across ½ by the full formula, least slack {self.slack:.1e}"
+        every = "its one edge" if self.edges == 1 else f"all {self.edges:,} edges"
+        return f"private on {every} ({across}); {optimal}."
 
 
 def verify(problem: Problem, mechanism: Claim) -> Certificate:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from hetdp import progress
 from hetdp.errors import UsageError
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py

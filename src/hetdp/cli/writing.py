@@ -44,7 +44,7 @@ def require_place(option: str, path: str | None, as_json: bool, suffixes: tuple[
 def write(voice: Voice, result: Problem | Mechanism, path: str, **options: Any) -> None:
     """A file, in the format of its suffix; ``-`` is JSON on standard output."""
     from hetdp.cli.voice import standard_output
-    from hetdp.files.saving import save
+    from hetdp.files.saving import save, sidecar_of
 
     if path == STANDARD:
         voice.make_way()
@@ -52,4 +52,5 @@ def write(voice: Voice, result: Problem | Mechanism, path: str, **options: Any) 
             save(result, path, **options)
     else:
         save(result, path, **options)
-        voice.say(f"wrote {path}")
+        beside = f" and {sidecar_of(Path(path))}" if path.lower().endswith(".csv") else ""
+        voice.say(f"wrote {path}{beside}")

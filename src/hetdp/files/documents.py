@@ -38,7 +38,7 @@ def problem_document(problem: Problem, partial: PartialMechanism) -> dict[str, A
 
 def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
     """What a mechanism states beside its table."""
-    certificate = mechanism.certificate
+    certificate, problem = mechanism.certificate, mechanism.problem
     counts = {"datasets": len(mechanism), "pinned": int(np.count_nonzero(mechanism.pinned))}
     return {
         "schema_version": VERSION,
@@ -47,7 +47,7 @@ def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
         "coordinate": mechanism.problem.notion.coordinate.name,
         "objective": "extension",
         "moved": mechanism.moved,
-        "counts": counts | ({} if certificate is None else {"edges": certificate.edges}),
+        "counts": counts | ({"edges": problem.graph.edge_count} if isinstance(problem, Problem) else {}),
         "problem": mechanism.problem.identity,
         "certificate": None if certificate is None else certificate_document(certificate),
         "software": f"hetdp {SOFTWARE}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,10 +92,11 @@ def _open(path: str | Path) -> Sheet:
     findings = Findings(name)
     if meta:
         require_version(meta, name, findings)
-        if meta.get("kind", "mechanism") != "mechanism" or meta.get("notion", PURE.name) not in list(NOTIONS):
-            value = f"{shown(meta.get('kind'))}, notion {shown(meta.get('notion'))}"
-            rule = f"it is of kind 'mechanism', and its notion one of {', '.join(sorted(NOTIONS))}"
-            findings.add(Fault("no mechanism, but of kind", name, value, rule))
+        if meta.get("kind", "mechanism") != "mechanism":
+            findings.add(Fault("no mechanism, but of kind", name, shown(meta["kind"]), "its kind is 'mechanism'"))
+        if meta.get("notion", PURE.name) not in list(NOTIONS):
+            rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
+            findings.add(Fault("unknown notion", f"{name}, notion", shown(meta["notion"]), rule))
     moved = meta.get("moved", 0.0)
     if isinstance(moved, bool) or not isinstance(moved, (int, float)) or not 0.0 <= moved < 1.0:
         findings.add(Fault("no distance:", f"{name}, moved", shown(moved), "it is a small number ≥ 0"))
@@ -117,7 +119,7 @@ def _beside(place: Path, name: str) -> dict[str, Any]:
     if words.get("table_sha256") != digest_of(place):
         rule = f"{beside.name} belongs to the table as it was written"
         hint = f"without {beside.name} the table is read as one made elsewhere"
-        raise InputError(name, [Fault("a table that was changed since", name, "", rule, hint)])
+        raise InputError(name, [Fault("a table that was changed after it was written", name, "", rule, hint)])
     return words
 
 
@@ -146,7 +148,9 @@ def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Fi
         with findings.collecting():
             return answers_of(answer_column(table.columns["query"]), labels)
     elif problem is not None:
-        return problem.answers[problem.labels.indices(labels.names)]  # what is unknown is found in a moment
+        return problem.answers[
+            problem.labels.indices(_as_in(problem, labels.names))
+        ]  # what is unknown is found in a moment
     else:
         rule = "without its problem a mechanism must have the answers itself"
         findings.add(Fault("missing column", table.name, "query", rule))
@@ -184,7 +188,7 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     """The mechanism in the order of its problem."""
     alone, findings = _alone(sheet, problem), Findings(sheet.name)
     row, names = sheet.table.row, problem.labels.names
-    where = problem.labels.indices(alone.problem.labels.names)
+    where = problem.labels.indices(_as_in(problem, alone.problem.labels.names))
     findings.add_where(where < 0, lambda at: Fault("a dataset that is none of the problem's", row(at), "", SAME_RULE))
     absent = np.ones(len(names), dtype=np.bool_)
     absent[where[where >= 0]] = False
@@ -197,6 +201,14 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     order = np.argsort(where)
     links = np.where(alone.links < 0, -1, where[alone.links])[order]
     return Mechanism(problem, alone.coordinates[order], alone.pinned[order], links, alone.moved)
+
+
+def _as_in(problem: Problem, labels: Any) -> Any:
+    """Labels that are text, as in any CSV file, are integers if those of the problem are."""
+    integers = set(map(type, problem.labels.names)) == {int} and set(map(type, labels)) == {str}
+    return (
+        [int(text) if re.fullmatch("0|-?[1-9][0-9]{0,40}", text) else text for text in labels] if integers else labels
+    )
 
 
 def _listed(column: Any) -> list[Any]:

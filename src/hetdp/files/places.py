@@ -10,7 +10,8 @@ from hetdp.files.formats.csv_form import read_csv
 from hetdp.files.formats.duck import read_large_csv, read_parquet
 from hetdp.files.formats.json_form import STDIN, read_json, table_of
 from hetdp.files.formats.tables import Table
-from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER
+from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, require_version
+from hetdp.problem.findings import Findings
 
 SMALL_FILE = 4 << 20  # bytes that the standard library reads sooner than DuckDB loads
 STANDARD = "-"
@@ -34,6 +35,7 @@ def open_problem(path: str | Path) -> Sheets:
     if path != STANDARD and (place := existing(path)).is_dir():
         return _open_folder(place, str(path))
     name, document = open_document(path)
+    require_version(document, name, Findings(name))
     return Sheets(name, document, table_of(document, "datasets", name), table_of(document, "edges", name))
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
-from hetdp.errors import shown
-from hetdp.mechanism.explanation import BindingPath, binding_path, in_digits
+from hetdp.errors import counted, shown
+from hetdp.mechanism.explanation import BindingPath, binding_path, in_different_digits, in_digits
 from hetdp.mechanism.repair import Repair
 from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem
@@ -39,10 +39,10 @@ class Witness:
     def __str__(self) -> str:
         path, steps = self.path, len(self.path.epsilons)
         first, last = shown(path.datasets[0]), shown(path.datasets[-1])
+        bound, value = in_different_digits((path.bounds[-1], path.complements[-1]), (self.value, self.complement))
         return (
             f"p({first}) = {in_digits(path.bounds[0], path.complements[0])} allows at most"
-            f" p({last}) = {in_digits(path.bounds[-1], path.complements[-1])} ({steps} step{'s' * (steps > 1)} away),"
-            f" but p({last}) is pinned at {in_digits(self.value, self.complement)}."
+            f" p({last}) = {bound} ({counted(steps, 'step')} away), but p({last}) is pinned at {value}."
         )
 
 

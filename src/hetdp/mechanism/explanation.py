@@ -45,13 +45,27 @@ class BindingPath:
         return "\n".join(lines)
 
 
-def in_digits(p: float, complement: float) -> str:
+def in_digits(p: float, complement: float, digits: int = 6) -> str:
     """p in six digits; next to 1, what it lacks.
 
     >>> in_digits(0.5, 0.5), in_digits(1.0, 2.124e-18)
     ('0.5', '1 − 2.124e-18')
     """
-    return f"1 − {complement:.6g}" if 0.0 < complement < 1e-4 else f"{p:.6g}"
+    return f"1 − {complement:.{digits}g}" if 0.0 < complement < 1e-4 else f"{p:.{digits}g}"
+
+
+def in_different_digits(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
+    """Two different p, each with its complement, in as many digits as it takes to tell them apart.
+
+    >>> in_different_digits((0.6224593, 0.3775407), (0.6224594, 0.3775406))
+    ('0.6224593', '0.6224594')
+    """
+    texts = ("", "")
+    for digits in range(6, 18):
+        texts = in_digits(*one, digits), in_digits(*other, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def binding_path(problem: Problem, chain: list[int], z: Floats, upper: bool) -> BindingPath:

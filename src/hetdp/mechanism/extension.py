@@ -70,7 +70,7 @@ def _from_pins(problem: Problem, pins: Floats, engine: Engine, attach: bool) -> 
     ones, pinned = problem.answers == 1, ~np.isnan(pins)
     start, roles = search_from(problem, pins)
     growth = engine.grow(problem.graph, problem.notion, start, roles)
-    z = np.where(pinned, pins, np.where(ones, growth.labels, -growth.labels))
+    z = np.where(pinned, pins, np.where(ones, growth.labels, -growth.labels)) + 0.0  # no zero has a sign
     mechanism = Mechanism(problem, z, pinned, np.where(pinned, -1, growth.links))
     fell = np.max(drops(start, growth.labels)[pinned], initial=0.0)
     if fell > NEAR_MISS:

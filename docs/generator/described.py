@@ -1,0 +1,132 @@
+"""What the reference pages say that no docstring and no option does."""
+
+from __future__ import annotations
+
+MADE = "<!-- Made from the code by docs/generate.py; `make docs` writes it anew, so do not edit it here. -->"
+
+PYTHON_INTRODUCTION = f"""\
+# Python reference
+
+{MADE}
+
+Everything that `import hetdp` offers. Names are loaded when they are first used, so that importing costs next to
+nothing. Arrays are NumPy arrays in *graph order*, the order of `graph.datasets`. p is always the probability of
+answer 1.
+
+The examples on this page begin with
+
+```python
+>>> import hetdp
+>>> from hetdp import *
+>>> import numpy as np
+```
+"""
+
+GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
+    (
+        "The problem",
+        "Datasets, which of them are neighbours, the ε of each pair, the true answers, and the values that are given.",
+        ("DatasetGraph", "from_networkx", "from_scipy", "from_table", "Problem", "PartialMechanism"),
+    ),
+    (
+        "Can it be done?",
+        "Whether the given values can be private together, and if not, why.",
+        ("check", "Verdict", "Witness", "Repair"),
+    ),
+    ("The best mechanism", "Given values at the boundary, all the others.", ("extend", "Mechanism", "BindingPath")),
+    (
+        "The proof",
+        "`extend` makes one by itself. [Trust a certificate](../how-to/trust-a-certificate.md) says what it proves.",
+        ("verify", "Certificate"),
+    ),
+    (
+        "Files",
+        "[Files](files.md) describes what stands in them.",
+        ("read_problem", "ProblemFile", "read_pins", "save", "load"),
+    ),
+    (
+        "Bounds by themselves",
+        "What one value implies elsewhere: along a graph, or in closed form along a path.",
+        ("induced_bounds", "path_mechanism", "homogeneous_path_mechanism"),
+    ),
+    (
+        "Errors",
+        "One tree. A message says what is wrong, where, the value, the rule, and often a hint; the same facts are"
+        " attributes. The command line ends with `exit_code`.",
+        (
+            "HetdpError",
+            "UsageError",
+            "InputError",
+            "Fault",
+            "UnknownDatasetError",
+            "NoExtensionError",
+            "VerificationError",
+        ),
+    ),
+    ("The version", "", ("__version__",)),
+]
+
+VERSION_NOTE = "The version, as text such as `0.1.0`. It follows Semantic Versioning."
+
+EXIT_CODE = "what the command line ends with"
+MORE = {("Certificate", "worst_edge"): " It has `source`, `target`, `epsilon` (as used) and `slack`."}
+ATTRIBUTES = {
+    "DatasetGraph": {
+        "labels": "the names of the datasets, both ways: `names`, `index(label)`, `indices(labels)`",
+        "indptr": "where the neighbours of each dataset begin",
+        "targets": "the neighbours, one dataset after the other",
+        "epsilon": "their ε, as used",
+    },
+    "Problem": {
+        "graph": "the DatasetGraph",
+        "answers": "the true answers as 1 and 2, in graph order",
+        "notion": "the notion of privacy; `notion.name` is its name",
+        "weights": "the weights in graph order, or None",
+        "about": "the words for people",
+    },
+    "ProblemFile": {
+        "problem": "the Problem",
+        "partial": "the PartialMechanism: the values that the file gives; without any if it gives none",
+    },
+    "UsageError": {
+        "what": "what cannot be done",
+        "rule": "what would have been accepted",
+        "hint": "what to do about it; may be empty",
+    },
+    "InputError": {
+        "subject": "which input it is, such as a file or `edges`",
+        "faults": "the faults, the first thousand of them",
+        "total": "how many there are in all",
+    },
+    "UnknownDatasetError": {"label": "the label", "message": "the whole message"},
+    "NoExtensionError": {
+        "witness": "a Witness: why not",
+        "repair": "a Repair: values that do extend",
+    },
+    "VerificationError": {"certificate": "the Certificate of what was withheld"},
+}
+
+COMMAND_INTRODUCTION = f"""\
+# Command line
+
+{MADE}
+
+`hetdp VERB PROBLEM …`, or `python -m hetdp VERB PROBLEM …`. Results go to standard output, words to standard error. A
+progress bar appears after a second, and only on a terminal. With `--json`, results and errors are one JSON document on
+standard output: [JSON output](json-output.md). What files look like: [files](files.md).
+"""
+
+ARGUMENTS = {
+    "PROBLEM": "a JSON file, a folder with the tables `datasets` and `edges`, or `-` for JSON on standard input",
+    "MECHANISM": "a mechanism as `.csv`, `.parquet` or `.json`, or `-` for JSON on standard input",
+    "DATASET...": "one or more labels: text as it is, anything else as JSON. After `--` they may begin with `-`",
+    "bash|zsh|fish": "which shell the script is for; see [shell completion](../how-to/shell-completion.md)",
+}
+
+EXIT_CODES_NOTE = """\
+`check` and `extend` end with 4 if no private mechanism has the given values. `verify` ends with 5 if the mechanism is
+not private, and with 0 if it is, whether or not it is the best one. A command whose output is no longer read, as in
+`hetdp boundary poll.json | head`, ends with 0 and without a word.
+
+`HETDP_DEBUG=1` in the environment shows where an error comes from.
+"""

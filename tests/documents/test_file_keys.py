@@ -1,0 +1,95 @@
+"""Every key and column of every file is described, and nothing is described that does not exist."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+import hetdp
+from hetdp.files import schema
+from tests.documents.keys import Described, keys_of
+from tests.documents.pages import DOCS
+
+PAGE = DOCS / "reference" / "files.md"
+ABOUT = {"title": "t", "privacy_unit": "u", "neighbour_relation": "r"}
+PROBLEM, FOLDER = "Keys of the JSON file, or of problem.json in a folder", "A folder"
+DATASETS, EDGES, MECHANISM, WORDS, PINS = (
+    "Columns of datasets",
+    "Columns of edges",
+    "Columns",
+    "Keys beside the table",
+    "Pins",
+)
+
+
+@pytest.fixture
+def page() -> Described:
+    return Described(PAGE)
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Files of every kind, with everything that can stand in them."""
+    monkeypatch.chdir(tmp_path)
+    graph = hetdp.DatasetGraph.from_edges([0, 1, 2], [1, 2, 3], 1.0, classes=["x", "y", "z"])
+    problem = hetdp.Problem(graph, [1, 1, 2, 2], weights=[1, 1, 1, 1], about=ABOUT)
+    partial = hetdp.PartialMechanism(p={1: 0.6}, z={2: 0.0}, error={3: 0.4})
+    hetdp.save(problem, "problem.json", partial)
+    hetdp.save(problem, "folder", partial, tables="csv")
+    for suffix in ("json", "csv", "parquet"):
+        hetdp.save(hetdp.extend(problem, {1: 0.6, 2: 0.4}), f"mechanism.{suffix}")
+
+
+def columns_of(path: str) -> list[str]:
+    """The header of a CSV file."""
+    with Path(path).open(encoding="utf-8", newline="") as lines:
+        return next(csv.reader(lines))
+
+
+def test_what_is_described_is_what_files_may_hold(page: Described):
+    assert [*page.tables[PROBLEM]] == [*schema.PROBLEM_KEYS]
+    assert [*page.tables[DATASETS]] == [*schema.DATASET_COLUMNS]
+    assert [*page.tables[EDGES]] == [*schema.EDGE_COLUMNS]
+    assert [*page.tables[MECHANISM]] == [*schema.MECHANISM_COLUMNS]
+    assert [*page.tables[PINS]] == [*schema.PIN_COLUMNS]
+    assert all(f"`{column}`" in PAGE.read_text(encoding="utf-8") for column in schema.LATER_COLUMNS)
+
+
+def test_everything_in_a_problem_file_is_described(files, page: Described):
+    document = json.loads(Path("problem.json").read_text())
+    rows = {"datasets": DATASETS, "edges": EDGES}
+    for key in keys_of(document):
+        outer, _, inner = key.partition(".")
+        assert page.has(rows[outer], inner) if outer in rows else page.has(PROBLEM, outer), key
+    assert set(columns_of("folder/datasets.csv")) == set(schema.DATASET_COLUMNS)
+    assert set(columns_of("folder/edges.csv")) == set(schema.EDGE_COLUMNS)
+    assert all(page.has(PROBLEM, key) for key in json.loads(Path("folder/problem.json").read_text()))
+
+
+def test_everything_in_a_mechanism_file_is_described_and_all_that_is_described_is_there(files, page: Described):
+    assert columns_of("mechanism.csv") == [*schema.MECHANISM_COLUMNS]
+    inside = json.loads(parquet.read_metadata("mechanism.parquet").metadata[b"hetdp"])
+    beside = json.loads(Path("mechanism.csv.meta.json").read_text())
+    document = json.loads(Path("mechanism.json").read_text())
+    assert {column for row in document["datasets"] for column in row} == set(schema.MECHANISM_COLUMNS)
+    for words in (inside, beside, document):
+        for key in {key if key.startswith("counts.") else key.partition(".")[0] for key in keys_of(words)}:
+            assert page.has(WORDS, key), key
+    assert {row for heading, row in page.unused() if heading == WORDS} == set()
+    assert "metadata entry `hetdp`" in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_version_is_the_one_that_is_described():
+    assert f"`schema_version` is {schema.VERSION}" in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_names_of_files_are_those_that_are_read(page: Described):
+    text = " ".join(re.findall(r"`[^`]+`", " ".join(line for line in PAGE.read_text().splitlines() if "part-" in line)))
+    assert "datasets/part-*.parquet" in text
+    assert "edges/part-*.parquet" in text
+    assert "problem.json" in page.tables[FOLDER]

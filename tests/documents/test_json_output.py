@@ -1,0 +1,106 @@
+"""Every key of every --json document is described, and nothing is described that does not exist."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hetdp
+from hetdp.cli.failure import failure_of
+from hetdp.cli.group import VERBS
+from hetdp.cli.main import main
+from hetdp.files.problems import read_problem
+from tests.documents.keys import Described, keys_of
+from tests.documents.pages import DOCS
+
+PAGE = DOCS / "reference" / "json-output.md"
+EVERY, ERRORS, CERTIFICATE = "Every document", "Errors", "A certificate"
+GOOD = """{"schema_version": 1, "datasets": [{"dataset": 0, "query": 1}, {"dataset": 1, "query": 1, "p": 0.6},
+  {"dataset": 2, "query": 2, "p": 0.4}, {"dataset": 3, "query": 2}],
+ "edges": [{"source": 0, "target": 1, "epsilon": 1}, {"source": 1, "target": 2, "epsilon": 1},
+  {"source": 2, "target": 3, "epsilon": "inf"}]}"""
+FILES = {
+    "good.json": GOOD,
+    "bad.json": GOOD.replace("0.6", "0.9").replace("0.4", "0.1"),
+    "faulty.json": GOOD.replace("0.6", "1.6"),
+    "alone.json": '{"schema_version": 1, "datasets": [{"dataset": "a", "query": 1}], "edges": []}',
+}
+COMMANDS = [  # each with its exit code; for every verb one that works and one that does not
+    (0, "demo"),
+    (0, "boundary good.json"),
+    (3, "boundary faulty.json"),
+    (0, "check good.json"),
+    (4, "check bad.json"),
+    (3, "check nowhere.json"),
+    (0, "extend good.json"),
+    (0, "extend good.json --no-verify"),
+    (0, "extend good.json -o mechanism.json"),
+    (0, "extend alone.json"),
+    (4, "extend bad.json"),
+    (3, "extend faulty.json"),
+    (2, "extend good.json -o mechanism.txt"),
+    (2, "extend good.json --unheard-of"),
+    (0, "verify good.json mechanism.json"),
+    (5, "verify good.json tampered.json"),
+    (3, "verify good.json bad.json"),
+    (0, "explain good.json 0 1 3"),
+    (4, "explain bad.json 0"),
+    (3, "explain good.json 7"),
+    (2, "unheard-of"),
+]
+
+
+@pytest.fixture
+def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Runs all the commands, and returns what they wrote."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    problem, partial = hetdp.read_problem("good.json")
+    hetdp.save(hetdp.extend(problem, partial), "tampered.json")
+    Path("tampered.json").write_text(re.sub(r'"z": [0-9.]+', '"z": 9.0', Path("tampered.json").read_text(), count=1))
+    capsys.readouterr()
+
+    def run(command: str) -> tuple[int, Any]:
+        code = main([*command.split(), "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    return {command: (expected, *run(command)) for expected, command in COMMANDS}
+
+
+def test_the_commands_cover_every_verb():
+    verbs = {command.split()[0] for _, command in COMMANDS}
+    assert {*VERBS} - verbs == {"completion"}  # which prints a script
+
+
+def test_every_key_is_described_and_every_description_has_a_key(documents, monkeypatch, capsys):
+    page, withheld = Described(PAGE), documents["verify good.json tampered.json"][2]["certificate"]
+    for command, (expected, code, document) in documents.items():
+        assert code == expected, command
+        for key in keys_of(document):
+            heading = ERRORS if "error" in document else document["verb"]
+            assert page.has(EVERY, key) or page.has(heading, key), f"{command}: {key} is not described"
+    monkeypatch.setattr("hetdp.files.problems.read_problem", _withholding)
+    assert main(["extend", "good.json", "--json"]) == 5
+    document = json.loads(capsys.readouterr().out)
+    assert all(page.has(EVERY, key) or page.has(ERRORS, key) for key in keys_of(document))
+    assert document["error"]["certificate"].keys() == withheld.keys()
+    kinds = {row for heading, row in page.unused() if heading == ERRORS}
+    assert page.unused() == {(ERRORS, kind) for kind in kinds}
+    assert kinds == set(_kinds(documents)), "the table of kinds"
+
+
+def _withholding(*_: object, **__: object) -> None:
+    problem, partial = read_problem("good.json")
+    raise hetdp.VerificationError(hetdp.extend(problem, partial).certificate)
+
+
+def _kinds(documents: dict[str, Any]) -> list[str]:
+    """All kinds of errors: those that came up, and those that cannot be brought about here."""
+    seen = [document["error"]["kind"] for *_, document in documents.values() if "error" in document]
+    rare = [hetdp.VerificationError(None), MemoryError(), OSError("full"), RuntimeError("a bug")]
+    return seen + [failure_of(error).kind for error in rare]

@@ -1,0 +1,48 @@
+"""The pages hang together: every link leads somewhere, and every page can be found."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.documents.pages import DOCS, ROOT, name_of
+
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("benchmarks/*.md")])
+LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)")
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks, whose # are no headings."""
+    return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """What can stand behind # in a link to a page: its headings, as readers of Markdown shorten them."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def targets(page: Path) -> list[tuple[Path, str]]:
+    """The files and anchors that a page links to; a link without a file stays on the page."""
+    found = LINK.findall(re.sub(r"`[^`\n]*`(?!\])", "", prose(page)))
+    return [((page.parent / file).resolve() if file else page, anchor) for file, anchor in found]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_leads_somewhere(page: Path):
+    for target, anchor in targets(page):
+        assert target.exists(), f"{name_of(page)} links to {target.name}"
+        assert not anchor or anchor in anchors(target), f"{name_of(page)} links to {target.name}#{anchor}"
+
+
+@pytest.mark.parametrize("start", [ROOT / "README.md", DOCS / "README.md"], ids=name_of)
+def test_every_page_can_be_reached(start: Path):
+    reached, waiting = set[Path](), [start]
+    while waiting:
+        page = waiting.pop()
+        if page.suffix == ".md" and page not in reached:
+            reached.add(page)
+            waiting += [target for target, _ in targets(page)]
+    assert [name_of(page) for page in PAGES if page not in reached] == []

@@ -1,0 +1,91 @@
+"""The reference pages: nothing that can be used is missing in them, and what is generated is up to date."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+import hetdp
+from docs import generate
+from hetdp.cli.failure import BUG, USAGE
+from hetdp.cli.group import GROUP, NAME, VERBS
+from hetdp.cli.main import INTERRUPTED, main
+from tests.documents.pages import DOCS, Typed, name_of, printed
+
+PYTHON = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
+COMMANDS = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
+CONTEXT = click.Context(GROUP, info_name=NAME, **GROUP.context_settings)
+POLL = """{"schema_version": 1, "datasets": [
+  {"dataset": "111", "query": 1}, {"dataset": "112", "query": 1, "p": 0.6}, {"dataset": "122", "query": 2, "p": 0.4}],
+ "edges": [{"source": "111", "target": "112", "epsilon": 1}, {"source": "112", "target": "122", "epsilon": 1}]}"""
+
+
+def section(page: str, heading: str) -> str:
+    """What stands below a heading, up to the next one of the same level or a higher one."""
+    level = heading.partition(" ")[0]
+    found = re.search(rf"^{re.escape(heading)}$(.*?)(?=^#{{1,{len(level)}}} |\Z)", page, re.MULTILINE | re.DOTALL)
+    assert found, f"there is no heading {heading}"
+    return found[1]
+
+
+@pytest.mark.parametrize("page", generate.PAGES, ids=name_of)
+def test_a_generated_page_is_what_the_code_says_now(page: Path):
+    assert page.read_text(encoding="utf-8") == generate.PAGES[page](), "`make docs` writes the page anew"
+
+
+@pytest.mark.parametrize("name", hetdp.__all__)
+def test_a_public_name_is_described_with_all_that_it_offers(name: str):
+    words, thing = section(PYTHON, f"### hetdp.{name}"), getattr(hetdp, name)
+    if inspect.isclass(thing):
+        offered = [member for member in vars(thing) if not member.startswith("_") and member != "arguments"]
+        offered += list(getattr(thing, "__annotations__", {}))
+        missing = [member for member in offered if not re.search(rf"`{member}`|^#### {name}\.{member}$", words, re.M)]
+        assert set(missing) <= {"arguments"}
+    elif callable(thing):
+        for parameter in inspect.signature(thing).parameters:
+            assert re.search(rf"`{name}\(.*\b{parameter}\b.*\)`", words)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_is_described_with_its_arguments_and_options(verb: str):
+    words, command = section(COMMANDS, f"## hetdp {verb}"), GROUP.get_command(CONTEXT, verb)
+    assert command is not None
+    for parameter in command.get_params(click.Context(command, CONTEXT)):
+        names = parameter.opts if isinstance(parameter, click.Option) else [str(parameter.metavar).replace("|", r"\|")]
+        for name in names:
+            assert re.search(rf"^\| .*`{re.escape(name)}[` ].* \|$", words, re.MULTILINE), f"{name} is not described"
+
+
+def test_options_of_the_command_itself_are_described():
+    for parameter in GROUP.get_params(CONTEXT):
+        assert all(f"| `{name}`" in COMMANDS or f", `{name}`" in COMMANDS for name in parameter.opts)
+
+
+def test_every_exit_code_is_described():
+    errors = [getattr(hetdp, name) for name in hetdp.__all__ if name.endswith("Error")]
+    codes = {0, BUG, USAGE, INTERRUPTED} | {error.exit_code for error in errors}
+    rows = re.findall(r"^\| (\d+) \| .+ \|$", section(COMMANDS, "## Exit codes"), re.MULTILINE)
+    assert sorted(map(int, rows)) == sorted(codes)
+
+
+def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    Path("poll.json").write_text(POLL)
+    Path("grid.json").write_text(POLL.replace('"111"', "[0, 1]"))
+    Path("wishes.csv").write_text("dataset,p\n112,0.55\n122,0.45\n")
+    Path(".config/fish/completions").mkdir(parents=True)
+    hetdp.save(hetdp.read_problem("poll.json").problem, "folder")
+    shown = re.findall(r"^```text\n(.*?)^```$", COMMANDS, re.MULTILINE | re.DOTALL)
+    lines = [re.split(r" {2,}", line)[0] for block in shown for line in block.splitlines() if "zsh" not in line]
+    assert len(lines) > 15
+    plain = [line for line in lines if line.startswith("hetdp ") and not set("|<>$") & set(line)]
+    for line in sorted(plain, key=lambda line: " -o " not in line):  # what is written is read by others
+        assert main(shlex.split(line)[1:]) == 0, line
+    others = [Typed(0, f"({line}) > printed 2>&1 || echo failed\n", "") for line in lines if line not in plain]
+    assert set(printed(others, tmp_path)) == {""}
