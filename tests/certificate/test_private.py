@@ -256,7 +256,8 @@ def test_without_edges_everything_is_private():
 
 def test_a_certificate_reads_as_a_sentence():
     good = on_one_edge(1.0, 0.5, -0.25)
-    assert str(good) == "private on its one edge (0 across ½ by the full formula, least slack 3.0e-01); optimal (gap 0.0e+00)."
+    across = "0 across ½ by the full formula, least slack 3.0e-01"
+    assert str(good) == f"private on its one edge ({across}); optimal (gap 0.0e+00)."
     bad = on_one_edge(0.5, 1.0, 2.0)
     assert str(bad) == ("NOT PRIVATE: 1 violation in 1 edge; the worst is 0 to 1, ε = 0.5, slack -0.5.")
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.problem.decimals import EXACT_POWERS, floor_to_decimals, raise_to_written
+from hetdp.problem import decimals as decimals_module
+from hetdp.problem.decimals import EXACT_POWERS, floor_to_decimals, marks_of, raise_to_written
 
 
 def exact(decimal: str) -> Fraction:
@@ -26,6 +27,26 @@ def decimals(digits: int, count: int, least: int, most: int) -> list[str]:
     nines = [(10**digits - 1 - k, size) for k in range(3) for size in range(least, most + 1)]
     ones = [(10 ** (digits - 1) + k, size) for k in range(3) for size in range(least, most + 1)]
     return [f"{number}e{size - digits + 1}" for number, size in drawn + nines + ones if number > 0]
+
+
+def is_lowered(x: float) -> bool:
+    """The rule, one number at a time and exactly: what is no decimal of up to 15 digits from 1e-8 on goes down."""
+    if math.isinf(x) or (x < 2.0**53 and x == int(x)):
+        return False
+    shortest = Decimal(repr(x)).normalize()
+    is_short = len(shortest.as_tuple().digits) <= 15 and Decimal("1e-8") <= shortest < Decimal("1e15")
+    return not is_short or Fraction(x) > Fraction(shortest)
+
+
+def extremes() -> np.ndarray:
+    """Powers of ten and of two with their neighbours, subnormal floats, and floats of all sizes."""
+    rng = np.random.default_rng(11)
+    powers = [float(f"1e{size}") for size in range(-323, 309)] + [math.ldexp(1.0, size) for size in range(-1074, 1024)]
+    bits = np.array(powers).view(np.int64)
+    near = np.concatenate([bits + distance for distance in (-2, -1, 0, 1, 2)]).view(np.float64)
+    subnormal, any_size = rng.integers(0, 1 << 52, 2000), rng.integers(0, 0x7FF0000000000001, 20_000)
+    short = np.array([float(text) for digits in range(1, 18) for text in decimals(digits, 500, -12, 18)])
+    return np.concatenate([near[near >= 0.0], subnormal.view(np.float64), any_size.view(np.float64), short, [np.inf]])
 
 
 def is_floored_best(text: str, floored: float) -> bool:
@@ -85,6 +106,32 @@ def test_many_values_are_treated_like_single_ones():
     for at in [0, 65_535, 65_536, 131_071, 131_072, 199_999]:
         alone = floor_to_decimals(written[at : at + 1])
         assert (alone[0][0], alone[1][0]) == (floored[at], lowered[at])
+
+
+@pytest.mark.parametrize("small", [-1, 10**9], ids=["compiled", "plain"])
+def test_floats_of_all_sizes_and_next_to_all_powers_go_down_exactly_when_the_rule_says_so(small, monkeypatch):
+    monkeypatch.setattr(decimals_module, "SMALL", small)
+    written = extremes()
+    floored, lowered = floor_to_decimals(written)
+    expected = [is_lowered(x) for x in written.tolist()]
+    assert [x for x, was, should in zip(written.tolist(), lowered, expected, strict=True) if was != should] == []
+    assert floored.tolist() == np.where(lowered, np.nextafter(written, 0.0), written).tolist()
+
+
+@given(st.lists(st.floats(0.0, allow_nan=False), max_size=20))
+def test_marks_are_the_same_compiled_and_plain(written):
+    values, marks = np.array(written, dtype=np.float64), []
+    for small in (-1, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(decimals_module, "SMALL", small)
+            marks.append(marks_of(values).tolist())
+    assert marks[0] == marks[1]
+
+
+@given(st.lists(st.floats(0.0, allow_nan=False), max_size=20))
+def test_marks_are_in_the_order_of_what_was_written(written):
+    values = np.array(written, dtype=np.float64)
+    assert np.argsort(marks_of(values), kind="stable").tolist() == np.argsort(values, kind="stable").tolist()
 
 
 def test_the_powers_of_ten_are_exact():

@@ -83,6 +83,7 @@ def test_a_million_arcs_are_built_without_python_calls_for_each():
     rng = np.random.default_rng(1)
     source = np.repeat(np.arange(100_000), 5)
     target = (source + rng.integers(1, 50_000, len(source))) % 100_000
+    hetdp.DatasetGraph.from_edges(source, target, 1.0)  # the compiler itself is written in Python
     calls = 0
 
     def count(frame, event, argument):
@@ -135,6 +136,11 @@ def test_epsilon_is_used_floored_and_shown_as_written():
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 0.5])
     assert graph.epsilon.tolist() == [math.nextafter(0.1, 0), math.nextafter(0.1, 0), 0.5, 0.5]
     assert [graph.epsilon_between(0, 1), graph.epsilon_between(1, 0), graph.epsilon_between(2, 1)] == [0.1, 0.1, 0.5]
+
+
+def test_minus_zero_is_zero():
+    graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], [-0.0])
+    assert [math.copysign(1.0, epsilon) for epsilon in (*graph.epsilon, *graph.edges()[2])] == [1.0, 1.0, 1.0]
 
 
 def test_the_order_of_the_edges_does_not_matter():

@@ -10,6 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
+from hetdp.problem import lookup
+from hetdp.problem.findings import Findings
+from hetdp.problem.labels import labels_of
+from hetdp.problem.lookup import Lookup, union
+
+INTEGERS = st.one_of(
+    st.integers(-12, 12), st.integers(-(2**63), 2**63 - 1), st.sampled_from([-(2**63), 2**63 - 1, 10**12, 0])
+)
+SIMILAR = [0, 1, 1.0, True, False, np.int64(1), np.float64(0.0), "1", "0", (1,), -1, 2, 2**70, 10**6, 10**6 + 0.5, b"1"]
 
 LABELS = {
     "text": ["b", "a", "c"],
@@ -131,3 +140,63 @@ def test_positions_and_labels_are_inverse(labels):
 def test_disconnected_graphs_are_fine():
     graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], [1.0, math.inf], datasets="abcde")
     assert (graph.size, graph.edge_count, graph.arc_count) == (5, 2, 2)
+
+
+@given(st.lists(st.integers(-9, 9), unique=True, min_size=1), st.lists(st.sampled_from(SIMILAR)))
+def test_labels_equal_across_types_are_found_as_a_dictionary_finds_them(names, wanted):
+    names = [*names, 1000]  # so that they are not the integers from 0, which know no other types
+    labels = labels_of(names, Findings("datasets"))
+    numbers = dict(zip(names, range(len(names)), strict=True))
+    assert labels.indices(wanted).tolist() == [numbers.get(label, -1) for label in wanted]
+    for label in wanted:
+        if label in numbers:
+            assert labels.index(label) == numbers[label]
+        else:
+            with pytest.raises(hetdp.UnknownDatasetError):
+                labels.index(label)
+
+
+@given(st.lists(INTEGERS, min_size=1), st.lists(INTEGERS), st.booleans())
+def test_integers_in_any_order_are_found_as_a_dictionary_finds_them(integers, others, is_large):
+    wanted = [*others, *integers]
+    first = {number: at for at, number in reversed(list(enumerate(integers)))}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lookup, "SMALL", -1 if is_large else 10**9)
+        table = Lookup(np.array(integers, dtype=np.int64))
+        found = table.positions(np.array(wanted, dtype=np.int64))
+    assert found.tolist() == [first.get(number, -1) for number in wanted]
+    assert table.distinct == len(first)
+
+
+@given(st.lists(INTEGERS), st.lists(INTEGERS))
+def test_a_union_has_every_integer_once_and_in_order(first, second):
+    known = union(np.array(first, dtype=np.int64), np.array(second, dtype=np.int64))
+    assert known.tolist() == sorted({*first, *second})
+
+
+@pytest.mark.parametrize("step", [1, 7, 10**12])
+def test_shuffled_and_negative_integers_of_a_large_graph_keep_their_order(step):
+    rng = np.random.default_rng(step)
+    names = (rng.permutation(30_000) - 10_000) * step
+    graph = hetdp.DatasetGraph.from_edges(names[:-1], names[1:], 0.5, datasets=names)
+    assert list(graph.datasets) == names.tolist()
+    assert [graph.neighbours(at)[0].tolist() for at in (0, 9, 29_999)] == [[1], [8, 10], [29_998]]
+
+
+def test_a_dictionary_of_integers_is_made_when_the_first_single_one_is_asked_for():
+    labels = labels_of(np.array([5, 3, 4]), Findings("datasets"))
+    assert labels.indices([4, 5, 6]).tolist() == [2, 0, -1]
+    assert "_numbers" not in vars(labels)
+    assert labels.index(4) == 2
+
+
+def test_what_integers_are_looked_up_as_cannot_be_written_to_where_it_is_the_column_itself():
+    column = np.array([2, 0, 1])
+    found = labels_of(range(3), Findings("datasets")).indices(column)
+    with pytest.raises(ValueError, match="read-only"):
+        found[0] = 1
+
+
+def test_a_column_of_narrow_integers_is_looked_up_without_overflow():
+    assert labels_of(range(1000), Findings("datasets")).indices(np.array([-1, 127], np.int8)).tolist() == [-1, 127]
+    assert labels_of(range(3), Findings("datasets")).indices(np.array([2**40, 1])).tolist() == [-1, 1]

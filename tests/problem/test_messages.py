@@ -104,8 +104,7 @@ QUERY = {
     "a NaN answer": (query([1.0, NAN, 2.0]), f"query: dataset 'b': no answer; {ANSWERED}"),
     "too few answers": (
         query([1, 2]),
-        "query: wrong number of answers 2 for 3 datasets;"
-        " a sequence has one answer for each dataset, in graph order.",
+        "query: wrong number of answers 2 for 3 datasets; a sequence has one answer for each dataset, in graph order.",
     ),
     "a third answer": (query([1, 2, 3]), f"query: dataset 'c': a third answer 3; {TWO_ANSWERS}."),
     "a third answer in words": (
@@ -114,8 +113,7 @@ QUERY = {
     ),
     "an unclear pair": (
         query({"a": "no", "b": "no", "c": "yes"}),
-        f"query: unclear which answer is 1: 'no', 'yes'; {TWO_ANSWERS}."
-        " Hint: say positive=, the answer p speaks of",
+        f"query: unclear which answer is 1: 'no', 'yes'; {TWO_ANSWERS}. Hint: say positive=, the answer p speaks of",
     ),
     "answers that cannot be compared": (
         query([[1], [2], [1]]),

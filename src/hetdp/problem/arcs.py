@@ -1,4 +1,7 @@
-"""Edges to arcs: every edge in both directions, grouped by source, without a Python loop over edges."""
+"""Edges to arcs that know their edge: every edge in both directions, grouped by source.
+
+Only contradictions and classes need to know the edge of an arc; other large graphs go from edges to rows (`rows.py`).
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.problem.space import Floats, Indices
-
-POSITION_BITS = 32
+from hetdp.problem.decimals import UNBOUNDED, marks_of
+from hetdp.problem.rows import Rows, rows_of
+from hetdp.problem.space import SMALL, Floats, Indices, Mask
 
 
 class Arcs(NamedTuple):
@@ -24,50 +27,50 @@ class Arcs(NamedTuple):
         """Some of the arcs."""
         return Arcs(self.source[chosen], self.target[chosen], self.epsilon[chosen], self.edge[chosen])
 
+    def rows(self, size: int) -> Rows:
+        """The same arcs by row."""
+        indptr = np.zeros(size + 1, dtype=np.int64)
+        np.cumsum(np.bincount(self.source, minlength=size), out=indptr[1:])
+        return Rows(indptr, self.target, marks_of(self.epsilon))
 
-def both_directions(source: Indices, target: Indices, epsilon: Floats) -> Arcs:
-    """All arcs of the edges; self-loops constrain nothing and are dropped."""
-    loops = source == target
-    proper = np.flatnonzero(~loops) if loops.any() else slice(None)
-    forth, back = source[proper], target[proper]
+
+def both_directions(source: Indices, target: Indices, epsilon: Floats, usable: Mask | None = None) -> Arcs:
+    """All arcs of the edges, or of the usable ones; self-loops constrain nothing and are dropped."""
+    proper = source != target
+    edges = np.flatnonzero(proper if usable is None else proper & usable)
+    forth, back = source[edges], target[edges]
+    if 2 * len(edges) > SMALL:
+        rows = rows_of(forth, back, edges.view(np.uint64), int(max(forth.max(initial=-1), back.max(initial=-1))) + 1)
+        edge, starts = rows.loads.view(np.int64), np.arange(len(rows.indptr) - 1, dtype=forth.dtype)
+        return Arcs(np.repeat(starts, np.diff(rows.indptr)), rows.targets, epsilon[edge], edge)
     ends = np.concatenate([forth, back]), np.concatenate([back, forth])
-    order = _order(*ends)
-    arc_source, arc_target = ends[0][order], ends[1][order]
-    np.subtract(order, len(forth), out=order, where=order >= len(forth))
-    edge = order if isinstance(proper, slice) else proper[order]
-    return Arcs(arc_source, arc_target, epsilon[edge], edge)
+    order = np.lexsort((ends[1], ends[0]))
+    edge = np.concatenate([edges, edges])[order]
+    return Arcs(ends[0][order], ends[1][order], epsilon[edge], edge)
 
 
-def repeats(arcs: Arcs) -> NDArray[np.bool_]:
+def repeats(arcs: Arcs) -> Mask:
     """Which arcs join the same two datasets as the arc before them."""
     same = np.zeros(len(arcs.source), dtype=np.bool_)
     same[1:] = (arcs.source[1:] == arcs.source[:-1]) & (arcs.target[1:] == arcs.target[:-1])
     return same
 
 
-def merge(arcs: Arcs, repeated: NDArray[np.bool_]) -> Arcs:
+def merge(arcs: Arcs, repeated: Mask) -> Arcs:
     """One arc for each run of repeats: of those with the smallest ε, the one whose edge was listed first."""
     if not repeated.any():
         return arcs
-    first = np.flatnonzero(~repeated)
-    run = np.cumsum(~repeated) - 1
-    smallest = np.flatnonzero(arcs.epsilon == np.minimum.reduceat(arcs.epsilon, first)[run])
-    smallest = smallest[np.lexsort((arcs.edge[smallest], run[smallest]))]
-    return arcs.take(smallest[np.unique(run[smallest], return_index=True)[1]])
+    chosen = np.flatnonzero(~repeated)
+    several = np.flatnonzero(repeated | np.append(repeated[1:], False))
+    run = np.searchsorted(chosen, several, side="right") - 1
+    order = np.lexsort((arcs.edge[several], arcs.epsilon[several], run))
+    first = order[np.diff(run[order], prepend=-1) != 0]
+    chosen[run[first]] = several[first]
+    return arcs.take(chosen)
 
 
-def _order(source: Indices, target: Indices) -> NDArray[np.int64]:
-    """The order by (source, target): two sorts of packed integers, many times faster than an argsort of pairs."""
-    by_target = _stable_order(target)
-    return by_target[_stable_order(source[by_target])]
-
-
-def _stable_order(values: Indices) -> NDArray[np.int64]:
-    if len(values) >> POSITION_BITS or (len(values) and int(values.max()) >> (63 - POSITION_BITS)):
-        return np.argsort(values, kind="stable")
-    packed = values.astype(np.int64)
-    packed <<= POSITION_BITS
-    packed |= np.arange(len(values))
-    packed.sort()
-    packed &= (1 << POSITION_BITS) - 1
-    return packed
+def unbounded(rows: Rows) -> Arcs:
+    """The arcs of ε = ∞, which constrain nothing; here `edge` is their position among all."""
+    at = np.flatnonzero(rows.loads == UNBOUNDED) if rows.loads.max(initial=0) == UNBOUNDED else np.empty(0, np.int64)
+    source = (np.searchsorted(rows.indptr, at, side="right") - 1).astype(rows.targets.dtype)
+    return Arcs(source, rows.targets[at], np.full(len(at), np.inf), at)

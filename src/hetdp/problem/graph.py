@@ -8,15 +8,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError
+from hetdp.errors import UsageError, counted
 from hetdp.problem import validation
-from hetdp.problem.arcs import Arcs, both_directions, merge, repeats
+from hetdp.problem.arcs import Arcs, both_directions, merge, repeats, unbounded
 from hetdp.problem.classes import Classes
-from hetdp.problem.decimals import floor_to_decimals, raise_to_written
+from hetdp.problem.decimals import marks_of, raise_to_written, unmarked
 from hetdp.problem.findings import Findings
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
-from hetdp.problem.space import EdgeBlock, Floats, Indices
+from hetdp.problem.rows import Rows, merged, rows_of
+from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices
 from hetdp.problem.validation import Edges
 
 BLOCK = 1 << 18
@@ -31,18 +32,19 @@ class DatasetGraph(Frozen):
     Paper: the graph of Section II, with the privacy function of Definition 7 (heterogeneous differential privacy).
     """
 
-    def __init__(self, labels: Labels, arcs: Arcs, classes: Classes | None = None) -> None:
+    def __init__(self, labels: Labels, arcs: Arcs | Rows, classes: Classes | None = None) -> None:
         self.labels = labels
-        finite = np.isfinite(arcs.epsilon)
-        self._unconstrained = arcs.take(~finite)
-        self._classes = None if classes is None else (classes.take(finite), classes.take(~finite))
-        arcs = arcs if finite.all() else arcs.take(finite)
-        self.indptr: NDArray[np.int64] = np.zeros(self.size + 1, dtype=np.int64)
-        np.cumsum(np.bincount(arcs.source, minlength=self.size), out=self.indptr[1:])
-        self.targets: Indices = arcs.target
-        floored, lowered = floor_to_decimals(arcs.epsilon)
+        rows = arcs if isinstance(arcs, Rows) else arcs.rows(self.size)
+        self._unconstrained = unbounded(rows)
+        free = self._unconstrained.edge
+        bound: Any = np.delete(np.arange(len(rows.loads)), free) if len(free) else slice(None)
+        self._classes = None if classes is None else (classes.take(bound), classes.take(free))
+        rows = rows.take(bound) if len(free) else rows
+        self.indptr: NDArray[np.int64] = rows.indptr
+        self.targets: Indices = rows.targets
+        floored, lowered = unmarked(rows.loads)
         self.epsilon: Floats = floored
-        self._lowered = np.packbits(lowered)
+        self._lowered = lowered
         for array in (self.indptr, self.targets, self.epsilon):
             array.flags.writeable = False
 
@@ -88,15 +90,18 @@ class DatasetGraph(Frozen):
         if duplicates not in ("error", "min"):
             raise UsageError(f"unknown duplicates={duplicates!r}", "duplicates is 'error' or 'min'")
         number = np.int32 if len(labels.names) < 2**31 else np.int64
-        source, target = (end.astype(number, copy=False) for end in ends)
+        source, target = (np.require(end, number, ["C", "W"]) for end in ends)  # what the kernels are compiled for
         usable = validation.usable_edges(edges, (source, target), findings)
-        arcs = both_directions(source[usable], target[usable], edges.epsilon[usable])
-        repeated = repeats(arcs)
+        if 2 * len(source) > SMALL and edges.classes is None and not findings.total:
+            rows, agree = merged(rows_of(source, target, marks_of(edges.epsilon), len(labels.names)))
+            if agree or duplicates == "min":
+                return cls(labels, rows)
+        arcs = both_directions(source, target, edges.epsilon, usable)
         if duplicates == "error":
-            validation.contradictions(arcs, repeated, usable, edges, findings)
+            validation.contradictions(arcs, repeats(arcs), edges, findings)
         findings.raise_if_any()
-        arcs = merge(arcs, repeated)
-        return cls(labels, arcs, edges.classes and edges.classes.take(usable[arcs.edge]))
+        arcs = merge(arcs, repeats(arcs))
+        return cls(labels, arcs, edges.classes and edges.classes.take(arcs.edge))
 
     @property
     def size(self) -> int:
@@ -174,4 +179,4 @@ class DatasetGraph(Frozen):
         return once[0].by_name() + once[1].by_name()
 
     def __repr__(self) -> str:
-        return f"DatasetGraph({self.size} datasets, {self.edge_count} edges)"
+        return f"DatasetGraph({counted(self.size, 'dataset')}, {counted(self.edge_count, 'edge')})"

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, shown
+from hetdp.problem.threads import spread
 
 if TYPE_CHECKING:
     from hetdp.problem.problem import Problem
 
 PREFIX = "sha256:"
+PIECE = 1 << 23  # bytes
 
 
 def identity_of(problem: Problem) -> str:
@@ -23,12 +25,17 @@ def identity_of(problem: Problem) -> str:
     Problems read from files of any format have the same identity if they state the same constraints on the same
     datasets in the same order; classes, weights and words do not matter.
     """
-    graph, digest = problem.graph, hashlib.sha256(b"hetdp problem 1\n")
-    digest.update(f"{problem.notion.name} {graph.size} {graph.arc_count}\n".encode())
-    digest.update(_text_of(graph.datasets))
-    for array in (problem.answers, graph.indptr, graph.targets, graph.epsilon):
-        digest.update(_little(array))
-    return PREFIX + digest.hexdigest()
+    graph = problem.graph
+    title = f"hetdp problem 1\n{problem.notion.name} {graph.size} {graph.arc_count}\n".encode()
+    arrays = (problem.answers, graph.indptr, graph.targets, graph.epsilon)
+    pieces = [memoryview(title + _text_of(graph.datasets)), *(piece for array in arrays for piece in _pieces(array))]
+    digests = [b""] * len(pieces)
+
+    def digest(at: int) -> None:
+        digests[at] = hashlib.sha256(pieces[at]).digest()
+
+    spread(digest, range(len(pieces)))
+    return PREFIX + hashlib.sha256(b"".join(digests)).hexdigest()
 
 
 def _text_of(labels: Any) -> bytes:
@@ -48,6 +55,7 @@ def _is_unicode(label: Any) -> bool:
     return isinstance(label, str) and not any("\ud800" <= character <= "\udfff" for character in label)
 
 
-def _little(array: NDArray[Any]) -> Any:
-    """The bytes of an array, the same on every machine."""
-    return np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).data
+def _pieces(array: NDArray[Any]) -> list[memoryview]:
+    """The bytes of an array, the same on every machine, in pieces that can be digested at the same time."""
+    data = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).data.cast("B")
+    return [data[start : start + PIECE] for start in range(0, len(data), PIECE)]

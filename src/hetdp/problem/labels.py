@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property
+from itertools import chain, repeat
 from typing import Any, Protocol
 
 import numpy as np
 
 from hetdp.errors import Fault, UnknownDatasetError, shown
-from hetdp.problem.columns import Integers, as_integers, as_list, column, distinct
+from hetdp.problem.columns import Integers, as_integers, as_list, column
 from hetdp.problem.findings import Findings
+from hetdp.problem.lookup import Lookup, union
+from hetdp.problem.space import Indices
 
 
 class Labels(Protocol):
@@ -24,8 +27,8 @@ class Labels(Protocol):
     def index(self, label: Hashable) -> int:
         """The number of one dataset; raises UnknownDatasetError."""
 
-    def indices(self, labels: Any) -> Integers:
-        """The numbers of many datasets, −1 where a label names none."""
+    def indices(self, labels: Any) -> Indices:
+        """The numbers of many datasets, −1 where a label names none; not to be written to."""
 
 
 class RangeLabels:
@@ -40,11 +43,17 @@ class RangeLabels:
             return operator.index(label)
         raise UnknownDatasetError(label)
 
-    def indices(self, labels: Any) -> Integers:
+    def indices(self, labels: Any) -> Indices:
         """Integers are their own numbers."""
-        numbers = as_integers(labels)
+        is_array = type(labels) is np.ndarray and labels.dtype in (np.int32, np.int64) and labels.ndim == 1
+        numbers = labels if is_array else as_integers(labels)
         if numbers is None:
             return np.fromiter(map(self._index_or_none, labels), np.int64, len(labels))
+        unsigned = numbers.view(f"u{numbers.itemsize}")  # in which a negative number is a large one
+        if not len(numbers) or unsigned.max() < len(self.names):
+            numbers = numbers.view()
+            numbers.flags.writeable = False
+            return numbers
         return np.where((numbers >= 0) & (numbers < len(self.names)), numbers, -1)
 
     def _index_or_none(self, label: Hashable) -> int:
@@ -55,18 +64,21 @@ class RangeLabels:
 
 
 class NamedLabels:
-    """Any hashable values, looked up in a dictionary."""
+    """Any hashable values, looked up in a dictionary; integers also all at once."""
 
-    def __init__(self, names: Iterable[Hashable], ascending: Integers | None = None) -> None:
+    def __init__(self, names: Iterable[Hashable], integers: Integers | None = None) -> None:
         self.names: Sequence[Any] = tuple(names)
-        self._ascending = ascending  # the same names as an array, if they are integers in order
+        self._lookup = None if integers is None else Lookup(integers)  # of the same names
+
+    @cached_property
+    def _numbers(self) -> dict[Hashable, int]:
         backwards = zip(reversed(self.names), range(len(self.names) - 1, -1, -1), strict=True)
-        self._numbers: dict[Hashable, int] = dict(backwards)  # of equal names the first one counts
+        return dict(backwards)  # of equal names the first one counts
 
     @property
     def distinct(self) -> int:
         """How many different names there are."""
-        return len(self._numbers)
+        return len(self._numbers) if self._lookup is None else self._lookup.distinct
 
     def index(self, label: Hashable) -> int:
         """The position of the name."""
@@ -75,30 +87,30 @@ class NamedLabels:
         except (KeyError, TypeError):
             raise UnknownDatasetError(label) from None
 
-    def indices(self, labels: Any) -> Integers:
+    def indices(self, labels: Any) -> Indices:
         """The positions of the names."""
-        integers = None if self._ascending is None else as_integers(labels)
-        if self._ascending is not None and integers is not None and len(self._ascending):
-            at = np.minimum(np.searchsorted(self._ascending, integers), len(self._ascending) - 1)
-            return np.where(self._ascending[at] == integers, at, -1)
-        numbers = self._numbers
-        return np.fromiter((numbers.get(label, -1) for label in as_list(labels)), np.int64, len(labels))
+        integers = None if self._lookup is None else as_integers(labels)
+        if self._lookup is not None and integers is not None:
+            return self._lookup.positions(integers)
+        return np.fromiter(map(self._numbers.get, as_list(labels), repeat(-1)), np.int64, len(labels))
 
 
-def labels_of(datasets: Any, findings: Findings) -> Labels:
-    """Labels from the datasets that the user lists; a name that appears twice is a fault."""
+def labels_of(datasets: Any, findings: Findings, row: Callable[[int], str] = "datasets[{}]".format) -> Labels:
+    """Labels from the datasets that the user lists; a name that appears twice is a fault. `row` names a place."""
+    if isinstance(datasets, range) and datasets == range(len(datasets)):
+        return RangeLabels(len(datasets))
     if not isinstance(datasets, range):
         datasets = column("datasets", datasets, findings)
     integers = as_integers(datasets)
     if integers is not None and np.array_equal(integers, np.arange(len(integers))):
         return RangeLabels(len(integers))
     names = as_list(datasets)
-    if not require_names("datasets", names, findings):
+    if integers is None and not require_names("datasets", names, findings):
         findings.raise_if_any()
-    labels = NamedLabels(names)
+    labels = NamedLabels(names, integers)
     if labels.distinct < len(names):
         repeated = [number for number, name in enumerate(names) if labels.index(name) != number]
-        findings.add_at(np.array(repeated), lambda at: _repeated(at, names[at]))
+        findings.add_at(np.array(repeated), lambda at: _repeated(row(at), names[at]))
     return labels
 
 
@@ -106,9 +118,9 @@ def labels_of_ends(source: Any, target: Any) -> Labels:
     """Labels from the ends of the edges: integers in their order, other names as they first appear."""
     ends = as_integers(source), as_integers(target)
     if ends[0] is not None and ends[1] is not None:
-        known = distinct(np.concatenate([distinct(ends[0]), distinct(ends[1])]))
+        known = union(ends[0], ends[1])
         whole = np.array_equal(known, np.arange(len(known)))
-        return RangeLabels(len(known)) if whole else NamedLabels(known.tolist(), ascending=known)
+        return RangeLabels(len(known)) if whole else NamedLabels(known.tolist(), known)
     pairs = zip(as_list(source), as_list(target), strict=False)
     return NamedLabels(dict.fromkeys(chain.from_iterable(pairs)))
 
@@ -132,5 +144,5 @@ def require_names(name: str, values: Any, findings: Findings) -> bool:
         return False
 
 
-def _repeated(at: int, name: Hashable) -> Fault:
-    return Fault("duplicate dataset", f"datasets[{at}]", shown(name), "each dataset is listed once")
+def _repeated(place: str, name: Hashable) -> Fault:
+    return Fault("duplicate dataset", place, shown(name), "each dataset is listed once")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hetdp.errors import Fault, shown
 from hetdp.problem.arcs import Arcs
@@ -69,9 +68,11 @@ def epsilons(values: Any, row: Callable[[int], str], findings: Findings, unread:
     return numbers(values, row, "non-numeric ε", EPSILON_RULE, findings, unread)
 
 
-def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: Findings) -> NDArray[np.int64]:
-    """Positions of the edges that have no fault of their own."""
+def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: Findings) -> Mask | None:
+    """The edges that have no fault of their own; None if that is all of them."""
     epsilon, place = edges.epsilon, edges.place
+    if not len(epsilon) or (not edges.unread and min(ends[0].min(), ends[1].min()) >= 0 and epsilon.min() >= 0.0):
+        return None  # where an ε is NaN, so is the least of them
     negative, missing = epsilon < 0.0, np.isnan(epsilon)
     findings.add_where(missing, lambda at: Fault("missing ε", place(at), "nan", EPSILON_RULE))
     findings.add_where(negative, lambda at: Fault("negative ε", place(at), repr(float(epsilon[at])), EPSILON_RULE))
@@ -79,13 +80,13 @@ def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: Findings
     findings.add_where(unknown, lambda at: _unknown_end(edges, at, source_is_known=bool(ends[0][at] >= 0)))
     faulty = negative | missing | unknown
     faulty[list(edges.unread)] = True
-    return np.flatnonzero(~faulty)
+    return np.asarray(~faulty)
 
 
-def contradictions(arcs: Arcs, repeated: Mask, usable: NDArray[np.int64], edges: Edges, findings: Findings) -> None:
+def contradictions(arcs: Arcs, repeated: Mask, edges: Edges, findings: Findings) -> None:
     """Edges listed twice, in either direction, with different ε or of different classes."""
     again = np.flatnonzero(repeated & (arcs.source < arcs.target))
-    this, other = usable[arcs.edge[again]], usable[arcs.edge[again - 1]]
+    this, other = arcs.edge[again], arcs.edge[again - 1]
 
     def report(differs: Mask, kind: str, values: Callable[[int], str]) -> None:
         rule, hint = f"a pair of neighbours has one {kind}", "duplicates='min' keeps the smallest ε of each pair"

@@ -36,10 +36,10 @@ def read_parquet(files: list[Path], name: str, known: tuple[str, ...]) -> Table:
         described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [paths]).fetchall()
         kinds = {str(column): str(kind) for column, kind, *_ in described}
         cells = [f"{_cell(column, kind, name)} AS {_name(column)}" for column, kind in kinds.items() if column in known]
-        cells.append("1::TINYINT AS rows")  # what counts the rows if no column is known
+        cells = cells or ["1 AS unknown"]  # what counts the rows
         columns = database.execute(f"SELECT {', '.join(cells)} FROM read_parquet(?)", [paths]).fetchnumpy()
         counts = database.execute("SELECT file_name, num_rows FROM parquet_file_metadata(?)", [paths]).fetchall()
-    length = len(columns.pop("rows"))
+    length = len(next(iter(columns.values())))
     row = row_of(name) if len(files) == 1 else _row_of_parts(files, dict(counts))
     return Table(name, {column: columns.get(column, []) for column in kinds}, length, row)
 

@@ -1,0 +1,73 @@
+"""Arcs that know their edge: both directions, in order, and one of each run of repeats."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hetdp.problem.arcs import both_directions, merge, repeats, unbounded
+from hetdp.problem.space import SMALL
+
+EPSILON = st.sampled_from([0.0, 0.1, 0.3, 2.0, math.inf])
+EDGES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), EPSILON), max_size=30)
+
+
+def arcs_of(edges, usable=None):
+    source, target, epsilon = (np.array([edge[part] for edge in edges], dtype=float) for part in range(3))
+    return both_directions(source.astype(np.int32), target.astype(np.int32), epsilon, usable)
+
+
+@given(EDGES)
+def test_every_edge_but_a_self_loop_becomes_two_arcs_in_order(edges):
+    arcs = arcs_of(edges)
+    proper = [(edge, *ends) for edge, ends in enumerate(edges) if ends[0] != ends[1]]
+    expected = [(u, v, e, edge) for edge, u, v, e in proper] + [(v, u, e, edge) for edge, u, v, e in proper]
+    assert list(zip(*(part.tolist() for part in arcs), strict=True)) == sorted(expected, key=lambda arc: arc[:2])
+
+
+def test_edges_that_cannot_be_used_become_no_arcs_and_the_others_keep_their_positions():
+    arcs = arcs_of([(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)], usable=np.array([True, False, True]))
+    assert arcs.edge.tolist() == [0, 0, 2, 2]
+
+
+@given(EDGES)
+def test_of_repeats_the_smallest_epsilon_stays_and_of_equal_ones_the_edge_listed_first(edges):
+    arcs = arcs_of(edges)
+    best: dict = {}
+    for edge, (u, v, epsilon) in enumerate(edges):
+        for ends in {(u, v), (v, u)} if u != v else ():
+            best[ends] = min(best.get(ends, (math.inf, len(edges))), (epsilon, edge))
+    merged = merge(arcs, repeats(arcs))
+    found = zip(
+        merged.source.tolist(), merged.target.tolist(), merged.epsilon.tolist(), merged.edge.tolist(), strict=True
+    )
+    assert list(found) == [(*ends, *best[ends]) for ends in sorted(best)]
+
+
+@given(EDGES)
+def test_arcs_and_their_rows_know_the_same_unbounded_edges(edges):
+    arcs = arcs_of(edges)
+    arcs = merge(arcs, repeats(arcs))
+    free = unbounded(arcs.rows(5))
+    is_free = np.isinf(arcs.epsilon)
+    assert free.source.tolist() == arcs.source[is_free].tolist()
+    assert free.target.tolist() == arcs.target[is_free].tolist()
+    assert free.edge.tolist() == np.flatnonzero(is_free).tolist()
+
+
+@pytest.mark.parametrize("count", [SMALL // 2, SMALL])
+def test_a_large_graph_knows_the_edges_of_its_arcs_like_a_small_one(count):
+    rng = np.random.default_rng(count)
+    source, target = (rng.integers(0, 300, count).astype(np.int32) for _ in range(2))
+    epsilon = rng.uniform(0, 2, count)
+    arcs = both_directions(source, target, epsilon)
+    assert np.array_equal(epsilon[arcs.edge], arcs.epsilon)
+    assert np.array_equal(source[arcs.edge] + target[arcs.edge], arcs.source + arcs.target)
+    keys = arcs.source.astype(np.int64) * 300 + arcs.target
+    assert (np.diff(keys) >= 0).all()
+    proper = np.flatnonzero(source != target)
+    assert np.array_equal(np.sort(arcs.edge), np.repeat(proper, 2))

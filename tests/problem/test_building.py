@@ -1,0 +1,182 @@
+"""Large graphs are built by compiled code and small ones without; either way the same edges make the same bits."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hetdp
+from hetdp.problem import arcs, decimals, graph, lookup, rows
+from hetdp.problem.space import SMALL
+
+EPSILON = st.one_of(st.sampled_from([0.0, -0.0, math.inf, 0.1, 0.3, 1e-12, 1e3]), st.floats(0.0, 1e6))
+EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), EPSILON), max_size=40)
+CONTRADICTORY = [(0, 1, 0.5), (2, 2, 1.0), (1, 0, 0.7)]
+
+
+def result_of(build: Callable[[], hetdp.DatasetGraph]) -> list[Any]:
+    """Everything a graph holds, or what its refusal says."""
+    try:
+        made = build()
+    except hetdp.InputError as refusal:
+        return [str(refusal)]
+    free = made._unconstrained
+    arrays = (made.indptr, made.targets, made.epsilon, made._lowered, free.source, free.target, free.epsilon)
+    return [(array.dtype, array.tobytes()) for array in arrays] + [list(made.datasets), made.edge_classes()]
+
+
+def both_ways(build: Callable[[], hetdp.DatasetGraph]) -> tuple[list[Any], list[Any]]:
+    """The result of plain NumPy, and that of compiled code, in buckets of a few arcs."""
+    results = []
+    for small in (sys.maxsize, -1):
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (arcs, decimals, graph, lookup):
+                patch.setattr(module, "SMALL", small)
+            patch.setattr(rows, "BUCKET", 4)
+            results.append(result_of(build))
+    return results[0], results[1]
+
+
+@given(EDGES, st.sampled_from(["error", "min"]), st.booleans())
+def test_compiled_and_plain_building_give_the_same_graph_or_the_same_refusal(edges, duplicates, has_classes):
+    source, target, epsilon = ([edge[part] for edge in edges] for part in range(3))
+    classes = [("ann", "bob", None)[(u + v) % 3] for u, v, _ in edges] if has_classes else None
+
+    def build() -> hetdp.DatasetGraph:
+        return hetdp.DatasetGraph.from_edges(source, target, epsilon, range(10), duplicates, classes)
+
+    plain, compiled = both_ways(build)
+    assert plain == compiled
+
+
+@pytest.mark.parametrize("faulty", [math.nan, -1.0, "0.5"])
+@pytest.mark.parametrize("stranger", [0, 99])
+def test_compiled_and_plain_building_find_the_same_faults(faulty, stranger):
+    edges = [*CONTRADICTORY, (stranger, 3, 1.0), (3, 4, faulty), (4, 3, 0.5)]
+    columns = [[edge[part] for edge in edges] for part in range(3)]
+    plain, compiled = both_ways(lambda: hetdp.DatasetGraph.from_edges(*columns, datasets=range(10)))
+    assert plain == compiled
+    assert "contradictory duplicate edge" in plain[0]
+
+
+@given(EDGES, st.integers(-5, 5), st.sampled_from([1, 3, 10**12]))
+def test_labels_of_any_distance_give_the_same_graph_compiled_and_plain(edges, shift, step):
+    source, target, epsilon = (np.array([edge[part] for edge in edges], dtype=float) for part in range(3))
+    ends = [(end.astype(np.int64) + shift) * step for end in (source, target)]
+    plain, compiled = both_ways(lambda: hetdp.DatasetGraph.from_edges(*ends, epsilon, duplicates="min"))
+    assert plain == compiled
+
+
+def star(count: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    return np.full(count, count // 2), rng.permutation(count)
+
+
+def path(count: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    steps = rng.permutation(count)
+    return steps, steps + 1
+
+
+def complete(count: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    source, target = np.triu_indices(math.isqrt(2 * count), 1)
+    order = rng.permutation(len(source))
+    return target[order], source[order]
+
+
+def sparse_star(count: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    return np.full(count, 3), rng.choice(10**6, count, replace=False)
+
+
+def clusters(count: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    source = rng.integers(0, count // 8 + 1, count)
+    return source, 10**6 - source % 5 - rng.integers(0, 20, count)
+
+
+def one_pair(count: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    ends = rng.integers(0, 2, count)
+    return ends, 1 - ends
+
+
+@pytest.mark.parametrize("number", [np.int32, np.int64])
+@pytest.mark.parametrize("count", [1, 300, 12_000])
+@pytest.mark.parametrize("shape", [star, path, complete, sparse_star, clusters, one_pair])
+def test_rows_of_every_shape_come_out_in_order(shape, count, number):
+    rng = np.random.default_rng(count)
+    source, target = (end.astype(number) for end in shape(count, rng))
+    size = int(max(source.max(initial=0), target.max(initial=0))) + 1
+    edges = np.arange(len(source), dtype=np.uint64)
+    found = rows.rows_of(source, target, edges, size)
+    proper = np.flatnonzero(source != target)
+    ends = [np.concatenate([one[proper], other[proper]]) for one, other in ((source, target), (target, source))]
+    order = np.lexsort((ends[1], ends[0]))
+    assert found.targets.dtype == number
+    assert np.array_equal(found.targets, ends[1][order])
+    assert np.array_equal(found.loads, np.concatenate([edges[proper], edges[proper]])[order])
+    assert np.array_equal(np.diff(found.indptr), np.bincount(ends[0], minlength=size))
+    pairs = ends[0].astype(np.int64) * size + ends[1]
+    assert found.repeated == len(pairs) - len(np.unique(pairs))
+
+
+def test_more_dealers_than_cores_change_nothing(monkeypatch):
+    rng = np.random.default_rng(3)
+    source, target = (rng.integers(0, 500, 20_000).astype(np.int32) for _ in range(2))
+    edges = np.arange(20_000, dtype=np.uint64)
+    before = rows.rows_of(source, target, edges, 500)
+    monkeypatch.setattr(rows, "CORES", 7)
+    after = rows.rows_of(source, target, edges, 500)
+    assert all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
+
+
+def test_a_contradiction_in_a_large_graph_is_named_like_one_in_a_small_graph():
+    steps = np.arange(SMALL)
+    source, target = np.append(steps, 8), np.append(steps + 1, 7)
+    with pytest.raises(hetdp.InputError) as refusal:
+        hetdp.DatasetGraph.from_edges(source, target, np.append(np.full(SMALL, 0.5), 0.7))
+    assert str(refusal.value) == (
+        f"edges: edge {SMALL} (8, 7): contradictory duplicate edge, ε 0.7 here, 0.5 at edge 7;"
+        " a pair of neighbours has one ε. Hint: duplicates='min' keeps the smallest ε of each pair"
+    )
+
+
+def test_a_large_graph_keeps_classes_unconstrained_edges_and_what_was_written():
+    count = SMALL
+    steps = np.arange(count)
+    epsilon = np.where(steps % 3 == 0, math.inf, np.round(steps / count, 3) + 0.1)
+    names = [("ann", "bob", None)[step % 3] for step in steps.tolist()]
+    graph = hetdp.DatasetGraph.from_edges(steps + 1, steps, epsilon, classes=names)
+    source, target, written = graph.edges()
+    order, classes = np.argsort(source), graph.edge_classes() or []
+    assert source[order].tolist() == steps.tolist()
+    assert target[order].tolist() == (steps + 1).tolist()
+    assert written[order].tolist() == epsilon.tolist()
+    assert [classes[at] for at in order.tolist()] == names
+
+
+def test_columns_that_cannot_be_written_to_or_have_gaps_between_them_are_columns():
+    count = SMALL
+    table = np.zeros((count, 2), dtype=np.int32)
+    table[:, 0], table[:, 1] = np.arange(count), np.arange(count) + 1
+    epsilon = np.repeat(np.linspace(0.1, 1, count), 2)[::2]
+    expected = hetdp.DatasetGraph.from_edges(table[:, 0].copy(), table[:, 1].copy(), epsilon.copy())
+    table.flags.writeable = epsilon.flags.writeable = False
+    graph = hetdp.DatasetGraph.from_edges(table[:, 0], table[:, 1], epsilon)
+    assert np.array_equal(graph.targets, expected.targets)
+    assert np.array_equal(graph.epsilon, expected.epsilon)
+
+
+def test_a_small_graph_is_built_without_the_compiler():
+    code = (
+        "import sys, numpy as np, hetdp\n"
+        "from hetdp.problem.space import SMALL\n"
+        "steps = np.arange(SMALL // 2)\n"
+        "graph = hetdp.DatasetGraph.from_edges(steps * 1000, steps * 1000 + 1000, 0.1)\n"
+        "assert graph.arc_count == SMALL and 'numba' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
