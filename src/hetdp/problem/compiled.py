@@ -14,7 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from hetdp.problem import decimals
+from hetdp.problem import boundary, decimals
 
 SHORT = 32  # arcs of a row that insertion may put in order
 DIGIT = 11  # bits of a tail that one pass looks at
@@ -35,6 +35,7 @@ def _calling(function: Callable[..., Any], *callees: Callable[..., Any]) -> Call
     return copy
 
 
+mark_boundary = _compiled(boundary.mark_boundary)
 mark_each = _compiled(_calling(decimals.mark_each, decimals.scale_of, decimals.mark_of))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import UsageError, shown
+from hetdp.problem.boundary import boundary_of
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import identity_of
@@ -69,11 +70,7 @@ class Problem(Frozen):
     @cached_property
     def boundary_mask(self) -> Mask:
         """Which datasets have a neighbour with the other answer; edges without a constraint do not count."""
-        mask = np.zeros(self.graph.size, dtype=np.bool_)
-        for block in self.graph.edge_blocks():
-            mask[block.source[self.answers[block.source] != self.answers[block.target]]] = True
-        mask.flags.writeable = False
-        return mask
+        return boundary_of(self.graph, self.answers)
 
     @property
     def boundary(self) -> list[Any]:
