@@ -26,7 +26,7 @@ def pages(quick: bool) -> Iterator[str]:
     yield "Boundary pinned at balanced values, as an array (*extend*), as a mapping of the boundary, and with every"
     yield "dataset pinned by a mapping. *search* is both answers, from arrays to labels and links; *verify* is privacy"
     yield "and optimality. Asked for: search ≤ 0.5, verify ≤ 0.2. What *extend* costs beyond the two is arrays made"
-    yield "from pins and back. Building sorts all arcs twice and floors each ε; it happens once."
+    yield "from pins and back. Building sorts all arcs and floors each ε; it happens once."
     yield ""
     yield from speed.sections(arcs, rounds)
     yield ""

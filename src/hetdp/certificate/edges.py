@@ -16,9 +16,9 @@ import numpy as np
 
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_holds, crossing_slack
-from hetdp.certificate.workers import share
 from hetdp.interrupts import load_whole
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Space
+from hetdp.problem.threads import spread
 
 
 @dataclass
@@ -64,7 +64,7 @@ def survey(space: Space, z: Floats, links: Indices) -> Survey:
         if across < seen.slack:
             _offer_across(block, z, seen)
 
-    share(look, space.edge_blocks(), space.arc_count)
+    spread(look, space.edge_blocks(), space.arc_count)
     seen.link_epsilon = np.asarray(seen.link_epsilon)
     return seen
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_gap, crossing_holds
-from hetdp.certificate.workers import share
 from hetdp.interrupts import load_whole
 from hetdp.problem.space import SMALL, Floats, Indices, Mask
+from hetdp.problem.threads import spread
 
 CROSSING_ULPS = 128.0  # how far below its exact bound a label on a crossing edge may be rounded
 BLOCK = 1 << 16
@@ -99,7 +99,7 @@ def _scan(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Tall
             seen.counts += counts
             np.maximum(seen.gaps, gaps, out=seen.gaps)
 
-    share(look, range(0, len(better), BLOCK), len(better))
+    spread(look, range(0, len(better), BLOCK), len(better))
     return seen
 
 

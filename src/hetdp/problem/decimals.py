@@ -68,7 +68,7 @@ def marks_of(written: Floats) -> Marks:
         with np.errstate(all="ignore"):
             each(written[piece], bits[piece], np.empty(piece.stop - piece.start), marks[piece])
 
-    spread(work, slices(len(written), BLOCK))
+    spread(work, slices(len(written), BLOCK), len(written))
     return marks.view(np.uint64)
 
 
@@ -80,7 +80,7 @@ def unmarked(marks: Marks) -> tuple[Floats, NDArray[np.uint8]]:
         lowered[piece.start // 8 : -(-piece.stop // 8)] = np.packbits(marks[piece].astype(np.uint8) & 1)
         marks[piece] >>= np.uint64(1)
 
-    spread(work, slices(len(marks), BLOCK))
+    spread(work, slices(len(marks), BLOCK), len(marks))
     return marks.view(np.float64), lowered
 
 

@@ -34,7 +34,7 @@ def identity_of(problem: Problem) -> str:
     def digest(at: int) -> None:
         digests[at] = hashlib.sha256(pieces[at]).digest()
 
-    spread(digest, range(len(pieces)))
+    spread(digest, range(len(pieces)), graph.arc_count)
     return PREFIX + hashlib.sha256(b"".join(digests)).hexdigest()
 
 

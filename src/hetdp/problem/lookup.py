@@ -50,7 +50,7 @@ class Lookup:
         def work(piece: slice) -> None:
             found[piece] = find(self._offset(wanted[piece]))
 
-        spread(work, slices(len(wanted), BLOCK))
+        spread(work, slices(len(wanted), BLOCK), len(wanted))
         return found
 
     def _offset(self, integers: Integers) -> NDArray[np.uint64]:
