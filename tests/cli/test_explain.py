@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_a_name_that_begins_with_a_dash_follows_two_of_them(hetdp):
 
 def test_a_mechanism_that_is_not_the_best_explains_nothing(hetdp):
     document = json.loads(hetdp("extend", "poll.json", "-o", "-").out)
-    document["datasets"][4]["z"] = 2.0
+    document["datasets"][4] |= {"z": 2.0, "p": 1 - 0.5 * math.exp(-2), "error": 0.5 * math.exp(-2)}
     Path("mechanism.json").write_text(json.dumps(document))
     ended = hetdp("explain", "poll.json", "4", "--mechanism", "mechanism.json")
     assert (ended.code, ended.out) == (3, "")

@@ -38,3 +38,12 @@ def test_pins_of_unknown_datasets_are_bad_input(hetdp):
 
 def test_a_problem_and_its_pins_cannot_both_be_standard_input(hetdp):
     assert hetdp("check", "-", "--pins", "-").err.startswith("hetdp: two inputs are -; standard input can be read only")
+
+
+def test_a_problem_without_edges_is_questioned(hetdp):
+    empty = (
+        '{"schema_version": 1, "datasets": [{"dataset": "a", "query": 1}, {"dataset": "b", "query": 2}], "edges": []}'
+    )
+    ended = hetdp("extend", "-", stdin=empty)
+    assert ended.code == 0
+    assert "there are no edges, so nobody is protected; is that meant?" in ended.err

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 
-def changed(hetdp, **values) -> None:
-    """Saves the mechanism of the poll, with other values at dataset 4."""
+def changed(hetdp, z: float) -> None:
+    """Saves the mechanism of the poll, with another value at dataset 4."""
     document = json.loads(hetdp("extend", "poll.json", "-o", "-").out)
-    document["datasets"][4] |= values
+    for row in document["datasets"]:
+        del row["p"], row["error"]
+    document["datasets"][4]["z"] = z
     Path("mechanism.json").write_text(json.dumps(document))
 
 
@@ -57,3 +59,17 @@ def test_standard_input_is_read_only_once(hetdp):
     assert ended.err == (
         "hetdp: two inputs are -; standard input can be read only once. Hint: name a file for one of them\n"
     )
+
+
+def test_values_that_come_from_p_are_said_to_be_rounded(hetdp):
+    Path("mine.csv").write_text("dataset,p\n0,0.3\n1,0.4\n2,0.6\n3,0.7\n4,0.7\n")
+    ended = hetdp("verify", "poll.json", "mine.csv")
+    assert ended.code == 0
+    assert "the values of mine.csv are those of its column p, which is rounded; a column z would be exact" in ended.err
+
+
+def test_other_values_than_the_problem_gives_are_counted(hetdp):
+    Path("mine.csv").write_text("dataset,z,pinned\n" + "".join(f"{dataset},0,true\n" for dataset in range(5)))
+    ended = hetdp("verify", "poll.json", "mine.csv", "--json")
+    assert ended.document["differing_pins"] == 2
+    assert "its values differ from the problem's own at 2 datasets" in ended.err

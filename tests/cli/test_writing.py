@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+import hetdp as library
 
 
 def test_a_repaired_problem_can_be_a_folder(hetdp):
@@ -17,7 +22,8 @@ def test_a_problem_is_not_one_table(hetdp, name):
     ended = hetdp("check", "too-much.json", "--repair", name)
     assert ended.code == 2
     assert ended.err == (
-        f"hetdp: no format is known for {name!r}; the name after --repair ends in .json, (a folder).\n"
+        f"hetdp: no format is known for {name!r}; the name after --repair ends in .json, or is that of a folder."
+        " Hint: --repair - writes JSON to standard output\n"
     )
 
 
@@ -27,3 +33,38 @@ def test_labels_that_fit_in_no_table_are_refused_and_nothing_is_left(hetdp):
     assert ended.code == 2
     assert "Hint: a .json file holds any labels" in ended.err
     assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize("output", ["poll.json", "./poll.json", "folder/datasets.csv"])
+def test_an_input_is_never_overwritten(output, hetdp):
+    library.save(library.read_problem("poll.json").problem, "folder", library.read_problem("poll.json").partial)
+    before = Path("poll.json").read_bytes()
+    ended = hetdp("extend", "folder" if "/d" in output else "poll.json", "-o", output)
+    assert (ended.code, ended.out) == (2, "")
+    assert "would replace what is read from" in ended.err
+    assert Path("poll.json").read_bytes() == before
+
+
+def test_words_that_cannot_be_said_do_not_cost_the_result(tmp_path: Path):
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "hetdp", "extend", "poll.json", "-o", "m.json"]
+        assert subprocess.run(command, stderr=full, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "m.json").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_polite_kill_ends_as_an_interrupt_does(number, tmp_path: Path):
+    code = """
+import os, signal, sys
+from hetdp.cli import main as way_in
+from hetdp.files import saving
+def write(file, document):
+    file.write("half")
+    os.kill(os.getpid(), NUMBER)
+saving.write_json = write
+sys.argv = ["hetdp", "extend", "poll.json", "-o", "m.json", "-q"]
+sys.exit(way_in.main())
+""".replace("NUMBER", str(int(number)))
+    ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "")
+    assert not [path.name for path in tmp_path.iterdir() if "m.json" in path.name]

@@ -62,7 +62,8 @@ def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         Path(name).write_text(text)
     problem, partial = hetdp.read_problem("good.json")
     hetdp.save(hetdp.extend(problem, partial), "tampered.json")
-    Path("tampered.json").write_text(re.sub(r'"z": [0-9.]+', '"z": 9.0', Path("tampered.json").read_text(), count=1))
+    text = re.sub(r'"p": .*, "pinned"', '"z": 9.0, "pinned"', Path("tampered.json").read_text(), count=1)
+    Path("tampered.json").write_text(text)
     capsys.readouterr()
 
     def run(command: str) -> tuple[int, Any]:

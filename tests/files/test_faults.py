@@ -37,7 +37,7 @@ KEYS = "the keys are schema_version, kind, notion, positive, about, labels, data
 NO_LABEL = "a label is text, a number, or (in JSON) a list of these."
 DOCUMENTS = {
     "no JSON": ("{", "FILE: no JSON: Expecting property name enclosed in double quotes"),
-    "a list": ("[]", "FILE: no JSON object, but list; it is a JSON object."),
+    "a list": ("[]", "FILE: no JSON object, but []; it is a JSON object."),
     "NaN": ('{"x": NaN}', 'no JSON: NaN is no JSON; infinity is written "inf", and a missing value is left out; it is'),
     "a key twice": (
         '{"edges": [], "edges": []}',
@@ -60,6 +60,10 @@ DOCUMENTS = {
         {"schema_version": 1, "datasets": DATASETS, "links": EDGES},
         "FILE: missing key edges; 'edges' is a list of objects.",
     ),
+    "a key in the singular": (
+        {"schema_version": 1, "datasets": DATASETS, "edge": EDGES},
+        "FILE: missing key edges; 'edges' is a list of objects. Hint: 'edge' looks like it",
+    ),
     "a misspelt key": (whole(notions="pure"), f"unknown key 'notions'; {KEYS} Hint: 'notion' looks like it"),
     "edges that are no records": (whole(edges=[[1, 2]]), "no list of records: edges; 'edges' is a list of objects."),
     "a mechanism": (whole(kind="mechanism"), "no problem, but of kind 'mechanism'; its kind is 'problem'."),
@@ -80,7 +84,7 @@ DOCUMENTS = {
         "FILE: edges: a column that would be ignored: delta; the notion 'pure' has no such parameter.",
     ),
     "epsilon as text": (edge(epsilon="1.0"), "FILE: edges[0]: non-numeric ε '1.0'; ε is a number ≥ 0."),
-    "no epsilon": (edge(epsilon=None), "FILE: edges[0] ('a', 'b'): missing ε nan; ε is a number ≥ 0."),
+    "no epsilon": (edge(epsilon=None), "FILE: edges[0] ('a', 'b'): missing ε; ε is a number ≥ 0."),
     "negative epsilon": (edge(epsilon=-1), "FILE: edges[0] ('a', 'b'): negative ε -1.0; ε is a number ≥ 0."),
     "an unknown end": (edge(target="c"), "FILE: edges[0] ('a', 'c'): unknown dataset 'c'; both ends of an edge"),
     "a label that is an object": (edge(source={}), f"FILE: 2 faults\n  edges[0], source: label {{}}; {NO_LABEL}"),
@@ -143,6 +147,13 @@ def test_all_faults_of_a_file_are_listed_together(tmp_path: Path):
     assert "edges[1]: non-numeric ε 'x'" in message
 
 
+def test_faults_of_answers_and_of_pins_are_listed_together(tmp_path: Path):
+    rows = [{"dataset": "a", "query": 3, "p": 2}, {"dataset": "b", "query": 1, "p": "x"}, {"dataset": "c", "query": 2}]
+    message = message_of(written(tmp_path, whole(datasets=rows, edges=[])))
+    for part in ("a third answer", "p out of range: 2.0", "non-numeric pin 'x'"):
+        assert part in message
+
+
 def test_what_is_not_there_is_said_to_be_so(tmp_path: Path):
     assert "there is no such file" in message_of(tmp_path / "nothing.json")
     assert "there is no such file" in message_of(tmp_path / ("x" * 50) / "nothing.json")
@@ -178,11 +189,14 @@ FOLDERS = {
     "no number": ((ROWS, PAIRS + "02,01,1_0\n"), "FILE: edges.csv row 2: non-numeric ε '1_0'; ε is a number ≥ 0."),
     "a space": ((ROWS, PAIRS + "02,01, 1\n"), "FILE: edges.csv row 2: non-numeric ε ' 1'; ε is a number ≥ 0."),
     "NaN": ((ROWS, PAIRS + "02,01,nan\n"), "FILE: edges.csv row 2: non-numeric ε 'nan'; ε is a number ≥ 0."),
-    "nothing": ((ROWS, PAIRS + "02,01,\n"), "FILE: edges.csv row 2 ('02', '01'): missing ε nan; ε is a number ≥ 0."),
+    "nothing": ((ROWS, PAIRS + "02,01,\n"), "FILE: edges.csv row 2 ('02', '01'): missing ε; ε is a number ≥ 0."),
     "an unknown end": ((ROWS, PAIRS + "1,02,1\n"), "FILE: edges.csv row 2 ('1', '02'): unknown dataset '1'; both ends"),
+    "semicolons": ((ROWS, PAIRS.replace(",", ";")), "FILE: edges.csv: fields that are separated by ';'; a CSV file"),
+    "an index": (("," + ROWS.replace("\n", "\n0,", 2), PAIRS), "unknown column ''; the columns are dataset, query, p"),
+    "truth and numbers": ((ROWS.replace("1,0.6", "true,0.6"), PAIRS), "dataset '02': a number among truth values: 2;"),
     "a column twice": ((ROWS, "source,source\n"), "edges.csv: a column that is there twice: source; each column"),
     "no header": ((ROWS, "01,02,0.5\n"), "edges.csv: missing column source; source, target, epsilon must be there."),
-    "an empty file": (("", PAIRS), "FILE: edges.csv row 1 ('01', '02'): unknown dataset '01'; both ends of an edge"),
+    "an empty file": (("", PAIRS), "FILE: datasets.csv: an empty file; a CSV file is UTF-8 text with a header row"),
     "a dataset twice": ((ROWS + "01,1,\n", PAIRS), "FILE: datasets.csv row 3: duplicate dataset '01'; each dataset is"),
     "a newer version": ((ROWS, PAIRS, '{"schema_version": 7}'), "a newer schema_version: 7; this hetdp reads"),
     "labels that are no integers": (
@@ -201,7 +215,7 @@ def test_a_fault_of_a_folder_is_named(name, tmp_path: Path):
 def test_text_that_is_not_unicode_is_refused(tmp_path: Path):
     folder = folder_of(tmp_path, ROWS, PAIRS)
     (folder / "edges.csv").write_bytes(b"source,target,epsilon\n\xff,02,1\n")
-    assert "edges.csv: no CSV: 'utf-8' codec can't decode byte 0xff" in message_of(folder)
+    assert "FILE: edges.csv: no UTF-8 text: its byte 23; a CSV file is" in message_of(folder)
 
 
 def test_two_tables_of_one_name_are_refused(tmp_path: Path):

@@ -43,10 +43,10 @@ def test_a_mechanism_is_not_loaded_with_another_problem(suffix, tmp_path: Path):
     hetdp.save(MECHANISM, path)
     stricter = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5), [1, 1, 2])
     assert "FILE: made for another problem, 'sha256:" in message_of(path, stricter)
-    claim, other = load_claim(path, stricter)
-    assert other
-    assert not hetdp.verify(stricter, claim).private
-    assert not load_claim(path, PROBLEM)[1]
+    claim = load_claim(path, stricter)
+    assert (claim.made_for_another, claim.column) == (True, "z")
+    assert not hetdp.verify(stricter, claim.mechanism).private
+    assert not load_claim(path, PROBLEM).made_for_another
 
 
 def test_a_mechanism_without_its_problem_can_be_read_only(tmp_path: Path):
@@ -63,6 +63,7 @@ def test_a_mechanism_without_its_problem_can_be_read_only(tmp_path: Path):
 
 def test_a_loaded_mechanism_is_proved_before_it_is_saved_again(tmp_path: Path):
     facts = document(tmp_path / "m.json")
+    facts["datasets"] = [{"dataset": row["dataset"], "query": row["query"], "z": row["z"]} for row in facts["datasets"]]
     facts["datasets"][0]["z"] = 30.0
     (tmp_path / "m.json").write_text(json.dumps(facts))
     tampered = hetdp.load(tmp_path / "m.json", PROBLEM)
@@ -116,14 +117,14 @@ FAULTS = {
         lambda f: f["datasets"][0].update(z="1"),
         "z['a']: non-numeric pin '1'; a pin is a number",
     ),
-    "a dataset missing": (lambda f: f["datasets"].pop(0), "dataset 'a': no row for"),
+    "a dataset missing": (lambda f: f["datasets"].pop(0), "dataset 'a': no row; it has one"),
     "a dataset too many": (
         lambda f: f["datasets"].append({"dataset": "x", "query": 1, "z": 0.0, "pinned": False}),
-        "datasets[3]: a dataset that is none of the problem's; it has one row for each dataset of the problem.",
+        "datasets[3]: a dataset that is none of the problem's: 'x'; it has one row for each dataset of the problem.",
     ),
     "a dataset twice": (lambda f: f["datasets"].append(f["datasets"][0]), "datasets[3]: duplicate dataset 'a'"),
     "another answer": (
-        lambda f: f["datasets"][0].update(query=2),
+        lambda f: (f["datasets"][0].update(query=2), [row.pop("error") for row in f["datasets"]]),
         "datasets[0]: another answer than the problem's; its query answers as the problem does.",
     ),
     "neither true nor false": (
@@ -158,13 +159,31 @@ def test_words_of_nonsense_beside_the_table_are_refused(tmp_path: Path):
 def test_a_csv_table_that_was_changed_is_not_taken_for_the_one_that_was_written(tmp_path: Path):
     path = tmp_path / "m.csv"
     hetdp.save(MECHANISM, path)
-    path.write_text(path.read_text().replace("0.6", "0.7"))
+    path.write_text(path.read_text() + "\n")
     assert (
         "a table that was changed after it was written; m.csv.meta.json belongs to the table as it was written."
         in message_of(path)
     )
     (tmp_path / "m.csv.meta.json").unlink()
     assert hetdp.load(path, PROBLEM).certificate is None
+
+
+@pytest.mark.parametrize("column", ["p", "error"])
+def test_what_people_read_must_be_what_is_proved(column, tmp_path: Path):
+    path = tmp_path / "m.json"
+    facts = document(path)
+    facts["datasets"][0][column] = 0.999
+    path.write_text(json.dumps(facts))
+    assert f"datasets[0]: {column} contradicts z: 0.999 where z means" in message_of(path)
+
+
+def test_values_alone_can_be_verified():
+    values = dict(MECHANISM)
+    assert hetdp.verify(PROBLEM, values | {"a": 0.7}).private
+    assert not hetdp.verify(PROBLEM, values | {"a": 0.99}).private
+    assert not hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=MECHANISM.coordinates)).optimal
+    with pytest.raises(hetdp.InputError, match="dataset 'c': no value nan; every dataset has a value"):
+        hetdp.verify(PROBLEM, {"a": 0.5, "b": 0.5})
 
 
 def test_an_unknown_ending_is_refused(tmp_path: Path):

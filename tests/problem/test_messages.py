@@ -16,7 +16,8 @@ INTEGERS = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0)
 PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2})
 
 EPSILON = "ε is a number ≥ 0."
-UNKNOWN = "both ends of an edge are among datasets. Hint: labels are compared exactly, so '1' and 1 are different"
+UNKNOWN = "both ends of an edge are among datasets."
+EXACTLY = "Hint: labels are compared exactly, so '1' and 1 are different"
 HASHABLE = "a label is hashable. Hint: use a tuple in place of a list"
 ONE_EPSILON = "a pair of neighbours has one ε. Hint: duplicates='min' keeps the smallest ε of each pair"
 ANSWERED = "every dataset has a true answer."
@@ -43,10 +44,10 @@ def pins(partial=None, problem=PROBLEM, **columns):
 EDGES = {
     "missing epsilon": (
         edges(["a", "b"], ["b", "c"], [1.0, None]),
-        f"edges: edge 1 ('b', 'c'): missing ε nan; {EPSILON}",
+        f"edges: edge 1 ('b', 'c'): missing ε; {EPSILON}",
     ),
-    "NaN epsilon": (edges([0], [1], np.array([NAN])), f"edges: edge 0 (0, 1): missing ε nan; {EPSILON}"),
-    "no epsilon at all": (edges(["a"], ["b"], None), f"edges: edge 0 ('a', 'b'): missing ε nan; {EPSILON}"),
+    "NaN epsilon": (edges([0], [1], np.array([NAN])), f"edges: edge 0 (0, 1): missing ε; {EPSILON}"),
+    "no epsilon at all": (edges(["a"], ["b"], None), f"edges: edge 0 ('a', 'b'): missing ε; {EPSILON}"),
     "negative epsilon": (edges(["a"], ["b"], [-0.25]), f"edges: edge 0 ('a', 'b'): negative ε -0.25; {EPSILON}"),
     "minus infinity": (edges(["a"], ["b"], -math.inf), f"edges: edge 0 ('a', 'b'): negative ε -inf; {EPSILON}"),
     "text as epsilon": (edges(["a"], ["b"], ["0.5"]), f"edges: edge 0: non-numeric ε '0.5'; {EPSILON}"),
@@ -66,7 +67,7 @@ EDGES = {
     ),
     "text for an integer": (
         edges(["1"], [0], 1.0, datasets=[0, 1]),
-        f"edges: edge 0 ('1', 0): unknown dataset '1'; {UNKNOWN}",
+        f"edges: edge 0 ('1', 0): unknown dataset '1'; {UNKNOWN} {EXACTLY}",
     ),
     "duplicate dataset": (
         edges(["a"], ["b"], 1.0, datasets=["a", "b", "a"]),
@@ -204,7 +205,7 @@ def test_all_faults_of_the_edges_come_together():
         "edges: 6 faults",
         f"  edge 5: non-numeric ε '2'; {EPSILON}",
         "  datasets[4]: duplicate dataset 'd'; each dataset is listed once.",
-        f"  edge 3 ('a', 'c'): missing ε nan; {EPSILON}",
+        f"  edge 3 ('a', 'c'): missing ε; {EPSILON}",
         f"  edge 4 ('b', 'c'): negative ε -1.0; {EPSILON}",
         f"  edge 2 ('x', 'b'): unknown dataset 'x'; {UNKNOWN}",
         f"  edge 1 ('a', 'b'): contradictory duplicate edge, ε 2.0 here, 1.0 at edge 0; {ONE_EPSILON}",

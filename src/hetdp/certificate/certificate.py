@@ -10,6 +10,7 @@ import numpy as np
 from hetdp.certificate.edges import Survey, survey
 from hetdp.certificate.links import Chains, follow
 from hetdp.errors import Fault, InputError, UsageError, counted, shown
+from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
 
@@ -85,14 +86,16 @@ class Certificate:
         return f"private on {every} ({across}); {optimal}."
 
 
-def verify(problem: Problem, mechanism: Claim) -> Certificate:
+def verify(problem: Problem, mechanism: Any) -> Certificate:
     """Proves or refutes that a mechanism is private on every edge, and that it is optimal given its pins.
 
     It shares no code with the engines: only the numbers of the mechanism and the edges of the problem come in.
 
     Args:
         problem: the datasets, edges and answers.
-        mechanism: anything with `coordinates`, `pinned` and `links`.
+        mechanism: anything with `coordinates`, `pinned` and `links`; or the values alone, one for each dataset, as
+            `extend` takes them: a mapping label → p, an array, or a PartialMechanism. Values alone can be shown private,
+            but not optimal, since nothing says which were given.
 
     Paper: Definition 8 (every initial DP condition), Definition 6 (optimal) among mechanisms that agree on the pins.
 
@@ -103,7 +106,8 @@ def verify(problem: Problem, mechanism: Claim) -> Certificate:
     >>> certificate.private, certificate.optimal
     (True, True)
     """
-    z, pinned, links = _columns(problem, mechanism)
+    require_problem(problem)
+    z, pinned, links = _columns(problem, mechanism if hasattr(mechanism, "coordinates") else _values(problem, mechanism))
     seen = survey(problem.graph, z, links)
     better = np.where(problem.answers == 1, z, -z)
     if (problem.boundary_mask & ~pinned).any():
@@ -112,6 +116,19 @@ def verify(problem: Problem, mechanism: Claim) -> Certificate:
     else:
         chains = follow(better, pinned, links, seen.link_epsilon)
     return _certificate(problem, seen, chains)
+
+
+class _Values(NamedTuple):
+    """Values of which none is said to have been given."""
+
+    coordinates: Floats
+    pinned: Mask
+    links: Indices
+
+
+def _values(problem: Problem, values: Any) -> _Values:
+    size = problem.graph.size
+    return _Values(pins_of(values, problem), np.zeros(size, dtype=np.bool_), np.full(size, -1))
 
 
 def is_private(problem: Problem, mechanism: Claim) -> bool:

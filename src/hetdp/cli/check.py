@@ -48,7 +48,7 @@ def check(
     from hetdp.errors import NoExtensionError
     from hetdp.mechanism.compatibility import check as judge
 
-    require_place("--repair", repair, as_json, suffixes=(".json", ""))
+    require_place("--repair", repair, as_json, suffixes=(".json", ""), inputs=(problem, pins))
     asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
     verdict = judge(asked, given, engine)
     _say_more(voice, asked, given, verdict)

@@ -55,7 +55,7 @@ def extend(
     from hetdp.cli.writing import require_place, write
     from hetdp.mechanism.extension import extend as grow
 
-    require_place("-o", output, as_json, suffixes=(".csv", ".parquet", ".json"))
+    require_place("-o", output, as_json, suffixes=(".csv", ".parquet", ".json"), inputs=(problem, pins))
     asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
     mechanism = grow(asked, given, engine, verify=output is not None or not no_verify)
     _say_how(voice, mechanism)

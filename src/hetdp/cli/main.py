@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the words after ``hetdp``; by default those the program was started with.
     """
     try:
+        if arguments is None:
+            _clean_up_when_told_to_end()
         return _run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:
         if sys.stderr is not None and sys.stderr.isatty():
@@ -33,6 +35,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         abandon_output()
         return 0
+
+
+def _clean_up_when_told_to_end() -> None:
+    """Lets a hangup or a polite kill end the program as Ctrl-C does, so that no half of a file is left behind."""
+    import signal
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
 
 
 def _run(arguments: list[str]) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "cpu", "reference")  # a test compares them with the registry, which takes long to load
 
-PATH = click.Path(allow_dash=True)
+PATH = click.Path(allow_dash=True, readable=False)  # whether it can be read, the reader says
 PROBLEM = click.Argument(["problem"], type=PATH, metavar="PROBLEM")
 PINS = click.Option(
     ["--pins"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from hetdp.errors import UsageError
+from hetdp.errors import UsageError, counted
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -26,6 +26,7 @@ def read(voice: Voice, path: str, duplicates: str, positive: str | None) -> Prob
     require_input(path)
     problem, _ = read_problem(path, duplicates=duplicates, positive=positive)
     voice.say(f"read {_named(path)}: {_size(problem)}")
+    _warn(voice, problem)
     return problem
 
 
@@ -40,8 +41,15 @@ def read_with_pins(
     problem, partial = read_problem(path, duplicates=duplicates, positive=positive)
     z = pins_of(partial if pins is None else _read_pins(pins, problem.labels), problem)
     where = "" if pins is None else f" by {_named(pins)}"
-    voice.say(f"read {_named(path)}: {_size(problem)}, {int((z == z).sum())} pinned{where}")
+    voice.say(f"read {_named(path)}: {_size(problem)}, {int((z == z).sum()):,} pinned{where}")
+    _warn(voice, problem)
     return problem, PartialMechanism(z=z)
+
+
+def _warn(voice: Voice, problem: Problem) -> None:
+    """Without edges every mechanism is private, which is hardly what was meant."""
+    if problem.graph.size > 1 and not problem.graph.edge_count:
+        voice.say("there are no edges, so nobody is protected; is that meant?")
 
 
 def require_input(*paths: str | None) -> None:
@@ -75,8 +83,6 @@ def _named(path: str) -> str:
 
 
 def _size(problem: Problem) -> str:
-    return f"{_counted(problem.graph.size, 'dataset')}, {_counted(problem.graph.edge_count, 'edge')}"
+    return f"{counted(problem.graph.size, 'dataset')}, {counted(problem.graph.edge_count, 'edge')}"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

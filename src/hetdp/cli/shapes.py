@@ -94,9 +94,15 @@ def certificate(given: Certificate | None) -> Shape | None:
     return None if given is None else certificate_document(given)
 
 
-def verified(problem: Problem, found: Certificate, foreign: bool) -> Shape:
+def verified(problem: Problem, found: Certificate, foreign: bool, differing_pins: int) -> Shape:
     """What `verify` found."""
-    return document("verify", counts=counts(problem), made_for_another=foreign, certificate=certificate(found))
+    return document(
+        "verify",
+        counts=counts(problem),
+        made_for_another=foreign,
+        differing_pins=differing_pins,
+        certificate=certificate(found),
+    )
 
 
 def mechanism(given: Mechanism) -> Shape:

@@ -10,6 +10,9 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from hetdp.cli.voice import Voice
+    from hetdp.files.mechanisms import LoadedClaim
+    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.problem.partial import PartialMechanism
 
 EXAMPLES = """
 hetdp verify poll.json mechanism.csv             prove it, or name the worst edge
@@ -27,22 +30,44 @@ def verify(voice: Voice, problem: str, mechanism: str, duplicates: str, positive
     from hetdp import progress
     from hetdp.certificate.certificate import verify as prove
     from hetdp.cli import shapes
-    from hetdp.cli.reading import read, require_input
+    from hetdp.cli.reading import read_with_pins, require_input
     from hetdp.errors import VerificationError
     from hetdp.files.mechanisms import load_claim
 
     require_input(problem, mechanism)
-    asked = read(voice, problem, duplicates, positive)
-    claimed, foreign = load_claim(mechanism, asked)
-    if foreign:
-        voice.say(f"{mechanism} says that it was made for another problem; it is judged on this one")
+    asked, given = read_with_pins(voice, problem, None, duplicates, positive)
+    claim = load_claim(mechanism, asked)
+    differing = differing_pins(given, claim.mechanism)
+    _say_more(voice, mechanism, claim, differing)
     progress.stage("proving every edge")
-    certificate = prove(asked, claimed)
+    certificate = prove(asked, claim.mechanism)
     if as_json:
-        voice.emit_document(shapes.verified(asked, certificate, foreign))
+        voice.emit_document(shapes.verified(asked, certificate, claim.made_for_another, differing))
     else:
         voice.emit([str(certificate)])
     return 0 if certificate.private else VerificationError.exit_code
+
+
+def differing_pins(given: PartialMechanism, mechanism: Mechanism) -> int:
+    """How many datasets a problem pins at another value than the mechanism has; a rounding is none."""
+    import numpy as np
+
+    from hetdp.mechanism.compatibility import NEAR_MISS
+
+    pinned = ~np.isnan(given.z)
+    same = np.isclose(given.z[pinned], mechanism.coordinates[pinned], rtol=0.0, atol=NEAR_MISS)
+    return int(np.count_nonzero(~same))
+
+
+def _say_more(voice: Voice, name: str, claim: LoadedClaim, differing: int) -> None:
+    from hetdp.errors import counted
+
+    if claim.made_for_another:
+        voice.say(f"{name} says that it was made for another problem; it is judged on this one")
+    if claim.column == "p":
+        voice.say(f"the values of {name} are those of its column p, which is rounded; a column z would be exact")
+    if differing:
+        voice.say(f"its values differ from the problem's own at {counted(differing, 'dataset')}")
 
 
 command = Verb(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -49,8 +49,9 @@ class Voice:
 def complain(words: str) -> None:
     """A line on standard error, if there is one."""
     if sys.stderr is not None:
-        sys.stderr.write(f"{words}\n")
-        sys.stderr.flush()
+        with suppress(OSError):  # words that nobody can hear must not cost the result
+            sys.stderr.write(f"{words}\n")
+            sys.stderr.flush()
 
 
 def write_lines(lines: Iterable[str]) -> None:

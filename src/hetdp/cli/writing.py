@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from hetdp.problem.problem import Problem
 
 
-def require_place(option: str, path: str | None, as_json: bool, suffixes: tuple[str, ...]) -> None:
-    """Refuses a name of unknown format, a folder that is not there, and two documents on standard output.
+def require_place(
+    option: str, path: str | None, as_json: bool, suffixes: tuple[str, ...], inputs: tuple[str | None, ...]
+) -> None:
+    """Refuses a name of unknown format, a folder that is not there, an input, and two documents on standard output.
 
     Args:
         option: by which the name was given.
         path: the name, if any.
         as_json: whether standard output is taken already.
         suffixes: what the name may end in; an empty one stands for a folder.
+        inputs: what is read, which must not be lost.
     """
     if path is None:
         return
@@ -35,10 +38,20 @@ def require_place(option: str, path: str | None, as_json: bool, suffixes: tuple[
         return
     place = Path(path)
     if place.suffix.lower() not in suffixes:
-        known = ", ".join(suffix or "(a folder)" for suffix in suffixes)
-        raise UsageError(f"no format is known for {path!r}", f"the name after {option} ends in {known}")
+        known = ", ".join(filter(None, suffixes)) + (", or is that of a folder" if "" in suffixes else "")
+        rule = f"the name after {option} ends in {known}"
+        raise UsageError(f"no format is known for {path!r}", rule, f"{option} - writes JSON to standard output")
+    _refuse_inputs(option, place, inputs)
     if not place.absolute().parent.is_dir():
         raise UsageError(f"cannot write {path!r}", f"{str(place.parent)!r} is no folder")
+
+
+def _refuse_inputs(option: str, place: Path, inputs: tuple[str | None, ...]) -> None:
+    output = place.resolve()
+    for given in inputs:
+        if given is not None and given != STANDARD and Path(given).resolve() in (output, *output.parents[:1]):
+            rule = "an input is never overwritten"
+            raise UsageError(f"{option} {place} would replace what is read from {given}", rule, "choose another name")
 
 
 def write(voice: Voice, result: Problem | Mechanism, path: str, **options: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+DIGITS = frozenset("0123456789")
 WORDS = {"true": True, "false": False}
 
 
@@ -23,9 +24,9 @@ def answer_column(values: Any) -> Any:
 
 
 def answer(text: str) -> Any:
-    """A number of one digit, or a truth value, if the text is one."""
-    if len(text) == 1 and text in "0123456789":
-        return int(text)
+    """A whole number of one digit, or a truth value, if the text is one."""
+    if text.removesuffix(".0") in DIGITS:  # data frames turn a column with a gap into floats
+        return int(text.removesuffix(".0"))
     return WORDS.get(text.lower(), text)
 
 

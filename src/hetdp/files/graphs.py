@@ -143,7 +143,7 @@ def _values(stored: Any, findings: Findings) -> Floats:
         return f"row {stored.row[at]}, column {stored.col[at]}"
 
     values = epsilons(stored.data, place, findings)
-    findings.add_where(np.isnan(values), lambda at: Fault("missing ε", place(at), "nan", EPSILON_RULE))
+    findings.add_where(np.isnan(values), lambda at: Fault("missing ε", place(at), "", EPSILON_RULE))
     findings.add_where(values < 0.0, lambda at: Fault("negative ε", place(at), repr(float(values[at])), EPSILON_RULE))
     return values
 

@@ -18,6 +18,7 @@ from hetdp.files.places import STANDARD, existing, open_document, open_table, re
 from hetdp.files.saving import digest_of, sidecar_of
 from hetdp.files.schema import INTEGER, MECHANISM_COLUMNS, require_columns, require_version
 from hetdp.mechanism.mechanism import Mechanism
+from hetdp.problem.columns import numbers
 from hetdp.problem.findings import Findings
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.outline import Outline
@@ -28,6 +29,8 @@ from hetdp.problem.space import Floats
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.pure import PURE
 
+VALUES = ("z", "error", "p")  # from the one that keeps most to the one that keeps least
+AGREEMENT = 1e-6  # columns for reading may have been rounded
 SAME_RULE = "it has one row for each dataset of the problem"
 
 
@@ -74,11 +77,27 @@ def load(path: str | Path, problem: Problem | None = None) -> Mechanism:
     return _joined(sheet, problem)
 
 
-def load_claim(path: str | Path, problem: Problem) -> tuple[Mechanism, bool]:
-    """A mechanism to be judged on a problem, and whether the file says that it was made for another one."""
+class LoadedClaim(NamedTuple):
+    """A mechanism to be judged on a problem.
+
+    Attributes:
+        mechanism: its values, in the problem's order.
+        made_for_another: whether the file says that it was made for another problem.
+        column: where its values come from: z, error, or p, which rounds.
+    """
+
+    mechanism: Mechanism
+    made_for_another: bool
+    column: str
+
+
+def load_claim(path: str | Path, problem: Problem) -> LoadedClaim:
+    """A mechanism to be judged on a problem, whichever it was made for."""
     progress.stage("reading the mechanism")
     sheet = _open(path)
-    return _joined(sheet, problem), sheet.meta.get("problem", problem.identity) != problem.identity
+    another = sheet.meta.get("problem", problem.identity) != problem.identity
+    column = next(name for name in VALUES if name in sheet.table.columns)
+    return LoadedClaim(_joined(sheet, problem), another, column)
 
 
 def _open(path: str | Path) -> Sheet:
@@ -101,7 +120,7 @@ def _open(path: str | Path) -> Sheet:
     if isinstance(moved, bool) or not isinstance(moved, (int, float)) or not 0.0 <= moved < 1.0:
         findings.add(Fault("no distance:", f"{name}, moved", shown(moved), "it is a small number ≥ 0"))
     require_columns(list(table.columns), ("dataset",), MECHANISM_COLUMNS, table.name, findings)
-    if not {"z", "p", "error"} & table.columns.keys():
+    if not {*VALUES} & table.columns.keys():
         findings.add(Fault("no values", table.name, "", "a mechanism has a column z, p or error"))
     findings.raise_if_any()
     return Sheet(name, meta, table)
@@ -159,13 +178,31 @@ def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Fi
 
 def _coordinates(table: Table, outline: Outline) -> Floats:
     """z, from the best column that is there: p rounds what z and error keep."""
-    best = next(name for name in ("z", "error", "p") if name in table.columns)
+    best = next(name for name in VALUES if name in table.columns)
     z = pins_on(outline, PartialMechanism(**{best: table.number_column(best)}))
     findings = Findings(table.name)
+    for other in VALUES[VALUES.index(best) + 1 :]:
+        if other in table.columns:
+            _require_agreement(z, best, other, table, outline, findings)
     rule = "every dataset has a value"
     findings.add_where(np.isnan(z), lambda at: Fault("no value", f"{table.row(at)}, {best}", "", rule))
     findings.raise_if_any()
     return z
+
+
+def _require_agreement(z: Floats, best: str, other: str, table: Table, outline: Outline, findings: Findings) -> None:
+    """What people read must be what is proved: a second column of values that says something else is a fault."""
+    stated = numbers(table.number_column(other), table.row, f"non-numeric {other}", "it is a number", findings)
+    coordinate = outline.notion.coordinate
+    meant = coordinate.probability(z) if other == "p" else coordinate.error(z, outline.answers)
+    wrong = np.abs(stated - meant) > AGREEMENT
+    rule = f"{other} says the same as {best}"
+
+    def fault_at(at: int) -> Fault:
+        value = f"{float(stated[at])!r} where {best} means {float(meant[at]):.6g}"
+        return Fault(f"{other} contradicts {best}:", table.row(at), value, rule)
+
+    findings.add_where(wrong, fault_at)
 
 
 def _links(table: Table, labels: Labels, integers: bool, findings: Findings) -> Any:
@@ -189,10 +226,12 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     alone, findings = _alone(sheet, problem), Findings(sheet.name)
     row, names = sheet.table.row, problem.labels.names
     where = problem.labels.indices(_as_in(problem, alone.problem.labels.names))
-    findings.add_where(where < 0, lambda at: Fault("a dataset that is none of the problem's", row(at), "", SAME_RULE))
+    found = alone.problem.labels.names
+    what = "a dataset that is none of the problem's:"
+    findings.add_where(where < 0, lambda at: Fault(what, row(at), shown(found[at]), SAME_RULE))
     absent = np.ones(len(names), dtype=np.bool_)
     absent[where[where >= 0]] = False
-    findings.add_where(absent, lambda at: Fault("no row for", f"dataset {shown(names[at])}", "", SAME_RULE))
+    findings.add_where(absent, lambda at: Fault("no row", f"dataset {shown(names[at])}", "", SAME_RULE))
     findings.raise_if_any()
     other = alone.problem.answers != problem.answers[where]
     rule = "its query answers as the problem does"

@@ -85,7 +85,8 @@ def suffix_of(path: str | Path) -> str:
     """The format that a path asks for."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise UsageError(f"no format is known for {str(path)!r}", f"the name ends in {', '.join(SUFFIXES)}")
+        rule, hint = f"the name ends in {', '.join(SUFFIXES)}", "- is JSON on standard input or output"
+        raise UsageError(f"no format is known for {str(path)!r}", rule, hint)
     return suffix
 
 
@@ -106,7 +107,10 @@ def _folder_table(folder: Path, stem: str, known: tuple[str, ...], integers: boo
         rule = f"a problem folder holds one of {stem}.csv, {stem}.parquet, {stem}/part-*.parquet"
         what = "two tables of one name:" if value else f"no table of {stem}"
         raise InputError(str(folder), [Fault(what, str(folder), value, rule)])
-    if parts:
-        return read_parquet(parts, f"{stem}/part-*.parquet", known)
-    table: Table = reading(found[0], open_table, found[0].name, known, integers)
-    return table
+    try:
+        if parts:
+            return read_parquet(parts, f"{stem}/part-*.parquet", known)
+        table: Table = reading(found[0], open_table, found[0].name, known, integers)
+        return table
+    except InputError as refusal:
+        raise InputError(str(folder), refusal.faults, refusal.total) from None

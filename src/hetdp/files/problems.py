@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from hetdp import progress
 from hetdp.errors import Fault, shown
 from hetdp.files.answers import answer_column, positive_of
@@ -118,13 +120,14 @@ def _labels(sheets: Sheets, table: Table, column: str, findings: Findings) -> An
 
 def _answers(
     sheets: Sheets, labels: Labels, partial: PartialMechanism, positive: Any, findings: Findings
-) -> Answers | None:
-    """The answers, and the pins checked against them; None if there are faults."""
+) -> Answers:
+    """The answers, and the pins checked against them."""
     given = answer_column(sheets.datasets.columns.get("query", []))
-    answers = None
+    answers: Answers = np.ones(sheets.datasets.length, dtype=np.int8)  # to check the pins with, if there are faults
     with findings.collecting():
         chosen = sheets.meta.get("positive") if positive is None else positive
         answers = answers_of(given, labels, positive_of(chosen, given))
+    with findings.collecting():
         pins_on(Outline(labels, answers, _notion(sheets), ""), partial)
     return answers
 

@@ -18,6 +18,9 @@ PROBLEM_KEYS = ("schema_version", "kind", "notion", "positive", "about", "labels
 NUMBERS = frozenset({"epsilon", "p", "z", "error", "weight"})
 LABELS = frozenset({"dataset", "source", "target", "binding"})
 TEXT, INTEGER = "text", "integer"  # what labels in a CSV file are
+CLOSE = 0.5  # how much alike two names are, when one may be meant for the other
+PANDAS = ("__index_level_", "Unnamed: ")
+PANDAS_HINT = "pandas writes its index as a column; index=False leaves it out"
 LABEL_RULE = "a label is text, a number, or (in JSON) a list of these"
 
 
@@ -38,17 +41,21 @@ def require_columns(
     found: list[str], needed: tuple[str, ...], known: tuple[str, ...], place: str, findings: Findings
 ) -> None:
     """Refuses a table that lacks a column, or has one that would be ignored."""
+    meant = set()
     for name in needed:
         if name not in found:
-            hint = _instead(name, [other for other in found if other not in known])
-            findings.add(Fault("missing column", place, name, f"{', '.join(needed)} must be there", hint))
-    for name in found:
+            others = [other for other in found if other not in known]
+            meant |= {*get_close_matches(name, others, 1, CLOSE)}
+            rule = f"{', '.join(needed)} must be there"
+            findings.add(Fault("missing column", place, name, rule, instead_of(name, others)))
+    for name in (name for name in found if name not in meant):
         if name in LATER_COLUMNS and name not in known:
             rule = "the notion 'pure' has no such parameter"
             findings.add(Fault("a column that would be ignored:", place, name, rule))
         elif name not in known:
             rule = f"the columns are {', '.join(known)}"
-            findings.add(Fault("unknown column", place, shown(name), rule, _instead(name, list(known))))
+            hint = PANDAS_HINT if name.startswith(PANDAS) or not name else instead_of(name, list(known))
+            findings.add(Fault("unknown column", place, shown(name), rule, hint))
 
 
 def require_keys(found: dict[str, Any], known: tuple[str, ...], place: str, findings: Findings) -> None:
@@ -56,9 +63,10 @@ def require_keys(found: dict[str, Any], known: tuple[str, ...], place: str, find
     for name in found:
         if name not in known:
             rule = f"the keys are {', '.join(known)}"
-            findings.add(Fault("unknown key", place, shown(name), rule, _instead(name, list(known))))
+            findings.add(Fault("unknown key", place, shown(name), rule, instead_of(name, list(known))))
 
 
-def _instead(name: str, others: list[str]) -> str:
-    close = get_close_matches(name, others, 1, 0.5)
+def instead_of(name: str, others: list[str]) -> str:
+    """A hint at a name that may be meant."""
+    close = get_close_matches(name, others, 1, CLOSE)
     return f"{close[0]!r} looks like it" if close else ""

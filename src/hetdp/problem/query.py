@@ -29,6 +29,8 @@ def answers_of(query: Any, labels: Labels, positive: Any = None) -> Answers:
     values = _values(query, labels, findings)
     findings.raise_if_any()
     plain = isinstance(values, np.ndarray) and values.dtype.kind in "iub"
+    if not plain:
+        _require_one_kind(values, labels, findings)
     answers = distinct(values).tolist() if plain else _distinct(values, labels, findings)
     first = _first_answer(answers, positive, labels, values, findings)
     findings.raise_if_any()
@@ -63,6 +65,20 @@ def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: Finding
         ordered[position] = value
     integers = set(map(type, ordered)) == {int}
     return np.array(ordered) if integers else ordered
+
+
+def _require_one_kind(values: Any, labels: Labels, findings: Findings) -> None:
+    """Truth values beside numbers are a mistake, though Python calls True and 1 equal."""
+    truths = np.fromiter((isinstance(value, (bool, np.bool_)) for value in values), np.bool_, len(values))
+    if truths.any():
+        numbers = np.fromiter((isinstance(value, (int, float)) for value in values), np.bool_, len(values)) & ~truths
+        rule = "answers are all numbers or all truth values"
+        findings.add_where(
+            numbers,
+            lambda at: Fault(
+                "a number among truth values:", f"dataset {shown(labels.names[at])}", shown(values[at]), rule
+            ),
+        )
 
 
 def _distinct(values: Any, labels: Labels, findings: Findings) -> list[Any]:

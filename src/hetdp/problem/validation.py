@@ -74,7 +74,7 @@ def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: Findings
     if not len(epsilon) or (not edges.unread and min(ends[0].min(), ends[1].min()) >= 0 and epsilon.min() >= 0.0):
         return None  # where an ε is NaN, so is the least of them
     negative, missing = epsilon < 0.0, np.isnan(epsilon)
-    findings.add_where(missing, lambda at: Fault("missing ε", place(at), "nan", EPSILON_RULE))
+    findings.add_where(missing, lambda at: Fault("missing ε", place(at), "", EPSILON_RULE))
     findings.add_where(negative, lambda at: Fault("negative ε", place(at), repr(float(epsilon[at])), EPSILON_RULE))
     unknown = (ends[0] < 0) | (ends[1] < 0)
     findings.add_where(unknown, lambda at: _unknown_end(edges, at, source_is_known=bool(ends[0][at] >= 0)))
@@ -106,5 +106,6 @@ def contradictions(arcs: Arcs, repeated: Mask, edges: Edges, findings: Findings)
 def _unknown_end(edges: Edges, at: int, source_is_known: bool) -> Fault:
     label = edges.target[at] if source_is_known else edges.source[at]
     rule = "both ends of an edge are among datasets"
-    hint = "labels are compared exactly, so '1' and 1 are different"
+    like_a_number = isinstance(label, (int, float)) or (isinstance(label, str) and label.lstrip("-").isdigit())
+    hint = "labels are compared exactly, so '1' and 1 are different" if like_a_number else ""
     return Fault("unknown dataset", edges.place(at), shown(label), rule, hint)

@@ -9,7 +9,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, InputError, shown
 from hetdp.files.formats import numerals
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import NUMBERS
@@ -25,8 +25,8 @@ def read_csv(path: Path, name: str) -> Table:
         text = path.read_bytes().decode("utf-8-sig")  # read_text would change line ends inside of quotes
         header, *rows = list(_rows(io.StringIO(text, newline=""), name)) or [[]]
     except (UnicodeDecodeError, csv.Error) as fault:
-        raise InputError(name, [Fault("no CSV:", name, str(fault), RULE)]) from None
-    _require_distinct(header, name)
+        raise _no_csv(fault, name) from None
+    _require_header(header, name)
     columns = dict(zip(header, map(list, zip(*rows, strict=True)) if rows else repeat([]), strict=False))
     return Table(name, {key: _cells(key, column) for key, column in columns.items()}, len(rows), row_of(name))
 
@@ -36,10 +36,10 @@ def header_of(path: Path, name: str) -> list[str]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             header = next(_rows(lines, name), [])
-            _require_distinct(header, name)
-            return header
     except (UnicodeDecodeError, csv.Error) as fault:
-        raise InputError(name, [Fault("no CSV:", name, str(fault), RULE)]) from None
+        raise _no_csv(fault, name) from None
+    _require_header(header, name)
+    return header
 
 
 def row_of(name: str) -> Any:
@@ -58,7 +58,20 @@ def _rows(lines: Iterable[str], name: str) -> Iterator[list[str]]:
         yield row
 
 
-def _require_distinct(header: list[str], name: str) -> None:
+def _no_csv(fault: Exception, name: str) -> InputError:
+    if isinstance(fault, UnicodeDecodeError):
+        hint = "save it again as UTF-8"
+        return InputError(name, [Fault("no UTF-8 text:", name, f"its byte {fault.start + 1}", RULE, hint)])
+    return InputError(name, [Fault("no CSV:", name, str(fault), RULE)])
+
+
+def _require_header(header: list[str], name: str) -> None:
+    """A table without a header is refused: an export that failed is not a table without rows."""
+    if not header:
+        raise InputError(name, [Fault("an empty file", name, "", RULE)])
+    other = [separator for separator in ";\t|" if separator in header[0]]
+    if len(header) == 1 and other:
+        raise InputError(name, [Fault("fields that are separated by", name, shown(other[0]), RULE)])
     for column in header:
         if header.count(column) > 1:
             raise InputError(name, [Fault("a column that is there twice:", name, column, "each column is there once")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -191,5 +192,14 @@ def _refusals(name: str, rule: str) -> Iterator[None]:
     try:
         yield
     except load_whole("duckdb").Error as refusal:
-        lines = [line.strip() for line in str(refusal).splitlines() if line.strip()]
-        raise InputError(name, [Fault("cannot be read:", name, " ".join(lines[:3])[:200], rule)]) from None
+        raise InputError(name, [_told(str(refusal), name, rule)]) from None
+
+
+def _told(words: str, name: str, rule: str) -> Fault:
+    """DuckDB's complaint without its advice, which is about its own settings."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    row = re.search(r"CSV Error on Line: (\d+)", words)
+    if row:
+        reason = next((line for line in lines if line.startswith(("Expected Number", "Value with", "Invalid uni"))), "")
+        return Fault("cannot be read:", f"{name} row {int(row[1]) - 1}", reason.rstrip("."), rule)
+    return Fault("cannot be read:", name, lines[0].partition("Error: ")[2][:200].rstrip(".") or lines[0][:200], rule)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, InputError, shown
 from hetdp.files.formats import numerals
 from hetdp.files.formats.tables import Table
-from hetdp.files.schema import NUMBERS
+from hetdp.files.schema import NUMBERS, instead_of
 
 STDIN = "standard input"
 
@@ -25,8 +25,9 @@ def read_json(path: Path | None, name: str) -> dict[str, Any]:
     data = sys.stdin.buffer.read() if path is None else path.read_bytes()
     try:
         text = data.decode("utf-8-sig")
-    except ValueError as fault:
-        raise InputError(name, [Fault("no JSON:", name, str(fault), "it is a JSON object in UTF-8")]) from None
+    except UnicodeDecodeError as fault:
+        value, hint = f"its byte {fault.start + 1}", "save it again as UTF-8"
+        raise InputError(name, [Fault("no UTF-8 text:", name, value, "it is a JSON object in UTF-8", hint)]) from None
     return parse_json(text, name)
 
 
@@ -36,12 +37,13 @@ def parse_json(text: str, name: str) -> dict[str, Any]:
         document = json.loads(text, object_pairs_hook=_distinct, parse_float=numerals.number, parse_constant=_constant)
     except RecursionError:
         raise InputError(name, [Fault("no JSON:", name, "too deeply nested", "it is a JSON object")]) from None
-    except ValueError as fault:  # also of numbers with thousands of digits
-        raise InputError(name, [Fault("no JSON:", name, str(fault), "it is a JSON object in UTF-8")]) from None
+    except ValueError as fault:
+        reason = "a number of thousands of digits" if "int_max_str_digits" in str(fault) else str(fault)
+        raise InputError(name, [Fault("no JSON:", name, reason, "it is a JSON object in UTF-8")]) from None
     if "\\ud" in text.lower() and not _is_unicode(document):
         raise InputError(name, [Fault("no JSON:", name, "half of a character", "it is a JSON object in UTF-8")])
     if not isinstance(document, dict):
-        raise InputError(name, [Fault("no JSON object, but", name, type(document).__name__, "it is a JSON object")])
+        raise InputError(name, [Fault("no JSON object, but", name, shown(document), "it is a JSON object")])
     return document
 
 
@@ -51,7 +53,8 @@ def table_of(document: dict[str, Any], key: str, name: str) -> Table:
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         what = "missing key" if records is None else "no list of records:"
         rule = f"{key!r} is a list of objects"
-        raise InputError(name, [Fault(what, name, key, rule)])
+        others = [other for other, value in document.items() if isinstance(value, list)]
+        raise InputError(name, [Fault(what, name, key, rule, instead_of(key, others) if records is None else "")])
     fields = dict.fromkeys(field for record in records for field in record)
     columns = {field: [record.get(field) for record in records] for field in fields}
     for field in NUMBERS & fields.keys():
