@@ -33,7 +33,11 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         "Whether the given values can be private together, and if not, why.",
         ("check", "Verdict", "Witness", "Repair"),
     ),
-    ("The best mechanism", "Given values at the boundary, all the others.", ("extend", "Mechanism", "BindingPath")),
+    (
+        "The best mechanism",
+        "Given values at the boundary, all the others; or values for the boundary as well.",
+        ("extend", "design", "polish", "Mechanism", "BindingPath"),
+    ),
     (
         "The proof",
         "`extend` makes one by itself. [Trust a certificate](../how-to/trust-a-certificate.md) says what it proves.",

@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from hetdp.files.problems import ProblemFile, read_problem
     from hetdp.files.saving import save
     from hetdp.mechanism.compatibility import Verdict, Witness, check
+    from hetdp.mechanism.design import design
     from hetdp.mechanism.explanation import BindingPath
     from hetdp.mechanism.extension import extend
     from hetdp.mechanism.induced import induced_bounds
     from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.polish import polish
     from hetdp.mechanism.repair import Repair
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
@@ -58,6 +60,7 @@ _HOME = {
     "VerificationError": "hetdp.errors",
     "Witness": "hetdp.mechanism.compatibility",
     "check": "hetdp.mechanism.compatibility",
+    "design": "hetdp.mechanism.design",
     "extend": "hetdp.mechanism.extension",
     "from_networkx": "hetdp.files.graphs",
     "from_scipy": "hetdp.files.graphs",
@@ -66,6 +69,7 @@ _HOME = {
     "induced_bounds": "hetdp.mechanism.induced",
     "load": "hetdp.files.mechanisms",
     "path_mechanism": "hetdp.theory.path",
+    "polish": "hetdp.mechanism.polish",
     "read_pins": "hetdp.files.pins",
     "read_problem": "hetdp.files.problems",
     "save": "hetdp.files.saving",
@@ -92,6 +96,7 @@ __all__ = [
     "Witness",
     "__version__",
     "check",
+    "design",
     "extend",
     "from_networkx",
     "from_scipy",
@@ -100,6 +105,7 @@ __all__ = [
     "induced_bounds",
     "load",
     "path_mechanism",
+    "polish",
     "read_pins",
     "read_problem",
     "save",

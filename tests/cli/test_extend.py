@@ -47,7 +47,7 @@ def test_the_json_document_of_a_mechanism_can_be_read_again(hetdp):
 
 def test_with_a_file_json_is_a_summary(hetdp):
     ended = hetdp("extend", "poll.json", "-o", "mechanism.csv", "--json")
-    assert list(ended.document) == ["schema_version", "verb", "output", "counts", "moved", "certificate"]
+    assert list(ended.document) == ["schema_version", "verb", "output", "objective", "counts", "moved", "certificate"]
 
 
 def test_both_engines_are_offered_and_give_the_same(hetdp):

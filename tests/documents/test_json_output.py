@@ -29,6 +29,7 @@ FILES = {
     "faulty.json": GOOD.replace("0.6", "1.6"),
     "alone.json": '{"schema_version": 1, "datasets": [{"dataset": "a", "query": 1}], "edges": []}',
 }
+HEADINGS = {"extend": "extend and design", "design": "extend and design"}  # where not the verb itself
 COMMANDS = [  # each with its exit code; for every verb one that works and one that does not
     (0, "demo"),
     (0, "boundary good.json"),
@@ -44,6 +45,9 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (3, "extend faulty.json"),
     (2, "extend good.json -o mechanism.txt"),
     (2, "extend good.json --unheard-of"),
+    (0, "design good.json"),
+    (0, "design good.json --free -o designed.json"),
+    (4, "design bad.json"),
     (0, "verify good.json mechanism.json"),
     (5, "verify good.json tampered.json"),
     (3, "verify good.json bad.json"),
@@ -83,7 +87,7 @@ def test_every_key_is_described_and_every_description_has_a_key(documents, monke
     for command, (expected, code, document) in documents.items():
         assert code == expected, command
         for key in keys_of(document):
-            heading = ERRORS if "error" in document else document["verb"]
+            heading = ERRORS if "error" in document else HEADINGS.get(document["verb"], document["verb"])
             assert page.has(EVERY, key) or page.has(heading, key), f"{command}: {key} is not described"
     monkeypatch.setattr("hetdp.files.problems.read_problem", _withholding)
     assert main(["extend", "good.json", "--json"]) == 5

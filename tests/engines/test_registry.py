@@ -39,6 +39,7 @@ def test_engines_are_known_by_name():
     assert list(ENGINES) == ["cpu", "reference"]
     for name in ENGINES:
         assert engine_for(name, GRAPH, PURE, "grow").name == name
+        assert engine_for(name, GRAPH, PURE, "settle").name == name
 
 
 def test_small_problems_do_not_wait_for_the_compiler():
@@ -57,6 +58,8 @@ def test_where_the_best_engine_cannot_the_next_one_does(monkeypatch):
     assert engine_for("auto", Elsewhere(), PURE, "grow").name == "reference"
     labels = engine_for("auto", Elsewhere(), PURE, "grow").grow(Elsewhere(), PURE, np.array([0.0, np.inf])).labels
     assert labels.tolist() == [0.0, 0.5]
+    labels = engine_for("auto", Elsewhere(), PURE, "settle").settle(Elsewhere(), PURE, np.array([1, 2])).labels
+    assert labels.tolist() == [PURE.meet(0.5)] * 2
 
 
 def test_an_unknown_engine_is_refused():
@@ -74,13 +77,9 @@ UNSUPPORTED = {
         ("cpu", GRAPH, replace(PURE, name="other", parameters=("epsilon", "delta")), "grow"),
         "engine 'cpu' cannot grow on a DatasetGraph under the notion 'other'; ",
     ),
-    "the fair search": (
-        ("reference", GRAPH, PURE, "settle"),
-        "engine 'reference' cannot settle on a DatasetGraph under the notion 'pure'; ",
-    ),
-    "the fair search by any engine": (
-        ("auto", GRAPH, PURE, "settle"),
-        "engine 'auto' cannot settle on a DatasetGraph under the notion 'pure'; ",
+    "the fair search on a space that is not stored": (
+        ("cpu", Elsewhere(), PURE, "settle"),
+        "engine 'cpu' cannot settle on a Elsewhere under the notion 'pure'; ",
     ),
 }
 

@@ -12,13 +12,32 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.theory.pure import LARGEST, PURE, add_down, meeting, step
+from hetdp.theory.pure import HALVED, LARGEST, PURE, across, add_down, meet, meeting, step
 from tests.theory.exact import crosses, decided, is_at_most_bound, precision, ulps_below_bound
 from tests.theory.step_points import EPSILONS, POINTS, nudged
 
 AT_ALL_POINTS = pytest.mark.parametrize("points", POINTS.values(), ids=POINTS.keys())
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 EPSILON = st.floats(0.0, LARGEST)
+MEETINGS = [
+    *EPSILONS[:-1],  # next to the largest float, `add_down` leaves the floats
+    *np.geomspace(1e-12, 1e3, 200).tolist(),
+    *(count * math.ulp(0.0) for count in range(1, 12)),
+    *(nudged(epsilon, k) for epsilon in (HALVED, 2.0**-1022, 1e-16, 1.0, math.log(2), 36.7) for k in range(-3, 4)),
+]
+
+
+def around_the_meeting(epsilon: float) -> list[float]:
+    """Labels at both sides of the point where two neighbours meet: next to it, far away, and worse than a coin."""
+    at = meet(epsilon)
+    near = [nudged(at, k) for k in range(-9, 10)]
+    return [
+        *near,
+        *(at * factor for factor in (0.0, 0.5, 0.9, 1 - 1e-9, 1 + 1e-9, 1.1, 3.0)),
+        -at,
+        -3.0 * at,
+        -math.inf,
+    ]
 
 
 def test_there_are_more_than_twenty_thousand_points_and_many_of_them_cross():
@@ -146,3 +165,50 @@ def test_two_neighbours_at_their_meeting_point_are_private():
         at = float(meeting(np.array([epsilon]))[0])
         assert is_at_most_bound(at, -at, epsilon)
         assert not is_at_most_bound(at * (1 + 1e-12), -at * (1 + 1e-12), epsilon)
+
+
+@pytest.mark.parametrize("epsilon", MEETINGS)
+def test_the_label_at_which_two_meet_is_never_above_the_exact_one_and_close_to_it(epsilon):
+    found = meet(epsilon)
+    if epsilon == 0.0:
+        assert found == 0.0
+        return
+
+    def room():  # log((1 + e^ε)/2) − found
+        return (arb(-epsilon).exp() + 1).log() - arb(2).log() + arb(epsilon) - arb(found)
+
+    assert decided(room)
+    with precision(2400):
+        assert float((room() / arb(math.ulp(found))).upper()) <= 24.0
+    assert Fraction(found) >= Fraction(epsilon) / 2 - Fraction(math.ulp(0.0)) / 2
+    assert PURE.meet is meet
+
+
+@pytest.mark.parametrize("epsilon", MEETINGS)
+def test_the_bound_across_the_answers_is_never_above_the_exact_one(epsilon):
+    for label in around_the_meeting(epsilon):
+        assert is_at_most_bound(across(label, epsilon), -label, epsilon)
+    assert PURE.across is across
+
+
+@pytest.mark.parametrize("epsilon", MEETINGS)
+def test_a_search_across_the_answers_never_turns_back(epsilon):
+    at = meet(epsilon)
+    assert across(at, epsilon) == at
+    for label in around_the_meeting(epsilon):
+        assert across(label, epsilon) >= (at if label <= at else step(-label, epsilon))
+
+
+@pytest.mark.parametrize("epsilon", MEETINGS)
+def test_a_quick_guess_from_the_other_side_shows_what_is_not_worth_computing(epsilon):
+    for label in around_the_meeting(epsilon):
+        guess = PURE.quick(-label, epsilon)
+        below = math.nextafter(guess, -math.inf)  # the largest label that the guess exceeds
+        assert not below > label or across(label, epsilon) >= below
+        assert not guess > label or meet(epsilon) >= label
+
+
+@pytest.mark.parametrize("z", [-8.988465674311563e307, -1.7976931348623157e308, -1e300, 0.0, 1e300])
+@pytest.mark.parametrize("epsilon", [1.7976931348623157e308, 1.2e308, 8.98846567431158e307])
+def test_a_sum_next_to_the_largest_float_is_not_above_the_exact_one(z, epsilon):
+    assert Fraction(add_down(z, epsilon)) <= Fraction(z) + Fraction(epsilon)

@@ -94,8 +94,8 @@ def verify(problem: Problem, mechanism: Any) -> Certificate:
     Args:
         problem: the datasets, edges and answers.
         mechanism: anything with `coordinates`, `pinned` and `links`; or the values alone, one for each dataset, as
-            `extend` takes them: a mapping label → p, an array, or a PartialMechanism. Values alone can be shown private,
-            but not optimal, since nothing says which were given.
+            `extend` takes them: a mapping label → p, an array, or a PartialMechanism. Values alone can be shown
+            private, but not optimal, since nothing says which were given.
 
     Paper: Definition 8 (every initial DP condition), Definition 6 (optimal) among mechanisms that agree on the pins.
 
@@ -107,7 +107,9 @@ def verify(problem: Problem, mechanism: Any) -> Certificate:
     (True, True)
     """
     require_problem(problem)
-    z, pinned, links = _columns(problem, mechanism if hasattr(mechanism, "coordinates") else _values(problem, mechanism))
+    z, pinned, links = _columns(
+        problem, mechanism if hasattr(mechanism, "coordinates") else _values(problem, mechanism)
+    )
     seen = survey(problem.graph, z, links)
     better = np.where(problem.answers == 1, z, -z)
     if (problem.boundary_mask & ~pinned).any():

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import ENGINE, PATH, PINS, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
+from hetdp.cli.options import ENGINE, PINS, PROBLEM, READING, SPEAKING, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from hetdp.cli.voice import Voice
-    from hetdp.mechanism.mechanism import Mechanism
-    from hetdp.problem.partial import PartialMechanism
-    from hetdp.problem.problem import Problem
 
 EXAMPLES = """
 hetdp extend poll.json                        a table for reading
@@ -25,12 +23,6 @@ Given values at the boundary, finds the one private mechanism that is the most a
 proves it. p is the probability of answer 1, error that of the wrong answer; binding is the neighbour that keeps a
 dataset from being answered better. If no such mechanism exists, it says why (exit code 4).
 """
-OUTPUT = click.Option(
-    ["-o", "--output"],
-    type=PATH,
-    metavar="FILE",
-    help="Write the mechanism to a .csv, .parquet or .json file; - is JSON on standard output.",
-)
 NO_VERIFY = click.Option(
     ["--no-verify"],
     is_flag=True,
@@ -52,38 +44,13 @@ def extend(
 ) -> None:
     """Extends the pins of a problem to all its datasets."""
     from hetdp.cli.reading import read_with_pins
-    from hetdp.cli.writing import require_place, write
+    from hetdp.cli.writing import require_place
     from hetdp.mechanism.extension import extend as grow
 
-    require_place("-o", output, as_json, suffixes=(".csv", ".parquet", ".json"), inputs=(problem, pins))
+    require_place("-o", output, as_json, suffixes=SUFFIXES, inputs=(problem, pins))
     asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
     mechanism = grow(asked, given, engine, verify=output is not None or not no_verify)
-    _say_how(voice, mechanism)
-    if output is not None:
-        write(voice, mechanism, output)
-    if as_json:
-        _emit_json(voice, asked, given, mechanism, output)
-    elif output is None:
-        from hetdp.cli.table import table_lines
-
-        voice.emit(table_lines(mechanism))
-
-
-def _emit_json(voice: Voice, asked: Problem, given: PartialMechanism, mechanism: Mechanism, output: str | None) -> None:
-    from hetdp.cli import shapes
-
-    if output is None:
-        from hetdp.files.formats.json_form import lines_of
-
-        voice.emit(lines_of(shapes.mechanism(mechanism)))
-    else:
-        voice.emit_document(shapes.extended(asked, given, mechanism, output))
-
-
-def _say_how(voice: Voice, mechanism: Mechanism) -> None:
-    if mechanism.moved > 0.0:
-        voice.say(f"the given values missed by a rounding, and were moved by at most {mechanism.moved:.1e} in z")
-    voice.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
+    deliver(voice, "extend", asked, given, mechanism, output, as_json)
 
 
 command = Verb(

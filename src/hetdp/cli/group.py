@@ -21,6 +21,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "boundary": "which datasets need a value",
     "check": "whether the given values can be private together",
     "extend": "the most accurate private mechanism with the given values",
+    "design": "the best private mechanism when no values are given, or only some",
     "verify": "whether a mechanism is private, exactly",
     "explain": "why a dataset is not answered more accurately",
     "completion": "let the Tab key complete hetdp commands",
@@ -34,6 +35,7 @@ hetdp demo                                  see what it does, in a second
 hetdp boundary poll.json                    which datasets need a value?
 hetdp check poll.json                       can these values be private?
 hetdp extend poll.json -o mechanism.csv     the best private mechanism, with its proof
+hetdp design poll.json                      the same when no values are given
 hetdp verify poll.json mechanism.csv        prove a mechanism again, or refute it
 hetdp explain poll.json 111                 why is this dataset not answered better?
 

@@ -84,5 +84,3 @@ def _named(path: str) -> str:
 
 def _size(problem: Problem) -> str:
     return f"{counted(problem.graph.size, 'dataset')}, {counted(problem.graph.edge_count, 'edge')}"
-
-

@@ -105,18 +105,19 @@ def verified(problem: Problem, found: Certificate, foreign: bool, differing_pins
     )
 
 
-def mechanism(given: Mechanism) -> Shape:
+def mechanism(verb: str, given: Mechanism) -> Shape:
     """A whole mechanism; as a file, it can be read again."""
     from hetdp.files.documents import mechanism_document
 
-    return document("extend", **mechanism_document(given))
+    return document(verb, **mechanism_document(given))
 
 
-def extended(problem: Problem, pins: PartialMechanism, found: Mechanism, output: str) -> Shape:
-    """What `extend` wrote to a file."""
+def delivered(verb: str, problem: Problem, pins: PartialMechanism, found: Mechanism, output: str) -> Shape:
+    """What `extend` or `design` wrote to a file."""
     return document(
-        "extend",
+        verb,
         output=output,
+        objective=found.objective,
         counts=counts(problem, pins),
         moved=number(found.moved),
         certificate=certificate(found.certificate),

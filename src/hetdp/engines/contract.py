@@ -6,6 +6,10 @@
 
 in which every label below its start is held up by a chain of edges that ends at a start. With a monotone step that is
 never below its argument, every order of relaxing reaches it, so all engines agree bit for bit.
+
+`settle` returns the fair labels: the worst-off dataset is as well off as it can be, then the next, and so on. The least
+of all bounds is settled, over and over; whichever comes first among equals, the labels are the same, so here too all
+engines agree bit for bit (docs/theory/fair-search.md).
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ class Role(IntEnum):
 
 @dataclass(frozen=True)
 class Growth:
-    """What `grow` returns.
+    """What a search returns; this describes `grow`, and `settle` says where it differs.
 
     Attributes:
         labels: the fixed point, one for each dataset.
@@ -57,11 +61,7 @@ class Growth:
 
 
 class Engine(Protocol):
-    """An engine says what it supports; the registry chooses one.
-
-    `settle(space, notion, answers)`, the fair search, is the second operation of this contract. It arrives together
-    with the objectives; until then no engine says that it supports it.
-    """
+    """An engine says what it supports; the registry chooses one."""
 
     name: str
 
@@ -80,4 +80,23 @@ class Engine(Protocol):
             roles: a Role for each dataset; None: all edges take part, and labels bound z from above.
             active: the datasets whose start labels are news to their neighbours; None: all of them. A search that
                 resumes after some labels fell passes only those.
+        """
+
+    def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
+        """The fair mechanism: sorted from the worst, no private mechanism with these pins has larger labels.
+
+        Args:
+            space: the datasets and their neighbours.
+            notion: what an edge allows.
+            answers: 1 or 2 for each dataset.
+            pins: signed labels of the datasets whose values are given, NaN where free; None: all are free.
+
+        Labels are signed so that larger is better: z where the answer is 1, −z where it is 2. Each is at most its exact
+        bound; +inf (error 0) where nothing bounds it. Pins come back as they are: whether they can be extended at all
+        is for others to judge, and a result from pins that cannot is not private.
+
+        The link of a free dataset is the neighbour that bounds it, −1 where none does; any such neighbour, so engines
+        may differ. Two of different answers that settle together, at the label where they meet, are each other's links.
+        Without pins every chain of links ends at such a pair. With pins, it may end at a pin, or lead to a dataset of
+        the other answer through which the bound of a pin came.
         """

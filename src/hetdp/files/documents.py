@@ -45,7 +45,7 @@ def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
         "kind": "mechanism",
         "notion": mechanism.problem.notion.name,
         "coordinate": mechanism.problem.notion.coordinate.name,
-        "objective": "extension",
+        "objective": mechanism.objective,
         "moved": mechanism.moved,
         "counts": counts | ({"edges": problem.graph.edge_count} if isinstance(problem, Problem) else {}),
         "problem": mechanism.problem.identity,

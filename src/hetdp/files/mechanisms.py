@@ -11,12 +11,9 @@ import numpy as np
 from hetdp import progress
 from hetdp.errors import Fault, InputError, shown
 from hetdp.files.answers import answer_column
-from hetdp.files.formats.duck import parquet_metadata
-from hetdp.files.formats.json_form import parse_json, read_json, table_of
 from hetdp.files.formats.tables import Table
-from hetdp.files.places import STANDARD, existing, open_document, open_table, reading, suffix_of
-from hetdp.files.saving import digest_of, sidecar_of
-from hetdp.files.schema import INTEGER, MECHANISM_COLUMNS, require_columns, require_version
+from hetdp.files.schema import INTEGER, VALUES
+from hetdp.files.sheets import Sheet, open_sheet
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.columns import numbers
 from hetdp.problem.findings import Findings
@@ -29,17 +26,8 @@ from hetdp.problem.space import Floats
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.pure import PURE
 
-VALUES = ("z", "error", "p")  # from the one that keeps most to the one that keeps least
 AGREEMENT = 1e-6  # columns for reading may have been rounded
 SAME_RULE = "it has one row for each dataset of the problem"
-
-
-class Sheet(NamedTuple):
-    """A mechanism as its file holds it: words, and one table."""
-
-    name: str
-    meta: dict[str, Any]
-    table: Table
 
 
 def load(path: str | Path, problem: Problem | None = None) -> Mechanism:
@@ -66,7 +54,7 @@ def load(path: str | Path, problem: Problem | None = None) -> Mechanism:
     True
     """
     progress.stage("reading the mechanism")
-    sheet = _open(path)
+    sheet = open_sheet(path)
     if problem is None:
         return _alone(sheet)
     made_for = sheet.meta.get("problem")
@@ -94,52 +82,10 @@ class LoadedClaim(NamedTuple):
 def load_claim(path: str | Path, problem: Problem) -> LoadedClaim:
     """A mechanism to be judged on a problem, whichever it was made for."""
     progress.stage("reading the mechanism")
-    sheet = _open(path)
+    sheet = open_sheet(path)
     another = sheet.meta.get("problem", problem.identity) != problem.identity
     column = next(name for name in VALUES if name in sheet.table.columns)
     return LoadedClaim(_joined(sheet, problem), another, column)
-
-
-def _open(path: str | Path) -> Sheet:
-    if path == STANDARD or suffix_of(path) == ".json":
-        name, meta = open_document(path)
-        table = table_of(meta, "datasets", name)
-    else:
-        place, name = existing(path), str(path)
-        table = reading(place, open_table, name, MECHANISM_COLUMNS)
-        meta = _beside(place, name)
-    findings = Findings(name)
-    if meta:
-        require_version(meta, name, findings)
-        if meta.get("kind", "mechanism") != "mechanism":
-            findings.add(Fault("no mechanism, but of kind", name, shown(meta["kind"]), "its kind is 'mechanism'"))
-        if meta.get("notion", PURE.name) not in list(NOTIONS):
-            rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
-            findings.add(Fault("unknown notion", f"{name}, notion", shown(meta["notion"]), rule))
-    moved = meta.get("moved", 0.0)
-    if isinstance(moved, bool) or not isinstance(moved, (int, float)) or not 0.0 <= moved < 1.0:
-        findings.add(Fault("no distance:", f"{name}, moved", shown(moved), "it is a small number ≥ 0"))
-    require_columns(list(table.columns), ("dataset",), MECHANISM_COLUMNS, table.name, findings)
-    if not {*VALUES} & table.columns.keys():
-        findings.add(Fault("no values", table.name, "", "a mechanism has a column z, p or error"))
-    findings.raise_if_any()
-    return Sheet(name, meta, table)
-
-
-def _beside(place: Path, name: str) -> dict[str, Any]:
-    """The words beside a table; a table made elsewhere has none."""
-    if place.suffix.lower() == ".parquet":
-        text = parquet_metadata(place, name)
-        return {} if text is None else parse_json(text, name)
-    beside = sidecar_of(place)
-    if not beside.exists():
-        return {}
-    words: dict[str, Any] = reading(beside, read_json, beside.name)
-    if words.get("table_sha256") != digest_of(place):
-        rule = f"{beside.name} belongs to the table as it was written"
-        hint = f"without {beside.name} the table is read as one made elsewhere"
-        raise InputError(name, [Fault("a table that was changed after it was written", name, "", rule, hint)])
-    return words
 
 
 def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
@@ -159,7 +105,14 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     links = _links(table, labels, integers, findings)
     pinned = table.flags("pinned", findings)
     findings.raise_if_any()
-    return Mechanism(outline, z, pinned, np.where(pinned, -1, links), float(sheet.meta.get("moved", 0.0)))
+    return Mechanism(
+        outline,
+        z,
+        pinned,
+        np.where(pinned, -1, links),
+        float(sheet.meta.get("moved", 0.0)),
+        objective=str(sheet.meta.get("objective", "extension")),
+    )
 
 
 def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Findings) -> Any:
@@ -239,7 +192,9 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     findings.raise_if_any()
     order = np.argsort(where)
     links = np.where(alone.links < 0, -1, where[alone.links])[order]
-    return Mechanism(problem, alone.coordinates[order], alone.pinned[order], links, alone.moved)
+    return Mechanism(
+        problem, alone.coordinates[order], alone.pinned[order], links, alone.moved, objective=alone.objective
+    )
 
 
 def _as_in(problem: Problem, labels: Any) -> Any:

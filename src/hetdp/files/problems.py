@@ -118,9 +118,7 @@ def _labels(sheets: Sheets, table: Table, column: str, findings: Findings) -> An
     return table.label_column(column, findings, sheets.meta.get("labels") == INTEGER)
 
 
-def _answers(
-    sheets: Sheets, labels: Labels, partial: PartialMechanism, positive: Any, findings: Findings
-) -> Answers:
+def _answers(sheets: Sheets, labels: Labels, partial: PartialMechanism, positive: Any, findings: Findings) -> Answers:
     """The answers, and the pins checked against them."""
     given = answer_column(sheets.datasets.columns.get("query", []))
     answers: Answers = np.ones(sheets.datasets.length, dtype=np.int8)  # to check the pins with, if there are faults

@@ -12,6 +12,7 @@ VERSION = 1
 EDGE_COLUMNS = ("source", "target", "epsilon", "class")
 DATASET_COLUMNS = ("dataset", "query", "p", "z", "error", "weight")
 MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", "binding")
+VALUES = ("z", "error", "p")  # from the one that keeps most to the one that keeps least
 PIN_COLUMNS = ("dataset", "p", "z", "error")
 LATER_COLUMNS = frozenset({"epsilon_back", "delta", "delta_back", "mu"})  # parameters of notions other than pure
 PROBLEM_KEYS = ("schema_version", "kind", "notion", "positive", "about", "labels", "datasets", "edges")

@@ -28,6 +28,7 @@ class Mechanism:
         links: for each free dataset the neighbour that binds it; −1 where none does.
         moved: how far in z the given values were moved, at most, to be exactly compatible; 0.0 if they were.
         certificate: the proof, if one was asked for.
+        objective: what chose the pinned values; "extension" if they were given.
 
     ``mechanism[label]`` is p at one dataset.
     """
@@ -38,6 +39,7 @@ class Mechanism:
     links: Indices
     moved: float = 0.0
     certificate: Certificate | None = None
+    objective: str = "extension"
 
     def __post_init__(self) -> None:
         for array in (self.coordinates, self.pinned, self.links):

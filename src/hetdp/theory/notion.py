@@ -22,6 +22,12 @@ class Notion:
         step: the largest label the edge allows at its other end, rounded toward privacy. It is never above the exact
             bound, never below its argument, and monotone.
         quick: a cheap guess; where it exceeds a label, `step` cannot improve that label.
+        meet: for an edge between the answers, the label of both ends when neither is worse than the other, rounded
+            toward privacy. Here and in `across`, labels are signed so that larger is better. Where `quick` from −label
+            exceeds that label, `meet` is not below it.
+        across: the largest label at one end of such an edge, given the label at the other, rounded toward privacy;
+            from a label up to `meet` it leads to `meet` or above, and from `meet` to `meet`. Where `quick` from −label
+            exceeds a label above the given one, `across` cannot improve it.
 
     The lower bound is the mirror of the upper one in every notion: search on −z.
     """
@@ -31,3 +37,5 @@ class Notion:
     coordinate: Coordinate
     step: Callable[..., float]
     quick: Callable[..., float]
+    meet: Callable[..., float]
+    across: Callable[..., float]

@@ -19,6 +19,7 @@ LN2_HI = 0.6931471805599453
 LN2_LO = 2.3190468138462996e-17
 LN2_REST = 1e-32  # more than what LN2_HI + LN2_LO lacks, which is amplified where t is next to ln 2
 EIGHT_ULPS_DOWN = 1.0 - 2.0**-49  # more than the error of the five roundings below
+HALVED = 1e-290  # below it log((1 + e^ε)/2) is ε/2 up to a rounding, and ulps are soon no longer relative
 
 
 def add_down(z: float, epsilon: float) -> float:
@@ -32,7 +33,9 @@ def add_down(z: float, epsilon: float) -> float:
         return math.nextafter(total, -math.inf)
     if z == math.inf or z == -math.inf:
         return z
-    return LARGEST  # the sum left the floats; the exact one did not
+    if total == math.inf:
+        return LARGEST  # the sum left the floats; the exact one did not
+    return math.nextafter(total, -math.inf)  # only what measures the error did
 
 
 def cross_down(z: float, epsilon: float) -> float:
@@ -79,4 +82,39 @@ def meeting(epsilon: Floats) -> Floats:
     return np.asarray(np.where(epsilon <= 1.0, small, large) * EIGHT_ULPS_DOWN)
 
 
-PURE = Notion(name="pure", parameters=("epsilon",), coordinate=LAPLACE, step=step, quick=quick)
+def meet(epsilon: float) -> float:
+    """The label of both ends of an edge between the answers when neither is worse: log((1 + e^ε)/2), rounded down.
+
+    It is what `meeting` gives for arrays, up to a rounding, but from the functions that engines compile; and it is not
+    below ε/2, as the exact value is never.
+
+    >>> meet(0.0), round(meet(1.0), 4)
+    (0.0, 0.6201)
+    """
+    half = 0.5 * epsilon
+    if epsilon < HALVED:
+        return half if half + half <= epsilon else math.nextafter(half, 0.0)
+    if epsilon <= 1.0:
+        return max(half, math.log1p(math.expm1(epsilon) * 0.5) * EIGHT_ULPS_DOWN)
+    return ((epsilon - LN2_HI) + math.log1p(math.exp(-epsilon))) * EIGHT_ULPS_DOWN
+
+
+def across(label: float, epsilon: float) -> float:
+    """The largest label next to a dataset of the other answer whose label is given, rounded toward privacy.
+
+    Both labels are signed so that larger is better; so this is the step from −label. It is never below the point where
+    the two meet as long as the given label is not above it, so that a search by labels never turns back.
+
+    >>> across(0.0, 1.0), across(meet(1.0), 1.0) == meet(1.0)
+    (1.0, True)
+    """
+    least = meet(epsilon)
+    if label == least:
+        return least
+    bound = step(-label, epsilon)
+    return bound if label > least else max(bound, least)
+
+
+PURE = Notion(
+    name="pure", parameters=("epsilon",), coordinate=LAPLACE, step=step, quick=quick, meet=meet, across=across
+)

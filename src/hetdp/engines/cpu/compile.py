@@ -17,6 +17,8 @@ from typing import Any
 import numba
 
 from hetdp.engines.cpu import grow as kernels
+from hetdp.engines.cpu import meetings as meeting_kernels
+from hetdp.engines.cpu import settle as settle_kernels
 from hetdp.engines.cpu.prefetch import compiled_prefetch, prefetch
 from hetdp.theory.notion import Notion
 
@@ -29,10 +31,30 @@ OPTIONS: Any = {"nogil": True, "_nrt": False}  # no counting of references to ar
 @cache
 def compiled_grow(notion: Notion) -> Function:
     """The search kernel with a notion's step in it."""
-    replaced: Replacements = {kernels.step: notion.step, kernels.quick: notion.quick}
+    return compiled(kernels.grow, f"grow_{notion.name}", searching(notion))
+
+
+@cache
+def compiled_settle(notion: Notion) -> tuple[Function, Function]:
+    """What lists the meetings of the fair search, and its kernel."""
+    replaced = searching(notion)
+    return (
+        compiled(meeting_kernels.meetings, f"meetings_{notion.name}", replaced),
+        compiled(settle_kernels.settle, f"settle_{notion.name}", replaced),
+    )
+
+
+def searching(notion: Notion) -> Replacements:
+    """What a kernel runs in place of the functions that stand for a notion's."""
+    replaced: Replacements = {
+        kernels.step: notion.step,
+        kernels.quick: notion.quick,
+        settle_kernels.across: notion.across,
+        meeting_kernels.meet: notion.meet,
+    }
     if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         replaced[prefetch] = compiled_prefetch
-    return compiled(kernels.grow, f"grow_{notion.name}", replaced)
+    return replaced
 
 
 @cache

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from hetdp.engines.contract import Growth, Operation, Role, Roles
-from hetdp.engines.cpu.compile import compiled_grow, compiled_sides
-from hetdp.engines.cpu.grow import IDLE
+from hetdp.engines.cpu.compile import compiled_grow, compiled_settle, compiled_sides
+from hetdp.engines.cpu.grow import IDLE, SETTLED
 from hetdp.engines.cpu.layout import ANY_IDLE, DESK_SIZE, pool_size
+from hetdp.engines.pins import demands
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion
@@ -23,8 +24,8 @@ class CpuEngine:
     name = "cpu"
 
     def supports(self, space: Space, notion: Notion, operation: Operation) -> bool:
-        """Only growing, and only on graphs that are stored."""
-        return operation == "grow" and isinstance(space, DatasetGraph) and notion.parameters == ("epsilon",)
+        """Everything, but only on graphs that are stored."""
+        return isinstance(space, DatasetGraph) and notion.parameters == ("epsilon",)
 
     def grow(
         self, space: Space, notion: Notion, labels: Floats, roles: Roles | None = None, active: Mask | None = None
@@ -41,6 +42,32 @@ class CpuEngine:
             flags[started & ~active] |= IDLE
         search_all(space, notion, (labels, links, flags), groups)
         return Growth(labels, links)
+
+    def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
+        """The fair labels; see the contract."""
+        assert isinstance(space, DatasetGraph)
+        start = demands(self, space, notion, answers, pins)
+        links, flags = start.links.astype(space.targets.dtype), start.roles
+        labels = settle_mixed(space, notion, start.most, links, flags)
+        waiting = (labels < np.inf) & (flags & SETTLED == 0)
+        groups = [np.flatnonzero(waiting & (flags == role)) for role in (Role.FREE_1, Role.FREE_2)]
+        groups = [group.astype(space.targets.dtype) for group in groups]
+        search_all(space, notion, (labels, links, flags), groups)
+        return start.kept(labels, links)
+
+
+def settle_mixed(space: DatasetGraph, notion: Notion, start: Floats, links: Indices, flags: Roles) -> Floats:
+    """The labels once the answers no longer touch: what is settled by then says `flags`."""
+    list_meetings, search = compiled_settle(notion)
+    graph, room = (space.indptr, space.targets, space.epsilon), len(space.targets) // 2
+    number = np.int64 if space.size + room >= 2**31 else space.targets.dtype
+    ends, points = np.empty(2 * room, dtype=space.targets.dtype), np.empty(room)  # pages never used cost nothing
+    found = list_meetings(*graph, start, flags, np.empty(space.size), ends, points)
+    labels = np.concatenate([start, points[:found]])
+    desk = np.zeros(DESK_SIZE, dtype=np.int64)
+    pool = np.empty(pool_size(len(space.targets) + len(labels)), dtype=number)
+    search(*graph, labels, labels.view(np.int64), flags, links, ends, desk, pool)
+    return labels[: space.size].copy()
 
 
 def split_by_answer(space: DatasetGraph, flags: Roles, starts: Indices) -> list[Indices]:

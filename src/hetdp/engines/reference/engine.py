@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hetdp.engines.contract import Growth, Operation, Role, Roles
+from hetdp.engines.pins import demands
 from hetdp.engines.reference.grow import grow
-from hetdp.problem.space import Floats, Mask, Space
+from hetdp.engines.reference.settle import settle
+from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion
 
 
@@ -16,8 +18,8 @@ class ReferenceEngine:
     name = "reference"
 
     def supports(self, space: Space, notion: Notion, operation: Operation) -> bool:
-        """Everything but the fair search."""
-        return operation == "grow"
+        """Everything."""
+        return True
 
     def grow(
         self, space: Space, notion: Notion, labels: Floats, roles: Roles | None = None, active: Mask | None = None
@@ -29,3 +31,10 @@ class ReferenceEngine:
         roles_list = [int(Role.FREE_1)] * len(values) if roles is None else roles.tolist()
         links = grow(space, notion.step, values, roles_list, queue)
         return Growth(np.array(values, dtype=np.float64), np.array(links, dtype=np.int64))
+
+    def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
+        """See the contract."""
+        start = demands(self, space, notion, answers, pins)
+        values, links = start.most.tolist(), start.links.tolist()
+        settle(space, notion, start.roles.tolist(), values, links)
+        return start.kept(np.array(values, dtype=np.float64), np.array(links, dtype=np.int64))

@@ -1,0 +1,73 @@
+"""`hetdp design`: the best private mechanism for an objective, when no values are given, or only some."""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
+from hetdp.cli.options import ENGINE, PINS, PROBLEM, READING, SPEAKING, Verb
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from hetdp.cli.voice import Voice
+
+EXAMPLES = """
+hetdp design poll.json                            a table for reading
+hetdp design poll.json -o mechanism.csv           a file: .csv, .parquet or .json
+hetdp design poll.json --free                     whatever values the problem gives
+hetdp design poll.json --free --objective balanced
+"""
+ABOUT = """
+Chooses values for the boundary, and extends them. fair: the worst-off dataset is answered as well as privacy allows,
+then the next worst, and so on; it does not maximise the average. balanced: the smallest possible worst error; nowhere
+better than fair. Values that PROBLEM gives are kept, and fair fills in the rest; if no private mechanism has them, it
+says why (exit code 4).
+"""
+OBJECTIVES = ("fair", "balanced")  # a test compares them with the library, which takes long to load
+OBJECTIVE = click.Option(
+    ["--objective"],
+    type=click.Choice(OBJECTIVES),
+    default="fair",
+    show_default=True,
+    help="What to be best at.",
+)
+FREE = click.Option(["--free"], is_flag=True, help="Leave the values aside that PROBLEM gives.")
+
+
+def design(
+    voice: Voice,
+    problem: str,
+    objective: str,
+    free: bool,
+    pins: str | None,
+    output: str | None,
+    engine: str,
+    duplicates: str,
+    positive: str | None,
+    as_json: bool,
+) -> None:
+    """Designs a mechanism for a problem."""
+    from hetdp.cli.reading import read_with_pins
+    from hetdp.cli.writing import require_place
+    from hetdp.errors import UsageError
+    from hetdp.mechanism.design import design as best
+    from hetdp.problem.partial import PartialMechanism
+
+    if free and pins is not None:
+        raise UsageError("--free beside --pins", "values are left aside, or given", "leave one of them out")
+    require_place("-o", output, as_json, suffixes=SUFFIXES, inputs=(problem, pins))
+    asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
+    given = PartialMechanism(z=given.z * float("nan")) if free else given
+    mechanism = best(asked, objective, given, engine)
+    deliver(voice, "design", asked, given, mechanism, output, as_json)
+
+
+command = Verb(
+    "design",
+    design,
+    EXAMPLES,
+    ABOUT,
+    [PROBLEM, OBJECTIVE, FREE, PINS, OUTPUT, ENGINE, *READING, *SPEAKING],
+    stages=("reading", "building", "loading", "searching", "proving", "writing"),
+)

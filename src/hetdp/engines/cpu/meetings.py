@@ -1,0 +1,61 @@
+"""Which datasets touch the other answer or a pin, and where two of different answers would meet."""
+
+from __future__ import annotations
+
+from hetdp.engines.contract import Roles
+from hetdp.engines.cpu.grow import ROLE, quick, step
+from hetdp.engines.cpu.settle import MIXED
+from hetdp.problem.space import Floats, Indices
+
+
+def meet(epsilon: float) -> float:
+    """Stands for the meeting point of a notion."""
+    raise NotImplementedError
+
+
+def meetings(
+    indptr: Indices,
+    targets: Indices,
+    epsilon: Floats,
+    labels: Floats,
+    flags: Roles,
+    most: Floats,
+    ends: Indices,
+    points: Floats,
+) -> int:
+    """Marks the mixed datasets, and lists the meetings that may come about: pairs of ends, and their points.
+
+    A dataset is never better than `most`: than its label, and than step(0) from a neighbour of the other answer that is
+    no worse than a coin. A meeting above that of either end comes too late for that end.
+    """
+    any_worse = False
+    for dataset in range(len(flags)):
+        role = flags[dataset] & ROLE
+        any_worse |= bool(labels[dataset] < 0.0)
+        for arc in range(indptr[dataset], indptr[dataset + 1]):
+            if flags[targets[arc]] & ROLE != role and role != 0:
+                flags[dataset] |= MIXED
+    for dataset in range(len(flags)):
+        if flags[dataset] & MIXED:
+            role, limit = flags[dataset] & ROLE, float(labels[dataset])
+            for arc in range(indptr[dataset], indptr[dataset + 1]):
+                target = targets[arc]
+                if flags[target] & ROLE == 3 - role and (not any_worse or labels[target] >= 0.0):
+                    limit = min(limit, step(0.0, float(epsilon[arc])))
+            most[dataset] = limit
+    found = 0
+    for dataset in range(len(flags)):
+        if flags[dataset] & MIXED:
+            role = flags[dataset] & ROLE
+            for arc in range(indptr[dataset], indptr[dataset + 1]):
+                target = targets[arc]
+                if dataset < target and flags[target] & ROLE == 3 - role:
+                    limit = float(min(most[dataset], most[target]))
+                    if quick(-limit, float(epsilon[arc])) > limit:
+                        continue
+                    point = meet(float(epsilon[arc])) + 0.0
+                    if point <= limit:
+                        ends[2 * found], ends[2 * found + 1] = dataset, target
+                        points[found] = point
+                        found += 1
+    return found

@@ -1,0 +1,144 @@
+"""The kernel of the fair search, until the two answers no longer touch; the rest is for `grow`, one thread for each.
+
+An edge between the answers whose ends are both free is a meeting: an entry of the queue like a dataset, with a number
+after theirs, whose label is where its two ends meet. No key is ever below the current one (docs/theory/fair-search.md).
+"""
+
+from __future__ import annotations
+
+from hetdp.engines.contract import Roles
+from hetdp.engines.cpu.buckets import key_of
+from hetdp.engines.cpu.grow import FAR, FURTHEST, NEAR, NO_START, ROLE, ROW_AHEAD, SETTLED, quick, relax, step
+from hetdp.engines.cpu.layout import (
+    BATCH_AT,
+    BATCH_END,
+    BATCH_IDS,
+    CURRENT,
+    FREE,
+    LARGEST_KEY,
+    LAST,
+    LIMIT,
+    RUN_AT,
+    RUN_END,
+    RUN_IDS,
+)
+from hetdp.engines.cpu.prefetch import prefetch
+from hetdp.engines.cpu.queue import pop, push
+from hetdp.problem.space import Floats, Indices
+
+MIXED = 16  # one more bit of a flag: a free dataset with a neighbour of the other answer, or with a pinned one
+
+
+def across(label: float, epsilon: float) -> float:
+    """Stands for the bound over an edge between the answers of a notion."""
+    raise NotImplementedError
+
+
+def settle(
+    indptr: Indices,
+    targets: Indices,
+    epsilon: Floats,
+    labels: Floats,
+    bits: Indices,
+    flags: Roles,
+    links: Indices,
+    ends: Indices,
+    desk: Indices,
+    pool: Indices,
+) -> None:
+    """Lowers the labels to the fair ones until no mixed dataset is left; `labels` go on with the meetings'."""
+    size = len(links)
+    left = begin(labels, bits, flags, desk, pool)
+    while left > 0:
+        entry = pop(desk, pool, bits)
+        if entry < 0:
+            return
+        if entry < size:
+            if not flags[entry] & SETTLED:
+                if flags[entry] & MIXED:
+                    left -= 1
+                flags[entry] |= SETTLED
+                foresee(indptr, targets, epsilon, labels, flags, desk, size)
+                tell(indptr, targets, epsilon, labels, bits, flags, links, desk, pool, entry)
+            continue
+        one, other = ends[2 * (entry - size)], ends[2 * (entry - size) + 1]
+        if not (flags[one] | flags[other]) & SETTLED:
+            left -= 2
+            labels[one] = labels[other] = labels[entry]
+            links[one], links[other] = other, one
+            flags[one] |= SETTLED
+            flags[other] |= SETTLED
+            tell(indptr, targets, epsilon, labels, bits, flags, links, desk, pool, one)
+            tell(indptr, targets, epsilon, labels, bits, flags, links, desk, pool, other)
+
+
+def begin(labels: Floats, bits: Indices, flags: Roles, desk: Indices, pool: Indices) -> int:
+    """Queues whatever has a label, and counts the mixed datasets."""
+    left = 0
+    desk[FREE] = -1
+    desk[LAST] = desk[LIMIT] = LARGEST_KEY
+    for entry in range(len(labels)):
+        if entry >= len(flags) or flags[entry] & ROLE != 0:
+            desk[LAST] = min(desk[LAST], key_of(bits[entry]))
+    desk[CURRENT] = desk[LAST]
+    for entry in range(len(labels)):
+        if entry < len(flags) and flags[entry] & MIXED:
+            left += 1
+        if bits[entry] != NO_START and (entry >= len(flags) or flags[entry] & ROLE != 0):
+            push(desk, pool, bits, entry, key_of(bits[entry]), LARGEST_KEY)
+    return left
+
+
+def foresee(
+    indptr: Indices, targets: Indices, epsilon: Floats, labels: Floats, flags: Roles, desk: Indices, size: int
+) -> None:
+    """Asks for what is needed soon, as `grow` does; meetings have no rows."""
+    if desk[BATCH_AT] + FURTHEST < desk[BATCH_END]:
+        next_up = BATCH_IDS + desk[BATCH_AT]
+    elif desk[RUN_AT] + FURTHEST < desk[RUN_END]:
+        next_up = RUN_IDS + desk[RUN_AT]
+    else:
+        return
+    far, near = desk[next_up + FAR], desk[next_up + NEAR]
+    prefetch(indptr, desk[next_up + FURTHEST])
+    prefetch(labels, far)
+    prefetch(flags, far)
+    if far < size:
+        prefetch(targets, indptr[far])
+        prefetch(epsilon, indptr[far])
+        prefetch(epsilon, indptr[far] + 8)
+    if near < size:
+        for arc in range(indptr[near], min(indptr[near] + ROW_AHEAD, indptr[near + 1])):
+            prefetch(labels, targets[arc])
+
+
+def tell(
+    indptr: Indices,
+    targets: Indices,
+    epsilon: Floats,
+    labels: Floats,
+    bits: Indices,
+    flags: Roles,
+    links: Indices,
+    desk: Indices,
+    pool: Indices,
+    source: int,
+) -> None:
+    """Tells the neighbours of a settled dataset what its label allows."""
+    if not flags[source] & MIXED:
+        relax(indptr, targets, epsilon, labels, bits, flags, links, desk, pool, source)
+        return
+    label, role = float(labels[source]), flags[source] & ROLE
+    for arc in range(indptr[source], indptr[source + 1]):
+        target = targets[arc]
+        if labels[target] <= label or flags[target] & ROLE == 0:
+            continue  # it is settled, or no bound from here is lower; or it is pinned
+        same = flags[target] & ROLE == role
+        if quick(label if same else -label, float(epsilon[arc])) > labels[target]:
+            continue
+        lowered = (step(label, float(epsilon[arc])) if same else across(label, float(epsilon[arc]))) + 0.0
+        if lowered < labels[target]:
+            former = LARGEST_KEY if bits[target] == NO_START else key_of(bits[target])
+            labels[target] = lowered
+            links[target] = source
+            push(desk, pool, bits, target, key_of(bits[target]), former)

@@ -1,0 +1,68 @@
+"""A mechanism as its file holds it: a table, and the words in it or beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hetdp.errors import Fault, InputError, shown
+from hetdp.files.formats.duck import parquet_metadata
+from hetdp.files.formats.json_form import parse_json, read_json, table_of
+from hetdp.files.formats.tables import Table
+from hetdp.files.places import STANDARD, existing, open_document, open_table, reading, suffix_of
+from hetdp.files.saving import digest_of, sidecar_of
+from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, require_columns, require_version
+from hetdp.problem.findings import Findings
+from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.pure import PURE
+
+
+class Sheet(NamedTuple):
+    """A mechanism as its file holds it: words, and one table."""
+
+    name: str
+    meta: dict[str, Any]
+    table: Table
+
+
+def open_sheet(path: str | Path) -> Sheet:
+    """The sheet in a file, if it has the form of one; its numbers are looked at later."""
+    if path == STANDARD or suffix_of(path) == ".json":
+        name, meta = open_document(path)
+        table = table_of(meta, "datasets", name)
+    else:
+        place, name = existing(path), str(path)
+        table = reading(place, open_table, name, MECHANISM_COLUMNS)
+        meta = _beside(place, name)
+    findings = Findings(name)
+    if meta:
+        require_version(meta, name, findings)
+        if meta.get("kind", "mechanism") != "mechanism":
+            findings.add(Fault("no mechanism, but of kind", name, shown(meta["kind"]), "its kind is 'mechanism'"))
+        if meta.get("notion", PURE.name) not in list(NOTIONS):
+            rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
+            findings.add(Fault("unknown notion", f"{name}, notion", shown(meta["notion"]), rule))
+    moved = meta.get("moved", 0.0)
+    if isinstance(moved, bool) or not isinstance(moved, (int, float)) or not 0.0 <= moved < 1.0:
+        findings.add(Fault("no distance:", f"{name}, moved", shown(moved), "it is a small number ≥ 0"))
+    require_columns(list(table.columns), ("dataset",), MECHANISM_COLUMNS, table.name, findings)
+    if not {*VALUES} & table.columns.keys():
+        findings.add(Fault("no values", table.name, "", "a mechanism has a column z, p or error"))
+    findings.raise_if_any()
+    return Sheet(name, meta, table)
+
+
+def _beside(place: Path, name: str) -> dict[str, Any]:
+    """The words beside a table; a table made elsewhere has none."""
+    if place.suffix.lower() == ".parquet":
+        text = parquet_metadata(place, name)
+        return {} if text is None else parse_json(text, name)
+    beside = sidecar_of(place)
+    if not beside.exists():
+        return {}
+    words: dict[str, Any] = reading(beside, read_json, beside.name)
+    if words.get("table_sha256") != digest_of(place):
+        rule = f"{beside.name} belongs to the table as it was written"
+        hint = f"without {beside.name} the table is read as one made elsewhere"
+        raise InputError(name, [Fault("a table that was changed after it was written", name, "", rule, hint)])
+    return words

@@ -1,0 +1,41 @@
+"""hetdp design: the best mechanism when no values are given, or only some."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def test_a_design_leaves_the_problems_values_aside_if_asked_to(hetdp):
+    ended = hetdp("design", "poll.json", "--free", "--json")
+    assert ended.code == 0
+    assert ended.document["objective"] == "fair"
+    assert ended.document["verb"] == "design"
+    worst = max(row["error"] for row in ended.document["datasets"])
+    balanced = hetdp("design", "poll.json", "--free", "--objective", "balanced", "--json").document
+    assert abs(max(row["error"] for row in balanced["datasets"]) - worst) < 1e-12
+
+
+def test_the_problems_values_are_kept(hetdp):
+    ended = hetdp("design", "poll.json", "--json")
+    assert ended.document["datasets"] == hetdp("extend", "poll.json", "--json").document["datasets"]
+
+
+def test_a_design_can_be_written_and_verified(hetdp):
+    assert hetdp("design", "poll.json", "--free", "-o", "m.csv").code == 0
+    ended = hetdp("verify", "poll.json", "m.csv")
+    assert ended.code == 0
+    assert "optimal" in ended.out
+    assert Path("m.csv.meta.json").exists()
+
+
+def test_values_that_cannot_be_private_together_end_with_4(hetdp):
+    ended = hetdp("design", "too-much.json")
+    assert ended.code == 4
+    assert ended.err.count("no private extension exists") == 1
+
+
+def test_free_and_pins_exclude_each_other(hetdp):
+    Path("pins.csv").write_text("dataset,p\n1,0.4\n")
+    ended = hetdp("design", "poll.json", "--free", "--pins", "pins.csv")
+    assert (ended.code, ended.out) == (2, "")
+    assert "--free beside --pins; values are left aside, or given. Hint: leave one of them out" in ended.err

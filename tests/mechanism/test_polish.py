@@ -1,0 +1,48 @@
+"""polish: never worse at any dataset."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import hetdp
+from hetdp.cli.story import voters
+from tests.mechanism.problems import cases, private_values, signed
+
+
+@given(cases())
+def test_a_private_mechanism_gets_nowhere_worse_and_keeps_its_boundary(case):
+    problem = case.problem
+    z = private_values(problem.graph, np.linspace(-1.0, 1.0, problem.graph.size))
+    polished = hetdp.polish(problem, hetdp.PartialMechanism(z=z))
+    assert (signed(problem, polished.coordinates) >= signed(problem, z) - 1e-9).all()
+    assert np.allclose(polished.coordinates[problem.boundary_mask], z[problem.boundary_mask], rtol=0.0, atol=1e-9)
+    assert polished.certificate is not None
+    assert polished.certificate.private
+    assert polished.objective == "polish"
+
+
+def test_randomised_response_is_improved_where_one_vote_does_not_decide():
+    problem = voters(3, "everyone")
+    coin = {votes: 0.54 if problem.answers[at] == 1 else 0.46 for at, votes in enumerate(problem.graph.datasets)}
+    better = hetdp.polish(problem, coin)
+    assert better["112"] == pytest.approx(0.54, abs=1e-12)
+    assert better["111"] > 0.61
+
+
+def test_a_mechanism_of_ours_stays_as_it_is():
+    problem = voters(3, "first")
+    mechanism = hetdp.design(problem)
+    assert hetdp.polish(problem, mechanism).coordinates.tobytes() == mechanism.coordinates.tobytes()
+
+
+def test_what_is_not_private_is_refused():
+    problem = voters(3, "everyone")
+    with pytest.raises(
+        hetdp.InputError, match=r"values: not private: NOT PRIVATE: .*; only a private mechanism can be"
+    ):
+        hetdp.polish(
+            problem,
+            {votes: 0.9 if problem.answers[at] == 1 else 0.1 for at, votes in enumerate(problem.graph.datasets)},
+        )
