@@ -84,3 +84,8 @@ def test_a_dataset_must_be_named(hetdp):
     ended = hetdp("explain", "poll.json")
     assert ended.code == 2
     assert ended.err.startswith("hetdp: missing argument 'DATASET...'")
+
+
+def test_what_can_be_no_label_names_no_dataset(hetdp):
+    ended = hetdp("explain", "poll.json", "[{}]")
+    assert (ended.code, ended.out) == (3, "")

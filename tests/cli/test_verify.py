@@ -65,7 +65,7 @@ def test_values_that_come_from_p_are_said_to_be_rounded(hetdp):
     Path("mine.csv").write_text("dataset,p\n0,0.3\n1,0.4\n2,0.6\n3,0.7\n4,0.7\n")
     ended = hetdp("verify", "poll.json", "mine.csv")
     assert ended.code == 0
-    assert "the values of mine.csv are those of its column p, which is rounded; a column z would be exact" in ended.err
+    assert "the values of mine.csv are those of its column p, rounded; a column z would be exact" in ended.err
 
 
 def test_other_values_than_the_problem_gives_are_counted(hetdp):

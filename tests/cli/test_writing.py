@@ -35,6 +35,14 @@ def test_labels_that_fit_in_no_table_are_refused_and_nothing_is_left(hetdp):
     assert sorted(Path().iterdir()) == before
 
 
+def test_a_folder_that_holds_an_input_is_never_replaced(hetdp):
+    library.save(library.read_problem("too-much.json").problem, "folder")
+    Path("folder/problem.json").write_bytes(Path("too-much.json").read_bytes())
+    ended = hetdp("check", "folder/problem.json", "--repair", "folder")
+    assert (ended.code, ended.out) == (2, "")
+    assert Path("folder/problem.json").exists()
+
+
 @pytest.mark.parametrize("output", ["poll.json", "./poll.json", "folder/datasets.csv"])
 def test_an_input_is_never_overwritten(output, hetdp):
     library.save(library.read_problem("poll.json").problem, "folder", library.read_problem("poll.json").partial)

@@ -33,7 +33,7 @@ def edge(**changes) -> dict:
     return whole(edges=[EDGES[0] | changes])
 
 
-KEYS = "the keys are schema_version, kind, notion, positive, about, labels, datasets, edges."
+KEYS = "the keys are schema_version, kind, notion, positive, about, labels, classes, datasets, edges."
 NO_LABEL = "a label is text, a number, or (in JSON) a list of these."
 DOCUMENTS = {
     "no JSON": ("{", "FILE: no JSON: Expecting property name enclosed in double quotes"),
@@ -44,6 +44,7 @@ DOCUMENTS = {
         "no JSON: the key 'edges' is there twice; it is a JSON object in UTF-8.",
     ),
     "half of a character": ('{"x": "\\ud800"}', "no JSON: half of a character; it is a JSON object in UTF-8."),
+    "a label nested too deeply": (edge(source=json.loads("[" * 40 + "1" + "]" * 40)), "edges[0], source: label [[[["),
     "nesting": ("[" * 100_000, "no JSON: too deeply nested; it is a JSON object."),
     "no version": (
         {"datasets": [], "edges": []},
@@ -258,3 +259,10 @@ def test_duplicates_are_kept_apart_or_the_smaller_epsilon_wins(tmp_path: Path):
     assert "contradictory duplicate edge, ε 0.25 here, 0.5 at edges.csv row 1" in message_of(folder)
     problem, _ = hetdp.read_problem(folder, duplicates="min")
     assert problem.graph.edges()[2].tolist() == [0.25]
+
+
+def test_thousands_of_unknown_fields_are_refused_at_once(tmp_path: Path):
+    rows = [{"dataset": str(at), "query": 1, f"field {at}": at} for at in range(5000)]
+    assert "unknown column 'field 0'" in message_of(written(tmp_path, whole(datasets=rows, edges=[])))
+    header = ",".join(f"column {at}" for at in range(20_000))
+    assert "unknown column 'column 0'" in message_of(folder_of(tmp_path, header + "\n", PAIRS))

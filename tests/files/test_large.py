@@ -167,4 +167,82 @@ def test_parts_that_do_not_fit_together_are_refused(tmp_path: Path):
     parquet.write_table(pa.table(TWO), folder / "datasets.parquet")
     parquet.write_table(pa.table({"source": ["a"], "target": ["b"], "epsilon": [1.0]}), folder / "edges/part-0.parquet")
     parquet.write_table(pa.table({"source": [1], "colour": [2]}), folder / "edges/part-1.parquet")
-    assert "edges/part-*.parquet: cannot be read:" in message_of(folder)
+    assert "FILE: edges/part-1.parquet: a part that differs: colour BIGINT, epsilon DOUBLE," in message_of(folder)
+
+
+def test_a_missing_integer_label_is_no_dataset_in_any_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    datasets = {"dataset": [0, 1, 2, 3], "query": [1, 1, 2, 2]}
+    source = pa.array([1, None], pa.int64())
+    folder = folder_of(tmp_path / "parquet", datasets, {"source": source, "target": [2, 3], "epsilon": [0.5, 0.25]})
+    assert "edges.parquet row 2, source: missing label;" in message_of(folder)
+    folder = tmp_path / "csv"
+    folder.mkdir()
+    (folder / "problem.json").write_text('{"schema_version": 1, "labels": "integer"}')
+    (folder / "datasets.csv").write_text("dataset,query\n0,1\n1,1\n2,2\n3,2\n")
+    (folder / "edges.csv").write_text("source,target,epsilon\n1,2,0.5\n,3,0.25\n")
+    assert "edges.csv row 2, source: missing label;" in message_of(folder)
+    monkeypatch.setattr(places, "SMALL_FILE", -1)
+    assert "edges.csv row 2, source: missing label;" in message_of(folder)
+    graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0)
+    assert graph.indices(np.ma.MaskedArray([0, 1, 2], [True, False, False])).tolist() == [-1, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["p[1]", "p*", "p?", "epsilon=5", "class=alice", "it's", "a b"])
+def test_the_name_of_a_folder_is_only_a_name(name, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    edges = {"source": ["a"], "target": ["b"], "epsilon": [0.5]}
+    folder_of(tmp_path / "p1", TWO, edges | {"epsilon": [50.0]})
+    folder = folder_of(tmp_path / name, TWO, edges)
+    problem = hetdp.read_problem(folder).problem
+    assert problem.graph.edges()[2].tolist() == [0.5]
+    assert problem.graph.edge_classes() is None
+    mechanism = hetdp.extend(problem, {"a": 0.6, "b": 0.4})
+    hetdp.save(mechanism, folder / "m.parquet")
+    assert hetdp.load(folder / "m.parquet", problem)["a"] == 0.6
+    (folder / "edges.parquet").unlink()
+    (folder / "edges.csv").write_text("source,target,epsilon\na,b,0.5\n")
+    monkeypatch.setattr(places, "SMALL_FILE", -1)
+    assert hetdp.read_problem(folder).problem.identity == problem.identity
+
+
+@pytest.mark.parametrize(
+    "later", [pa.array([0.6]), pa.array([Decimal("0.26")], pa.decimal128(5, 2)), pa.array([0.6], pa.float32())]
+)
+def test_parts_of_different_types_are_refused(later, tmp_path: Path):
+    folder = tmp_path / "problem"
+    (folder / "edges").mkdir(parents=True)
+    parquet.write_table(pa.table(TWO), folder / "datasets.parquet")
+    for number, epsilon in enumerate([pa.array([1]), later]):
+        part = pa.table({"source": ["a"], "target": ["b"], "epsilon": epsilon})
+        parquet.write_table(part, folder / "edges" / f"part-{number}.parquet")
+    assert "FILE: edges/part-1.parquet: a part that differs: epsilon BIGINT, epsilon" in message_of(folder)
+
+
+@pytest.mark.parametrize("stranger", ["Part-1.parquet", "extra.parquet", "part-3.pq", "class=x"])
+def test_a_file_that_would_be_left_out_is_refused(stranger, tmp_path: Path):
+    folder = tmp_path / "problem"
+    (folder / "edges").mkdir(parents=True)
+    parquet.write_table(pa.table(TWO), folder / "datasets.parquet")
+    edges = pa.table({"source": ["a"], "target": ["b"], "epsilon": [1.0]})
+    parquet.write_table(edges, folder / "edges" / "part-0.parquet")
+    (folder / "edges" / "_SUCCESS").write_text("")
+    assert hetdp.read_problem(folder).problem.graph.edge_count == 1
+    (folder / "edges" / stranger).mkdir() if "=" in stranger else parquet.write_table(
+        edges, folder / "edges" / stranger
+    )
+    assert "edges/ holds files part-*.parquet, and nothing else" in message_of(folder)
+
+
+def test_a_long_decimal_is_never_rounded_up(tmp_path: Path):
+    column = pa.array([Decimal("0.29999999999999998000")], pa.decimal128(38, 20))
+    folder = folder_of(tmp_path / "problem", TWO, {"source": ["a"], "target": ["b"], "epsilon": column})
+    used = float(hetdp.read_problem(folder).problem.graph.epsilon[0])
+    assert Decimal(used) <= Decimal("0.29999999999999998")
+
+
+def test_large_mechanisms_are_loaded_as_they_were_saved(problem, tmp_path: Path):
+    mechanism = hetdp.design(problem, "balanced")
+    for suffix in (".parquet", ".csv"):
+        hetdp.save(mechanism, tmp_path / f"m{suffix}")
+        again = hetdp.load(tmp_path / f"m{suffix}", problem)
+        assert again.coordinates.tobytes() == mechanism.coordinates.tobytes()
+        assert again.links.tolist() == mechanism.links.tolist()

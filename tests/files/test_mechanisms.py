@@ -100,6 +100,10 @@ def test_a_table_made_elsewhere_needs_only_datasets_and_one_column_of_values(col
 
 
 FAULTS = {
+    "an unknown key": (
+        lambda f: f.update(Problem="x"),
+        "unknown key 'Problem'; the keys are schema_version, verb, kind",
+    ),
     "a problem": (lambda f: f.update(kind="problem"), "no mechanism, but of kind 'problem'; its kind is 'mechanism'."),
     "another notion": (
         lambda f: f.update(notion=["x"]),
@@ -181,6 +185,11 @@ def test_values_alone_can_be_verified():
     values = dict(MECHANISM)
     assert hetdp.verify(PROBLEM, values | {"a": 0.7}).private
     assert not hetdp.verify(PROBLEM, values | {"a": 0.99}).private
+    assert (
+        hetdp.verify(PROBLEM, values | {"a": 0.7}).method
+        == "every edge checked, for z as rounded from the given values"
+    )
+    assert hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=MECHANISM.coordinates)).method == "every edge checked"
     assert not hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=MECHANISM.coordinates)).optimal
     with pytest.raises(hetdp.InputError, match="dataset 'c': no value nan; every dataset has a value"):
         hetdp.verify(PROBLEM, {"a": 0.5, "b": 0.5})

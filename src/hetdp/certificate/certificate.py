@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -10,11 +10,13 @@ import numpy as np
 from hetdp.certificate.edges import Survey, survey
 from hetdp.certificate.links import Chains, follow
 from hetdp.errors import Fault, InputError, UsageError, counted, shown
-from hetdp.problem.partial import pins_of
+from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
 
 PURE = "pure"
+EVERY = "every edge checked"
+ROUNDED = "every edge checked, for z as rounded from the given values"
 
 
 class Claim(Protocol):
@@ -74,7 +76,7 @@ class Certificate:
     enclosed: int
     violations: int
     shortfall: str
-    method: str = "every edge checked"
+    method: str = EVERY
 
     def __str__(self) -> str:
         if not self.private:
@@ -83,7 +85,8 @@ class Certificate:
         optimal = f"optimal (gap {self.gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
         across = f"{self.enclosed} across ½ by the full formula, least slack {self.slack:.1e}"
         every = "its one edge" if self.edges == 1 else f"all {self.edges:,} edges"
-        return f"private on {every} ({across}); {optimal}."
+        how = "" if self.method == EVERY else f" ({self.method})"
+        return f"private on {every} ({across}); {optimal}{how}."
 
 
 def verify(problem: Problem, mechanism: Any) -> Certificate:
@@ -95,7 +98,8 @@ def verify(problem: Problem, mechanism: Any) -> Certificate:
         problem: the datasets, edges and answers.
         mechanism: anything with `coordinates`, `pinned` and `links`; or the values alone, one for each dataset, as
             `extend` takes them: a mapping label → p, an array, or a PartialMechanism. Values alone can be shown
-            private, but not optimal, since nothing says which were given.
+            private, but not optimal, since nothing says which were given; and what is proved of p is proved of the z
+            that p is rounded to, as `method` then says.
 
     Paper: Definition 8 (every initial DP condition), Definition 6 (optimal) among mechanisms that agree on the pins.
 
@@ -107,9 +111,11 @@ def verify(problem: Problem, mechanism: Any) -> Certificate:
     (True, True)
     """
     require_problem(problem)
-    z, pinned, links = _columns(
-        problem, mechanism if hasattr(mechanism, "coordinates") else _values(problem, mechanism)
-    )
+    if not hasattr(mechanism, "coordinates"):
+        certificate = verify(problem, _values(problem, mechanism))
+        exact = isinstance(mechanism, PartialMechanism) and mechanism.p is None and mechanism.error is None
+        return certificate if exact else replace(certificate, method=ROUNDED)
+    z, pinned, links = _columns(problem, mechanism)
     seen = survey(problem.graph, z, links)
     better = np.where(problem.answers == 1, z, -z)
     if (problem.boundary_mask & ~pinned).any():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import click
 
 from hetdp.cli.options import ENGINE, PATH, PINS, PROBLEM, READING, SPEAKING, Verb
@@ -65,10 +63,13 @@ def _proved(asked: Problem, path: str) -> Mechanism:
     """A saved mechanism, if it is the best one; otherwise what its file names as binding explains nothing."""
     from dataclasses import replace
 
+    import numpy as np
+
     from hetdp import progress
     from hetdp.certificate.certificate import verify
     from hetdp.errors import Fault, InputError
     from hetdp.files.mechanisms import load
+    from hetdp.mechanism.mechanism import sealed
 
     claimed = load(path, asked)
     progress.stage("proving every edge")
@@ -76,9 +77,8 @@ def _proved(asked: Problem, path: str) -> Mechanism:
     if not certificate.optimal:
         rule = "only the best private mechanism is explained by its paths"
         raise InputError(path, [Fault("not the best one:", "mechanism", str(certificate), rule)])
-    links = claimed.links.copy()  # of two sorts of datasets no proof looks at these, whatever the file says
-    links[claimed.pinned | (abs(claimed.coordinates) == math.inf) & (claimed.errors == 0.0)] = -1
-    return replace(claimed, links=links)
+    links = np.where(np.isinf(claimed.coordinates), -1, claimed.links)  # no proof looks at these
+    return sealed(replace(claimed, certificate=certificate, links=links))
 
 
 def _refuse_pins(pins: str | None) -> None:

@@ -70,7 +70,9 @@ def _hashable(value: Any) -> Any:
 
 def _is_there(labels: Labels, label: Any) -> bool:
     """Whether it is one of the labels, as written: to Python, 1 and 1.0 and True are the same."""
-    if isinstance(label, dict):  # which can be no label
+    try:
+        hash(label)
+    except TypeError:  # which can be no label
         return False
     at = int(labels.indices([label])[0])
     return at >= 0 and json.dumps(labels.names[at]) == json.dumps(label)

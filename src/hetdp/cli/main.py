@@ -42,7 +42,7 @@ def _clean_up_when_told_to_end() -> None:
     import signal
 
     for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_DFL:  # not under nohup
             signal.signal(getattr(signal, name), signal.default_int_handler)
 
 

@@ -27,7 +27,10 @@ MECHANISM = click.Argument(["mechanism"], type=PATH, metavar="MECHANISM")
 
 def verify(voice: Voice, problem: str, mechanism: str, duplicates: str, positive: str | None, as_json: bool) -> int:
     """Proves a mechanism private, or refutes it."""
+    from dataclasses import replace
+
     from hetdp import progress
+    from hetdp.certificate.certificate import ROUNDED
     from hetdp.certificate.certificate import verify as prove
     from hetdp.cli import shapes
     from hetdp.cli.reading import read_with_pins, require_input
@@ -41,6 +44,8 @@ def verify(voice: Voice, problem: str, mechanism: str, duplicates: str, positive
     _say_more(voice, mechanism, claim, differing)
     progress.stage("proving every edge")
     certificate = prove(asked, claim.mechanism)
+    if claim.column != "z":
+        certificate = replace(certificate, method=ROUNDED)
     if as_json:
         voice.emit_document(shapes.verified(asked, certificate, claim.made_for_another, differing))
     else:
@@ -64,8 +69,8 @@ def _say_more(voice: Voice, name: str, claim: LoadedClaim, differing: int) -> No
 
     if claim.made_for_another:
         voice.say(f"{name} says that it was made for another problem; it is judged on this one")
-    if claim.column == "p":
-        voice.say(f"the values of {name} are those of its column p, which is rounded; a column z would be exact")
+    if claim.column != "z":
+        voice.say(f"the values of {name} are those of its column {claim.column}, rounded; a column z would be exact")
     if differing:
         voice.say(f"its values differ from the problem's own at {counted(differing, 'dataset')}")
 

@@ -47,11 +47,21 @@ def require_place(
 
 
 def _refuse_inputs(option: str, place: Path, inputs: tuple[str | None, ...]) -> None:
-    output = place.resolve()
+    output = _resolved(place)
     for given in inputs:
-        if given is not None and given != STANDARD and Path(given).resolve() in (output, *output.parents[:1]):
+        if given is None or given == STANDARD:
+            continue
+        source = _resolved(Path(given))
+        if source in (output, *output.parents[:1]) or output in source.parents:
             rule = "an input is never overwritten"
             raise UsageError(f"{option} {place} would replace what is read from {given}", rule, "choose another name")
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):  # links in a circle; reading or writing will say so
+        return path.absolute()
 
 
 def write(voice: Voice, result: Problem | Mechanism, path: str, **options: Any) -> None:

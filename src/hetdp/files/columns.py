@@ -67,11 +67,14 @@ def label_array(names: Sequence[Any]) -> Any:
 
 def _texts_or_integers(values: Sequence[Any]) -> Any:
     kinds = set(map(type, values)) - {type(None)}
-    if kinds == {int} and None not in values and all(-(2**63) <= value < 2**63 for value in (min(values), max(values))):
-        return np.array(values, dtype=np.int64)
+    known = [value for value in values if value is not None]
+    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in (min(known), max(known))):
+        missing = np.fromiter((value is None for value in values), np.bool_, len(values))
+        integers = np.array([0 if value is None else value for value in values], dtype=np.int64)
+        return np.ma.MaskedArray(integers, missing) if missing.any() else integers
     if kinds <= {str}:
         return np.array(values, dtype=object)
-    odd = next(value for value in values if type(value) is not next(iter(kinds)) or type(value) not in (str, int))
+    odd = max(known) if kinds == {int} else next(value for value in known if type(value) is not type(known[0]))
     raise UsageError(f"the label {shown(odd)} fits in no column", TABLE_RULE, "a .json file holds any labels")
 
 

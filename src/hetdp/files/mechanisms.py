@@ -26,7 +26,7 @@ from hetdp.problem.space import Floats
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.pure import PURE
 
-AGREEMENT = 1e-6  # columns for reading may have been rounded
+AGREEMENT = 1e-5  # columns for reading may have been rounded
 SAME_RULE = "it has one row for each dataset of the problem"
 
 
@@ -148,7 +148,7 @@ def _require_agreement(z: Floats, best: str, other: str, table: Table, outline: 
     stated = numbers(table.number_column(other), table.row, f"non-numeric {other}", "it is a number", findings)
     coordinate = outline.notion.coordinate
     meant = coordinate.probability(z) if other == "p" else coordinate.error(z, outline.answers)
-    wrong = np.abs(stated - meant) > AGREEMENT
+    wrong = np.abs(stated - meant) > AGREEMENT * (1.0 if other == "p" else meant)
     rule = f"{other} says the same as {best}"
 
     def fault_at(at: int) -> Fault:
@@ -162,10 +162,9 @@ def _links(table: Table, labels: Labels, integers: bool, findings: Findings) -> 
     column = table.columns.get("binding")
     if column is None:
         return np.full(table.length, -1, dtype=np.int64)
-    bound = [at for at, label in enumerate(_listed(column)) if label is not None]
-    some = table._replace(
-        columns={"binding": [_listed(column)[at] for at in bound]}, row=lambda at: table.row(bound[at])
-    )
+    listed = column.tolist() if isinstance(column, np.ndarray) else column
+    bound = [at for at, label in enumerate(listed) if label is not None]
+    some = table._replace(columns={"binding": [listed[at] for at in bound]}, row=lambda at: table.row(bound[at]))
     found = labels.indices(some.label_column("binding", findings, integers) if bound else [])
     rule = "it is the label of a neighbour, or empty"
     findings.add_where(found < 0, lambda at: Fault("unknown dataset", f"{some.row(at)}, binding", "", rule))
@@ -203,7 +202,3 @@ def _as_in(problem: Problem, labels: Any) -> Any:
     return (
         [int(text) if re.fullmatch("0|-?[1-9][0-9]{0,40}", text) else text for text in labels] if integers else labels
     )
-
-
-def _listed(column: Any) -> list[Any]:
-    return list(column.tolist()) if isinstance(column, np.ndarray) else list(column)

@@ -59,6 +59,6 @@ def _open(path: str | Path) -> Table:
     if path == STANDARD or suffix_of(path) == ".json":
         name, document = open_document(path)
         require_version(document, name, Findings(name))
-        return table_of(document, "datasets", name)
+        return table_of(document, "datasets", name, PIN_COLUMNS)
     table: Table = reading(existing(path), open_table, str(path), PIN_COLUMNS)
     return table

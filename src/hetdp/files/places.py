@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetdp.errors import Fault, InputError, UsageError
+from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.files.formats.csv_form import read_csv
 from hetdp.files.formats.duck import read_large_csv, read_parquet
 from hetdp.files.formats.json_form import STDIN, read_json, table_of
@@ -19,6 +20,10 @@ SUFFIXES = (".json", ".csv", ".parquet")
 OURS = frozenset(
     {"problem.json"} | {f"{stem}{suffix}" for stem in ("edges", "datasets") for suffix in (".csv", ".parquet", "")}
 )
+
+
+PART = re.compile(r"part-.*[.]parquet")
+HIDDEN = (".", "_")  # what other programs leave beside the parts, such as a note that all went well
 
 
 class Sheets(NamedTuple):
@@ -36,7 +41,8 @@ def open_problem(path: str | Path) -> Sheets:
         return _open_folder(place, str(path))
     name, document = open_document(path)
     require_version(document, name, Findings(name))
-    return Sheets(name, document, table_of(document, "datasets", name), table_of(document, "edges", name))
+    datasets = table_of(document, "datasets", name, DATASET_COLUMNS)
+    return Sheets(name, document, datasets, table_of(document, "edges", name, EDGE_COLUMNS))
 
 
 def open_document(path: str | Path) -> tuple[str, dict[str, Any]]:
@@ -98,9 +104,19 @@ def _open_folder(folder: Path, name: str) -> Sheets:
     return Sheets(name, words, datasets, _folder_table(folder, "edges", EDGE_COLUMNS, integers))
 
 
+def _parts(folder: Path) -> list[Path]:
+    """The parts of a table, in the order of their names; a file that would be left out is refused."""
+    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith(HIDDEN))
+    for entry in entries:
+        if not PART.fullmatch(entry.name) or not entry.is_file():
+            rule = f"{folder.name}/ holds files part-*.parquet, and nothing else"
+            raise InputError(str(folder), [Fault("a stranger:", str(folder), shown(entry.name), rule)])
+    return entries
+
+
 def _folder_table(folder: Path, stem: str, known: tuple[str, ...], integers: bool) -> Table:
     """The one table of that name: a CSV file, a Parquet file, or a folder of Parquet files."""
-    parts = sorted((folder / stem).glob("part-*.parquet")) if (folder / stem).is_dir() else []
+    parts = _parts(folder / stem) if (folder / stem).is_dir() else []
     found = [path for suffix in (".csv", ".parquet") if (path := folder / f"{stem}{suffix}").exists()]
     if len(found) + bool(parts) != 1:
         value = ", ".join([path.name for path in found] + [f"{stem}/part-*.parquet"] * bool(parts))

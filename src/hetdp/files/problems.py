@@ -97,9 +97,10 @@ def _require_form(sheets: Sheets, findings: Findings) -> None:
     about = meta.get("about")
     if about is not None and not (isinstance(about, dict) and all(isinstance(x, str) for x in about.values())):
         findings.add(Fault("no words:", f"{sheets.name}, about", shown(about), "it is an object of texts"))
-    if meta.get("labels", TEXT) not in (TEXT, INTEGER):
-        rule = f"labels in CSV files are {TEXT!r} or {INTEGER!r}"
-        findings.add(Fault("unknown kind of labels", f"{sheets.name}, labels", shown(meta["labels"]), rule))
+    for key in ("labels", "classes"):
+        if meta.get(key, TEXT) not in (TEXT, INTEGER):
+            rule = f"{key} in CSV files are {TEXT!r} or {INTEGER!r}"
+            findings.add(Fault(f"unknown kind of {key}", f"{sheets.name}, {key}", shown(meta[key]), rule))
     if meta.get("notion", PURE.name) not in list(NOTIONS):
         rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
         findings.add(Fault("unknown notion", f"{sheets.name}, notion", shown(meta["notion"]), rule))
@@ -139,7 +140,7 @@ def _graph(sheets: Sheets, labels: Labels, duplicates: str, findings: Findings) 
     source, target = (_labels(sheets, table, end, findings) for end in ("source", "target"))
     unread: list[int] = []
     epsilon = epsilons(table.number_column("epsilon"), table.row, findings, unread)
-    classes = classes_of(table.class_column(findings), findings)
+    classes = classes_of(table.class_column(findings, sheets.meta.get("classes") == INTEGER), findings)
     ends = labels.indices(source), labels.indices(target)
     edges = Edges(source, target, epsilon, classes, table.row, unread)
     return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings)

@@ -72,7 +72,10 @@ def _save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
         with whole_file(Path(path)) as draft:
             write_parquet(draft, columns, "\n".join(lines_of(words)))
         return
-    words |= _kind_of_labels(columns["dataset"])
+    words |= _kind_of("labels", columns["dataset"])
+    if Path(path).exists() and not Path(path).is_file():  # a pipe has nothing beside it
+        _write_csv(Path(path), columns)
+        return
     with whole_file(sidecar_of(Path(path))) as beside, whole_file(Path(path)) as draft:
         _write_csv(draft, columns)
         words |= {"table_sha256": digest_of(draft)}
@@ -82,6 +85,7 @@ def _save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
 
 def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str) -> None:
     partial = partial if isinstance(partial, PartialMechanism) else PartialMechanism(p=partial)
+    _ = problem.identity  # refuses labels that cannot be written down
     if path == STANDARD or Path(path).suffix.lower() == ".json":
         _write_document(problem_document(problem, partial), path)
         return
@@ -91,7 +95,7 @@ def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str)
     sheets = {"datasets": dataset_columns(problem, partial), "edges": edge_columns(problem)}
     words = problem_words(problem)
     if tables == "csv":
-        words |= _kind_of_labels(sheets["datasets"]["dataset"])
+        words |= _kind_of("labels", sheets["datasets"]["dataset"]) | _kind_of("classes", sheets["edges"].get("class"))
     with whole_folder(Path(path), OURS) as draft:
         for name, columns in sheets.items():
             (_write_csv if tables == "csv" else write_parquet)(draft / f"{name}.{tables}", columns)
@@ -112,7 +116,7 @@ def digest_of(path: Path) -> str:
 
 def _proved(mechanism: Mechanism) -> Mechanism:
     """The mechanism with a certificate; what is not private is never written."""
-    if mechanism.certificate is None:
+    if not mechanism.is_as_proved:
         if isinstance(mechanism.problem, Outline):
             raise UsageError(
                 "this mechanism was loaded without its problem, so it cannot be proved",
@@ -139,5 +143,6 @@ def _write_csv(path: Path, columns: dict[str, Any]) -> None:
     (write_csv if len(next(iter(columns.values()))) <= SMALL_TABLE else write_large_csv)(path, columns)
 
 
-def _kind_of_labels(labels: Any) -> dict[str, str]:
-    return {} if labels.dtype == object else {"labels": INTEGER}
+def _kind_of(key: str, column: Any) -> dict[str, str]:
+    """What the texts of a CSV column stand for, if it is anything else than themselves."""
+    return {} if column is None or column.dtype == object else {key: INTEGER}

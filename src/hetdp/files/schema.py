@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import SHOWN_FAULTS, Fault, shown
 from hetdp.problem.findings import Findings
 
 VERSION = 1
@@ -15,7 +15,11 @@ MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", "binding")
 VALUES = ("z", "error", "p")  # from the one that keeps most to the one that keeps least
 PIN_COLUMNS = ("dataset", "p", "z", "error")
 LATER_COLUMNS = frozenset({"epsilon_back", "delta", "delta_back", "mu"})  # parameters of notions other than pure
-PROBLEM_KEYS = ("schema_version", "kind", "notion", "positive", "about", "labels", "datasets", "edges")
+PROBLEM_KEYS = ("schema_version", "kind", "notion", "positive", "about", "labels", "classes", "datasets", "edges")
+MECHANISM_KEYS = (
+    *("schema_version", "verb", "kind", "notion", "coordinate", "objective", "moved", "counts", "problem"),
+    *("certificate", "software", "labels", "table_sha256", "datasets"),
+)
 NUMBERS = frozenset({"epsilon", "p", "z", "error", "weight"})
 LABELS = frozenset({"dataset", "source", "target", "binding"})
 TEXT, INTEGER = "text", "integer"  # what labels in a CSV file are
@@ -49,7 +53,7 @@ def require_columns(
             meant |= {*get_close_matches(name, others, 1, CLOSE)}
             rule = f"{', '.join(needed)} must be there"
             findings.add(Fault("missing column", place, name, rule, instead_of(name, others)))
-    for name in (name for name in found if name not in meant):
+    for name in [name for name in found if name not in meant][:SHOWN_FAULTS]:
         if name in LATER_COLUMNS and name not in known:
             rule = "the notion 'pure' has no such parameter"
             findings.add(Fault("a column that would be ignored:", place, name, rule))
@@ -61,7 +65,7 @@ def require_columns(
 
 def require_keys(found: dict[str, Any], known: tuple[str, ...], place: str, findings: Findings) -> None:
     """Refuses keys that would be ignored, such as a misspelt one."""
-    for name in found:
+    for name in list(found)[: 2 * SHOWN_FAULTS]:
         if name not in known:
             rule = f"the keys are {', '.join(known)}"
             findings.add(Fault("unknown key", place, shown(name), rule, instead_of(name, list(known))))

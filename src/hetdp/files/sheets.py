@@ -11,7 +11,7 @@ from hetdp.files.formats.json_form import parse_json, read_json, table_of
 from hetdp.files.formats.tables import Table
 from hetdp.files.places import STANDARD, existing, open_document, open_table, reading, suffix_of
 from hetdp.files.saving import digest_of, sidecar_of
-from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, require_columns, require_version
+from hetdp.files.schema import MECHANISM_COLUMNS, MECHANISM_KEYS, VALUES, require_columns, require_keys, require_version
 from hetdp.problem.findings import Findings
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.pure import PURE
@@ -29,7 +29,7 @@ def open_sheet(path: str | Path) -> Sheet:
     """The sheet in a file, if it has the form of one; its numbers are looked at later."""
     if path == STANDARD or suffix_of(path) == ".json":
         name, meta = open_document(path)
-        table = table_of(meta, "datasets", name)
+        table = table_of(meta, "datasets", name, MECHANISM_COLUMNS)
     else:
         place, name = existing(path), str(path)
         table = reading(place, open_table, name, MECHANISM_COLUMNS)
@@ -37,6 +37,7 @@ def open_sheet(path: str | Path) -> Sheet:
     findings = Findings(name)
     if meta:
         require_version(meta, name, findings)
+        require_keys(meta, MECHANISM_KEYS, name, findings)
         if meta.get("kind", "mechanism") != "mechanism":
             findings.add(Fault("no mechanism, but of kind", name, shown(meta["kind"]), "its kind is 'mechanism'"))
         if meta.get("notion", PURE.name) not in list(NOTIONS):

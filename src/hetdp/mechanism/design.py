@@ -21,7 +21,7 @@ from hetdp.errors import NoExtensionError, UsageError
 from hetdp.mechanism.balanced import balanced_pins
 from hetdp.mechanism.compatibility import check
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
@@ -58,7 +58,7 @@ def design(problem: Problem, objective: str = "fair", partial: Any = None, engin
         chosen = balanced_pins(problem, engine)
     else:
         chosen = PartialMechanism(z=_fair(problem, pins, engine))
-    return replace(extend(problem, chosen, engine), objective=objective)
+    return sealed(replace(extend(problem, chosen, engine), objective=objective))
 
 
 def _fair(problem: Problem, pins: Floats, engine: str) -> Floats:

@@ -17,7 +17,7 @@ from hetdp.engines.contract import Engine, Role, Roles
 from hetdp.engines.registry import engine_for
 from hetdp.errors import Fault, NoExtensionError, VerificationError, shown
 from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.findings import Findings
 from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem
@@ -59,7 +59,7 @@ def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = 
         mechanism, fits = _from_pins(problem, pins, chosen, verify)
         moved = float(np.max(np.maximum(drops(given, pins), drops(-given, -pins)), initial=0.0))
         if fits and moved <= NEAR_MISS:
-            return replace(mechanism, moved=moved)
+            return sealed(replace(mechanism, moved=moved))
         progress.stage("searching again, from closed pins")
         pins = _close(problem, given, pins, chosen, upward)
     raise VerificationError(_certified(problem, _from_pins(problem, pins, chosen, verify)[0])[1])

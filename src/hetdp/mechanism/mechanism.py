@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.certificate.certificate import Certificate
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.certificate.certificate import Certificate, verify
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.explanation import BindingPath, binding_path
 from hetdp.problem.outline import Outline
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
+
+SEAL = "_sealed"  # what a copy made by `dataclasses.replace` does not have
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,18 @@ class Mechanism:
     def __post_init__(self) -> None:
         for array in (self.coordinates, self.pinned, self.links):
             array.flags.writeable = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != SEAL}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # in another process, arrays can be written to at first
+
+    @property
+    def is_as_proved(self) -> bool:
+        """Whether the certificate was made of these very values, here; a changed copy or a loaded file is not."""
+        return self.certificate is not None and SEAL in self.__dict__
 
     @cached_property
     def probabilities(self) -> Floats:
@@ -90,21 +104,17 @@ class Mechanism:
                 "only a mechanism with its problem can be explained",
                 "hetdp.load(path, problem) joins them",
             )
-        chain = self._chain(self.problem, self.problem.labels.index(dataset))
+        chain = [self.problem.labels.index(dataset)]
+        if not self.is_as_proved and not (found := verify(self.problem, self)).optimal:
+            rule = "only the best private mechanism is explained by its paths"
+            raise InputError("mechanism", [Fault("not the best one:", "mechanism", str(found).removesuffix("."), rule)])
+        bounded = ~self.pinned & (
+            self.is_as_proved | np.isfinite(self.coordinates)
+        )  # of others, no proof looks at links
+        while bounded[chain[-1]] and (link := int(self.links[chain[-1]])) >= 0:
+            chain.append(link)
         upper = bool(self.problem.answers[chain[0]] == 1)
         return binding_path(self.problem, chain[::-1], self.coordinates[chain[::-1]], upper)
-
-    def _chain(self, problem: Problem, dataset: int) -> list[int]:
-        """The links from a dataset on; a mechanism that was not made here may claim any."""
-        chain, seen = [dataset], {dataset}
-        while (link := int(self.links[chain[-1]])) >= 0:
-            if link in seen or link not in problem.graph.neighbours(chain[-1])[0]:
-                place, value = f"dataset {shown(problem.graph.label(chain[-1]))}", shown(problem.graph.label(link))
-                rule = "the dataset that binds another is its neighbour, and bindings lead to a pinned dataset"
-                raise InputError("mechanism", [Fault("bound by", place, value, rule)])
-            chain.append(link)
-            seen.add(link)
-        return chain
 
     def columns(self) -> dict[str, Any]:
         """The mechanism as a table: columns ready for any data frame, in graph order.
@@ -144,3 +154,9 @@ class Mechanism:
 def _unchanging(values: Floats) -> Floats:
     values.flags.writeable = False
     return values
+
+
+def sealed(mechanism: Mechanism) -> Mechanism:
+    """Marks a mechanism whose certificate was just made of its values."""
+    mechanism.__dict__[SEAL] = True
+    return mechanism

@@ -11,7 +11,7 @@ from hetdp.certificate.certificate import verify
 from hetdp.errors import Fault, InputError
 from hetdp.mechanism.compatibility import NEAR_MISS
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem
 
@@ -40,4 +40,4 @@ def polish(problem: Problem, values: Any, engine: str = "auto") -> Mechanism:
         raise InputError("values", [Fault("not private:", "values", str(certificate).removesuffix("."), rule)])
     z = values.coordinates if isinstance(values, Mechanism) else pins_of(values, problem)
     kept = PartialMechanism(z=np.where(problem.boundary_mask, z, np.nan))
-    return replace(extend(problem, kept, engine), objective="polish")
+    return sealed(replace(extend(problem, kept, engine), objective="polish"))

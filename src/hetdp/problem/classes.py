@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.problem.columns import column
+from hetdp.problem.columns import as_list, column
 from hetdp.problem.findings import Findings
 
 NONE = -1  # the number of an edge without a class
@@ -38,7 +38,9 @@ def classes_of(values: Any, findings: Findings) -> Classes | None:
     """A column of classes, None where an edge has none; no column, or one in which nothing stands, is None itself."""
     if values is None:
         return None
-    listed: Sequence[Any] = column("class", values, findings)
+    listed: Sequence[Any] = as_list(column("class", values, findings))
+    if "" in listed:
+        listed = [None if name == "" else name for name in listed]  # tables cannot tell the two apart
     known = dict.fromkeys(listed)
     known.pop(None, None)
     names = tuple(known)

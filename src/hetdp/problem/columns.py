@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from fractions import Fraction
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault, UsageError, shown
 from hetdp.problem.findings import Findings
 from hetdp.problem.space import Floats
 
@@ -26,6 +27,8 @@ def by_label(values: Any) -> Mapping[Any, Any] | None:
     if isinstance(values, Mapping):
         return values
     if hasattr(values, "index") and callable(getattr(values, "to_dict", None)):
+        if not getattr(values.index, "is_unique", True):
+            raise UsageError("an index that repeats a label", "values by label have one for each")
         converted = values.to_dict()
         return converted if isinstance(converted, Mapping) else None
     return None
@@ -56,6 +59,8 @@ def as_integers(values: Any) -> Integers | None:
     """The values as an integer array, or None if they are anything else; lists of mixed types stay what they are."""
     if isinstance(values, range):
         return np.arange(values.start, values.stop, values.step)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        return None  # what is masked is missing, and must not be read
     if hasattr(values, "__array__"):
         array = np.asarray(values)
         fits = array.ndim == 1 and (array.dtype.kind == "i" or (array.dtype.kind == "u" and _fits(array)))
@@ -119,6 +124,10 @@ def _number(value: Any) -> float | None:
 
 def _not_above(value: Decimal | Fraction) -> float:
     nearest = float(value)
+    if math.isinf(nearest) and abs(value) != math.inf:
+        return math.copysign(sys.float_info.max, nearest)
+    if nearest == 0.0:  # exact fractions of such numbers may not fit into memory
+        return 0.0
     if math.isfinite(nearest) and Fraction(nearest) > Fraction(value):
         return math.nextafter(nearest, -math.inf)
     return nearest

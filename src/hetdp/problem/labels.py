@@ -105,6 +105,8 @@ def labels_of(datasets: Any, findings: Findings, row: Callable[[int], str] = "da
     if integers is not None and np.array_equal(integers, np.arange(len(integers))):
         return RangeLabels(len(integers))
     names = as_list(datasets)
+    if any(issubclass(kind, np.generic) for kind in set(map(type, names))):
+        names = [name.item() if isinstance(name, np.generic) else name for name in names]
     if integers is None and not require_names("datasets", names, findings):
         findings.raise_if_any()
     labels = NamedLabels(names, integers)
@@ -130,8 +132,8 @@ def require_names(name: str, values: Any, findings: Findings) -> bool:
     if isinstance(values, np.ndarray) and values.dtype.kind not in "fO":
         return True
     try:
-        missing = {label for label in set(values) if label is None or label != label}
-        for at in [at for at, label in enumerate(values) if label in missing or label != label] if missing else []:
+        missing = {label for label in set(values) if _is_missing(label)}
+        for at in [at for at, label in enumerate(values) if _is_missing(label)] if missing else []:
             findings.add(Fault("missing label", f"{name}[{at}]", shown(values[at]), "a label is never missing"))
         return not missing
     except TypeError:
@@ -142,6 +144,14 @@ def require_names(name: str, values: Any, findings: Findings) -> bool:
                 rule, hint = "a label is hashable", "use a tuple in place of a list"
                 findings.add(Fault("label", f"{name}[{at}]", shown(value), rule, hint))
         return False
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, and the likes of pandas' NA, which says of nothing that it equals anything."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
 
 
 def _repeated(place: str, name: Hashable) -> Fault:

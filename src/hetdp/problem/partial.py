@@ -44,6 +44,8 @@ def pins_of(partial: Any, problem: Problem) -> Floats:
 
 def pins_on(outline: Outline | Problem, partial: Any) -> Floats:
     """The same where edges do not matter, or are not known yet."""
+    if hasattr(partial, "coordinates"):  # a mechanism pins every dataset
+        partial = PartialMechanism(z=partial.coordinates)
     if not isinstance(partial, PartialMechanism):
         partial = PartialMechanism(p=partial)
     findings = Findings("partial mechanism")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 from pathlib import Path
@@ -72,9 +73,9 @@ def _require_header(header: list[str], name: str) -> None:
     other = [separator for separator in ";\t|" if separator in header[0]]
     if len(header) == 1 and other:
         raise InputError(name, [Fault("fields that are separated by", name, shown(other[0]), RULE)])
-    for column in header:
-        if header.count(column) > 1:
-            raise InputError(name, [Fault("a column that is there twice:", name, column, "each column is there once")])
+    if len(set(header)) < len(header):
+        column = next(column for column, count in Counter(header).items() if count > 1)
+        raise InputError(name, [Fault("a column that is there twice:", name, column, "each column is there once")])
 
 
 def _cells(key: str, column: list[str]) -> list[Any]:

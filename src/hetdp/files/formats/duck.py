@@ -27,20 +27,25 @@ SETTINGS = {
 }
 INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"})
 PARQUET_RULE = "it is a Parquet file"
+PARQUET = "read_parquet(?, hive_partitioning=false)"  # the name of a folder is no column
+SURE_DIGITS = 15  # of a decimal, that its float still prints
 METADATA_KEY = "hetdp"
 
 
 def read_parquet(files: list[Path], name: str, known: tuple[str, ...]) -> Table:
     """The known columns of one table in Parquet files, rows in the order of the files; others are named only."""
-    paths = [str(file) for file in files]
+    paths = [_exactly(file) for file in files]
     with _refusals(name, PARQUET_RULE), connection() as database:
-        described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [paths]).fetchall()
-        kinds = {str(column): str(kind) for column, kind, *_ in described}
+        kinds = _kinds(database, paths[0])
+        _require_alike(database, paths, kinds, files, name)
         cells = [f"{_cell(column, kind, name)} AS {_name(column)}" for column, kind in kinds.items() if column in known]
         cells = cells or ["1 AS unknown"]  # what counts the rows
-        columns = database.execute(f"SELECT {', '.join(cells)} FROM read_parquet(?)", [paths]).fetchnumpy()
+        columns = database.execute(f"SELECT {', '.join(cells)} FROM {PARQUET}", [paths]).fetchnumpy()
         counts = database.execute("SELECT file_name, num_rows FROM parquet_file_metadata(?)", [paths]).fetchall()
     length = len(next(iter(columns.values())))
+    columns |= {
+        column: numerals.numbers(columns[column].tolist()) for column in kinds if _is_long(column, kinds[column])
+    }
     row = row_of(name) if len(files) == 1 else _row_of_parts(files, dict(counts))
     return Table(name, {column: columns.get(column, []) for column in kinds}, length, row)
 
@@ -48,7 +53,7 @@ def read_parquet(files: list[Path], name: str, known: tuple[str, ...]) -> Table:
 def parquet_metadata(path: Path, name: str) -> str | None:
     """What we wrote into a Parquet file beside its rows."""
     with _refusals(name, PARQUET_RULE), connection() as database:
-        found = database.execute("SELECT key, value FROM parquet_kv_metadata(?)", [str(path)]).fetchall()
+        found = database.execute("SELECT key, value FROM parquet_kv_metadata(?)", [_exactly(path)]).fetchall()
     values = [value for key, value in found if key == METADATA_KEY.encode()]
     return values[0].decode("utf-8", "replace") if values else None
 
@@ -60,11 +65,11 @@ def read_large_csv(path: Path, name: str, known: tuple[str, ...], integers: bool
     kinds = ", ".join(f"{_quoted(column)}: 'VARCHAR'" for column in header)
     source = (
         f"read_csv(?, auto_detect=false, header=true, delim=',', quote='\"', escape='\"', nullstr='', strict_mode=true,"
-        f" max_line_size=10000000, columns={{{kinds}}})"
+        f" max_line_size=10000000, hive_partitioning=false, columns={{{kinds}}})"
     )
     cells = ", ".join([*map(_name, chosen), "1::TINYINT AS rows"])
     with _refusals(name, CSV_RULE), connection() as database:
-        database.execute(f"CREATE TEMP TABLE sheet AS SELECT {cells} FROM {source}", [str(path)])
+        database.execute(f"CREATE TEMP TABLE sheet AS SELECT {cells} FROM {source}", [_exactly(path)])
         columns = {column: _csv_column(database, column, integers) for column in chosen}
         (length,) = database.execute("SELECT count(*) FROM sheet").fetchone()
     return Table(name, {column: columns.get(column, []) for column in header}, length, row_of(name))
@@ -101,6 +106,31 @@ def _database(_: int) -> Any:
     return load_whole("duckdb").connect(":memory:", config=SETTINGS)
 
 
+def _exactly(path: Path) -> str:
+    """A path as DuckDB must be told it: a bracket, a star or a question mark would be a pattern for other files."""
+    return re.sub(r"([*?[])", r"[\1]", str(path))
+
+
+def _kinds(database: Any, path: str) -> dict[str, str]:
+    described = database.execute(f"DESCRIBE SELECT * FROM {PARQUET}", [[path]]).fetchall()
+    return {str(column): str(kind) for column, kind, *_ in described}
+
+
+def _require_alike(database: Any, paths: list[str], kinds: dict[str, str], files: list[Path], name: str) -> None:
+    """Parts have the same columns of the same types: DuckDB would round to those of the first, and drop others."""
+    for path, file in zip(paths[1:], files[1:], strict=True):
+        if (found := _kinds(database, path)) != kinds:
+            value = ", ".join(f"{column} {kind}" for column, kind in sorted(found.items() ^ kinds.items()))
+            rule = f"all parts have the columns and types of {files[0].name}"
+            raise InputError(name, [Fault("a part that differs:", f"{file.parent.name}/{file.name}", value, rule)])
+
+
+def _is_long(column: str, kind: str) -> bool:
+    """Whether a column holds decimals of more digits than a float keeps, which are then read as text."""
+    width = re.match(r"DECIMAL\((\d+)", kind)
+    return column in NUMBERS and width is not None and int(width[1]) > SURE_DIGITS
+
+
 def _row_of_parts(files: list[Path], counts: dict[str, int]) -> Callable[[int], str]:
     """How messages name a row of a table in several files."""
     ends = np.cumsum([counts[str(file)] for file in files])
@@ -119,7 +149,7 @@ def _cell(column: str, kind: str, name: str) -> str:
     if column in NUMBERS:
         if kind == "FLOAT":  # as the decimal it prints as
             return f"CAST(CAST({quoted} AS VARCHAR) AS DOUBLE)"
-        numeric = kind == "DOUBLE" or kind in INTEGERS or kind.startswith("DECIMAL")
+        numeric = kind == "DOUBLE" or kind in INTEGERS or (kind.startswith("DECIMAL") and not _is_long(column, kind))
         return f"CAST({quoted} AS DOUBLE)" if numeric else f"CAST({quoted} AS VARCHAR)"
     if kind in INTEGERS or kind == "VARCHAR" or (column not in LABELS and kind in ("BOOLEAN", "DOUBLE")):
         return quoted
@@ -170,7 +200,7 @@ def _copy(path: Path, columns: dict[str, Any], options: str) -> None:
         with connection() as database:
             database.register("sheet", columns)
             database.execute(f"COPY (SELECT {cells} FROM sheet) TO {_quoted(str(path))} ({options})")
-    except load_whole("duckdb").Error as refusal:
+    except (load_whole("duckdb").Error, RuntimeError) as refusal:  # the latter for names that are no Unicode
         raise OSError(5, str(refusal).rpartition(": ")[2]) from None
 
 
@@ -186,12 +216,16 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_database.cache_clear)  # a child must not end with threads that it does not have
+
+
 @contextmanager
 def _refusals(name: str, rule: str) -> Iterator[None]:
     """What DuckDB cannot read, in our words; of its own only the first line."""
     try:
         yield
-    except load_whole("duckdb").Error as refusal:
+    except (load_whole("duckdb").Error, RuntimeError) as refusal:
         raise InputError(name, [_told(str(refusal), name, rule)]) from None
 
 

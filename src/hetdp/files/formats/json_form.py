@@ -47,8 +47,8 @@ def parse_json(text: str, name: str) -> dict[str, Any]:
     return document
 
 
-def table_of(document: dict[str, Any], key: str, name: str) -> Table:
-    """The records under a key as a table, with None where a record lacks a field."""
+def table_of(document: dict[str, Any], key: str, name: str, known: tuple[str, ...]) -> Table:
+    """The records under a key as a table, with None where a record lacks a field; other fields are named only."""
     records = document.get(key)
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         what = "missing key" if records is None else "no list of records:"
@@ -56,8 +56,8 @@ def table_of(document: dict[str, Any], key: str, name: str) -> Table:
         others = [other for other, value in document.items() if isinstance(value, list)]
         raise InputError(name, [Fault(what, name, key, rule, instead_of(key, others) if records is None else "")])
     fields = dict.fromkeys(field for record in records for field in record)
-    columns = {field: [record.get(field) for record in records] for field in fields}
-    for field in NUMBERS & fields.keys():
+    columns = {field: [record.get(field) for record in records] if field in known else [] for field in fields}
+    for field in NUMBERS & fields.keys() & {*known}:
         columns[field] = [_number(value) for value in columns[field]]
     return Table(key, columns, len(records), lambda at: f"{key}[{at}]")
 

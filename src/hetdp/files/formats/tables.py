@@ -12,6 +12,9 @@ from hetdp.errors import Fault, shown
 from hetdp.files.schema import LABEL_RULE
 from hetdp.problem.findings import Findings
 
+INTEGER_TEXT = "0|-?[1-9][0-9]{0,4000}"
+DEEPEST = 20  # lists within lists that a label may be
+
 
 class Table(NamedTuple):
     """Columns of equal length.
@@ -31,8 +34,8 @@ class Table(NamedTuple):
     def label_column(self, name: str, findings: Findings, integers: bool = False) -> Any:
         """A column of labels: lists become tuples, which can be looked up, and texts integers where that was said."""
         column = self.columns[name]
-        if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
-            return column
+        if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and not np.ma.is_masked(column):
+            return np.asarray(column)
         values = column.tolist() if isinstance(column, np.ndarray) else column
         kinds = set(map(type, values))
         if kinds == {str}:
@@ -48,14 +51,14 @@ class Table(NamedTuple):
                 return numbers
         except ValueError:
             pass
-        wrong = next(at for at, text in enumerate(values) if not re.fullmatch("0|-?[1-9][0-9]{0,4000}", text, re.ASCII))
+        wrong = next(at for at, text in enumerate(values) if not re.fullmatch(INTEGER_TEXT, text))
         rule = "the file says that its labels are integers"
         findings.add(Fault("no integer:", f"{self.row(wrong)}, {name}", shown(values[wrong]), rule))
         return values
 
-    def _label(self, name: str, at: int, value: Any, findings: Findings) -> Any:
-        if isinstance(value, list) and value:
-            return tuple(self._label(name, at, part, findings) for part in value)
+    def _label(self, name: str, at: int, value: Any, findings: Findings, depth: int = 0) -> Any:
+        if isinstance(value, list) and value and depth < DEEPEST:
+            return tuple(self._label(name, at, part, findings, depth + 1) for part in value)
         if value is None:
             findings.add(Fault("missing label", f"{self.row(at)}, {name}", "", LABEL_RULE))
         elif isinstance(value, bool) or not isinstance(value, (str, int, float)):
@@ -63,12 +66,14 @@ class Table(NamedTuple):
             return None
         return value
 
-    def class_column(self, findings: Findings) -> Any:
+    def class_column(self, findings: Findings, integers: bool = False) -> Any:
         """The classes of edges, None where an edge has none; None if there is no such column."""
         column = self.columns.get("class")
-        if column is None or (isinstance(column, np.ndarray) and column.dtype.kind in "iu"):
-            return column.tolist() if isinstance(column, np.ma.MaskedArray) else column
+        if column is None:
+            return None
         values = column.tolist() if isinstance(column, np.ndarray) else column
+        if integers:
+            return [value if value is None else _integer(value) for value in values]
         if set(map(type, values)) <= {str, int, type(None)}:
             return values
         return [None if value is None else self._label("class", at, value, findings) for at, value in enumerate(values)]
@@ -95,3 +100,8 @@ class Table(NamedTuple):
                     Fault("neither true nor false:", f"{self.row(at)}, {name}", shown(value), "it is one of them")
                 )
         return np.array([known.get(value, False) if isinstance(value, (bool, str)) else False for value in values])
+
+
+def _integer(value: Any) -> Any:
+    """A text that an integer prints as, as that integer."""
+    return int(value) if isinstance(value, str) and re.fullmatch(INTEGER_TEXT, value) else value

@@ -20,7 +20,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     What is there already and is no plain file (a pipe, a terminal) is written to as it is.
     """
     with _refusals(path):
-        place = path.resolve()
+        place = _resolved(path)
         if place.is_dir():
             raise IsADirectoryError(21, "it is a folder")
         if place.exists() and not place.is_file():
@@ -29,6 +29,8 @@ def whole_file(path: Path) -> Iterator[Path]:
         draft = _draft(place)
         try:
             yield draft
+            if place.exists():
+                shutil.copymode(place, draft)
             draft.replace(place)
         finally:
             draft.unlink(missing_ok=True)
@@ -41,10 +43,10 @@ def whole_folder(path: Path, ours: frozenset[str]) -> Iterator[Path]:
     An older one is replaced only if it holds nothing but files of these names.
     """
     with _refusals(path):
-        place = path.resolve()
+        place = _resolved(path)
         if place.exists() and not place.is_dir():
             raise NotADirectoryError(20, "it is a file")
-        strangers = sorted({entry.name for entry in place.iterdir()} - ours) if place.exists() else []
+        strangers = _strangers(place, ours) if place.exists() else []
         if strangers:
             raise FileExistsError(17, f"it holds other files, such as {strangers[0]!r}")
         draft = _draft(place)
@@ -64,14 +66,30 @@ def _take_the_place(draft: Path, place: Path) -> None:
     place.rename(before)
     try:
         draft.rename(place)
-    except OSError:
-        before.rename(place)
+    except BaseException:
+        if not place.exists():
+            before.rename(place)
         raise
     shutil.rmtree(before, ignore_errors=True)
 
 
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except RuntimeError:
+        raise OSError(40, "its links lead in a circle") from None
+
+
+def _strangers(place: Path, ours: frozenset[str]) -> list[str]:
+    """What a folder holds beside files of ours; the folders within may hold parts of a table."""
+    found = [entry.name for entry in place.iterdir() if entry.name not in ours]
+    for folder in (entry for entry in place.iterdir() if entry.name in ours and entry.is_dir()):
+        found += [f"{folder.name}/{entry.name}" for entry in folder.iterdir() if not entry.name.startswith("part-")]
+    return sorted(found)
+
+
 def _draft(place: Path, word: str = "draft") -> Path:
-    return place.with_name(f".{place.name}.{os.getpid()}.{word}")
+    return place.with_name(f".{place.name}.{os.getpid()}-{os.urandom(4).hex()}.{word}")
 
 
 @contextmanager
