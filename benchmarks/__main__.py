@@ -62,7 +62,7 @@ def pages(quick: bool) -> Iterator[str]:
     yield "files. Asked for: whole ≤ 2. *read* includes looking up labels, sorting arcs and flooring each ε; *whole*"
     yield "also makes the digest that ties a mechanism to its problem."
     yield ""
-    yield from files.sections(arcs, min(rounds, 5))
+    yield from files.sections(arcs, rounds)
     yield ""
     yield "Problems as CSV, with labels that are said to be integers, and with labels that are text:"
     yield ""

@@ -31,7 +31,7 @@ def answers_of(query: Any, labels: Labels, positive: Any = None) -> Answers:
     plain = isinstance(values, np.ndarray) and values.dtype.kind in "iub"
     if not plain:
         _require_one_kind(values, labels, findings)
-    answers = distinct(values).tolist() if plain else _distinct(values, labels, findings)
+    answers = _different(values) if plain else _distinct(values, labels, findings)
     first = _first_answer(answers, positive, labels, values, findings)
     findings.raise_if_any()
     if plain:
@@ -65,6 +65,17 @@ def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: Finding
         ordered[position] = value
     integers = set(map(type, ordered)) == {int}
     return np.array(ordered) if integers else ordered
+
+
+def _different(values: NDArray[Any]) -> list[Any]:
+    """The different values of an array, sorted only if there are more than two."""
+    if not len(values):
+        return []
+    least, greatest = values.min(), values.max()
+    if ((values == least) | (values == greatest)).all():
+        return [*dict.fromkeys([least.item(), greatest.item()])]
+    found: list[Any] = distinct(values).tolist()
+    return found
 
 
 def _require_one_kind(values: Any, labels: Labels, findings: Findings) -> None:
