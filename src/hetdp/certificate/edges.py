@@ -17,8 +17,8 @@ import numpy as np
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_holds, crossing_slack
 from hetdp.interrupts import load_whole
+from hetdp.problem.building.threads import spread
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Space
-from hetdp.problem.threads import spread
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetdp.errors import Fault, UsageError, shown
 from hetdp.files.frames import plain_column
-from hetdp.problem.arcs import both_directions
+from hetdp.problem.building.arcs import both_directions
 from hetdp.problem.columns import Integers, column
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph

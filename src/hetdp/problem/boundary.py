@@ -19,7 +19,7 @@ def boundary_of(graph: DatasetGraph, answers: Answers) -> Mask:
     """
     mask = np.zeros(graph.size, dtype=np.bool_)
     if graph.arc_count > SMALL:
-        load_whole("hetdp.problem.compiled").mark_boundary(graph.indptr, graph.targets, answers, mask)
+        load_whole("hetdp.problem.building.compiled").mark_boundary(graph.indptr, graph.targets, answers, mask)
     else:
         mark_boundary(graph.indptr.tolist(), graph.targets.tolist(), answers.tolist(), mask)
     mask.flags.writeable = False

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, counted
 from hetdp.problem import validation
-from hetdp.problem.arcs import Arcs, both_directions, merge, repeats, unbounded
+from hetdp.problem.building.arcs import Arcs, both_directions, merge, repeats, unbounded
+from hetdp.problem.building.decimals import marks_of, raise_to_written, unmarked
+from hetdp.problem.building.rows import Rows, merged, rows_of
 from hetdp.problem.classes import Classes
-from hetdp.problem.decimals import marks_of, raise_to_written, unmarked
 from hetdp.problem.findings import Findings
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
-from hetdp.problem.rows import Rows, merged, rows_of
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices
 from hetdp.problem.validation import Edges
 

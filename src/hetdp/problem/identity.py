@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, shown
-from hetdp.problem.threads import spread
+from hetdp.problem.building.threads import spread
 
 if TYPE_CHECKING:
     from hetdp.problem.problem import Problem

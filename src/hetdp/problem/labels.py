@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from hetdp.errors import Fault, UnknownDatasetError, shown
+from hetdp.problem.building.lookup import Lookup, union
 from hetdp.problem.columns import Integers, as_integers, as_list, column
 from hetdp.problem.findings import Findings
-from hetdp.problem.lookup import Lookup, union
 from hetdp.problem.space import Indices
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import Fault, shown
-from hetdp.problem.arcs import Arcs
+from hetdp.problem.building.arcs import Arcs
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import column, numbers
 from hetdp.problem.findings import Findings

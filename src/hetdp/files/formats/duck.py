@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +14,11 @@ from hetdp.errors import Fault, InputError
 from hetdp.files.formats import numerals
 from hetdp.files.formats.csv_form import RULE as CSV_RULE
 from hetdp.files.formats.csv_form import header_of, row_of
+from hetdp.files.formats.database import connection, forget
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import LABELS, NUMBERS
 from hetdp.interrupts import load_whole
 
-SETTINGS = {
-    "autoinstall_known_extensions": "false",  # nothing is ever fetched
-    "autoload_known_extensions": "false",
-    "pandas_analyze_sample": "0",  # a column of Python values is text, even if it begins with thousands of Nones
-}
 INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"})
 PARQUET_RULE = "it is a Parquet file"
 PARQUET = "read_parquet(?, hive_partitioning=false)"  # the name of a folder is no column
@@ -84,26 +78,6 @@ def write_parquet(path: Path, columns: dict[str, Any], metadata: str | None = No
 def write_large_csv(path: Path, columns: dict[str, Any]) -> None:
     """The same table that `csv_form.write_csv` writes."""
     _copy(path, columns, "FORMAT csv, HEADER true")
-
-
-@contextmanager
-def connection() -> Iterator[Any]:
-    """A connection of its own to a database in memory; what is made on it ends with it."""
-    cursor = _database(os.getpid()).cursor()
-    try:
-        yield cursor
-    except RuntimeError as refusal:
-        if "interrupted" in str(refusal):  # what DuckDB makes of Ctrl-C
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        cursor.close()
-
-
-@cache
-def _database(_: int) -> Any:
-    """One database for each process: to make one takes longer than to read a small file, and a fork must not share."""
-    return load_whole("duckdb").connect(":memory:", config=SETTINGS)
 
 
 def _exactly(path: Path) -> str:
@@ -196,12 +170,24 @@ def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
 
 def _copy(path: Path, columns: dict[str, Any], options: str) -> None:
     cells = ", ".join(f"{_written(column, values)} AS {_name(column)}" for column, values in columns.items())
+    command = f"COPY (SELECT {cells} FROM sheet) TO {_quoted(str(path))} ({options})"
+    duckdb = load_whole("duckdb")
     try:
-        with connection() as database:
-            database.register("sheet", columns)
-            database.execute(f"COPY (SELECT {cells} FROM sheet) TO {_quoted(str(path))} ({options})")
-    except (load_whole("duckdb").Error, RuntimeError) as refusal:  # the latter for names that are no Unicode
+        _run_on(columns, command)
+    except duckdb.IOException as refusal:
         raise OSError(5, str(refusal).rpartition(": ")[2]) from None
+    except (duckdb.Error, RuntimeError):
+        forget()  # a database that has served thousands of tables was seen to fail once, inside
+        try:
+            _run_on(columns, command)
+        except (duckdb.Error, RuntimeError) as refusal:  # the latter for names that are no Unicode
+            raise OSError(5, str(refusal).rpartition(": ")[2]) from None
+
+
+def _run_on(columns: dict[str, Any], command: str) -> None:
+    with connection() as database:
+        database.register("sheet", columns)
+        database.execute(command)
 
 
 def _written(column: str, values: Any) -> str:
@@ -214,10 +200,6 @@ def _name(column: str) -> str:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_database.cache_clear)  # a child must not end with threads that it does not have
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from hetdp.problem import boundary, decimals
+from hetdp.problem import boundary
+from hetdp.problem.building import decimals
 
 SHORT = 32  # arcs of a row that insertion may put in order
 DIGIT = 11  # bits of a tail that one pass looks at

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.interrupts import load_whole
+from hetdp.problem.building.threads import slices, spread
 from hetdp.problem.columns import Integers, distinct
 from hetdp.problem.space import SMALL, Indices
-from hetdp.problem.threads import slices, spread
 
 SPREAD = 8  # a table may have so many entries for each integer
 BLOCK = 1 << 16  # small enough to stay in the cache; little is one block, and needs no threads
@@ -45,7 +45,7 @@ class Lookup:
         found = np.empty(len(wanted), dtype=self._number)
         find = self._search if self._table is None else self._read
         if self._table is None and len(wanted) > SMALL:
-            find = partial(self._search_cells, load_whole("hetdp.problem.compiled").find, *self._cells)
+            find = partial(self._search_cells, load_whole("hetdp.problem.building.compiled").find, *self._cells)
 
         def work(piece: slice) -> None:
             found[piece] = find(self._offset(wanted[piece]))

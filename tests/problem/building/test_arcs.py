@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.problem.arcs import both_directions, merge, repeats, unbounded
+from hetdp.problem.building.arcs import both_directions, merge, repeats, unbounded
 from hetdp.problem.space import SMALL
 
 EPSILON = st.sampled_from([0.0, 0.1, 0.3, 2.0, math.inf])

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.interrupts import load_whole
+from hetdp.problem.building.threads import slices, spread
 from hetdp.problem.space import SMALL, Floats, Mask
-from hetdp.problem.threads import slices, spread
 
 Marks = NDArray[np.uint64]
 
@@ -62,7 +62,7 @@ def raise_to_written(floored: Floats, lowered: Mask) -> Floats:
 def marks_of(written: Floats) -> Marks:
     """The marks of many ε."""
     bits, marks = written.view(np.int64), np.empty(len(written), dtype=np.int64)
-    each = load_whole("hetdp.problem.compiled").mark_each if len(written) > SMALL else mark_all
+    each = load_whole("hetdp.problem.building.compiled").mark_each if len(written) > SMALL else mark_all
 
     def work(piece: slice) -> None:
         with np.errstate(all="ignore"):

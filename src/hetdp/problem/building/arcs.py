@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.problem.decimals import UNBOUNDED, marks_of
-from hetdp.problem.rows import Rows, rows_of
+from hetdp.problem.building.decimals import UNBOUNDED, marks_of
+from hetdp.problem.building.rows import Rows, rows_of
 from hetdp.problem.space import SMALL, Floats, Indices, Mask
 
 

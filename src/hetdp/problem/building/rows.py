@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.interrupts import load_whole
+from hetdp.problem.building.threads import CORES, slices, spread
 from hetdp.problem.space import Indices
-from hetdp.problem.threads import CORES, slices, spread
 
 Loads = NDArray[np.uint64]
 Dealt = tuple[Indices, Indices, Loads]
@@ -63,7 +63,7 @@ def merged(rows: Rows) -> tuple[Rows, bool]:
     """
     if not rows.repeated:
         return rows, True
-    kept, agree = load_whole("hetdp.problem.compiled").merge(rows.indptr, rows.targets, rows.loads)
+    kept, agree = load_whole("hetdp.problem.building.compiled").merge(rows.indptr, rows.targets, rows.loads)
     for column in (rows.targets, rows.loads):
         column.resize(kept, refcheck=False)  # gives the rest back; nobody else has seen them
     return rows._replace(repeated=0), agree
@@ -71,7 +71,7 @@ def merged(rows: Rows) -> tuple[Rows, bool]:
 
 def _deal(dealers: list[Dealt], shift: int, buckets: int) -> tuple[Dealt, NDArray[np.int64]]:
     """The arcs by bucket, and where the buckets begin and end; each dealer has places of its own in every bucket."""
-    compiled = load_whole("hetdp.problem.compiled")
+    compiled = load_whole("hetdp.problem.building.compiled")
     counts = np.zeros((len(dealers), buckets), dtype=np.int64)
     spread(lambda at: compiled.count(*dealers[at][:2], shift, counts[at]), range(len(dealers)))
     ends = np.cumsum(counts.T).reshape(counts.T.shape)
@@ -84,7 +84,7 @@ def _deal(dealers: list[Dealt], shift: int, buckets: int) -> tuple[Dealt, NDArra
 
 def _order(dealt: Dealt, bounds: NDArray[np.int64], shift: int, size: int) -> Rows:
     """Every bucket in order, and the rows in it."""
-    order = load_whole("hetdp.problem.compiled").order
+    order = load_whole("hetdp.problem.building.compiled").order
     indptr, repeated = np.zeros(size + 1, dtype=np.int64), list[int]()
 
     def work(buckets: slice) -> None:

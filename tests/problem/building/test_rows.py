@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem import arcs, decimals, graph, lookup, rows
+from hetdp.problem import graph
+from hetdp.problem.building import arcs, decimals, lookup, rows
 from hetdp.problem.space import SMALL
 
 EPSILON = st.one_of(st.sampled_from([0.0, -0.0, math.inf, 0.1, 0.3, 1e-12, 1e3]), st.floats(0.0, 1e6))

@@ -1,0 +1,46 @@
+"""DuckDB, loaded when it is first needed: one database in memory for each process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from hetdp.interrupts import load_whole
+
+SETTINGS = {
+    "autoinstall_known_extensions": "false",  # nothing is ever fetched
+    "autoload_known_extensions": "false",
+    "pandas_analyze_sample": "0",  # a column of Python values is text, even if it begins with thousands of Nones
+}
+
+
+@contextmanager
+def connection() -> Iterator[Any]:
+    """A connection of its own to a database in memory; what is made on it ends with it."""
+    cursor = _database(os.getpid()).cursor()
+    try:
+        yield cursor
+    except RuntimeError as refusal:
+        if "interrupted" in str(refusal):  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        cursor.close()
+
+
+@cache
+def _database(_: int) -> Any:
+    """One database for each process: to make one takes longer than to read a small file, and a fork must not share."""
+    return load_whole("duckdb").connect(":memory:", config=SETTINGS)
+
+
+def forget() -> None:
+    """Lets the next connection begin with a new database."""
+    _database.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=forget)  # a child must not end with threads that it does not have
