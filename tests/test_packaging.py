@@ -12,6 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 from hetdp.version import VERSION
+from tests.documents.pages import blocks, is_as_said, printed, typed
 
 ROOT = Path(__file__).parent.parent
 METADATA = f"hetdp-{VERSION}.dist-info/"
@@ -61,6 +62,21 @@ def test_the_wheel_works_where_nothing_else_is_installed(wheel: Path, tmp_path: 
     assert run(python, "-c", LOADED, cwd=tmp_path).strip() == "[]", "import hetdp must load no heavy library"
     run(python, "-c", IMPORT_ALL, cwd=tmp_path)
     assert run(python, "-m", "hetdp.cli.demo", cwd=tmp_path).strip()
+    follow(ROOT / "README.md", python, tmp_path)
+
+
+def follow(page: Path, python: Path, folder: Path) -> None:
+    """Does what a page says, word for word, with what was installed."""
+    kinds = [block.kind for block in blocks(page)]
+    assert {"python", "console"} <= {*kinds}
+    for block in blocks(page):
+        if block.kind == "python":
+            (folder / "block.txt").write_text(block.text, encoding="utf-8")
+            run(python, "-m", "doctest", "block.txt", cwd=folder)
+        elif block.kind == "console":
+            commands = list(typed(block))
+            for command, got in zip(commands, printed(commands, folder, python.parent), strict=True):
+                assert is_as_said(command.output, got), f"{command.command}\n{got}"
 
 
 def empty_environment(folder: Path) -> Path:

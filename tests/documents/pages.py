@@ -86,14 +86,20 @@ def _end_of_command(lines: list[str], at: int) -> int:
     return end
 
 
-def printed(commands: list[Typed], folder: Path) -> list[str]:
-    """What each of these commands prints, standard output and standard error as a terminal shows them."""
+def printed(commands: list[Typed], folder: Path, programs: Path | None = None) -> list[str]:
+    """What each of these commands prints, standard output and standard error as a terminal shows them.
+
+    Args:
+        commands: what is typed.
+        folder: where.
+        programs: the folder in which `hetdp` and `python` are found; by default they are those that run the tests.
+    """
     save = f"__status=$?; printf '{END.encode('unicode_escape').decode()}'; (exit $__status)\n"
     script = "".join(typed.command + save for typed in commands)
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=folder,
-        env=_environment(),
+        env=_environment(programs),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -104,12 +110,13 @@ def printed(commands: list[Typed], folder: Path) -> list[str]:
     return outputs + [""] * (len(commands) - len(outputs))
 
 
-def _environment() -> dict[str, str]:
-    """The reader's: `hetdp` and `python` are found, with this very code, and nothing of ours is set."""
-    ours = ("HETDP_", "NUMBA_", "PYTEST_", "COV_")
+def _environment(programs: Path | None) -> dict[str, str]:
+    """The reader's: `hetdp` and `python` are found, and nothing of ours is set; by default, with this very code."""
+    ours = ("HETDP_", "NUMBA_", "PYTEST_", "COV_", "PYTHON")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    folders = [str(Path(sys.executable).parent), kept.get("PATH", os.defpath)]
-    return kept | {"PATH": os.pathsep.join(folders), "PYTHONPATH": str(ROOT / "src"), "TERM": "dumb"}
+    folders = [str(programs or Path(sys.executable).parent), kept.get("PATH", os.defpath)]
+    source = {} if programs else {"PYTHONPATH": str(ROOT / "src")}
+    return kept | {"PATH": os.pathsep.join(folders), "TERM": "dumb"} | source
 
 
 def complaints(page: Path, folder: Path) -> list[str]:

@@ -12,7 +12,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.theory.pure import HALVED, LARGEST, PURE, across, add_down, meet, meeting, step
+from hetdp.theory.pure import HALVED, LARGEST, PURE, across, add_down, meet, step
 from tests.theory.exact import crosses, decided, is_at_most_bound, precision, ulps_below_bound
 from tests.theory.step_points import EPSILONS, POINTS, nudged
 
@@ -147,7 +147,7 @@ def test_add_down_is_the_largest_float_not_above_the_exact_sum(z, epsilon):
 
 @pytest.mark.parametrize("epsilon", [*EPSILONS, *np.geomspace(1e-12, 1e3, 400).tolist(), 0.999999, 1.0000001])
 def test_the_meeting_point_is_rounded_down_and_close(epsilon):
-    found = float(meeting(np.array([epsilon]))[0])
+    found = meet(epsilon)
     if epsilon == 0.0:
         assert found == 0.0
         return
@@ -162,7 +162,7 @@ def test_the_meeting_point_is_rounded_down_and_close(epsilon):
 
 def test_two_neighbours_at_their_meeting_point_are_private():
     for epsilon in np.geomspace(1e-12, 600.0, 500).tolist():
-        at = float(meeting(np.array([epsilon]))[0])
+        at = meet(epsilon)
         assert is_at_most_bound(at, -at, epsilon)
         assert not is_at_most_bound(at * (1 + 1e-12), -at * (1 + 1e-12), epsilon)
 

@@ -10,7 +10,6 @@ import numpy as np
 from hetdp.engines.registry import engine_for
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
-from hetdp.theory.pure import meeting
 
 
 def balanced_pins(problem: Problem, engine: str = "auto") -> PartialMechanism:
@@ -20,10 +19,13 @@ def balanced_pins(problem: Problem, engine: str = "auto") -> PartialMechanism:
     ≥ 0, so it serves both answers; they are rounded toward ½, so the pins are exactly private as they stand.
     """
     graph, answers = problem.graph, problem.answers
-    start = np.full(graph.size, np.inf)
+    least = np.full(graph.size, np.inf)  # the least ε across, where two meet first
     for block in graph.edge_blocks():
         across = np.flatnonzero(answers[block.source] != answers[block.target])
-        np.minimum.at(start, block.source[across], meeting(block.parameters[0][across]))
+        np.minimum.at(least, block.source[across], block.parameters[0][across])
+    start = np.full(graph.size, np.inf)
+    different, which = np.unique(least[problem.boundary_mask], return_inverse=True)
+    start[problem.boundary_mask] = np.array([problem.notion.meet(epsilon) for epsilon in different.tolist()])[which]
     labels = engine_for(engine, graph, problem.notion, "grow").grow(graph, problem.notion, start).labels
     signed = np.where(answers == 1, labels, -labels)
     return PartialMechanism(z=np.where(problem.boundary_mask, signed, np.nan))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -104,14 +104,8 @@ class Mechanism:
                 "only a mechanism with its problem can be explained",
                 "hetdp.load(path, problem) joins them",
             )
-        chain = [self.problem.labels.index(dataset)]
-        if not self.is_as_proved and not (found := verify(self.problem, self)).optimal:
-            rule = "only the best private mechanism is explained by its paths"
-            raise InputError("mechanism", [Fault("not the best one:", "mechanism", str(found).removesuffix("."), rule)])
-        bounded = ~self.pinned & (
-            self.is_as_proved | np.isfinite(self.coordinates)
-        )  # of others, no proof looks at links
-        while bounded[chain[-1]] and (link := int(self.links[chain[-1]])) >= 0:
+        links, chain = proved_best(self.problem, self).links, [self.problem.labels.index(dataset)]
+        while (link := int(links[chain[-1]])) >= 0:
             chain.append(link)
         upper = bool(self.problem.answers[chain[0]] == 1)
         return binding_path(self.problem, chain[::-1], self.coordinates[chain[::-1]], upper)
@@ -160,3 +154,18 @@ def sealed(mechanism: Mechanism) -> Mechanism:
     """Marks a mechanism whose certificate was just made of its values."""
     mechanism.__dict__[SEAL] = True
     return mechanism
+
+
+def proved_best(problem: Problem, mechanism: Mechanism) -> Mechanism:
+    """The mechanism with a proof that it is the best one; otherwise its links explain nothing."""
+    if mechanism.is_as_proved:
+        return mechanism
+    certificate = verify(problem, mechanism)
+    if not certificate.optimal:
+        rule = "only the best private mechanism is explained by its paths"
+        raise InputError(
+            "mechanism", [Fault("not the best one:", "mechanism", str(certificate).removesuffix("."), rule)]
+        )
+    nobody_looked = mechanism.pinned | np.isinf(mechanism.coordinates)
+    links = np.where(nobody_looked, -1, mechanism.links)
+    return sealed(replace(mechanism, certificate=certificate, links=links))

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from hetdp.theory.coordinate import LAPLACE, Floats
+from hetdp.theory.coordinate import LAPLACE
 from hetdp.theory.notion import Notion
 
 LARGEST = 1.7976931348623157e308
@@ -69,24 +67,11 @@ def quick(z: float, epsilon: float) -> float:
     return z + epsilon
 
 
-def meeting(epsilon: Floats) -> Floats:
-    """The coordinate ±z = log((1 + e^ε)/2), rounded down, at which two neighbours with different answers meet.
-
-    Neither can be more accurate unless the other is less: the error 1/(1 + e^ε) of both is the least worst error.
-
-    >>> bool(abs(meeting(np.array([1.0]))[0] - np.log((1 + np.e) / 2)) < 1e-14)
-    True
-    """
-    small = np.log1p(0.5 * np.expm1(np.minimum(epsilon, 1.0)))
-    large = (epsilon - LN2_HI) + np.log1p(np.exp(-epsilon))
-    return np.asarray(np.where(epsilon <= 1.0, small, large) * EIGHT_ULPS_DOWN)
-
-
 def meet(epsilon: float) -> float:
     """The label of both ends of an edge between the answers when neither is worse: log((1 + e^ε)/2), rounded down.
 
-    It is what `meeting` gives for arrays, up to a rounding, but from the functions that engines compile; and it is not
-    below ε/2, as the exact value is never.
+    Neither can be more accurate unless the other is less: the error 1/(1 + e^ε) of both is the least worst error. It is
+    not below ε/2, as the exact value is never.
 
     >>> meet(0.0), round(meet(1.0), 4)
     (0.0, 0.6201)

@@ -13,7 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetdp.problem.building import decimals as decimals_module
-from hetdp.problem.building.decimals import EXACT_POWERS, floor_to_decimals, marks_of, raise_to_written
+from hetdp.problem.building.decimals import EXACT_POWERS, marks_of, raise_to_written, unmarked
+
+
+def floor_to_decimals(written):
+    floored, lowered = unmarked(marks_of(written))
+    return floored, np.unpackbits(lowered, count=len(written)).astype(np.bool_)
 
 
 def exact(decimal: str) -> Fraction:

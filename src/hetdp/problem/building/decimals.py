@@ -37,30 +37,22 @@ NEXT_SIZE: Floats = _SIZES[_SMALLER]
 SCALES: Floats = np.stack([_SCALES[_SMALLER], _SCALES[_SMALLER + 1]], axis=1).ravel()
 
 
-def floor_to_decimals(written: Floats) -> tuple[Floats, Mask]:
-    """Floats not above the written decimals, and which of them were lowered.
-
-    Decimals of up to 15 digits get the largest such float. Longer ones, and those below 1e-8, go down by one float
-    whether or not they need to.
-
-    >>> floored, lowered = floor_to_decimals(np.array([0.1, 0.3, 0.5, np.inf]))
-    >>> lowered
-    array([ True, False, False, False])
-    >>> float(floored[0])
-    0.09999999999999999
-    """
-    floored, lowered = unmarked(marks_of(written))
-    return floored, np.unpackbits(lowered, count=len(written)).astype(np.bool_)
-
-
 def raise_to_written(floored: Floats, lowered: Mask) -> Floats:
-    """What was written, from what `floor_to_decimals` made of it."""
+    """What was written, from the floored floats and which of them were lowered."""
     with np.errstate(over="ignore"):  # the largest float has none above it; where that is so, nothing was lowered
         return np.where(lowered, np.nextafter(floored, np.inf), floored)
 
 
 def marks_of(written: Floats) -> Marks:
-    """The marks of many ε."""
+    """The marks of many ε.
+
+    Decimals of up to 15 digits are floored to the largest float not above them. Longer ones, and those below 1e-8, go
+    down by one float whether or not they need to.
+
+    >>> floored, lowered = unmarked(marks_of(np.array([0.1, 0.3, 0.5, np.inf])))
+    >>> float(floored[0]), np.unpackbits(lowered, count=4)
+    (0.09999999999999999, array([1, 0, 0, 0], dtype=uint8))
+    """
     bits, marks = written.view(np.int64), np.empty(len(written), dtype=np.int64)
     each = load_whole("hetdp.problem.building.compiled").mark_each if len(written) > SMALL else mark_all
 
