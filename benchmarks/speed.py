@@ -19,7 +19,15 @@ from hetdp.problem.partial import pins_of
 KINDS: dict[str, Callable[[int], hetdp.Problem]] = {"random, 1 % ball": random_ball, "grid, halves": grid, "path": path}
 
 
-PARTS = ["search", "verify", "extend", "extend, mapping", "extend, all pinned by a mapping", "build the graph"]
+PARTS = [
+    "search",
+    "fair search",
+    "verify",
+    "extend",
+    "extend, mapping",
+    "extend, all pinned by a mapping",
+    "build the graph",
+]
 
 
 def search(problem: hetdp.Problem, partial: hetdp.PartialMechanism) -> Callable[[], Growth]:
@@ -39,9 +47,11 @@ def seconds(problem: hetdp.Problem, rounds: int, parts: list[str]) -> dict[str, 
     all_pinned = hetdp.PartialMechanism(z=dict(enumerate(everyone.coordinates.tolist())))
     other, boundary = matrix(graph), np.flatnonzero(problem.boundary_mask)
     source, target, epsilon = graph.edges()
+    engine = engine_for("cpu", graph, problem.notion, "settle")
     calls = {
         "scipy": lambda: dijkstra(other, indices=boundary, min_only=True),
         "search": search(problem, partial),
+        "fair search": lambda: engine.settle(graph, problem.notion, problem.answers),
         "verify": lambda: hetdp.verify(problem, everyone),
         "extend": lambda: hetdp.extend(problem, partial, engine="cpu"),
         "extend, mapping": lambda: hetdp.extend(problem, mapping, engine="cpu"),
