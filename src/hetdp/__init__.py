@@ -23,8 +23,9 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from hetdp.files.frames import from_table
-    from hetdp.files.graphs import from_networkx, from_scipy
+    from hetdp.files.matrices import from_scipy
     from hetdp.files.mechanisms import load
+    from hetdp.files.networks import from_networkx
     from hetdp.files.pins import read_pins
     from hetdp.files.problems import ProblemFile, read_problem
     from hetdp.files.saving import save
@@ -62,8 +63,8 @@ _HOME = {
     "check": "hetdp.mechanism.compatibility",
     "design": "hetdp.mechanism.design",
     "extend": "hetdp.mechanism.extension",
-    "from_networkx": "hetdp.files.graphs",
-    "from_scipy": "hetdp.files.graphs",
+    "from_networkx": "hetdp.files.networks",
+    "from_scipy": "hetdp.files.matrices",
     "from_table": "hetdp.files.frames",
     "homogeneous_path_mechanism": "hetdp.theory.path",
     "induced_bounds": "hetdp.mechanism.induced",

@@ -14,7 +14,7 @@ from hetdp.engines.pins import demands
 from hetdp.engines.reference.engine import ReferenceEngine
 from hetdp.engines.registry import ENGINES
 from hetdp.mechanism.balanced import balanced_pins
-from hetdp.theory.coordinate import from_probability
+from hetdp.theory.coordinate import LAPLACE
 from hetdp.theory.pure import PURE, meet, step
 from tests.engines import growths
 from tests.engines.fairness import (
@@ -43,7 +43,7 @@ def asked(problem: SmallProblem) -> Fair:
     source, target = (np.array([edge[i] for edge in edges], dtype=np.int64) for i in (0, 1))
     epsilon = np.array([edge[2] for edge in edges], dtype=np.float64)
     answers = np.array(list(problem.answers.values()))
-    z = from_probability(np.array([problem.pins.get(v, 0.5) for v in problem.answers]))
+    z = LAPLACE.from_probability(np.array([problem.pins.get(v, 0.5) for v in problem.answers]))
     pins = np.where([v in problem.pins for v in problem.answers], np.where(answers == 1, z, -z), np.nan)
     return Fair(graph_from(source, target, epsilon, len(answers)), answers, pins)
 

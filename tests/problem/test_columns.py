@@ -123,7 +123,7 @@ def test_integers_with_gaps_keep_their_names():
 
 def test_parts_of_a_problem_and_of_a_graph_cannot_be_replaced():
     problem = hetdp.Problem(graph(), [1, 1, 2])
-    for target, name in ((problem, "answers"), (problem.graph, "epsilon")):
+    for target, name in ((problem, "answers"), (problem.graph, "parameters")):
         with pytest.raises(AttributeError, match="does not change"):
             setattr(target, name, None)
 

@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 
-from hetdp.theory.pure import LARGEST
+from hetdp.theory.rounding import LARGEST
 
 Point = tuple[float, float]
 TINY = 2.0**-1074

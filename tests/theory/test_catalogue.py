@@ -21,4 +21,5 @@ def test_every_notion_is_listed_under_its_own_name():
 def test_an_unknown_notion_is_refused():
     with pytest.raises(hetdp.UsageError) as refused:
         notion_named("gaussian?")
-    assert str(refused.value) == "unknown notion 'gaussian?'; a notion is one of pure."
+    known = "approximate, bounded-range, directed, gaussian, pure"
+    assert str(refused.value) == f"unknown notion 'gaussian?'; a notion is one of {known}."

@@ -10,7 +10,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.theory import coordinate
+from hetdp.theory.coordinate import LAPLACE as coordinate
 from tests.theory.exact import precision
 
 PROBABILITY = st.floats(0.0, 1.0)

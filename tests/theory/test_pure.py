@@ -12,7 +12,8 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.theory.pure import HALVED, LARGEST, PURE, across, add_down, meet, step
+from hetdp.theory.pure import PURE, across, meet, step
+from hetdp.theory.rounding import LARGEST, NEGLIGIBLE, add_down
 from tests.theory.exact import crosses, decided, is_at_most_bound, precision, ulps_below_bound
 from tests.theory.step_points import EPSILONS, POINTS, nudged
 
@@ -23,7 +24,7 @@ MEETINGS = [
     *EPSILONS[:-1],  # next to the largest float, `add_down` leaves the floats
     *np.geomspace(1e-12, 1e3, 200).tolist(),
     *(count * math.ulp(0.0) for count in range(1, 12)),
-    *(nudged(epsilon, k) for epsilon in (HALVED, 2.0**-1022, 1e-16, 1.0, math.log(2), 36.7) for k in range(-3, 4)),
+    *(nudged(epsilon, k) for epsilon in (NEGLIGIBLE, 2.0**-1022, 1e-16, 1.0, math.log(2), 36.7) for k in range(-3, 4)),
 ]
 
 

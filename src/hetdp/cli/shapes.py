@@ -54,6 +54,7 @@ def path(given: BindingPath) -> Shape:
     return {
         "datasets": given.datasets,
         "epsilons": numbers(given.epsilons),
+        "parameters": [dict(zip(edge, numbers(edge.values()), strict=True)) for edge in given.parameters],
         "bounds": numbers(given.bounds),
         "complements": numbers(given.complements),
         "coordinates": numbers(given.coordinates),

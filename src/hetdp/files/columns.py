@@ -41,10 +41,11 @@ def dataset_columns(problem: Problem, partial: PartialMechanism) -> dict[str, An
 
 
 def edge_columns(problem: Problem) -> dict[str, Any]:
-    """The table of a problem's edges, each once, with ε as written."""
+    """The table of a problem's edges, each once, with what it promises as written."""
     names, graph = label_array(problem.labels.names), problem.graph
-    source, target, epsilon = graph.edges()
-    columns = {"source": names[source], "target": names[target], "epsilon": epsilon}
+    source, target, *parameters = graph.edges()
+    columns = {"source": names[source], "target": names[target]}
+    columns |= dict(zip(graph.parameter_names, parameters, strict=True))
     classes = graph.edge_classes()
     return columns if classes is None else columns | {"class": _texts_or_integers(classes)}
 

@@ -29,10 +29,11 @@ def problem_document(problem: Problem, partial: PartialMechanism) -> dict[str, A
     columns = {"dataset": list(names), "query": problem.answers} | pin_columns(partial, problem.labels)
     if problem.weights is not None:
         columns["weight"] = problem.weights
-    source, target, epsilon = graph.edges()
+    source, target, *parameters = graph.edges()
     ends = {"source": [names[at] for at in source.tolist()], "target": [names[at] for at in target.tolist()]}
     classes = graph.edge_classes()
-    edges = ends | {"epsilon": epsilon} | ({} if classes is None else {"class": classes})
+    promises = dict(zip(graph.parameter_names, parameters, strict=True))
+    edges = ends | promises | ({} if classes is None else {"class": classes})
     return problem_words(problem) | {"datasets": records(columns), "edges": records(edges)}
 
 

@@ -26,6 +26,10 @@ def from_table(
     epsilon: Hashable = "epsilon",
     datasets: Any = None,
     duplicates: Literal["error", "min"] = "error",
+    epsilon_back: Hashable = "epsilon_back",
+    delta: Hashable = "delta",
+    delta_back: Hashable = "delta_back",
+    mu: Hashable = "mu",
 ) -> DatasetGraph:
     """A graph from a table of edges, one row for each pair of neighbours.
 
@@ -38,6 +42,10 @@ def from_table(
         datasets: all labels in the order wanted, as a column, or as a table whose column "dataset" has them; needed if
             some dataset has no edge. Default: integers in their order, other labels as they first appear.
         duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
+        epsilon_back: the name of the column with ε from target to source, which is read if it is there.
+        delta: likewise, with δ.
+        delta_back: likewise, with δ from target to source.
+        mu: likewise, with μ, in place of ε.
 
     Raises:
         UsageError: if this is no table, or one that has to be fetched first.
@@ -47,7 +55,11 @@ def from_table(
     DatasetGraph(3 datasets, 2 edges)
     """
     findings = Findings("table")
-    columns = read_columns(edges, {"source": source, "target": target, "epsilon": epsilon}, findings)
+    others = {"epsilon_back": epsilon_back, "delta": delta, "delta_back": delta_back, "mu": mu}
+    there = {role: name for role, name in others.items() if name in (column_names(edges) or ())}
+    if "mu" not in there or epsilon in (column_names(edges) or ()):
+        there["epsilon"] = epsilon
+    columns = read_columns(edges, {"source": source, "target": target, **there}, findings)
     listed = None if datasets is None else _labels(datasets, findings)
     findings.raise_if_any()
     return DatasetGraph.from_edges(**columns, datasets=listed, duplicates=duplicates)

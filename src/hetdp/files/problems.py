@@ -14,7 +14,6 @@ from hetdp.files.formats.tables import Table
 from hetdp.files.places import Sheets, open_problem
 from hetdp.files.schema import (
     DATASET_COLUMNS,
-    EDGE_COLUMNS,
     INTEGER,
     PROBLEM_KEYS,
     TEXT,
@@ -27,13 +26,14 @@ from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.outline import Outline
+from hetdp.problem.parameters import COLUMNS, KINDS, parameters_of
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import Problem
 from hetdp.problem.query import Answers, answers_of
-from hetdp.problem.validation import Edges, epsilons
+from hetdp.problem.validation import Edges
 from hetdp.problem.weights import weights_of
-from hetdp.theory.catalogue import NOTIONS
-from hetdp.theory.notion import Notion
+from hetdp.theory.catalogue import NOTIONS, notion_of
+from hetdp.theory.notion import BACK, Notion
 from hetdp.theory.pure import PURE
 
 PINS = ("p", "z", "error")
@@ -104,12 +104,15 @@ def _require_form(sheets: Sheets, findings: Findings) -> None:
     if meta.get("notion", PURE.name) not in list(NOTIONS):
         rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
         findings.add(Fault("unknown notion", f"{sheets.name}, notion", shown(meta["notion"]), rule))
-    for table, needed, known in (
+    findings.raise_if_any()
+    parameters = _notion(sheets).parameters
+    needed = [name for name in parameters if not name.endswith(BACK)]
+    for table, wanted, known in (
         (sheets.datasets, ("dataset", "query"), DATASET_COLUMNS),
-        (sheets.edges, ("source", "target", "epsilon"), EDGE_COLUMNS),
+        (sheets.edges, ("source", "target", *needed), ("source", "target", *parameters, "class")),
     ):
         if table.length or table.columns:  # an empty list of JSON has no columns
-            require_columns(list(table.columns), needed, known, table.name, findings)
+            require_columns(list(table.columns), wanted, known, table.name, findings)
     findings.raise_if_any()
 
 
@@ -136,15 +139,21 @@ def _graph(sheets: Sheets, labels: Labels, duplicates: str, findings: Findings) 
     table = sheets.edges
     if not table.length:
         findings.raise_if_any()
-        return DatasetGraph.from_edges([], [], [], datasets=labels.names)
+        none: dict[str, Any] = dict.fromkeys(_notion(sheets).parameters, ())
+        return DatasetGraph.from_edges([], [], datasets=labels.names, **none)
     source, target = (_labels(sheets, table, end, findings) for end in ("source", "target"))
     unread: list[int] = []
-    epsilon = epsilons(table.number_column("epsilon"), table.row, findings, unread)
+    given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
+    parameters = parameters_of(given, table.row, findings, unread, _notion(sheets).parameters)
     classes = classes_of(table.class_column(findings, sheets.meta.get("classes") == INTEGER), findings)
     ends = labels.indices(source), labels.indices(target)
-    edges = Edges(source, target, epsilon, classes, table.row, unread)
+    edges = Edges(source, target, parameters, classes, table.row, unread)
     return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings)
 
 
 def _notion(sheets: Sheets) -> Notion:
-    return NOTIONS[sheets.meta.get("notion", PURE.name)]
+    """What the file says, or else what the columns of its edges mean."""
+    if "notion" in sheets.meta:
+        return NOTIONS[sheets.meta["notion"]]
+    found = {*COLUMNS} & sheets.edges.columns.keys()
+    return notion_of(next((kind for kind in KINDS if found <= {*kind}), PURE.parameters))

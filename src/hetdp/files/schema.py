@@ -7,20 +7,20 @@ from typing import Any
 
 from hetdp.errors import SHOWN_FAULTS, Fault, shown
 from hetdp.problem.findings import Findings
+from hetdp.problem.parameters import COLUMNS
 
 VERSION = 1
-EDGE_COLUMNS = ("source", "target", "epsilon", "class")
+EDGE_COLUMNS = ("source", "target", *COLUMNS, "class")
 DATASET_COLUMNS = ("dataset", "query", "p", "z", "error", "weight")
 MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", "binding")
 VALUES = ("z", "error", "p")  # from the one that keeps most to the one that keeps least
 PIN_COLUMNS = ("dataset", "p", "z", "error")
-LATER_COLUMNS = frozenset({"epsilon_back", "delta", "delta_back", "mu"})  # parameters of notions other than pure
 PROBLEM_KEYS = ("schema_version", "kind", "notion", "positive", "about", "labels", "classes", "datasets", "edges")
 MECHANISM_KEYS = (
     *("schema_version", "verb", "kind", "notion", "coordinate", "objective", "moved", "counts", "problem"),
     *("certificate", "software", "labels", "table_sha256", "datasets"),
 )
-NUMBERS = frozenset({"epsilon", "p", "z", "error", "weight"})
+NUMBERS = frozenset({*COLUMNS, "p", "z", "error", "weight"})
 LABELS = frozenset({"dataset", "source", "target", "binding"})
 TEXT, INTEGER = "text", "integer"  # what labels in a CSV file are
 CLOSE = 0.5  # how much alike two names are, when one may be meant for the other
@@ -54,8 +54,8 @@ def require_columns(
             rule = f"{', '.join(needed)} must be there"
             findings.add(Fault("missing column", place, name, rule, instead_of(name, others)))
     for name in [name for name in found if name not in meant][:SHOWN_FAULTS]:
-        if name in LATER_COLUMNS and name not in known:
-            rule = "the notion 'pure' has no such parameter"
+        if name in COLUMNS and name not in known:
+            rule = f"the notion has no such parameter; the columns are {', '.join(known)}"
             findings.add(Fault("a column that would be ignored:", place, name, rule))
         elif name not in known:
             rule = f"the columns are {', '.join(known)}"

@@ -18,14 +18,14 @@ def balanced_pins(problem: Problem, engine: str = "auto") -> PartialMechanism:
     One grow over all edges from z = log((1 + e^ε)/2) at both ends of every edge between the answers. All labels are
     ≥ 0, so it serves both answers; they are rounded toward ½, so the pins are exactly private as they stand.
     """
-    graph, answers = problem.graph, problem.answers
-    least = np.full(graph.size, np.inf)  # the least ε across, where two meet first
+    graph, answers, notion = problem.graph, problem.answers, problem.notion
+    start = np.full(graph.size, np.inf)
     for block in graph.edge_blocks():
         across = np.flatnonzero(answers[block.source] != answers[block.target])
-        np.minimum.at(least, block.source[across], block.parameters[0][across])
-    start = np.full(graph.size, np.inf)
-    different, which = np.unique(least[problem.boundary_mask], return_inverse=True)
-    start[problem.boundary_mask] = np.array([problem.notion.meet(epsilon) for epsilon in different.tolist()])[which]
+        edges = np.stack([column[across] for column in block.parameters], axis=1)
+        different, which = np.unique(edges, axis=0, return_inverse=True)
+        points = np.array([notion.meet(*edge) for edge in different.tolist()])[which.ravel()]
+        np.minimum.at(start, block.source[across], points)
     labels = engine_for(engine, graph, problem.notion, "grow").grow(graph, problem.notion, start).labels
     signed = np.where(answers == 1, labels, -labels)
     return PartialMechanism(z=np.where(problem.boundary_mask, signed, np.nan))

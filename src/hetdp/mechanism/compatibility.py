@@ -37,7 +37,7 @@ class Witness:
     complement: float
 
     def __str__(self) -> str:
-        path, steps = self.path, len(self.path.epsilons)
+        path, steps = self.path, len(self.path.parameters)
         first, last = shown(path.datasets[0]), shown(path.datasets[-1])
         bound, value = in_different_digits((path.bounds[-1], path.complements[-1]), (self.value, self.complement))
         return (

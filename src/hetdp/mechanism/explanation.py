@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from hetdp.errors import shown
+from hetdp.problem.parameters import in_words
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
 
@@ -18,7 +19,7 @@ class BindingPath:
 
     Attributes:
         datasets: labels from the pinned dataset to the last one.
-        epsilons: ε of each step, as written.
+        parameters: what the edge of each step promises, as written, by name; seen from its start.
         bounds: p at the pinned dataset, then the bound on p after each step.
         complements: 1 − p at each step, which keeps what p next to 1 rounds away.
         coordinates: the same as z.
@@ -28,11 +29,16 @@ class BindingPath:
     """
 
     datasets: list[Any]
-    epsilons: list[float]
+    parameters: list[dict[str, float]]
     bounds: list[float]
     complements: list[float]
     coordinates: list[float]
     upper: bool
+
+    @property
+    def epsilons(self) -> list[float]:
+        """ε of each step (for the notion gaussian, μ), as written."""
+        return [next(iter(edge.values())) for edge in self.parameters]
 
     def __str__(self) -> str:
         word = "at most" if self.upper else "at least"
@@ -40,8 +46,9 @@ class BindingPath:
         if math.isinf(self.coordinates[-1]) and len(self.datasets) == 1:
             return f"p({shown(self.datasets[0])}) = {values[0]}, exactly; nothing binds it"
         lines = [f"p({shown(self.datasets[0])}) = {values[0]} is given"]
-        steps = zip(self.datasets[1:], self.epsilons, values[1:], strict=True)
-        lines += [f"over ε = {epsilon:g}: p({shown(dataset)}) {word} {value}" for dataset, epsilon, value in steps]
+        edges = [in_words(tuple(edge), edge.values()) for edge in self.parameters]
+        steps = zip(self.datasets[1:], edges, values[1:], strict=True)
+        lines += [f"over {edge}: p({shown(dataset)}) {word} {value}" for dataset, edge, value in steps]
         return "\n".join(lines)
 
 
@@ -73,7 +80,7 @@ def binding_path(problem: Problem, chain: list[int], z: Floats, upper: bool) -> 
     graph, coordinate = problem.graph, problem.notion.coordinate
     return BindingPath(
         datasets=[graph.label(index) for index in chain],
-        epsilons=[graph.epsilon_between(*pair) for pair in pairwise(chain)],
+        parameters=[graph.parameters_between(*pair) for pair in pairwise(chain)],
         bounds=coordinate.probability(z).tolist(),
         complements=coordinate.probability(-z).tolist(),
         coordinates=z.tolist(),

@@ -13,13 +13,13 @@ import numpy as np
 from hetdp.engines.registry import engine_for
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.problem import notion_for
 from hetdp.problem.space import Floats
 from hetdp.problem.validation import PROBABILITY_RULE
-from hetdp.theory.catalogue import notion_named
 
 
 def induced_bounds(
-    graph: DatasetGraph, dataset: Hashable, alpha: float, notion: str = "pure", engine: str = "auto"
+    graph: DatasetGraph, dataset: Hashable, alpha: float, notion: str | None = None, engine: str = "auto"
 ) -> Floats:
     """The strongest upper bound on p at every dataset that follows from p = alpha at one.
 
@@ -27,7 +27,7 @@ def induced_bounds(
         graph: datasets and ε.
         dataset: where p is known.
         alpha: p there.
-        notion: the notion of privacy by name.
+        notion: the notion of privacy by name; default: what the parameters of the edges say.
         engine: which engine searches.
 
     Returns:
@@ -45,6 +45,6 @@ def induced_bounds(
         fault = Fault("alpha out of range:", "alpha", shown(alpha), PROBABILITY_RULE)
         raise InputError("induced bounds", [fault])
     start = np.full(graph.size, np.inf)
-    rule = notion_named(notion)
+    rule = notion_for(graph, notion)
     start[graph.index(dataset)] = rule.coordinate.from_probability(alpha)
     return rule.coordinate.probability(engine_for(engine, graph, rule, "grow").grow(graph, rule, start).labels)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, counted
 from hetdp.problem import validation
-from hetdp.problem.building.arcs import Arcs, both_directions, merge, repeats, unbounded
-from hetdp.problem.building.decimals import marks_of, raise_to_written, unmarked
+from hetdp.problem.building.arcs import Arcs, both_directions, merge, repeats, unconstrained
+from hetdp.problem.building.decimals import Marks, marks_of, raise_to_written, unmarked
 from hetdp.problem.building.rows import Rows, merged, rows_of
 from hetdp.problem.classes import Classes
 from hetdp.problem.findings import Findings
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
-from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices
+from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask
 from hetdp.problem.validation import Edges
 
 BLOCK = 1 << 18
@@ -26,26 +26,38 @@ BLOCK = 1 << 18
 class DatasetGraph(Frozen):
     """Datasets, which of them are neighbours, and the ε of each pair. Make one with `from_edges`.
 
-    Rows are kept in compressed form: the neighbours of dataset i are ``targets[indptr[i]:indptr[i + 1]]``, with their ε
-    beside them in ``epsilon``, floored to the decimal that was written.
+    Rows are kept in compressed form: the neighbours of dataset i are ``targets[indptr[i]:indptr[i + 1]]``, with the
+    parameters of the edges to them beside them in ``parameters``, floored to the decimals that were written.
 
     Paper: the graph of Section II, with the privacy function of Definition 7 (heterogeneous differential privacy).
     """
 
-    def __init__(self, labels: Labels, arcs: Arcs | Rows, classes: Classes | None = None) -> None:
+    def __init__(
+        self,
+        labels: Labels,
+        arcs: Arcs | Rows,
+        classes: Classes | None = None,
+        parameter_names: tuple[str, ...] = ("epsilon",),
+    ) -> None:
         self.labels = labels
-        rows = arcs if isinstance(arcs, Rows) else arcs.rows(self.size)
-        self._unconstrained = unbounded(rows)
-        free = self._unconstrained.edge
-        bound: Any = np.delete(np.arange(len(rows.loads)), free) if len(free) else slice(None)
+        self.parameter_names = parameter_names
+        if isinstance(arcs, Rows):
+            indptr, targets, loads = arcs.indptr, arcs.targets, [arcs.loads]
+        else:
+            indptr, targets, loads = arcs.indptr(self.size), arcs.target, list(map(marks_of, arcs.columns))
+        marks = tuple(loads)
+        free = unconstrained(parameter_names, marks)
+        self._free = _FreeArcs.of(indptr, targets, marks, free)
+        bound: Any = np.delete(np.arange(len(targets)), free) if len(free) else slice(None)
         self._classes = None if classes is None else (classes.take(bound), classes.take(free))
-        rows = rows.take(bound) if len(free) else rows
-        self.indptr: NDArray[np.int64] = rows.indptr
-        self.targets: Indices = rows.targets
-        floored, lowered = unmarked(rows.loads)
-        self.epsilon: Floats = floored
-        self._lowered = lowered
-        for array in (self.indptr, self.targets, self.epsilon):
+        if len(free):
+            indptr, targets, marks = np.searchsorted(bound, indptr), targets[bound], tuple(x[bound] for x in marks)
+        columns = tuple(map(unmarked, marks))
+        self.indptr: NDArray[np.int64] = indptr
+        self.targets: Indices = targets
+        self.parameters: tuple[Floats, ...] = tuple(floored for floored, _ in columns)
+        self._lowered = tuple(lowered for _, lowered in columns)
+        for array in (self.indptr, self.targets, *self.parameters):
             array.flags.writeable = False
 
     @classmethod
@@ -53,12 +65,16 @@ class DatasetGraph(Frozen):
         cls,
         source: Any,
         target: Any,
-        epsilon: Any,
+        epsilon: Any = None,
         datasets: Any = None,
         duplicates: Literal["error", "min"] = "error",
         classes: Any = None,
+        epsilon_back: Any = None,
+        delta: Any = None,
+        delta_back: Any = None,
+        mu: Any = None,
     ) -> DatasetGraph:
-        """A graph from three columns.
+        """A graph from columns: two ends, and what each edge promises.
 
         Args:
             source: label of one end of each edge: any hashable values, or an integer array.
@@ -68,6 +84,10 @@ class DatasetGraph(Frozen):
                 order, other labels as they first appear.
             duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
             classes: the class of each edge (whose data, or which kind of change, it is about), None where it has none.
+            epsilon_back: ε from target to source, where it differs from that of source to target (the notion directed).
+            delta: δ from source to target (the notion approximate), a number from 0 to 1.
+            delta_back: δ from target to source; default: the same.
+            mu: μ of each edge, in place of ε (the notion gaussian).
 
         Raises:
             InputError: listing every fault.
@@ -77,7 +97,14 @@ class DatasetGraph(Frozen):
         DatasetGraph(3 datasets, 2 edges)
         """
         findings = Findings("edges")
-        edges = validation.edge_columns(source, target, epsilon, classes, findings)
+        given = {
+            "epsilon": epsilon,
+            "epsilon_back": epsilon_back,
+            "delta": delta,
+            "delta_back": delta_back,
+            "mu": mu,
+        }
+        edges = validation.edge_columns(source, target, given, classes, findings)
         labels = labels_of_ends(edges.source, edges.target) if datasets is None else labels_of(datasets, findings)
         ends = labels.indices(edges.source), labels.indices(edges.target)
         return cls.from_ends(labels, ends, edges, duplicates, findings)
@@ -92,16 +119,17 @@ class DatasetGraph(Frozen):
         number = np.int32 if len(labels.names) < 2**31 else np.int64
         source, target = (np.require(end, number, ["C", "W"]) for end in ends)  # what the kernels are compiled for
         usable = validation.usable_edges(edges, (source, target), findings)
-        if 2 * len(source) > SMALL and edges.classes is None and not findings.total:
-            rows, agree = merged(rows_of(source, target, marks_of(edges.epsilon), len(labels.names)))
+        names, columns = edges.parameters
+        if 2 * len(source) > SMALL and edges.classes is None and len(columns) == 1 and not findings.total:
+            rows, agree = merged(rows_of(source, target, marks_of(columns[0]), len(labels.names)))
             if agree or duplicates == "min":
-                return cls(labels, rows)
-        arcs = both_directions(source, target, edges.epsilon, usable)
+                return cls(labels, rows, parameter_names=names)
+        arcs = both_directions(source, target, edges.parameters, usable)
         if duplicates == "error":
             validation.contradictions(arcs, repeats(arcs), edges, findings)
         findings.raise_if_any()
         arcs = merge(arcs, repeats(arcs))
-        return cls(labels, arcs, edges.classes and edges.classes.take(arcs.edge))
+        return cls(labels, arcs, edges.classes and edges.classes.take(arcs.edge), names)
 
     @property
     def size(self) -> int:
@@ -116,7 +144,7 @@ class DatasetGraph(Frozen):
     @property
     def edge_count(self) -> int:
         """How many edges there are, those without a constraint (ε = ∞) included."""
-        return (self.arc_count + len(self._unconstrained.source)) // 2
+        return (self.arc_count + len(self._free.source)) // 2
 
     @property
     def datasets(self) -> Sequence[Any]:
@@ -136,16 +164,21 @@ class DatasetGraph(Frozen):
         """The positions of many datasets at once, −1 where a label names none."""
         return self.labels.indices(labels)
 
-    def neighbours(self, index: int) -> tuple[Indices, tuple[Floats]]:
-        """The neighbours of one dataset and the ε of the edges to them."""
-        row = slice(self.indptr[index], self.indptr[index + 1])
-        return self.targets[row], (self.epsilon[row],)
+    @property
+    def epsilon(self) -> Floats:
+        """ε of every arc, floored to the decimal that was written; for edges that have one."""
+        return self.parameters[self.parameter_names.index("epsilon")]
 
-    def epsilon_between(self, index: int, neighbour: int) -> float:
-        """ε as written between two neighbours."""
+    def neighbours(self, index: int) -> tuple[Indices, tuple[Floats, ...]]:
+        """The neighbours of one dataset and the parameters of the edges to them."""
+        row = slice(self.indptr[index], self.indptr[index + 1])
+        return self.targets[row], tuple(column[row] for column in self.parameters)
+
+    def parameters_between(self, index: int, neighbour: int) -> dict[str, float]:
+        """What the edge from a dataset to a neighbour promises, as written, by name."""
         at = self.indptr[index] + int(np.flatnonzero(self.neighbours(index)[0] == neighbour)[0])
-        lowered = bool(self._lowered[at // 8] >> (7 - at % 8) & 1)
-        return float(np.nextafter(self.epsilon[at], np.inf)) if lowered else float(self.epsilon[at])
+        written = [raise_to_written(*_one(column, bits, at)) for column, bits in self._columns]
+        return {name: float(values[0]) for name, values in zip(self.parameter_names, written, strict=True)}
 
     def edge_blocks(self) -> Iterator[EdgeBlock]:
         """All constraining edges, each in both directions, in pieces."""
@@ -155,18 +188,21 @@ class DatasetGraph(Frozen):
             last = int(np.searchsorted(self.indptr, piece.stop, side="left"))
             bounds = np.clip(self.indptr[first : last + 1], piece.start, piece.stop)
             rows = np.arange(first, last, dtype=self.targets.dtype)
-            yield EdgeBlock(np.repeat(rows, np.diff(bounds)), self.targets[piece], (self.epsilon[piece],))
+            columns = tuple(column[piece] for column in self.parameters)
+            yield EdgeBlock(np.repeat(rows, np.diff(bounds)), self.targets[piece], columns)
 
-    def edges(self) -> tuple[Indices, Indices, Floats]:
-        """Source, target and ε as written, of every edge once, those without a constraint included."""
+    def edges(self) -> tuple[Any, ...]:
+        """Source, target and ε (or all `parameter_names`) as written, of every edge once, with those of ε = ∞.
+
+        Source is the end that comes first in graph order; what an edge has in each direction is seen from there.
+        """
         source = np.repeat(np.arange(self.size, dtype=self.targets.dtype), np.diff(self.indptr))
-        written = raise_to_written(self.epsilon, np.unpackbits(self._lowered, count=self.arc_count).astype(np.bool_))
-        once, free = source < self.targets, self._unconstrained
-        free = free.take(free.source < free.target)
+        once, free = source < self.targets, self._free.once()
+        written = [raise_to_written(floored, _bits(lowered, self.arc_count)) for floored, lowered in self._columns]
         return (
             np.concatenate([source[once], free.source]),
             np.concatenate([self.targets[once], free.target]),
-            np.concatenate([written[once], free.epsilon]),
+            *(np.concatenate([own[once], other]) for own, other in zip(written, free.written(), strict=True)),
         )
 
     def edge_classes(self) -> list[Any] | None:
@@ -175,8 +211,43 @@ class DatasetGraph(Frozen):
             return None
         source = np.repeat(np.arange(self.size, dtype=self.targets.dtype), np.diff(self.indptr))
         bound, free = self._classes
-        once = bound.take(source < self.targets), free.take(self._unconstrained.source < self._unconstrained.target)
+        once = bound.take(source < self.targets), free.take(self._free.source < self._free.target)
         return once[0].by_name() + once[1].by_name()
+
+    @property
+    def _columns(self) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
+        return zip(self.parameters, self._lowered, strict=True)
 
     def __repr__(self) -> str:
         return f"DatasetGraph({counted(self.size, 'dataset')}, {counted(self.edge_count, 'edge')})"
+
+
+class _FreeArcs(NamedTuple):
+    """The arcs that constrain nothing: only their ends, and what was written, are kept."""
+
+    source: Indices
+    target: Indices
+    marks: tuple[Marks, ...]
+
+    @classmethod
+    def of(cls, indptr: NDArray[np.int64], targets: Indices, marks: tuple[Marks, ...], at: Indices) -> _FreeArcs:
+        source = (np.searchsorted(indptr, at, side="right") - 1).astype(targets.dtype)
+        return cls(source, targets[at], tuple(column[at] for column in marks))
+
+    def once(self) -> _FreeArcs:
+        """One arc of each edge."""
+        once = self.source < self.target
+        return _FreeArcs(self.source[once], self.target[once], tuple(column[once] for column in self.marks))
+
+    def written(self) -> Iterator[Floats]:
+        """The parameters as written."""
+        for floored, lowered in (unmarked(column.copy()) for column in self.marks):
+            yield raise_to_written(floored, _bits(lowered, len(floored)))
+
+
+def _bits(packed: NDArray[np.uint8], count: int) -> Mask:
+    return np.unpackbits(packed, count=count).astype(np.bool_)
+
+
+def _one(floored: Floats, lowered: NDArray[np.uint8], at: int) -> tuple[Floats, Mask]:
+    return floored[at : at + 1], np.array([lowered[at // 8] >> (7 - at % 8) & 1], dtype=np.bool_)

@@ -20,14 +20,14 @@ PIECE = 1 << 23  # bytes
 
 
 def identity_of(problem: Problem) -> str:
-    """A digest of the notion, the datasets in order, their answers, and the edges that constrain with the ε they use.
+    """A digest of the notion, the datasets in order, their answers, and the edges with what they promise.
 
     Problems read from files of any format have the same identity if they state the same constraints on the same
     datasets in the same order; classes, weights and words do not matter.
     """
     graph = problem.graph
     title = f"hetdp problem 1\n{problem.notion.name} {graph.size} {graph.arc_count}\n".encode()
-    arrays = (problem.answers, graph.indptr, graph.targets, graph.epsilon)
+    arrays: tuple[NDArray[Any], ...] = (problem.answers, graph.indptr, graph.targets, *graph.parameters)
     pieces = [memoryview(title + _text_of(graph.datasets)), *(piece for array in arrays for piece in _pieces(array))]
     digests = [b""] * len(pieces)
 

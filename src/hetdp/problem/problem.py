@@ -17,7 +17,7 @@ from hetdp.problem.labels import Labels
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.space import Floats, Mask
 from hetdp.problem.weights import weights_of
-from hetdp.theory.catalogue import notion_named
+from hetdp.theory.catalogue import notion_named, notion_of
 from hetdp.theory.notion import Notion
 
 
@@ -27,7 +27,9 @@ class Problem(Frozen):
     Args:
         graph: the datasets and their neighbours.
         query: the true answer at every dataset: a mapping label → answer, or a sequence in graph order.
-        notion: the notion of privacy by name; "pure" is the paper's.
+        notion: the notion of privacy by name; "pure" is the paper's. Default: what the parameters of the edges say,
+            that is "pure" where they have ε alone, "directed" with epsilon_back, "approximate" with delta, "gaussian"
+            with mu. "bounded-range" has to be asked for.
         positive: which given answer counts as 1; needed unless they are {1, 2}, {0, 1} or booleans.
         weights: how much each dataset counts in averages: a mapping label → number ≥ 0, or a sequence in graph order.
         about: words for people, such as {"title": …, "privacy_unit": …, "neighbour_relation": …}.
@@ -43,7 +45,7 @@ class Problem(Frozen):
         self,
         graph: DatasetGraph,
         query: Any,
-        notion: str = "pure",
+        notion: str | None = None,
         positive: Any = None,
         weights: Any = None,
         about: Mapping[str, str] | None = None,
@@ -53,7 +55,7 @@ class Problem(Frozen):
         self.graph: DatasetGraph = graph
         self.answers: Answers = answers_of(query, graph.labels, positive)
         self.answers.flags.writeable = False
-        self.notion: Notion = notion_named(notion)
+        self.notion: Notion = notion_for(graph, notion)
         self.weights: Floats | None = None if weights is None else weights_of(weights, graph.labels)
         self.about: Mapping[str, str] = dict(about or {})
 
@@ -83,6 +85,17 @@ class Problem(Frozen):
     def __repr__(self) -> str:
         ones = int(np.count_nonzero(self.answers == 1))
         return f"Problem({self.graph.size} datasets, {ones} with answer 1, notion {self.notion.name!r})"
+
+
+def notion_for(graph: DatasetGraph, name: str | None) -> Notion:
+    """The notion of that name, or the one that the edges suggest; refused if it does not fit the edges."""
+    notion = notion_of(graph.parameter_names) if name is None else notion_named(name)
+    if notion.parameters != graph.parameter_names:
+        raise UsageError(
+            f"the notion {notion.name!r} on edges with {', '.join(graph.parameter_names)}",
+            f"its edges have {', '.join(notion.parameters)}",
+        )
+    return notion
 
 
 def require_problem(value: object) -> None:

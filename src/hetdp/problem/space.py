@@ -20,7 +20,7 @@ class EdgeBlock(NamedTuple):
     Attributes:
         source: index of the dataset at one end.
         target: index of its neighbour.
-        parameters: one array for each parameter of the notion; for pure ε, one.
+        parameters: one array for each parameter of the notion, seen from the source; for pure ε, one.
     """
 
     source: Indices

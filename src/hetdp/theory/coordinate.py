@@ -22,52 +22,45 @@ class Coordinate:
 
     Attributes:
         name: what files call it.
-        from_probability: z of p.
-        from_error: z of the probability of the wrong answer, given the right ones.
-        probability: p of z, rounded for reading.
-        error: the probability of the wrong answer, given the right ones.
+        of_tail: z ≤ 0 of p ≤ ½; −inf of 0.
+        tail: p ≤ ½ of z ≤ 0.
         middle: z of the mean of two probabilities.
     """
 
     name: str
-    from_probability: Callable[[ArrayLike], Floats]
-    from_error: Callable[[ArrayLike, ArrayLike], Floats]
-    probability: Callable[[ArrayLike], Floats]
-    error: Callable[[ArrayLike, ArrayLike], Floats]
+    of_tail: Callable[[Floats], Floats]
+    tail: Callable[[Floats], Floats]
     middle: Callable[[Floats, Floats], Floats]
 
+    def from_probability(self, p: ArrayLike) -> Floats:
+        """z of p.
 
-def from_probability(p: ArrayLike) -> Floats:
-    """z of p.
+        >>> LAPLACE.from_probability([0.0, 0.5, 1.0])
+        array([-inf,   0.,  inf])
+        """
+        p = np.asarray(p, dtype=np.float64)
+        z = self.of_tail(np.minimum(p, 1.0 - p))
+        return np.where(p > 0.5, -z, z) + 0.0
 
-    >>> from_probability([0.0, 0.5, 1.0])
-    array([-inf,   0.,  inf])
-    """
-    p = np.asarray(p, dtype=np.float64)
-    return np.where(p > 0.5, -_log_twice(1.0 - p), _log_twice(p))
+    def from_error(self, error: ArrayLike, answers: ArrayLike) -> Floats:
+        """z from the probability of the wrong answer, which keeps the tail that p near 1 would lose."""
+        z = self.from_probability(error)
+        return np.asarray(np.where(np.asarray(answers) == 1, -z, z) + 0.0)
 
+    def probability(self, z: ArrayLike) -> Floats:
+        """p = Pr[answer 1], for people to read; it rounds to 1.0 where 1 − p is below 1e-16.
 
-def from_error(error: ArrayLike, answers: ArrayLike) -> Floats:
-    """z from the probability of the wrong answer, which keeps the tail that p near 1 would lose."""
-    z = from_probability(error)
-    return np.asarray(np.where(np.asarray(answers) == 1, -z, z) + 0.0)
+        >>> LAPLACE.probability([-np.inf, 0.0, np.log(2)])
+        array([0.  , 0.5 , 0.75])
+        """
+        z = np.asarray(z, dtype=np.float64)
+        tail = self.tail(-np.abs(z))
+        return np.asarray(np.where(z > 0.0, 1.0 - tail, tail))
 
-
-def probability(z: ArrayLike) -> Floats:
-    """p = Pr[answer 1], for people to read; it rounds to 1.0 from z ≈ 37 on.
-
-    >>> probability([-np.inf, 0.0, np.log(2)])
-    array([0.  , 0.5 , 0.75])
-    """
-    z = np.asarray(z, dtype=np.float64)
-    tail = 0.5 * np.exp(-np.abs(z))
-    return np.asarray(np.where(z > 0.0, 1.0 - tail, tail))
-
-
-def error(z: ArrayLike, answers: ArrayLike) -> Floats:
-    """The probability of the wrong answer: 1 − p where the answer is 1, p where it is 2."""
-    z = np.asarray(z, dtype=np.float64)
-    return probability(np.where(np.asarray(answers) == 1, -z, z))
+    def error(self, z: ArrayLike, answers: ArrayLike) -> Floats:
+        """The probability of the wrong answer: 1 − p where the answer is 1, p where it is 2."""
+        z = np.asarray(z, dtype=np.float64)
+        return self.probability(np.where(np.asarray(answers) == 1, -z, z))
 
 
 def middle(z: Floats, other: Floats) -> Floats:
@@ -86,9 +79,13 @@ def _log_twice_probability(z: Floats) -> Floats:
     return np.where(z > 0.0, np.log1p(-np.expm1(-np.maximum(z, 0.0))), z)
 
 
-def _log_twice(tail: Floats) -> Floats:
+def _of_tail(tail: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.log(2.0 * tail)) + 0.0
+        return np.asarray(np.log(2.0 * tail))
 
 
-LAPLACE = Coordinate("Laplace", from_probability, from_error, probability, error, middle)
+def _tail(z: Floats) -> Floats:
+    return np.asarray(0.5 * np.exp(z))
+
+
+LAPLACE = Coordinate("Laplace", _of_tail, _tail, middle)

@@ -11,29 +11,16 @@ import math
 
 from hetdp.theory.coordinate import LAPLACE
 from hetdp.theory.notion import Notion
-
-LARGEST = 1.7976931348623157e308
-LN2_HI = 0.6931471805599453
-LN2_LO = 2.3190468138462996e-17
-LN2_REST = 1e-32  # more than what LN2_HI + LN2_LO lacks, which is amplified where t is next to ln 2
-EIGHT_ULPS_DOWN = 1.0 - 2.0**-49  # more than the error of the five roundings below
-HALVED = 1e-290  # below it log((1 + e^ε)/2) is ε/2 up to a rounding, and ulps are soon no longer relative
-
-
-def add_down(z: float, epsilon: float) -> float:
-    """The largest float not above the exact sum z + ε."""
-    total = z + epsilon
-    shift = total - z
-    error = (z - (total - shift)) + (epsilon - shift)
-    if error >= 0.0:
-        return total
-    if error < 0.0:
-        return math.nextafter(total, -math.inf)
-    if z == math.inf or z == -math.inf:
-        return z
-    if total == math.inf:
-        return LARGEST  # the sum left the floats; the exact one did not
-    return math.nextafter(total, -math.inf)  # only what measures the error did
+from hetdp.theory.rounding import (
+    EIGHT_ULPS_DOWN,
+    LN2_HI,
+    LN2_LO,
+    LN2_REST,
+    NEGLIGIBLE,
+    add_down,
+    beyond_meeting,
+    half_down,
+)
 
 
 def cross_down(z: float, epsilon: float) -> float:
@@ -76,28 +63,22 @@ def meet(epsilon: float) -> float:
     >>> meet(0.0), round(meet(1.0), 4)
     (0.0, 0.6201)
     """
-    half = 0.5 * epsilon
-    if epsilon < HALVED:
-        return half if half + half <= epsilon else math.nextafter(half, 0.0)
+    if epsilon < NEGLIGIBLE:
+        return half_down(epsilon)
     if epsilon <= 1.0:
-        return max(half, math.log1p(math.expm1(epsilon) * 0.5) * EIGHT_ULPS_DOWN)
+        return max(0.5 * epsilon, math.log1p(math.expm1(epsilon) * 0.5) * EIGHT_ULPS_DOWN)
     return ((epsilon - LN2_HI) + math.log1p(math.exp(-epsilon))) * EIGHT_ULPS_DOWN
 
 
 def across(label: float, epsilon: float) -> float:
     """The largest label next to a dataset of the other answer whose label is given, rounded toward privacy.
 
-    Both labels are signed so that larger is better; so this is the step from −label. It is never below the point where
-    the two meet as long as the given label is not above it, so that a search by labels never turns back.
+    Both labels are signed so that larger is better; so this is the step from −label.
 
     >>> across(0.0, 1.0), across(meet(1.0), 1.0) == meet(1.0)
     (1.0, True)
     """
-    least = meet(epsilon)
-    if label == least:
-        return least
-    bound = step(-label, epsilon)
-    return bound if label > least else max(bound, least)
+    return beyond_meeting(label, meet(epsilon), step(-label, epsilon))
 
 
 PURE = Notion(

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.problem.building.arcs import both_directions, merge, repeats, unbounded
+from hetdp.problem.building.arcs import both_directions, merge, repeats, unconstrained
+from hetdp.problem.building.decimals import marks_of
+from hetdp.problem.parameters import Parameters
 from hetdp.problem.space import SMALL
 
 EPSILON = st.sampled_from([0.0, 0.1, 0.3, 2.0, math.inf])
@@ -18,7 +20,11 @@ EDGES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), EPSILON), max_s
 
 def arcs_of(edges, usable=None):
     source, target, epsilon = (np.array([edge[part] for edge in edges], dtype=float) for part in range(3))
-    return both_directions(source.astype(np.int32), target.astype(np.int32), epsilon, usable)
+    return both_directions(source.astype(np.int32), target.astype(np.int32), pure(epsilon), usable)
+
+
+def pure(epsilon):
+    return Parameters(("epsilon",), (epsilon,))
 
 
 @given(EDGES)
@@ -26,7 +32,8 @@ def test_every_edge_but_a_self_loop_becomes_two_arcs_in_order(edges):
     arcs = arcs_of(edges)
     proper = [(edge, *ends) for edge, ends in enumerate(edges) if ends[0] != ends[1]]
     expected = [(u, v, e, edge) for edge, u, v, e in proper] + [(v, u, e, edge) for edge, u, v, e in proper]
-    assert list(zip(*(part.tolist() for part in arcs), strict=True)) == sorted(expected, key=lambda arc: arc[:2])
+    found = (arcs.source, arcs.target, arcs.columns[0], arcs.edge)
+    assert list(zip(*(part.tolist() for part in found), strict=True)) == sorted(expected, key=lambda arc: arc[:2])
 
 
 def test_edges_that_cannot_be_used_become_no_arcs_and_the_others_keep_their_positions():
@@ -43,20 +50,17 @@ def test_of_repeats_the_smallest_epsilon_stays_and_of_equal_ones_the_edge_listed
             best[ends] = min(best.get(ends, (math.inf, len(edges))), (epsilon, edge))
     merged = merge(arcs, repeats(arcs))
     found = zip(
-        merged.source.tolist(), merged.target.tolist(), merged.epsilon.tolist(), merged.edge.tolist(), strict=True
+        merged.source.tolist(), merged.target.tolist(), merged.columns[0].tolist(), merged.edge.tolist(), strict=True
     )
     assert list(found) == [(*ends, *best[ends]) for ends in sorted(best)]
 
 
 @given(EDGES)
-def test_arcs_and_their_rows_know_the_same_unbounded_edges(edges):
+def test_arcs_of_infinite_epsilon_constrain_nothing(edges):
     arcs = arcs_of(edges)
     arcs = merge(arcs, repeats(arcs))
-    free = unbounded(arcs.rows(5))
-    is_free = np.isinf(arcs.epsilon)
-    assert free.source.tolist() == arcs.source[is_free].tolist()
-    assert free.target.tolist() == arcs.target[is_free].tolist()
-    assert free.edge.tolist() == np.flatnonzero(is_free).tolist()
+    free = unconstrained(("epsilon",), (marks_of(arcs.columns[0]),))
+    assert free.tolist() == np.flatnonzero(np.isinf(arcs.columns[0])).tolist()
 
 
 @pytest.mark.parametrize("count", [SMALL // 2, SMALL])
@@ -64,8 +68,8 @@ def test_a_large_graph_knows_the_edges_of_its_arcs_like_a_small_one(count):
     rng = np.random.default_rng(count)
     source, target = (rng.integers(0, 300, count).astype(np.int32) for _ in range(2))
     epsilon = rng.uniform(0, 2, count)
-    arcs = both_directions(source, target, epsilon)
-    assert np.array_equal(epsilon[arcs.edge], arcs.epsilon)
+    arcs = both_directions(source, target, pure(epsilon))
+    assert np.array_equal(epsilon[arcs.edge], arcs.columns[0])
     assert np.array_equal(source[arcs.edge] + target[arcs.edge], arcs.source + arcs.target)
     keys = arcs.source.astype(np.int64) * 300 + arcs.target
     assert (np.diff(keys) >= 0).all()

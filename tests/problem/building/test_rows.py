@@ -29,8 +29,11 @@ def result_of(build: Callable[[], hetdp.DatasetGraph]) -> list[Any]:
         made = build()
     except hetdp.InputError as refusal:
         return [str(refusal)]
-    free = made._unconstrained
-    arrays = (made.indptr, made.targets, made.epsilon, made._lowered, free.source, free.target, free.epsilon)
+    free = made._free
+    arrays = (
+        *(made.indptr, made.targets, *made.parameters, *made._lowered),
+        *(free.source, free.target, *free.marks),
+    )
     return [(array.dtype, array.tobytes()) for array in arrays] + [list(made.datasets), made.edge_classes()]
 
 

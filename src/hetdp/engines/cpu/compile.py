@@ -19,8 +19,9 @@ import numba
 from hetdp.engines.cpu import grow as kernels
 from hetdp.engines.cpu import meetings as meeting_kernels
 from hetdp.engines.cpu import settle as settle_kernels
+from hetdp.engines.cpu.edges import BY_PLACES
 from hetdp.engines.cpu.prefetch import compiled_prefetch, prefetch
-from hetdp.theory.notion import Notion
+from hetdp.theory.notion import Notion, turned
 
 Function = Callable[..., Any]
 Replacements = dict[Function, Function]
@@ -31,7 +32,7 @@ OPTIONS: Any = {"nogil": True, "_nrt": False}  # no counting of references to ar
 @cache
 def compiled_grow(notion: Notion) -> Function:
     """The search kernel with a notion's step in it."""
-    return compiled(kernels.grow, f"grow_{notion.name}", searching(notion))
+    return compiled(kernels.grow, f"grow_{_name(notion)}", searching(notion))
 
 
 @cache
@@ -39,14 +40,21 @@ def compiled_settle(notion: Notion) -> tuple[Function, Function]:
     """What lists the meetings of the fair search, and its kernel."""
     replaced = searching(notion)
     return (
-        compiled(meeting_kernels.meetings, f"meetings_{notion.name}", replaced),
-        compiled(settle_kernels.settle, f"settle_{notion.name}", replaced),
+        compiled(meeting_kernels.meetings, f"meetings_{_name(notion)}", replaced),
+        compiled(settle_kernels.settle, f"settle_{_name(notion)}", replaced),
     )
+
+
+def _name(notion: Notion) -> str:
+    return notion.name.replace("-", "_")
 
 
 def searching(notion: Notion) -> Replacements:
     """What a kernel runs in place of the functions that stand for a notion's."""
+    edge_of, turned_edge_of = BY_PLACES[turned(notion.parameters)]
     replaced: Replacements = {
+        kernels.edge_of: edge_of,
+        meeting_kernels.turned_edge_of: turned_edge_of,
         kernels.step: notion.step,
         kernels.quick: notion.quick,
         settle_kernels.across: notion.across,
@@ -87,7 +95,7 @@ def rebuilt(function: Function, name: str, replaced: Replacements, done: Replace
 
 
 def globals_of(function: Function, replaced: Replacements) -> dict[str, Any]:
-    """The globals that a function uses, by name."""
+    """The globals that a function uses, by name (attributes of modules must be named unlike any of them)."""
     scope = function.__globals__
     used = {name: scope[name] for name in function.__code__.co_names if name in scope}
     return {name: replaced.get(value, value) if callable(value) else value for name, value in used.items()}

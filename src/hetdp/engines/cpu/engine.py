@@ -1,4 +1,4 @@
-"""The CPU engine: explicit graphs, any notion with one parameter for each edge."""
+"""The CPU engine: explicit graphs, any notion."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import numpy as np
 
 from hetdp.engines.contract import Growth, Operation, Role, Roles
 from hetdp.engines.cpu.compile import compiled_grow, compiled_settle, compiled_sides
+from hetdp.engines.cpu.edges import BY_PLACES
 from hetdp.engines.cpu.grow import IDLE, SETTLED
 from hetdp.engines.cpu.layout import ANY_IDLE, DESK_SIZE, pool_size
 from hetdp.engines.pins import demands
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats, Indices, Mask, Space
-from hetdp.theory.notion import Notion
+from hetdp.theory.notion import Notion, turned
 
 WORTH_A_THREAD = 1 << 12  # starting one costs as much as settling some thousand datasets
 
@@ -25,7 +26,7 @@ class CpuEngine:
 
     def supports(self, space: Space, notion: Notion, operation: Operation) -> bool:
         """Everything, but only on graphs that are stored."""
-        return isinstance(space, DatasetGraph) and notion.parameters == ("epsilon",)
+        return isinstance(space, DatasetGraph) and turned(notion.parameters) in BY_PLACES
 
     def grow(
         self, space: Space, notion: Notion, labels: Floats, roles: Roles | None = None, active: Mask | None = None
@@ -59,7 +60,7 @@ class CpuEngine:
 def settle_mixed(space: DatasetGraph, notion: Notion, start: Floats, links: Indices, flags: Roles) -> Floats:
     """The labels once the answers no longer touch: what is settled by then says `flags`."""
     list_meetings, search = compiled_settle(notion)
-    graph, room = (space.indptr, space.targets, space.epsilon), len(space.targets) // 2
+    graph, room = (space.indptr, space.targets, space.parameters), len(space.targets) // 2
     number = np.int64 if space.size + room >= 2**31 else space.targets.dtype
     ends, points = np.empty(2 * room, dtype=space.targets.dtype), np.empty(room)  # pages never used cost nothing
     found = list_meetings(*graph, start, flags, np.empty(space.size), ends, points)
@@ -91,7 +92,7 @@ def search_all(
         desk = np.zeros(DESK_SIZE, dtype=np.int64)
         desk[ANY_IDLE] = any_idle
         pool = np.empty(pool_size(len(space.targets) + len(starts)), dtype=space.targets.dtype)
-        graph = space.indptr, space.targets, space.epsilon
+        graph = space.indptr, space.targets, space.parameters
         search(*graph, labels, labels.view(np.int64), flags, links, starts, desk, pool)
 
     groups = [group for group in groups if len(group)]

@@ -1,6 +1,6 @@
 """The kernel: one label-setting search over a graph, for whatever notion it is compiled for.
 
-It reads like Python and runs as Python too; `compile.py` puts a notion in place of the two functions below.
+It reads like Python and runs as Python too; `compile.py` puts a notion in place of what stands for it.
 """
 
 from __future__ import annotations
@@ -25,26 +25,33 @@ from hetdp.engines.cpu.prefetch import prefetch
 from hetdp.engines.cpu.queue import pop, push
 from hetdp.problem.space import Floats, Indices
 
+Columns = tuple[Floats, ...]
+
 ROLE, IDLE, SETTLED = 3, 4, 8  # the bits of a flag: the role; a start that is no news, not queued; the label is final
 NO_START = 0x7FF0000000000000  # the key of +inf
 FURTHEST, FAR, NEAR = 28, 16, 8  # how many datasets ahead their places, their rows and the labels beside are asked for
 ROW_AHEAD = 24  # no more labels than that, lest a hub drive out all others
 
 
-def step(label: float, epsilon: float) -> float:
+def step(label: float, *edge: float) -> float:
     """Stands for the step of a notion."""
     raise NotImplementedError
 
 
-def quick(label: float, epsilon: float) -> float:
+def quick(label: float, *edge: float) -> float:
     """Stands for the quick guess of a notion."""
+    raise NotImplementedError
+
+
+def edge_of(columns: Columns, arc: int) -> tuple[float, ...]:
+    """Stands for the parameters of an arc, as many as the notion has."""
     raise NotImplementedError
 
 
 def grow(
     indptr: Indices,
     targets: Indices,
-    epsilon: Floats,
+    columns: Columns,
     labels: Floats,
     bits: Indices,
     flags: Roles,
@@ -67,11 +74,11 @@ def grow(
             return
         if not flags[source] & SETTLED:
             flags[source] |= SETTLED
-            foresee(indptr, targets, epsilon, labels, flags, desk)
-            relax(indptr, targets, epsilon, labels, bits, flags, links, desk, pool, source)
+            foresee(indptr, targets, columns, labels, flags, desk)
+            relax(indptr, targets, columns, labels, bits, flags, links, desk, pool, source)
 
 
-def foresee(indptr: Indices, targets: Indices, epsilon: Floats, labels: Floats, flags: Roles, desk: Indices) -> None:
+def foresee(indptr: Indices, targets: Indices, columns: Columns, labels: Floats, flags: Roles, desk: Indices) -> None:
     """Asks for the rows of a dataset that is soon to be settled, and for the labels beside one that comes sooner."""
     if desk[BATCH_AT] + FURTHEST < desk[BATCH_END]:
         next_up = BATCH_IDS + desk[BATCH_AT]
@@ -83,8 +90,8 @@ def foresee(indptr: Indices, targets: Indices, epsilon: Floats, labels: Floats, 
     far, near = desk[next_up + FAR], desk[next_up + NEAR]
     row = indptr[far]
     prefetch(targets, row)
-    prefetch(epsilon, row)
-    prefetch(epsilon, row + 8)
+    prefetch(columns[0], row)
+    prefetch(columns[0], row + 8)
     prefetch(labels, far)
     prefetch(flags, far)
     row = indptr[near]
@@ -95,7 +102,7 @@ def foresee(indptr: Indices, targets: Indices, epsilon: Floats, labels: Floats, 
 def relax(
     indptr: Indices,
     targets: Indices,
-    epsilon: Floats,
+    columns: Columns,
     labels: Floats,
     bits: Indices,
     flags: Roles,
@@ -109,9 +116,9 @@ def relax(
     pinned = flags[source] & ROLE == 0
     for arc in range(indptr[source], indptr[source + 1]):
         target = targets[arc]
-        if quick(label, float(epsilon[arc])) > labels[target] or (pinned and flags[target] & ROLE == 0):
+        if quick(label, *edge_of(columns, arc)) > labels[target] or (pinned and flags[target] & ROLE == 0):
             continue
-        lowered = step(label, float(epsilon[arc])) + 0.0
+        lowered = step(label, *edge_of(columns, arc)) + 0.0
         if lowered < labels[target]:
             former = key_of(bits[target])
             if former == NO_START or (desk[ANY_IDLE] and flags[target] & IDLE):

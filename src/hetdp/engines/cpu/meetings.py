@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from hetdp.engines.contract import Roles
-from hetdp.engines.cpu.grow import ROLE, quick, step
+from hetdp.engines.cpu.grow import ROLE, Columns, edge_of, quick, step
 from hetdp.engines.cpu.settle import MIXED
 from hetdp.problem.space import Floats, Indices
 
 
-def meet(epsilon: float) -> float:
+def meet(*edge: float) -> float:
     """Stands for the meeting point of a notion."""
+    raise NotImplementedError
+
+
+def turned_edge_of(columns: Columns, arc: int) -> tuple[float, ...]:
+    """Stands for the parameters of an arc as they are seen from its target."""
     raise NotImplementedError
 
 
 def meetings(
     indptr: Indices,
     targets: Indices,
-    epsilon: Floats,
+    columns: Columns,
     labels: Floats,
     flags: Roles,
     most: Floats,
@@ -41,7 +46,7 @@ def meetings(
             for arc in range(indptr[dataset], indptr[dataset + 1]):
                 target = targets[arc]
                 if flags[target] & ROLE == 3 - role and (not any_worse or labels[target] >= 0.0):
-                    limit = min(limit, step(0.0, float(epsilon[arc])))
+                    limit = min(limit, step(0.0, *turned_edge_of(columns, arc)))
             most[dataset] = limit
     found = 0
     for dataset in range(len(flags)):
@@ -51,9 +56,10 @@ def meetings(
                 target = targets[arc]
                 if dataset < target and flags[target] & ROLE == 3 - role:
                     limit = float(min(most[dataset], most[target]))
-                    if quick(-limit, float(epsilon[arc])) > limit:
+                    edge = edge_of(columns, arc)
+                    if quick(-limit, *edge) > limit:
                         continue
-                    point = meet(float(epsilon[arc])) + 0.0
+                    point = meet(*edge) + 0.0
                     if point <= limit:
                         ends[2 * found], ends[2 * found + 1] = dataset, target
                         points[found] = point

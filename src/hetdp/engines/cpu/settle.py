@@ -8,7 +8,20 @@ from __future__ import annotations
 
 from hetdp.engines.contract import Roles
 from hetdp.engines.cpu.buckets import key_of
-from hetdp.engines.cpu.grow import FAR, FURTHEST, NEAR, NO_START, ROLE, ROW_AHEAD, SETTLED, quick, relax, step
+from hetdp.engines.cpu.grow import (
+    FAR,
+    FURTHEST,
+    NEAR,
+    NO_START,
+    ROLE,
+    ROW_AHEAD,
+    SETTLED,
+    Columns,
+    edge_of,
+    quick,
+    relax,
+    step,
+)
 from hetdp.engines.cpu.layout import (
     BATCH_AT,
     BATCH_END,
@@ -29,7 +42,7 @@ from hetdp.problem.space import Floats, Indices
 MIXED = 16  # one more bit of a flag: a free dataset with a neighbour of the other answer, or with a pinned one
 
 
-def across(label: float, epsilon: float) -> float:
+def across(label: float, *edge: float) -> float:
     """Stands for the bound over an edge between the answers of a notion."""
     raise NotImplementedError
 
@@ -37,7 +50,7 @@ def across(label: float, epsilon: float) -> float:
 def settle(
     indptr: Indices,
     targets: Indices,
-    epsilon: Floats,
+    columns: Columns,
     labels: Floats,
     bits: Indices,
     flags: Roles,
@@ -58,8 +71,8 @@ def settle(
                 if flags[entry] & MIXED:
                     left -= 1
                 flags[entry] |= SETTLED
-                foresee(indptr, targets, epsilon, labels, flags, desk, size)
-                tell(indptr, targets, epsilon, labels, bits, flags, links, desk, pool, entry)
+                foresee(indptr, targets, columns, labels, flags, desk, size)
+                tell(indptr, targets, columns, labels, bits, flags, links, desk, pool, entry)
             continue
         one, other = ends[2 * (entry - size)], ends[2 * (entry - size) + 1]
         if not (flags[one] | flags[other]) & SETTLED:
@@ -68,8 +81,8 @@ def settle(
             links[one], links[other] = other, one
             flags[one] |= SETTLED
             flags[other] |= SETTLED
-            tell(indptr, targets, epsilon, labels, bits, flags, links, desk, pool, one)
-            tell(indptr, targets, epsilon, labels, bits, flags, links, desk, pool, other)
+            tell(indptr, targets, columns, labels, bits, flags, links, desk, pool, one)
+            tell(indptr, targets, columns, labels, bits, flags, links, desk, pool, other)
 
 
 def begin(labels: Floats, bits: Indices, flags: Roles, desk: Indices, pool: Indices) -> int:
@@ -90,7 +103,7 @@ def begin(labels: Floats, bits: Indices, flags: Roles, desk: Indices, pool: Indi
 
 
 def foresee(
-    indptr: Indices, targets: Indices, epsilon: Floats, labels: Floats, flags: Roles, desk: Indices, size: int
+    indptr: Indices, targets: Indices, columns: Columns, labels: Floats, flags: Roles, desk: Indices, size: int
 ) -> None:
     """Asks for what is needed soon, as `grow` does; meetings have no rows."""
     if desk[BATCH_AT] + FURTHEST < desk[BATCH_END]:
@@ -105,8 +118,8 @@ def foresee(
     prefetch(flags, far)
     if far < size:
         prefetch(targets, indptr[far])
-        prefetch(epsilon, indptr[far])
-        prefetch(epsilon, indptr[far] + 8)
+        prefetch(columns[0], indptr[far])
+        prefetch(columns[0], indptr[far] + 8)
     if near < size:
         for arc in range(indptr[near], min(indptr[near] + ROW_AHEAD, indptr[near + 1])):
             prefetch(labels, targets[arc])
@@ -115,7 +128,7 @@ def foresee(
 def tell(
     indptr: Indices,
     targets: Indices,
-    epsilon: Floats,
+    columns: Columns,
     labels: Floats,
     bits: Indices,
     flags: Roles,
@@ -126,7 +139,7 @@ def tell(
 ) -> None:
     """Tells the neighbours of a settled dataset what its label allows."""
     if not flags[source] & MIXED:
-        relax(indptr, targets, epsilon, labels, bits, flags, links, desk, pool, source)
+        relax(indptr, targets, columns, labels, bits, flags, links, desk, pool, source)
         return
     label, role = float(labels[source]), flags[source] & ROLE
     for arc in range(indptr[source], indptr[source + 1]):
@@ -134,9 +147,10 @@ def tell(
         if labels[target] <= label or flags[target] & ROLE == 0:
             continue  # it is settled, or no bound from here is lower; or it is pinned
         same = flags[target] & ROLE == role
-        if quick(label if same else -label, float(epsilon[arc])) > labels[target]:
+        edge = edge_of(columns, arc)
+        if quick(label if same else -label, *edge) > labels[target]:
             continue
-        lowered = (step(label, float(epsilon[arc])) if same else across(label, float(epsilon[arc]))) + 0.0
+        lowered = (step(label, *edge) if same else across(label, *edge)) + 0.0
         if lowered < labels[target]:
             former = LARGEST_KEY if bits[target] == NO_START else key_of(bits[target])
             labels[target] = lowered

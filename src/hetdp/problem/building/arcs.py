@@ -1,6 +1,7 @@
 """Edges to arcs that know their edge: every edge in both directions, grouped by source.
 
-Only contradictions and classes need to know the edge of an arc; other large graphs go from edges to rows (`rows.py`).
+Only contradictions, classes and edges with several parameters need to know the edge of an arc; other large graphs go
+from edges to rows (`rows.py`).
 """
 
 from __future__ import annotations
@@ -10,31 +11,40 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.problem.building.decimals import UNBOUNDED, marks_of
-from hetdp.problem.building.rows import Rows, rows_of
+from hetdp.problem.building.decimals import CERTAIN, UNBOUNDED, Marks
+from hetdp.problem.building.rows import rows_of
+from hetdp.problem.parameters import Parameters
 from hetdp.problem.space import SMALL, Floats, Indices, Mask
 
 
 class Arcs(NamedTuple):
-    """Arcs ordered by source, then target; `edge` is the position of the edge an arc was made from."""
+    """Arcs ordered by source, then target.
+
+    Attributes:
+        source: where each begins.
+        target: where it ends.
+        columns: its parameters as written, seen from its source.
+        edge: the position of the edge it was made from.
+    """
 
     source: Indices
     target: Indices
-    epsilon: Floats
+    columns: tuple[Floats, ...]
     edge: NDArray[np.int64]
 
     def take(self, chosen: Any) -> Arcs:
         """Some of the arcs."""
-        return Arcs(self.source[chosen], self.target[chosen], self.epsilon[chosen], self.edge[chosen])
+        columns = tuple(column[chosen] for column in self.columns)
+        return Arcs(self.source[chosen], self.target[chosen], columns, self.edge[chosen])
 
-    def rows(self, size: int) -> Rows:
-        """The same arcs by row."""
+    def indptr(self, size: int) -> NDArray[np.int64]:
+        """Where the arcs of each dataset begin, and those of the last one end."""
         indptr = np.zeros(size + 1, dtype=np.int64)
         np.cumsum(np.bincount(self.source, minlength=size), out=indptr[1:])
-        return Rows(indptr, self.target, marks_of(self.epsilon))
+        return indptr
 
 
-def both_directions(source: Indices, target: Indices, epsilon: Floats, usable: Mask | None = None) -> Arcs:
+def both_directions(source: Indices, target: Indices, parameters: Parameters, usable: Mask | None = None) -> Arcs:
     """All arcs of the edges, or of the usable ones; self-loops constrain nothing and are dropped."""
     proper = source != target
     edges = np.flatnonzero(proper if usable is None else proper & usable)
@@ -42,11 +52,14 @@ def both_directions(source: Indices, target: Indices, epsilon: Floats, usable: M
     if 2 * len(edges) > SMALL:
         rows = rows_of(forth, back, edges.view(np.uint64), int(max(forth.max(initial=-1), back.max(initial=-1))) + 1)
         edge, starts = rows.loads.view(np.int64), np.arange(len(rows.indptr) - 1, dtype=forth.dtype)
-        return Arcs(np.repeat(starts, np.diff(rows.indptr)), rows.targets, epsilon[edge], edge)
-    ends = np.concatenate([forth, back]), np.concatenate([back, forth])
-    order = np.lexsort((ends[1], ends[0]))
-    edge = np.concatenate([edges, edges])[order]
-    return Arcs(ends[0][order], ends[1][order], epsilon[edge], edge)
+        ends = np.repeat(starts, np.diff(rows.indptr)), rows.targets
+    else:
+        ends = np.concatenate([forth, back]), np.concatenate([back, forth])
+        order = np.lexsort((ends[1], ends[0]))
+        edge = np.concatenate([edges, edges])[order]
+        ends = ends[0][order], ends[1][order]
+    columns = parameters.take(edge).seen_from(source[edge] != ends[0])
+    return Arcs(*ends, columns, edge)
 
 
 def repeats(arcs: Arcs) -> Mask:
@@ -57,20 +70,30 @@ def repeats(arcs: Arcs) -> Mask:
 
 
 def merge(arcs: Arcs, repeated: Mask) -> Arcs:
-    """One arc for each run of repeats: of those with the smallest ε, the one whose edge was listed first."""
+    """One arc for each run of repeats, with the least of each parameter.
+
+    Of the edges with the least first parameter, it belongs to the one that was listed first.
+    """
     if not repeated.any():
         return arcs
-    chosen = np.flatnonzero(~repeated)
-    several = np.flatnonzero(repeated | np.append(repeated[1:], False))
-    run = np.searchsorted(chosen, several, side="right") - 1
-    order = np.lexsort((arcs.edge[several], arcs.epsilon[several], run))
+    starts = np.flatnonzero(~repeated)
+    chosen, several = starts.copy(), np.flatnonzero(repeated | np.append(repeated[1:], False))
+    run = np.searchsorted(starts, several, side="right") - 1
+    order = np.lexsort((arcs.edge[several], arcs.columns[0][several], run))
     first = order[np.diff(run[order], prepend=-1) != 0]
     chosen[run[first]] = several[first]
-    return arcs.take(chosen)
+    columns = tuple(np.minimum.reduceat(column, starts) for column in arcs.columns)
+    return arcs.take(chosen)._replace(columns=columns)
 
 
-def unbounded(rows: Rows) -> Arcs:
-    """The arcs of ε = ∞, which constrain nothing; here `edge` is their position among all."""
-    at = np.flatnonzero(rows.loads == UNBOUNDED) if rows.loads.max(initial=0) == UNBOUNDED else np.empty(0, np.int64)
-    source = (np.searchsorted(rows.indptr, at, side="right") - 1).astype(rows.targets.dtype)
-    return Arcs(source, rows.targets[at], np.full(len(at), np.inf), at)
+def unconstrained(names: tuple[str, ...], marks: tuple[Marks, ...]) -> NDArray[np.int64]:
+    """The positions of arcs that constrain in neither direction: ε or μ is ∞ in both, or δ is 1."""
+    if len(marks) == 1 and marks[0].max(initial=0) != UNBOUNDED:
+        return np.empty(0, dtype=np.int64)
+    of = dict(zip(names, marks, strict=True))
+    free = np.ones(len(marks[0]), dtype=np.bool_)
+    for ways in (("mu",), ("epsilon", "delta"), ("epsilon_back", "delta_back")):
+        known = [(of[name], CERTAIN if "delta" in name else UNBOUNDED) for name in ways if name in of]
+        if known:
+            free &= np.logical_or.reduce([column == limit for column, limit in known])
+    return np.flatnonzero(free)

@@ -27,6 +27,7 @@ SPLITTER = 2.0**27 + 1.0
 BLOCK = 1 << 16  # small enough to stay in the cache; a small graph is one block, and needs no threads
 EXPONENT = 52  # where the exponent of a float begins, in its bits
 UNBOUNDED = np.uint64(0x7FF0000000000000 << 1)  # the mark of infinity
+CERTAIN = np.uint64(0x3FF0000000000000 << 1)  # the mark of 1
 
 # A number of size 10^k, −8 ≤ k < 15, has its 15 digits before the point if multiplied by 10^(14 − k), an exact power.
 # Two numbers between the same two powers of two have at most one power of ten between them: NEXT_SIZE, by exponent.

@@ -1,53 +1,27 @@
-"""Graphs of other libraries: NetworkX graphs and SciPy's sparse matrices, read without importing either."""
+"""Sparse matrices of SciPy, read without importing it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault, UsageError, shown
+from hetdp.errors import Fault, UsageError
 from hetdp.files.frames import plain_column
 from hetdp.problem.building.arcs import both_directions
 from hetdp.problem.columns import Integers, column
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, labels_of
+from hetdp.problem.parameters import EPSILON_RULE, Parameters, parameters_of
 from hetdp.problem.space import Floats
-from hetdp.problem.validation import EPSILON_RULE, Edges, epsilons
 
 EXACT_FORMATS = ("coo", "csr", "csc", "lil", "dok")  # they store the entries given, zeros included, and no others
 SYMMETRY_RULE = "a pair of neighbours has one ε, so the matrix is symmetric"
 REAL_KINDS = "iuf"
 SPARSE_RULE = "in a sparse matrix every stored entry is the ε of an edge, zeros included"
 SPARSE_HINT = "scipy.sparse.coo_array((epsilon, (row, column)), shape) stores every edge, ε = 0 included"
-
-
-def from_networkx(graph: Any, epsilon: str = "epsilon", duplicates: Literal["error", "min"] = "error") -> DatasetGraph:
-    """A graph from a NetworkX graph: its nodes are the datasets, in their order, and its edges the neighbours.
-
-    Args:
-        graph: a Graph or a MultiGraph. Nodes without edges are kept; self-loops constrain nothing and are dropped.
-        epsilon: the name of the edge attribute that holds ε. An edge without it is a fault: no ε is ever assumed.
-        duplicates: what happens to parallel edges with different ε: "error", or "min", the more private one.
-
-    Raises:
-        UsageError: if this is no undirected NetworkX graph.
-        InputError: listing every edge whose ε is missing or wrong.
-
-    >>> import networkx
-    >>> wheel = networkx.wheel_graph(5)
-    >>> networkx.set_edge_attributes(wheel, 0.5, "epsilon")
-    >>> from_networkx(wheel)
-    DatasetGraph(5 datasets, 8 edges)
-    """
-    _require_undirected(graph, epsilon)
-    findings = Findings("NetworkX graph")
-    labels = labels_of(list(graph.nodes), findings)
-    edges = _edges(graph, epsilon, findings)
-    ends = labels.indices(edges.source), labels.indices(edges.target)
-    return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings)
 
 
 def from_scipy(matrix: Any, labels: Any = None) -> DatasetGraph:
@@ -74,38 +48,8 @@ def from_scipy(matrix: Any, labels: Any = None) -> DatasetGraph:
     entries = _Entries.of(stored.row, stored.col, _values(stored, findings), matrix.shape[0])
     _require_agreement(entries, findings)
     findings.raise_if_any()
-    return DatasetGraph(names, both_directions(*entries.edges()))
-
-
-def _require_undirected(graph: Any, epsilon: str) -> None:
-    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
-        raise UsageError(f"{type(graph).__name__} is no NetworkX graph", "from_networkx reads a Graph or a MultiGraph")
-    if graph.is_directed():
-        rule = "here a pair of neighbours has one ε, which holds in both directions"
-        hint = "a MultiGraph with the same edges is read if the two directions of every pair agree on their ε"
-        raise UsageError(f"{type(graph).__name__} is directed", rule, hint)
-    if not isinstance(epsilon, str):
-        hint = "networkx.set_edge_attributes(graph, value, 'epsilon') gives every edge the same ε"
-        raise UsageError(f"epsilon={shown(epsilon)} is no attribute", "epsilon names the edge attribute with ε", hint)
-
-
-def _edges(graph: Any, attribute: str, findings: Findings) -> Edges:
-    """The edges that state their ε; each of the others is a fault."""
-    listed = list(graph.edges(data=True))
-    is_stated = np.fromiter((attribute in edge[2] for edge in listed), np.bool_, len(listed))
-    every = Edges([edge[0] for edge in listed], [edge[1] for edge in listed], np.empty(0))
-    findings.add_where(~is_stated, lambda at: _no_attribute(every.place(at), attribute, list(listed[at][2])))
-    stated = np.flatnonzero(is_stated).tolist()
-    source, target = ([ends[at] for at in stated] for ends in (every.source, every.target))
-    edges = Edges(source, target, np.empty(0), row=lambda at: f"edge {stated[at]}")
-    unread: list[int] = []
-    values = epsilons([listed[at][2][attribute] for at in stated], edges.place, findings, unread)
-    return edges._replace(epsilon=values, unread=unread)
-
-
-def _no_attribute(place: str, attribute: str, others: list[str]) -> Fault:
-    hint = f"it has {', '.join(map(shown, others))}; epsilon= names the attribute to read" if others else ""
-    return Fault("no attribute", place, shown(attribute), "every edge states its ε, none is assumed", hint)
+    source, target, epsilon = entries.edges()
+    return DatasetGraph(names, both_directions(source, target, Parameters(("epsilon",), (epsilon,))))
 
 
 def _require_sparse(matrix: Any) -> None:
@@ -142,7 +86,7 @@ def _values(stored: Any, findings: Findings) -> Floats:
     def place(at: int) -> str:
         return f"row {stored.row[at]}, column {stored.col[at]}"
 
-    values = epsilons(stored.data, place, findings)
+    values = parameters_of({"epsilon": stored.data}, place, findings).columns[0]
     findings.add_where(np.isnan(values), lambda at: Fault("missing ε", place(at), "", EPSILON_RULE))
     findings.add_where(values < 0.0, lambda at: Fault("negative ε", place(at), repr(float(values[at])), EPSILON_RULE))
     return values

@@ -1,0 +1,121 @@
+"""Graphs of NetworkX, read without importing it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from hetdp.errors import Fault, UsageError, shown
+from hetdp.problem.columns import Integers
+from hetdp.problem.findings import Findings
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.labels import labels_of
+from hetdp.problem.parameters import LETTERS, Parameters, parameters_of
+from hetdp.problem.space import Floats
+from hetdp.problem.validation import Edges
+
+NONE = Parameters((), ())  # before they are read
+
+
+def from_networkx(
+    graph: Any,
+    epsilon: str = "epsilon",
+    duplicates: Literal["error", "min"] = "error",
+    delta: str | None = None,
+    mu: str | None = None,
+) -> DatasetGraph:
+    """A graph from a NetworkX graph: its nodes are the datasets, in their order, and its edges the neighbours.
+
+    Args:
+        graph: a Graph or a MultiGraph; or a DiGraph or a MultiDiGraph, for the notions directed and approximate, whose
+            edge from u to v bounds Pr at u by Pr at v, and where a direction without an edge is not constrained. Nodes
+            without edges are kept; self-loops constrain nothing and are dropped.
+        epsilon: the name of the edge attribute that holds ε. An edge without it is a fault: no ε is ever assumed.
+        duplicates: what happens to parallel edges with different ε: "error", or "min", the more private one.
+        delta: the name of the edge attribute that holds δ, if there is one.
+        mu: the name of the edge attribute that holds μ, in place of ε (the notion gaussian).
+
+    Raises:
+        UsageError: if this is no NetworkX graph.
+        InputError: listing every edge whose ε is missing or wrong.
+
+    >>> import networkx
+    >>> wheel = networkx.wheel_graph(5)
+    >>> networkx.set_edge_attributes(wheel, 0.5, "epsilon")
+    >>> from_networkx(wheel)
+    DatasetGraph(5 datasets, 8 edges)
+    """
+    names = {"epsilon": epsilon, "delta": delta} if mu is None else {"mu": mu}
+    attributes = {name: attribute for name, attribute in names.items() if attribute is not None}
+    _require_networkx(graph, attributes)
+    findings = Findings("NetworkX graph")
+    labels = labels_of(list(graph.nodes), findings)
+    edges = _edges(graph, attributes, findings)
+    ends = labels.indices(edges.source), labels.indices(edges.target)
+    if graph.is_directed():
+        if duplicates == "error":
+            _require_one_each_way(ends, edges, findings)
+        edges, duplicates = _one_way(edges), "min"
+    return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings)
+
+
+def _require_networkx(graph: Any, attributes: dict[str, str]) -> None:
+    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
+        raise UsageError(f"{type(graph).__name__} is no NetworkX graph", "from_networkx reads graphs of NetworkX")
+    for name, attribute in attributes.items():
+        if not isinstance(attribute, str):
+            rule = f"{name} names the edge attribute with {LETTERS[name]}"
+            hint = f"networkx.set_edge_attributes(graph, value, {name!r}) gives every edge the same {LETTERS[name]}"
+            raise UsageError(f"{name}={shown(attribute)} is no attribute", rule, hint)
+    if graph.is_directed() and "mu" in attributes:
+        rule = "μ holds in both directions"
+        raise UsageError(f"{type(graph).__name__} is directed", rule, "a Graph or a MultiGraph can have μ")
+
+
+def _edges(graph: Any, attributes: dict[str, str], findings: Findings) -> Edges:
+    """The edges that state all they should; each of the others is a fault."""
+    listed = list(graph.edges(data=True))
+    every = Edges([edge[0] for edge in listed], [edge[1] for edge in listed], NONE)
+    is_stated = np.ones(len(listed), dtype=np.bool_)
+    for attribute in attributes.values():
+        missing = np.fromiter((attribute not in edge[2] for edge in listed), np.bool_, len(listed))
+        findings.add_where(missing, lambda at, a=attribute: _no_attribute(every.place(at), a, list(listed[at][2])))  # type: ignore[misc]
+        is_stated &= ~missing
+    stated = np.flatnonzero(is_stated).tolist()
+    source, target = ([ends[at] for at in stated] for ends in (every.source, every.target))
+    edges = Edges(source, target, NONE, row=lambda at: f"edge {stated[at]}")
+    unread: list[int] = []
+    given = {name: [listed[at][2][attribute] for at in stated] for name, attribute in attributes.items()}
+    return edges._replace(parameters=parameters_of(given, edges.place, findings, unread), unread=unread)
+
+
+def _one_way(edges: Edges) -> Edges:
+    """Edges that promise something from source to target only."""
+    known = dict(zip(edges.parameters.names, edges.parameters.columns, strict=True))
+    names = (*known, "epsilon_back") if len(known) == 1 else edges.parameters.names
+    known["epsilon_back"] = np.full(len(known["epsilon"]), np.inf)
+    if "delta" in known:
+        known["delta_back"] = np.ones(len(known["epsilon"]))
+    return edges._replace(parameters=Parameters(names, tuple(known[name] for name in names)))
+
+
+def _require_one_each_way(ends: tuple[Integers, Integers], edges: Edges, findings: Findings) -> None:
+    """Parallel edges in the same direction agree."""
+    order = np.lexsort(ends[::-1])
+    same = np.logical_and.reduce([np.diff(end[order]) == 0 for end in ends])
+    for name, values in zip(edges.parameters.names, edges.parameters.columns, strict=True):
+        differ = same & (np.diff(values[order]) != 0.0)
+        rule, hint = f"parallel edges have one {LETTERS[name]}", "duplicates='min' keeps the smallest one"
+
+        def fault_at(at: int, name: str = name, values: Floats = values, rule: str = rule, hint: str = hint) -> Fault:
+            here, there = int(order[at + 1]), int(order[at])
+            value = f"{float(values[here])!r} here, {float(values[there])!r} at {edges.row(there)}"
+            return Fault(f"contradictory parallel edge, {LETTERS[name]}", edges.place(here), value, rule, hint)
+
+        findings.add_where(differ, fault_at)
+
+
+def _no_attribute(place: str, attribute: str, others: list[str]) -> Fault:
+    hint = f"it has {', '.join(map(shown, others))}; arguments name the attributes to read" if others else ""
+    return Fault("no attribute", place, shown(attribute), "every edge states its own, none is assumed", hint)

@@ -1,0 +1,132 @@
+"""What an edge carries: ε for both directions or for each, δ, or μ; which of them, says what notion it can mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import Fault, UsageError
+from hetdp.problem.columns import column, numbers
+from hetdp.problem.findings import Findings
+from hetdp.problem.space import Floats, Mask
+from hetdp.theory.notion import BACK, turned
+
+EPSILON_RULE = "ε is a number ≥ 0"
+DELTA_RULE = "δ is a number from 0 to 1"
+MU_RULE = "μ is a number ≥ 0"
+LETTERS = {"epsilon": "ε", "epsilon_back": "ε back", "delta": "δ", "delta_back": "δ back", "mu": "μ"}
+RULES = {"ε": EPSILON_RULE, "δ": DELTA_RULE, "μ": MU_RULE}
+KINDS = (  # the sets of columns that edges may have
+    ("epsilon",),
+    ("epsilon", "epsilon_back"),
+    ("epsilon", "epsilon_back", "delta", "delta_back"),
+    ("mu",),
+)
+COLUMNS = tuple(LETTERS)
+COLUMNS_RULE = "edges have epsilon, with epsilon_back, delta and delta_back as needed; or mu"
+
+
+class Parameters(NamedTuple):
+    """The parameters of some edges, each seen from its source.
+
+    Attributes:
+        names: the names of the columns, one of KINDS.
+        columns: the numbers as written.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Floats, ...]
+
+    def take(self, chosen: Any) -> Parameters:
+        """Those of some edges."""
+        return Parameters(self.names, tuple(values[chosen] for values in self.columns))
+
+    def seen_from(self, is_turned: Mask) -> tuple[Floats, ...]:
+        """The columns, seen from the target where so marked."""
+        if len(self.columns) == 1:
+            return self.columns
+        others = (self.columns[place] for place in turned(self.names))
+        return tuple(np.where(is_turned, other, own) for own, other in zip(self.columns, others, strict=True))
+
+
+def rule_of(name: str) -> str:
+    """What the numbers of a column must satisfy."""
+    return RULES[LETTERS[name][0]]
+
+
+def require_kind(given: Iterable[str]) -> None:
+    """Refuses sets of columns that mean no notion of privacy."""
+    names = set(given)
+    if ("mu" in names) == ("epsilon" in names) or ("mu" in names and len(names) > 1):
+        raise UsageError(f"edges with {' and '.join(sorted(names)) or 'no parameter'}", COLUMNS_RULE)
+    if "delta_back" in names and "delta" not in names:
+        raise UsageError("delta_back without delta", COLUMNS_RULE)
+
+
+def given_parameters(given: Mapping[str, Any], length: int, findings: Findings) -> dict[str, Any]:
+    """The columns that were given, each measured; one number stands for all edges."""
+    known = {name: values for name, values in given.items() if values is not None}
+    require_kind(known)
+    single = {name: values for name, values in known.items() if not isinstance(values, Iterable)}
+    known |= {name: [value] * length for name, value in single.items()}
+    return {name: column(name, values, findings) for name, values in known.items()}
+
+
+def parameters_of(
+    given: Mapping[str, Any],
+    row: Callable[[int], str],
+    findings: Findings,
+    unread: list[int] | None = None,
+    kind: tuple[str, ...] | None = None,
+) -> Parameters:
+    """Columns as floats, completed to a kind: backward the same as forward where nothing else is said, one by one.
+
+    Where an entry is no number, its position is appended to `unread`.
+    """
+    read = {}
+    for name, values in given.items():
+        what = f"non-numeric {LETTERS[name]}"
+        read[name] = numbers(values, row, what, rule_of(name), findings, unread)
+    names = kind or next(known for known in KINDS if read.keys() <= {*known})
+    for name in [name for name in names if name.endswith(BACK)]:
+        own, forward = read.get(name), read[name.removesuffix(BACK)]
+        read[name] = forward if own is None else np.where(np.isnan(own), forward, own)
+    return Parameters(names, tuple(read[name] for name in names))
+
+
+def faulty_parameters(parameters: Parameters, place: Callable[[int], str], findings: Findings) -> Mask | None:
+    """Reports numbers that are missing or out of range; where, or None if nowhere."""
+    columns = parameters.columns
+    limits = [1.0 if "delta" in name else np.inf for name in parameters.names]
+    if not len(columns[0]) or all(
+        values.min() >= 0.0 and values.max() <= limit for values, limit in zip(columns, limits, strict=True)
+    ):
+        return None  # where a number is NaN, so is the least of them
+    faulty = np.zeros(len(columns[0]), dtype=np.bool_)
+    for name, values, limit in zip(parameters.names, columns, limits, strict=True):
+        missing, negative, large = np.isnan(values), values < 0.0, values > limit
+        for mask, what in ((missing, "missing"), (negative, "negative"), (large, "too large a")):
+            _report(mask & ~faulty, f"{what} {LETTERS[name]}", place, values, rule_of(name), findings)
+        faulty |= missing | negative | large
+    return faulty
+
+
+def _report(mask: Mask, what: str, place: Callable[[int], str], values: Floats, rule: str, findings: Findings) -> None:
+    def fault_at(at: int) -> Fault:
+        value = "" if np.isnan(values[at]) else repr(float(values[at]))
+        return Fault(what, place(at), value, rule)
+
+    findings.add_where(mask, fault_at)
+
+
+def in_words(names: tuple[str, ...], values: Iterable[float]) -> str:
+    """The parameters of one edge, for people; those of the other direction only where they differ.
+
+    >>> in_words(("epsilon",), [0.5]), in_words(("epsilon", "epsilon_back"), [0.5, 1.0])
+    ('ε = 0.5', 'ε = 0.5, ε back = 1')
+    """
+    known = dict(zip(names, values, strict=True))
+    said = [name for name in names if not name.endswith(BACK) or known[name] != known[name.removesuffix(BACK)]]
+    return ", ".join(f"{LETTERS[name]} = {known[name]:g}" for name in sorted(said, key=names.index))

@@ -1,0 +1,98 @@
+"""Directed (ε, δ): Pr at u ≤ e^ε(u→v) · Pr at v + δ(u→v), and another pair from v to u.
+
+As in `directed.py`, an edge bounds p(v) by a rise and by a fall, each with its δ. Letters: z is the label at u, in the
+Laplace coordinate; epsilon and delta belong to u→v, epsilon_back and delta_back to v→u.
+docs/theory/other-notions.md has the proofs of the roundings.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hetdp.theory.coordinate import LAPLACE
+from hetdp.theory.directed import DOWN, UP, fall_below, rise_above
+from hetdp.theory.directed import fall as fall_without
+from hetdp.theory.directed import rise as rise_without
+from hetdp.theory.notion import Notion
+from hetdp.theory.pure import meet as meet_without
+from hetdp.theory.rounding import EIGHT_ULPS_DOWN, NEGLIGIBLE, add_down, beyond_meeting
+
+
+def rise(z: float, epsilon: float, delta: float) -> float:
+    """A float just below the exact bound of p(v) ≤ e^ε p(u) + δ."""
+    if delta < NEGLIGIBLE:
+        return rise_without(z, epsilon)
+    if epsilon == math.inf or delta >= 1.0:
+        return math.inf
+    if z >= 0.0:
+        return rise_above(z, epsilon, delta)
+    t = add_down(z, epsilon)
+    if t >= 1.0:
+        return math.inf
+    twice = (math.exp(t) + 2.0 * delta) * DOWN
+    if twice >= 2.0:
+        return math.inf
+    if twice > 1.0:
+        return -math.log(2.0 - twice) * EIGHT_ULPS_DOWN
+    return math.log(twice) * (2.0 - EIGHT_ULPS_DOWN)
+
+
+def fall(z: float, epsilon: float, delta: float) -> float:
+    """A float just below the exact bound of 1 − p(u) ≤ e^ε (1 − p(v)) + δ."""
+    if delta < NEGLIGIBLE:
+        return fall_without(z, epsilon)
+    if epsilon == math.inf or delta >= 1.0:
+        return math.inf
+    if z < 0.0:
+        return fall_below(z, epsilon, delta)
+    left = (math.exp(-z) * UP - 2.0 * delta) * UP
+    return math.inf if left <= 0.0 else (epsilon - math.log(left)) * EIGHT_ULPS_DOWN
+
+
+def step(z: float, epsilon: float, epsilon_back: float, delta: float, delta_back: float) -> float:
+    """The upper bound that label z imposes over an edge, rounded toward privacy.
+
+    >>> round(step(-math.inf, 1.0, 1.0, 0.01, 0.01), 4) == round(math.log(0.02), 4)
+    True
+    """
+    return max(z, min(rise(z, epsilon_back, delta_back), fall(z, epsilon, delta)))
+
+
+def quick(z: float, epsilon: float, epsilon_back: float, delta: float, delta_back: float) -> float:
+    """The label itself: no step leads below it."""
+    return z
+
+
+def meet(epsilon: float, epsilon_back: float, delta: float, delta_back: float) -> float:
+    """Where the two ends of an edge between the answers meet, at the error (1 − δ)/(1 + e^ε) of one direction.
+
+    >>> round(meet(1.0, 1.0, 0.5, 0.5), 4) == round(meet_without(1.0) + math.log(2.0), 4)
+    True
+    """
+    return min(meet_one_way(epsilon, delta), meet_one_way(epsilon_back, delta_back))
+
+
+def meet_one_way(epsilon: float, delta: float) -> float:
+    """The same for one direction."""
+    if delta < NEGLIGIBLE:
+        return meet_without(epsilon)
+    if epsilon == math.inf or delta >= 1.0:
+        return math.inf
+    return (meet_without(epsilon) - math.log1p(-delta)) * EIGHT_ULPS_DOWN
+
+
+def across(label: float, epsilon: float, epsilon_back: float, delta: float, delta_back: float) -> float:
+    """The largest label next to a dataset of the other answer whose label is given, rounded toward privacy."""
+    least = meet(epsilon, epsilon_back, delta, delta_back)
+    return beyond_meeting(label, least, step(-label, epsilon, epsilon_back, delta, delta_back))
+
+
+APPROXIMATE = Notion(
+    "approximate",
+    ("epsilon", "epsilon_back", "delta", "delta_back"),
+    LAPLACE,
+    step=step,
+    quick=quick,
+    meet=meet,
+    across=across,
+)

@@ -1,0 +1,41 @@
+"""Bounded range ε(u,v): the privacy losses of the two answers differ by at most ε, as under the exponential mechanism.
+
+For two answers that says logit p(v) ≤ logit p(u) + ε, both ways: plain addition on the logit coordinate
+z = log(p / (1 − p)). docs/theory/other-notions.md has the statement and its proof.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetdp.theory.additive import additive, mean_by_tails
+from hetdp.theory.coordinate import Coordinate, Floats
+
+
+def tail(z: Floats) -> Floats:
+    """p = 1/(1 + e^(−z)), for z ≤ 0.
+
+    >>> tail(np.array([0.0, -np.log(3.0)]))
+    array([0.5 , 0.25])
+    """
+    odds = np.exp(z)
+    return np.asarray(odds / (1.0 + odds))
+
+
+def of_tail(p: Floats) -> Floats:
+    """log(p / (1 − p)), for p ≤ ½.
+
+    >>> of_tail(np.array([0.0, 0.5]))
+    array([-inf,   0.])
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.log(p) - np.log1p(-p))
+
+
+def middle(z: Floats, other: Floats) -> Floats:
+    """z of the mean of two probabilities."""
+    return mean_by_tails(LOGIT, z, other)
+
+
+LOGIT = Coordinate("logit", of_tail, tail, middle)
+BOUNDED_RANGE = additive("bounded-range", "epsilon", LOGIT)
