@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hetdp.files.pins import read_pins
     from hetdp.files.problems import ProblemFile, read_problem
     from hetdp.files.saving import save
+    from hetdp.mechanism.accuracy.report import Accuracy, accuracy
     from hetdp.mechanism.compatibility import Verdict, Witness, check
     from hetdp.mechanism.design import design
     from hetdp.mechanism.explanation import BindingPath
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
 _HOME = {
+    "Accuracy": "hetdp.mechanism.accuracy.report",
     "BindingPath": "hetdp.mechanism.explanation",
     "Certificate": "hetdp.certificate.certificate",
     "DatasetGraph": "hetdp.problem.graph",
@@ -59,6 +61,7 @@ _HOME = {
     "Verdict": "hetdp.mechanism.compatibility",
     "VerificationError": "hetdp.errors",
     "Witness": "hetdp.mechanism.compatibility",
+    "accuracy": "hetdp.mechanism.accuracy.report",
     "check": "hetdp.mechanism.compatibility",
     "design": "hetdp.mechanism.design",
     "extend": "hetdp.mechanism.extension",
@@ -77,6 +80,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Accuracy",
     "BindingPath",
     "Certificate",
     "DatasetGraph",
@@ -95,6 +99,7 @@ __all__ = [
     "VerificationError",
     "Witness",
     "__version__",
+    "accuracy",
     "check",
     "design",
     "extend",
