@@ -41,7 +41,7 @@ PRIOR = click.Option(
     type=click.Choice(["uniform", "weight"]),
     help="What means are taken under: every dataset alike, or the problem's weights. Default: these, if there are any.",
 )
-BASELINES = click.Option(["baselines", "--no-baselines"], is_flag=True, default=True, help="Leave the baselines out.")
+NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="Leave the baselines out.")
 FORMAT = click.Option(
     ["--format", "form"],
     type=click.Choice(["table", "csv", "latex"]),
@@ -62,7 +62,7 @@ def accuracy(
     mechanisms: tuple[str, ...],
     objectives: tuple[str, ...],
     prior: str | None,
-    baselines: bool,
+    no_baselines: bool,
     form: str | None,
     output: str | None,
     engine: str,
@@ -82,7 +82,7 @@ def accuracy(
     if not mechanisms and (given.z == given.z).any():
         voice.say("the values that the problem gives are left aside; hetdp extend makes a mechanism of them")
     subject = _loaded(voice, mechanisms, asked) if mechanisms else None
-    found = measured(asked, subject, prior, baselines, objectives or None, engine)
+    found = measured(asked, subject, prior, not no_baselines, objectives or None, engine)
     if output is not None and output != STANDARD:
         _write(voice, asked, found, output)
     if as_json or output == STANDARD:
@@ -143,6 +143,6 @@ command = Verb(
     accuracy,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISMS, OBJECTIVE, PRIOR, BASELINES, FORMAT, OUTPUT, ENGINE, *READING, *SPEAKING],
+    [PROBLEM, MECHANISMS, OBJECTIVE, PRIOR, NO_BASELINES, FORMAT, OUTPUT, ENGINE, *READING, *SPEAKING],
     stages=("reading", "building", "loading", "searching", "proving", "measuring", "writing"),
 )

@@ -22,7 +22,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "check": "whether the given values can be private together",
     "extend": "the most accurate private mechanism with the given values",
     "design": "the best private mechanism when no values are given, or only some",
-    "accuracy": "how good mechanisms are, before anything is spent, beside baselines",
+    "accuracy": "how good mechanisms and baselines are, before anything is spent",
     "verify": "whether a mechanism is private, exactly",
     "explain": "why a dataset is not answered more accurately",
     "completion": "let the Tab key complete hetdp commands",

@@ -65,15 +65,20 @@ class Setting:
 
 
 def randomised_response(setting: Setting) -> Floats:
-    """The true answer, flipped with one probability everywhere: what the weakest edge between the answers allows."""
-    problem, least = setting.problem, np.inf
+    """The true answer, flipped with one probability everywhere: what the strictest edge between the answers allows."""
+    problem, edges = setting.problem, list[Floats]()
     for block in problem.graph.edge_blocks():
         across = problem.answers[block.source] != problem.answers[block.target]
-        different = np.unique(np.stack([values[across] for values in block.parameters]), axis=1)
-        if len(block.parameters) == 1:
-            different = different[:, :1]  # they are sorted, and a larger ε allows more
-        least = min(least, *(problem.notion.meet(*edge) for edge in different.T.tolist()), np.inf)
-    return np.full(problem.graph.size, least)
+        edges.append(_strictest(np.stack([values[across] for values in block.parameters])))
+    kinds = _strictest(np.concatenate(edges, axis=1)).T.tolist() if edges else []
+    return np.full(problem.graph.size, min((problem.notion.meet(*edge) for edge in kinds), default=np.inf))
+
+
+def _strictest(parameters: Floats) -> Floats:
+    """Of edges as columns, those that may be the strictest: the least if there is one parameter, else all kinds."""
+    if len(parameters) == 1 and parameters.size:
+        return np.asarray(np.min(parameters, axis=1, keepdims=True))
+    return np.unique(parameters, axis=1)
 
 
 def one_epsilon(setting: Setting) -> Floats:
@@ -118,6 +123,10 @@ def exponential_by_edge(setting: Setting) -> Floats:
     return np.array([PURE.meet(score) for score in different.tolist()])[which]
 
 
+ONE_EPSILON, ONE_AVERAGE = "one ε", "one ε, average"
+SYMBOLS = {"mu": "μ"}  # of parameters that are not an ε
+
+
 class Baseline(NamedTuple):
     """A baseline: its name, its labels, and whether it is known for the pure notion only."""
 
@@ -128,10 +137,11 @@ class Baseline(NamedTuple):
 
     def name_on(self, setting: Setting) -> str:
         """What it is called on a problem."""
+        if self.name == ONE_EPSILON:
+            return self.name.replace("ε", SYMBOLS.get(setting.problem.notion.parameters[0], "ε"))
         return self.otherwise if self.otherwise and not setting.threshold else self.name
 
 
-ONE_EPSILON, ONE_AVERAGE = "one ε", "one ε, average"
 BASELINES = (
     Baseline(ONE_EPSILON, one_epsilon, pure_only=False),
     Baseline("geometric then threshold", geometric, otherwise="geometric on distance"),
@@ -144,7 +154,7 @@ BASELINES = (
 
 def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[tuple[str, Mechanism]]:
     """Every baseline that the problem's notion has, by name; the best mean with one ε only if `average` is compared."""
-    pure = setting.problem.notion is PURE
+    pure = setting.problem.notion.name == PURE.name
     if average and pure and setting.least[0] < np.inf:
         yield ONE_AVERAGE, proved(setting, _one_epsilon_average(setting, weights), ONE_AVERAGE)
     for baseline in BASELINES:

@@ -114,7 +114,7 @@ def accuracy(
     >>> problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
     >>> result = hetdp.accuracy(problem)
     >>> [round(result[name].mean_accuracy, 3) for name in ("fair", "one ε", "randomised response")]
-    [0.808, 0.788, 0.731]
+    [0.809, 0.788, 0.731]
     """
     require_problem(problem)
     called, weights = prior_of(problem, prior)
