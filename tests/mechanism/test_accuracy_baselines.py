@@ -18,7 +18,7 @@ from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer, with_on
 from hetdp.theory import pure
 from hetdp.theory.notion import Notion
 from tests.mechanism.problems import graph_of
-from tests.mechanism.test_accuracy import random_problem, steps_one_by_one, tallies
+from tests.mechanism.tallies import random_problem, steps_one_by_one, tallies
 from tests.oracle.linear import conditions, solve
 from tests.oracle.random_problems import SmallProblem
 
@@ -159,6 +159,8 @@ def test_wins_and_ties_are_told_apart_measure_by_measure():
         Comparison("theirs", "beats", "ours", ("mean",), (), False),
     ]
     assert not list(compare([theirs]))
+    close = method("close", True, 0.4 * (1 + 1e-8), 0.2 * (1 - 1e-8), [0.5] * 4, [0.5] * 4)
+    assert list(compare([ours, close])) == [Comparison("close", "beats", "ours", ("mean",), (), False)]
 
 
 def test_many_distances_are_counted():
@@ -168,7 +170,8 @@ def test_many_distances_are_counted():
 
 
 def test_errors_too_small_for_a_float_are_no_tie():
-    result = hetdp.accuracy(tallies(1001, 1.0, 3.0))
+    result = hetdp.accuracy(tallies(1001, 2.0, 3.0))
+    assert result["one ε"].by_distance[-1].worst_error == 0.0
     ties = [each for each in result.comparisons if each.method == "fair" and each.baseline == "one ε"]
     assert [(each.measures, each.distances) for each in ties] == [(("worst",), (1,))]
 
