@@ -90,7 +90,7 @@ def test_json_is_the_same_on_standard_output_and_in_a_file(hetdp):
     assert json.loads(Path("a.json").read_text(encoding="utf-8")) == document
     assert hetdp("accuracy", "poll.json", "-o", "-").document == document
     assert hetdp("accuracy", "poll.json", "-o", "a.csv", "--json").document == document | {"output": "a.csv"}
-    assert document["comparisons"][0]["message"] == "one ε ties fair: worst, distance 1"
+    assert "one ε ties fair: worst, distance 1" in [each["message"] for each in document["comparisons"]]
 
 
 def test_the_problems_weights_are_the_prior_unless_another_is_asked_for(hetdp):
