@@ -39,6 +39,12 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("extend", "design", "polish", "Mechanism", "BindingPath"),
     ),
     (
+        "How good it is",
+        "Before anything is spent, and beside what else could be done:"
+        " [know the accuracy](../how-to/know-the-accuracy.md).",
+        ("accuracy", "Accuracy"),
+    ),
+    (
         "The proof",
         "`extend` makes one by itself. [Trust a certificate](../how-to/trust-a-certificate.md) says what it proves.",
         ("verify", "Certificate"),
@@ -73,7 +79,15 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
 VERSION_NOTE = "The version, as text such as `0.1.0`. It follows Semantic Versioning."
 
 EXIT_CODE = "what the command line ends with"
-MORE = {("Certificate", "worst_edge"): " It has `source`, `target`, `epsilon` (as used) and `slack`."}
+MORE = {
+    ("Certificate", "worst_edge"): " It has `source`, `target`, `epsilon` (as used) and `slack`.",
+    (
+        "Accuracy",
+        "methods",
+    ): " Each has `name`, `baseline` (true or false), `mechanism`, `worst_accuracy`, `worst_error`,"
+    " `worst_at`, `mean_accuracy`, `mean_error`, and `by_distance`: a list with `distance` (None where no path leads to"
+    " the other answer), `datasets`, `worst_error` and `mean_error` (None where the prior gives no weight).",
+}
 ATTRIBUTES = {
     "DatasetGraph": {
         "labels": "the names of the datasets, both ways: `names`, `index(label)`, `indices(labels)`",
@@ -123,6 +137,7 @@ standard output: [JSON output](json-output.md). What files look like: [files](fi
 ARGUMENTS = {
     "PROBLEM": "a JSON file, a folder with the tables `datasets` and `edges`, or `-` for JSON on standard input",
     "MECHANISM": "a mechanism as `.csv`, `.parquet` or `.json`, or `-` for JSON on standard input",
+    "[MECHANISM]...": "mechanisms as `.csv`, `.parquet` or `.json`; without any, the objectives are compared",
     "DATASET...": "one or more labels: text as it is, anything else as JSON. After `--` they may begin with `-`",
     "bash|zsh|fish": "which shell the script is for; see [shell completion](../how-to/shell-completion.md)",
 }

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hetdp.files.pins import read_pins
     from hetdp.files.problems import ProblemFile, read_problem
     from hetdp.files.saving import save
+    from hetdp.mechanism.accuracy.report import Accuracy, accuracy
     from hetdp.mechanism.compatibility import Verdict, Witness, check
     from hetdp.mechanism.design import design
     from hetdp.mechanism.explanation import BindingPath
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
 _HOME = {
+    "Accuracy": "hetdp.mechanism.accuracy.report",
     "BindingPath": "hetdp.mechanism.explanation",
     "Certificate": "hetdp.certificate.certificate",
     "DatasetGraph": "hetdp.problem.graph",
@@ -60,6 +62,7 @@ _HOME = {
     "Verdict": "hetdp.mechanism.compatibility",
     "VerificationError": "hetdp.errors",
     "Witness": "hetdp.mechanism.compatibility",
+    "accuracy": "hetdp.mechanism.accuracy.report",
     "check": "hetdp.mechanism.compatibility",
     "design": "hetdp.mechanism.design",
     "extend": "hetdp.mechanism.extension",
@@ -78,6 +81,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Accuracy",
     "BindingPath",
     "Certificate",
     "DatasetGraph",
@@ -96,6 +100,7 @@ __all__ = [
     "VerificationError",
     "Witness",
     "__version__",
+    "accuracy",
     "check",
     "design",
     "extend",

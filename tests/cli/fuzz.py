@@ -112,6 +112,8 @@ def commands(rng: random.Random, problem: str) -> list[str]:
             ["extend", problem],
             ["extend", problem, "-o", output, "--pins", "pins.csv"],
             ["extend", problem, "-o", output, "--duplicates", "min"],
+            ["accuracy", problem, "-o", "out.csv"],
+            ["accuracy", problem, mechanism],
             ["verify", problem, mechanism],
             ["explain", problem, "a", "--mechanism", mechanism],
         ]

@@ -20,7 +20,7 @@ def test_the_engines_offered_are_those_there_are():
     assert sorted(options.ENGINES) == sorted(["auto", *ENGINES])
 
 
-@pytest.mark.parametrize("verb", ["boundary", "check", "extend", "verify", "explain"])
+@pytest.mark.parametrize("verb", ["boundary", "check", "extend", "design", "accuracy", "verify", "explain"])
 def test_every_verb_with_a_problem_reads_and_speaks_the_same_way(verb):
     assert {"problem", "--duplicates", "--positive", "-q", "--quiet", "--json"} <= names_of(verb)
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "extend-certain": (0, "extend certain.json"),
     "extend-to-a-file": (0, "extend poll.json -o mechanism.csv"),
     "extend-refused": (4, "extend too-much.json"),
+    "accuracy": (0, "accuracy poll.json mechanism.json"),
     "verify": (0, "verify poll.json mechanism.json"),
     "verify-refused": (5, "verify tight.json mechanism.json"),
     "explain": (0, "explain grid.json [0,0] no/one [1,1]"),

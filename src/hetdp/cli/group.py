@@ -22,6 +22,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "check": "whether the given values can be private together",
     "extend": "the most accurate private mechanism with the given values",
     "design": "the best private mechanism when no values are given, or only some",
+    "accuracy": "how good mechanisms and baselines are, before anything is spent",
     "verify": "whether a mechanism is private, exactly",
     "explain": "why a dataset is not answered more accurately",
     "completion": "let the Tab key complete hetdp commands",
@@ -36,6 +37,7 @@ hetdp boundary poll.json                    which datasets need a value?
 hetdp check poll.json                       can these values be private?
 hetdp extend poll.json -o mechanism.csv     the best private mechanism, with its proof
 hetdp design poll.json                      the same when no values are given
+hetdp accuracy poll.json                    how good is it, and how good is anything else?
 hetdp verify poll.json mechanism.csv        prove a mechanism again, or refute it
 hetdp explain poll.json 111                 why is this dataset not answered better?
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hetdp.certificate.certificate import Certificate
     from hetdp.cli.failure import Failure
     from hetdp.errors import Fault
+    from hetdp.mechanism.accuracy.report import Accuracy
     from hetdp.mechanism.compatibility import Verdict, Witness
     from hetdp.mechanism.explanation import BindingPath
     from hetdp.mechanism.mechanism import Mechanism
@@ -123,6 +124,15 @@ def delivered(verb: str, problem: Problem, pins: PartialMechanism, found: Mechan
         moved=number(found.moved),
         certificate=certificate(found.certificate),
     )
+
+
+def accuracy(problem: Problem, found: Accuracy, output: str | None) -> Shape:
+    """How accurate mechanisms and baselines are, each with its proof."""
+    facts = found.to_dict()
+    for shape, method in zip(facts["methods"], found.methods, strict=True):
+        shape["certificate"] = certificate(method.mechanism.certificate)
+    written = {} if output is None else {"output": output}
+    return document("accuracy", **written, counts=counts(problem), **facts)
 
 
 def explanation(mechanism: Mechanism, label: Any) -> Shape:

@@ -41,7 +41,7 @@ def verify(voice: Voice, problem: str, mechanism: str, duplicates: str, positive
     asked, given = read_with_pins(voice, problem, None, duplicates, positive)
     claim = load_claim(mechanism, asked)
     differing = differing_pins(given, claim.mechanism)
-    _say_more(voice, mechanism, claim, differing)
+    say_more(voice, mechanism, claim, differing)
     progress.stage("proving every edge")
     certificate = prove(asked, claim.mechanism)
     if claim.column != "z":
@@ -64,7 +64,8 @@ def differing_pins(given: PartialMechanism, mechanism: Mechanism) -> int:
     return int(np.count_nonzero(~same))
 
 
-def _say_more(voice: Voice, name: str, claim: LoadedClaim, differing: int) -> None:
+def say_more(voice: Voice, name: str, claim: LoadedClaim, differing: int = 0) -> None:
+    """What a reader should know of a mechanism file before its values are judged."""
     from hetdp.errors import counted
 
     if claim.made_for_another:

@@ -1,0 +1,148 @@
+"""`hetdp accuracy`: how good mechanisms are, before anything is spent, and how good the baselines are."""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.design import OBJECTIVES
+from hetdp.cli.options import ENGINE, PATH, PROBLEM, READING, SPEAKING, Verb
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hetdp.cli.voice import Voice
+    from hetdp.mechanism.accuracy.report import Accuracy
+    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.problem.problem import Problem
+
+EXAMPLES = """
+hetdp accuracy poll.json                          what the objectives reach, and the baselines
+hetdp accuracy poll.json mechanism.csv            the same for mechanisms that you have
+hetdp accuracy poll.json -o accuracy.tex          a file: .csv, .tex, .txt or .json
+hetdp accuracy poll.json --format csv             every distance, as CSV
+"""
+ABOUT = """
+Exact and free of budget: nobody's data is looked at. For each mechanism the worst accuracy, the mean, and the mean at
+each distance, which is the least number of edges to a dataset of the other answer. Every baseline is itself proved
+private on the same edges; where one ties with a mechanism or beats it, a line below the table says so. Without
+MECHANISM it compares the objectives of hetdp design; values that PROBLEM gives are left aside.
+"""
+MECHANISMS = click.Argument(["mechanisms"], type=PATH, nargs=-1, metavar="[MECHANISM]...")
+OBJECTIVE = click.Option(
+    ["--objective", "objectives"],
+    type=click.Choice(OBJECTIVES),
+    multiple=True,
+    help="Compare only this one; may be given several times. Default: all.",
+)
+PRIOR = click.Option(
+    ["--prior"],
+    type=click.Choice(["uniform", "weight"]),
+    help="What means are taken under: every dataset alike, or the problem's weights. Default: these, if there are any.",
+)
+NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="Leave the baselines out.")
+FORMAT = click.Option(
+    ["--format", "form"],
+    type=click.Choice(["table", "csv", "latex"]),
+    help="How to print it on standard output. Default: table.",
+)
+SUFFIXES = {".csv": "csv", ".tex": "latex", ".txt": "table", ".json": "json"}
+OUTPUT = click.Option(
+    ["-o", "--output"],
+    type=PATH,
+    metavar="FILE",
+    help="Write it to a .csv, .tex, .txt or .json file; - is JSON on standard output.",
+)
+
+
+def accuracy(
+    voice: Voice,
+    problem: str,
+    mechanisms: tuple[str, ...],
+    objectives: tuple[str, ...],
+    prior: str | None,
+    no_baselines: bool,
+    form: str | None,
+    output: str | None,
+    engine: str,
+    duplicates: str,
+    positive: str | None,
+    as_json: bool,
+) -> None:
+    """Measures mechanisms on a problem."""
+    from hetdp.cli.reading import STANDARD, read_with_pins, require_input
+    from hetdp.cli.writing import require_place
+    from hetdp.mechanism.accuracy.report import accuracy as measured
+
+    _refuse_both(form, output, as_json)
+    require_place("-o", output, as_json, tuple(SUFFIXES), (problem, *mechanisms))
+    require_input(problem, *mechanisms)
+    asked, given = read_with_pins(voice, problem, None, duplicates, positive)
+    if not mechanisms and (given.z == given.z).any():
+        voice.say("the values that the problem gives are left aside; hetdp extend makes a mechanism of them")
+    subject = _loaded(voice, mechanisms, asked) if mechanisms else None
+    found = measured(asked, subject, prior, not no_baselines, objectives or None, engine)
+    if output is not None and output != STANDARD:
+        _write(voice, asked, found, output)
+    if as_json or output == STANDARD:
+        from hetdp.cli import shapes
+
+        voice.emit_document(shapes.accuracy(asked, found, output if as_json else None))
+    elif output is None:
+        voice.emit([FORMS[form or "table"](found)])
+
+
+FORMS: dict[str, Callable[[Accuracy], str]] = {
+    "table": str,
+    "csv": lambda found: found.csv().removesuffix("\n"),
+    "latex": lambda found: found.latex().removesuffix("\n"),
+}
+
+
+def _refuse_both(form: str | None, output: str | None, as_json: bool) -> None:
+    from hetdp.errors import UsageError
+
+    if form is not None and (output is not None or as_json):
+        other = "--json" if as_json else "-o"
+        rule = "the name of a file, or --json, says the format already"
+        raise UsageError(f"--format beside {other}", rule, "leave one of them out")
+
+
+def _loaded(voice: Voice, paths: tuple[str, ...], problem: Problem) -> dict[str, Mechanism]:
+    from hetdp.cli.verify import say_more
+    from hetdp.files.mechanisms import load_claim
+
+    found = {}
+    for path in paths:
+        claim = load_claim(path, problem)
+        say_more(voice, path, claim)
+        found[path] = claim.mechanism
+    return found
+
+
+def _write(voice: Voice, problem: Problem, found: Accuracy, output: str) -> None:
+    """A file in the format of its suffix, whole or not at all."""
+    from pathlib import Path
+
+    from hetdp import progress
+    from hetdp.cli import shapes
+    from hetdp.cli.voice import as_json
+    from hetdp.files.formats.writing import whole_file
+
+    progress.stage("writing")
+    form = SUFFIXES[Path(output).suffix.lower()]
+    text = as_json(shapes.accuracy(problem, found, None)) if form == "json" else FORMS[form](found)
+    with whole_file(Path(output)) as draft:
+        draft.write_text(f"{text}\n", encoding="utf-8")
+    voice.say(f"wrote {output}")
+
+
+command = Verb(
+    "accuracy",
+    accuracy,
+    EXAMPLES,
+    ABOUT,
+    [PROBLEM, MECHANISMS, OBJECTIVE, PRIOR, NO_BASELINES, FORMAT, OUTPUT, ENGINE, *READING, *SPEAKING],
+    stages=("reading", "building", "loading", "searching", "proving", "measuring", "writing"),
+)

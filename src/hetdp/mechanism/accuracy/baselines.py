@@ -1,0 +1,186 @@
+"""What else could be done on the same problem, each proved private on its own edges like any other mechanism.
+
+All values are signed labels: z where the answer is 1, −z where it is 2, so that larger is better; infinite where a
+dataset is answered exactly. docs/theory/baselines.md has the formulas and why each is private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.certificate.certificate import verify
+from hetdp.engines.registry import engine_for
+from hetdp.errors import NoExtensionError, VerificationError
+from hetdp.mechanism.accuracy.distance import NOWHERE, Steps, is_threshold, with_one_epsilon
+from hetdp.mechanism.design import design
+from hetdp.mechanism.extension import extend
+from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.problem.partial import PartialMechanism
+from hetdp.problem.problem import Problem
+from hetdp.problem.space import Floats
+from hetdp.theory.pure import PURE
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A problem as baselines look at it.
+
+    Attributes:
+        problem: datasets, ε and query.
+        steps: how far each dataset is from the other answer; 0 where no path leads there.
+        engine: which engine searches.
+    """
+
+    problem: Problem
+    steps: Steps
+    engine: str
+
+    @cached_property
+    def least(self) -> tuple[float, ...]:
+        """The least of each parameter over all edges; infinite without edges."""
+        least = (np.inf,) * len(self.problem.notion.parameters)
+        for block in self.problem.graph.edge_blocks():
+            here = (float(np.min(values, initial=np.inf)) for values in block.parameters)
+            least = tuple(map(min, least, here))
+        return least
+
+    @cached_property
+    def threshold(self) -> bool:
+        """Whether the query is a threshold along the graph."""
+        return is_threshold(self.problem, self.steps)
+
+    def by_steps(self, labels: list[float]) -> Floats:
+        """The label of each dataset, from those at one step, two steps, and so on."""
+        return np.array([np.inf, *labels])[self.steps]
+
+    @property
+    def furthest(self) -> int:
+        """The largest distance."""
+        return int(np.max(self.steps, initial=NOWHERE))
+
+
+def randomised_response(setting: Setting) -> Floats:
+    """The true answer, flipped with one probability everywhere: what the strictest edge between the answers allows."""
+    problem, edges = setting.problem, list[Floats]()
+    for block in problem.graph.edge_blocks():
+        across = problem.answers[block.source] != problem.answers[block.target]
+        edges.append(_strictest(np.stack([values[across] for values in block.parameters])))
+    kinds = _strictest(np.concatenate(edges, axis=1)).T.tolist() if edges else []
+    return np.full(problem.graph.size, min((problem.notion.meet(*edge) for edge in kinds), default=np.inf))
+
+
+def _strictest(parameters: Floats) -> Floats:
+    """Of edges as columns, those that may be the strictest: the least if there is one parameter, else all kinds."""
+    if len(parameters) == 1 and parameters.size:
+        return np.asarray(np.min(parameters, axis=1, keepdims=True))
+    return np.unique(parameters, axis=1)
+
+
+def one_epsilon(setting: Setting) -> Floats:
+    """The fair mechanism, which is the balanced one too, if every edge had the least ε of all."""
+    return _stepped(setting, setting.problem.notion.meet)
+
+
+def geometric(setting: Setting) -> Floats:
+    """Two-sided geometric noise on the signed number of steps, then the threshold."""
+    return _stepped(setting, PURE.meet)
+
+
+def laplace(setting: Setting) -> Floats:
+    """Laplace noise on the signed number of steps, then the threshold half-way between the answers."""
+    return _stepped(setting, lambda epsilon: 0.5 * epsilon)
+
+
+def _stepped(setting: Setting, first: Callable[..., float]) -> Floats:
+    """A label on the boundary, and from there on what an edge with the least ε allows at each further step."""
+    step, labels = setting.problem.notion.step, list[float]()
+    for _ in range(setting.furthest):
+        labels.append(step(labels[-1], *setting.least) if labels else first(*setting.least))
+    return setting.by_steps(labels)
+
+
+def exponential(setting: Setting) -> Floats:
+    """The exponential mechanism with the number of steps as its score, also known as inverse sensitivity."""
+    half = 0.5 * setting.least[0]
+    scores = np.minimum(half * np.arange(1, setting.furthest + 1), np.finfo(np.float64).max)
+    return setting.by_steps([PURE.meet(score) for score in scores.tolist()])
+
+
+def exponential_by_edge(setting: Setting) -> Floats:
+    """The same with each edge's own ε: the score is the least sum of ε along a path to the other answer."""
+    problem = setting.problem
+    start = np.full(problem.graph.size, np.inf)
+    for block in problem.graph.edge_blocks():
+        across = np.flatnonzero(problem.answers[block.source] != problem.answers[block.target])
+        np.minimum.at(start, block.source[across], block.parameters[0][across])
+    sums = engine_for(setting.engine, problem.graph, PURE, "grow").grow(problem.graph, PURE, start).labels
+    different, which = np.unique(0.5 * sums, return_inverse=True)
+    return np.array([PURE.meet(score) for score in different.tolist()])[which]
+
+
+ONE_EPSILON, ONE_AVERAGE = "one ε", "one ε, average"
+SYMBOLS = {"mu": "μ"}  # of parameters that are not an ε
+
+
+class Baseline(NamedTuple):
+    """A baseline: its name, its labels, and whether it is known for the pure notion only."""
+
+    name: str
+    labels: Callable[[Setting], Floats]
+    pure_only: bool = True
+    otherwise: str = ""  # its name where the query is no threshold along the graph
+
+    def name_on(self, setting: Setting) -> str:
+        """What it is called on a problem."""
+        if self.name == ONE_EPSILON:
+            return self.name.replace("ε", SYMBOLS.get(setting.problem.notion.parameters[0], "ε"))
+        return self.otherwise if self.otherwise and not setting.threshold else self.name
+
+
+BASELINES = (
+    Baseline(ONE_EPSILON, one_epsilon, pure_only=False),
+    Baseline("geometric then threshold", geometric, otherwise="geometric on distance"),
+    Baseline("Laplace then threshold", laplace, otherwise="Laplace on distance"),
+    Baseline("exponential", exponential),
+    Baseline("exponential, own ε", exponential_by_edge),
+    Baseline("randomised response", randomised_response, pure_only=False),
+)
+
+
+def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[tuple[str, Mechanism]]:
+    """Every baseline that the problem's notion has, by name; the best mean with one ε only if `average` is compared."""
+    pure = setting.problem.notion.name == PURE.name
+    if average and pure and setting.least[0] < np.inf:
+        yield ONE_AVERAGE, proved(setting, _one_epsilon_average(setting, weights), ONE_AVERAGE)
+    for baseline in BASELINES:
+        if pure or not baseline.pure_only:
+            name = baseline.name_on(setting)
+            yield name, proved(setting, baseline.labels(setting), name)
+
+
+def _one_epsilon_average(setting: Setting, weights: Floats) -> Floats:
+    """The best mean under the prior, if every edge had the least ε of all."""
+    graph = with_one_epsilon(setting.problem.graph, setting.least[0])
+    options: dict[str, Any] = {"prior": weights, "engine": setting.engine}
+    found = design(Problem(graph, setting.problem.answers), "average", **options)
+    return np.where(setting.problem.answers == 1, found.coordinates, -found.coordinates)
+
+
+def proved(setting: Setting, labels: Floats, name: str) -> Mechanism:
+    """A mechanism with these labels, if it is private; values that miss by a rounding are closed.
+
+    Raises:
+        VerificationError: it is not private, which would be a bug; it is never shown.
+    """
+    problem = setting.problem
+    values = PartialMechanism(z=np.where(problem.answers == 1, labels, -labels) + 0.0)
+    try:
+        found = extend(problem, values, setting.engine)
+    except NoExtensionError:
+        raise VerificationError(verify(problem, values)) from None
+    return sealed(replace(found, objective=name))

@@ -1,0 +1,147 @@
+"""The table for people, as plain lines and as LaTeX, and the long table for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import counted
+from hetdp.mechanism.accuracy.comparison import Comparison
+from hetdp.mechanism.accuracy.distance import NOWHERE
+from hetdp.mechanism.accuracy.measures import Method
+from hetdp.mechanism.explanation import in_digits
+
+SHOWN = 5  # distances in the table for people; the long table has all
+LONGEST = 40  # characters of a name
+NOTHING = "-"
+COLUMNS = (
+    "method",
+    "baseline",
+    "distance",
+    "datasets",
+    "worst_accuracy",
+    "worst_error",
+    "worst_at",
+    "mean_accuracy",
+    "mean_error",
+)
+ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"{\char34}",
+    "ε": r"$\varepsilon$",
+    "−": "$-$",
+    **{character: f"\\{character}" for character in "{}$&#_%"},
+    **{character: f"{{{character}}}" for character in "[]*"},
+}
+
+
+def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
+    """The table in aligned columns, and below it what must be said of baselines."""
+    rows = _rows(methods, prior)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+    hidden = int(np.count_nonzero(methods[0].levels.distances != NOWHERE)) - SHOWN
+    if hidden > 0:
+        yield f"({counted(hidden, 'more distance')}, only in the long table: as columns, CSV or JSON)"
+    yield from (_printable(str(words)) for words in comparisons)
+
+
+def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
+    """The same as a tabular that needs no package."""
+    rows = _rows(methods, prior)
+    width = len(rows[0])
+    yield rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}"
+    yield r"\hline"
+    for at, row in enumerate(rows):
+        yield " & ".join(map(_escaped, row)) + r" \\"
+        if at == 0:
+            yield r"\hline"
+    yield r"\hline"
+    for words in comparisons:
+        yield rf"\multicolumn{{{width}}}{{l}}{{{_escaped(_printable(str(words)))}}} \\"
+    yield r"\end{tabular}"
+
+
+def _rows(methods: Sequence[Method], prior: str) -> list[list[str]]:
+    """The header, how many datasets there are, and a row for each method."""
+    levels = methods[0].levels
+    near = np.flatnonzero(levels.distances != NOWHERE)[:SHOWN]
+    shown = [*near.tolist(), *np.flatnonzero(levels.distances == NOWHERE).tolist()]
+    titles = ["no path" if levels.distances[at] == NOWHERE else f"distance {levels.distances[at]}" for at in shown]
+    header = ["accuracy", "worst", "where", f"mean ({prior})", *titles]
+    counts = ["datasets", "", "", f"{len(levels.order):,}", *(f"{levels.counts[at]:,}" for at in shown)]
+    return [header, counts, *(_row(method, shown) for method in methods)]
+
+
+def _row(method: Method, shown: Sequence[int]) -> list[str]:
+    errors = [method.worst_error, method.mean_error, *(float(method.mean_errors[at]) for at in shown)]
+    worst, *means = (NOTHING if error != error else in_digits(1.0 - error, error) for error in errors)
+    return [_in_one_line(method.name), worst, _in_one_line(_plain(method.worst_at) or NOTHING), *means]
+
+
+def _in_one_line(text: str) -> str:
+    """A name that fits into a cell."""
+    text = _printable(text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _printable(text: str) -> str:
+    """Text without what would break a line, or the terminal."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def _escaped(text: str) -> str:
+    r"""Text as LaTeX prints it, whatever is in it; what could be taken for an argument of ``\\`` stands in braces.
+
+    >>> print(_escaped("a_b & [50%]"))
+    a\_b \& {[}50\%{]}
+    """
+    return "".join(ESCAPES.get(character, character) for character in text)
+
+
+def long_columns(methods: Sequence[Method]) -> dict[str, list[Any]]:
+    """One entry for each method over all datasets, and one for each of its distances."""
+    rows = [row for method in methods for row in _long_rows(method)]
+    return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}
+
+
+def _long_rows(method: Method) -> Iterator[tuple[Any, ...]]:
+    worst, where, mean = _both(method.worst_error), method.worst_at, _both(method.mean_error)
+    yield method.name, method.baseline, "all", len(method.levels.order), *worst, where, *mean
+    for level in method.by_distance:
+        distance = "none" if level.distance is None else str(level.distance)
+        worst, mean = _both(level.worst_error), _both(level.mean_error)
+        yield method.name, method.baseline, distance, level.datasets, *worst, None, *mean
+
+
+def _both(error: float | None) -> tuple[float | None, float | None]:
+    """An accuracy and its error."""
+    return (None, None) if error is None else (1.0 - error, error)
+
+
+def csv_text(methods: Sequence[Method]) -> str:
+    """The long table as CSV; numbers in as many digits as it takes to read them back."""
+    columns = long_columns(methods)
+    columns["worst_at"] = [_plain(label) for label in columns["worst_at"]]
+    columns["baseline"] = ["yes" if baseline else "no" for baseline in columns["baseline"]]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()
+
+
+def _plain(label: Any) -> str | None:
+    """A label in one field: text as it is, everything else as JSON."""
+    return label if label is None or isinstance(label, str) else json.dumps(label, ensure_ascii=False, default=str)

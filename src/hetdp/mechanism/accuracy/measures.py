@@ -1,0 +1,140 @@
+"""What is measured of a mechanism: the worst error, the mean error under a prior, and both at each distance.
+
+Everything is computed from errors, never from p, which rounds to 1; sums are exact (math.fsum).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.mechanism.accuracy.distance import NOWHERE, Steps
+from hetdp.mechanism.mechanism import Mechanism
+from hetdp.problem.problem import Problem
+from hetdp.problem.space import Floats
+
+
+class AtDistance(NamedTuple):
+    """How accurate a method is at the datasets of one distance.
+
+    Attributes:
+        distance: the least number of edges to a dataset of the other answer; None where no path leads to one.
+        datasets: how many there are.
+        worst_error: the largest error among them.
+        mean_error: their mean error under the prior; None if the prior gives them no weight.
+    """
+
+    distance: int | None
+    datasets: int
+    worst_error: float
+    mean_error: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The datasets by distance, the nearest first, those from which no path leads to the other answer last.
+
+    Attributes:
+        order: the datasets, one level after the other.
+        starts: where in `order` each level begins.
+        distances: the distance of each level; 0 where no path leads.
+        counts: how many datasets each has.
+        weights: the prior, in graph order.
+    """
+
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    distances: Steps
+    counts: NDArray[np.int64]
+    weights: Floats
+
+    @classmethod
+    def of(cls, steps: Steps, weights: Floats) -> Levels:
+        """The levels of a problem, under a prior."""
+        last = np.where(steps == NOWHERE, np.iinfo(np.int64).max, steps)
+        order = np.argsort(last, kind="stable")
+        _, starts, counts = np.unique(last[order], return_index=True, return_counts=True)
+        return cls(order, starts, steps[order[starts]], counts, weights)
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The weight of each level."""
+        return self.sums(self.weights)
+
+    def sums(self, values: Floats) -> Floats:
+        """The sum over each level, rounded once."""
+        ordered = values[self.order].tolist()
+        ends = [*self.starts[1:].tolist(), len(ordered)]
+        pieces = zip(self.starts.tolist(), ends, strict=False)
+        return np.array([math.fsum(ordered[start:end]) for start, end in pieces], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """One row of the table: how accurate one mechanism is.
+
+    Attributes:
+        name: what it is called.
+        baseline: whether it is there for comparison only.
+        mechanism: the mechanism itself; its certificate proves that it is private.
+        worst_error: the largest error.
+        worst_at: the label of the first dataset that has it; None if there are no datasets.
+        mean_error: the mean error under the prior.
+        worst_errors: the largest error at each distance.
+        mean_errors: the mean error at each distance under the prior, NaN where that gives no weight.
+        levels: the datasets by distance.
+    """
+
+    name: str
+    baseline: bool
+    mechanism: Mechanism = field(repr=False)
+    worst_error: float
+    worst_at: Any
+    mean_error: float
+    worst_errors: Floats = field(repr=False)
+    mean_errors: Floats = field(repr=False)
+    levels: Levels = field(repr=False)
+
+    @property
+    def worst_accuracy(self) -> float:
+        """1 − worst_error, rounded for reading."""
+        return 1.0 - self.worst_error
+
+    @property
+    def mean_accuracy(self) -> float:
+        """1 − mean_error, rounded for reading."""
+        return 1.0 - self.mean_error
+
+    @property
+    def by_distance(self) -> list[AtDistance]:
+        """The same at each distance to the other answer, the nearest first."""
+        columns = (self.levels.distances, self.levels.counts, self.worst_errors, self.mean_errors)
+        return [
+            AtDistance(None if distance == NOWHERE else distance, count, worst, None if math.isnan(mean) else mean)
+            for distance, count, worst, mean in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+
+
+def measure(problem: Problem, name: str, baseline: bool, mechanism: Mechanism, levels: Levels) -> Method:
+    """Measures a mechanism."""
+    errors = mechanism.errors
+    weighted = errors * levels.weights
+    worst = int(np.argmax(errors)) if len(errors) else None
+    with np.errstate(invalid="ignore"):
+        means = np.where(levels.totals > 0.0, levels.sums(weighted) / levels.totals, np.nan)
+    return Method(
+        name=name,
+        baseline=baseline,
+        mechanism=mechanism,
+        worst_error=0.0 if worst is None else float(errors[worst]),
+        worst_at=None if worst is None else problem.labels.names[worst],
+        mean_error=math.fsum(weighted.tolist()) / math.fsum(levels.weights.tolist()) if len(errors) else 0.0,
+        worst_errors=np.maximum.reduceat(errors[levels.order], levels.starts) if len(errors) else np.zeros(0),
+        mean_errors=means,
+        levels=levels,
+    )

@@ -1,0 +1,171 @@
+"""accuracy: how good mechanisms are, exactly, before any budget is spent; and how good the baselines are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hetdp import progress
+from hetdp.errors import UsageError, shown
+from hetdp.mechanism.accuracy.baselines import Setting, baselines_on
+from hetdp.mechanism.accuracy.comparison import Comparison, compare
+from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
+from hetdp.mechanism.accuracy.layout import csv_text, latex_lines, long_columns, text_lines
+from hetdp.mechanism.accuracy.measures import Levels, Method, measure
+from hetdp.mechanism.accuracy.prior import prior_of
+from hetdp.mechanism.accuracy.subjects import AVERAGE, by_name, designed, objectives_of, private
+from hetdp.problem.problem import Problem, require_problem
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracy:
+    """How accurate mechanisms and baselines are; ``str`` of it is the table.
+
+    Attributes:
+        methods: one for each mechanism, then one for each baseline.
+        comparisons: where a baseline ties with a mechanism or beats it; each has `baseline`, `outcome`, `method`,
+            `measures` and `distances`, and is a sentence as text.
+        prior: what the means are taken under: "uniform", "weight" (the problem's own weights) or "given".
+        threshold: whether the query is a threshold along the graph: every edge changes the signed number of steps to
+            the other answer by exactly one.
+
+    ``result["fair"]`` is one method.
+    """
+
+    methods: tuple[Method, ...]
+    comparisons: tuple[Comparison, ...]
+    prior: str
+    threshold: bool
+
+    def __getitem__(self, name: str) -> Method:
+        """The method of that name."""
+        for method in self.methods:
+            if method.name == name:
+                return method
+        known = ", ".join(method.name for method in self.methods)
+        raise UsageError(f"there is no method {shown(name)}", f"the methods are {known}")
+
+    def __str__(self) -> str:
+        return "\n".join(text_lines(self.methods, self.comparisons, self.prior))
+
+    def __repr__(self) -> str:
+        return f"Accuracy({', '.join(method.name for method in self.methods)})"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The whole table in columns ready for any data frame: each method over all datasets, and at each distance.
+
+        They are `method`, `baseline`, `distance` ("all", a number as text, or "none" where no path leads to the other
+        answer), `datasets`, `worst_accuracy`, `worst_error`, `worst_at`, `mean_accuracy` and `mean_error`.
+
+        >>> import hetdp
+        >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
+        >>> problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
+        >>> hetdp.accuracy(problem, baselines=False, objective="fair").columns()["distance"]
+        ['all', '1', '2']
+        """
+        return long_columns(self.methods)
+
+    def csv(self) -> str:
+        """The columns as CSV."""
+        return csv_text(self.methods)
+
+    def latex(self) -> str:
+        r"""The table as a LaTeX tabular that needs no package, for ``\input``."""
+        return "".join(f"{line}\n" for line in latex_lines(self.methods, self.comparisons, self.prior))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain lists and numbers, ready for JSON if the labels are."""
+        return {
+            "prior": self.prior,
+            "threshold": self.threshold,
+            "methods": [_method(method) for method in self.methods],
+            "comparisons": [_comparison(each) for each in self.comparisons],
+        }
+
+
+def accuracy(
+    problem: Problem,
+    mechanism: Any = None,
+    prior: Any = None,
+    baselines: bool = True,
+    objective: Any = None,
+    engine: str = "auto",
+) -> Accuracy:
+    """How accurate mechanisms are: exactly, and free of budget, since nobody's data is looked at.
+
+    For each: the worst accuracy, the mean under a prior, and both by the number of steps to the other answer.
+
+    Args:
+        problem: datasets, ε and query.
+        mechanism: a Mechanism; or values alone, one for each dataset, as `verify` takes them; or a mapping from names
+            to several of these. Default: the mechanisms that `design` finds.
+        prior: how much each dataset counts in a mean: "uniform", "weight" (the problem's own weights), or a mapping
+            label → number ≥ 0, or a sequence. Default: the problem's weights if it has any, else uniform.
+        baselines: whether to measure, beside them, what else could be done on the same problem.
+        objective: without a mechanism: which objectives to compare, one or several. Default: all.
+        engine: "auto", "cpu" or "reference"; all give the same bits.
+
+    Raises:
+        InputError: a mechanism is not private; values that miss by a rounding are let pass.
+        VerificationError: a baseline could not be proved private, which would be a bug; nothing is returned.
+
+    >>> import hetdp
+    >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
+    >>> problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
+    >>> result = hetdp.accuracy(problem)
+    >>> [round(result[name].mean_accuracy, 3) for name in ("fair", "one ε", "randomised response")]
+    [0.809, 0.788, 0.731]
+    """
+    require_problem(problem)
+    called, weights = prior_of(problem, prior)
+    if mechanism is None:
+        wanted = objectives_of(objective)
+        found = [(name, designed(problem, name, weights, engine)) for name in wanted]
+    elif objective is None:
+        wanted = ()
+        found = [(name, private(problem, name, each, engine)) for name, each in by_name(mechanism)]
+    else:
+        rule = "an objective is for when no mechanism is given"
+        raise UsageError("an objective beside a mechanism", rule, "leave one of them out")
+    progress.stage("measuring")
+    steps = steps_to_the_other_answer(problem, engine)
+    setting, levels = Setting(problem, steps, engine), Levels.of(steps, weights)
+    rows = [(False, name, each) for name, each in found]
+    if baselines:
+        rows += [(True, name, each) for name, each in baselines_on(setting, AVERAGE in wanted, weights)]
+    methods = [measure(problem, name, baseline, each, levels) for baseline, name, each in rows]
+    return Accuracy(tuple(methods), tuple(compare(methods)), called, setting.threshold)
+
+
+def _method(method: Method) -> dict[str, Any]:
+    return {
+        "name": method.name,
+        "baseline": method.baseline,
+        "worst_accuracy": method.worst_accuracy,
+        "worst_error": method.worst_error,
+        "worst_at": method.worst_at,
+        "mean_accuracy": method.mean_accuracy,
+        "mean_error": method.mean_error,
+        "by_distance": [
+            {
+                "distance": level.distance,
+                "datasets": level.datasets,
+                "worst_accuracy": 1.0 - level.worst_error,
+                "worst_error": level.worst_error,
+                "mean_accuracy": None if level.mean_error is None else 1.0 - level.mean_error,
+                "mean_error": level.mean_error,
+            }
+            for level in method.by_distance
+        ],
+    }
+
+
+def _comparison(given: Comparison) -> dict[str, Any]:
+    return {
+        "message": str(given),
+        "baseline": given.baseline,
+        "outcome": given.outcome,
+        "method": given.method,
+        "measures": list(given.measures),
+        "distances": list(given.distances),
+    }

@@ -1,0 +1,74 @@
+"""What is measured: mechanisms that were given, or those that the objectives lead to. Only private ones are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hetdp.certificate.certificate import verify
+from hetdp.errors import Fault, InputError, NoExtensionError, UsageError
+from hetdp.mechanism import design as designing
+from hetdp.mechanism.extension import extend
+from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.problem.partial import PartialMechanism, pins_of
+from hetdp.problem.problem import Problem
+from hetdp.problem.space import Floats
+
+AVERAGE = "average"  # the one objective that needs the prior
+UNNAMED = "mechanism"
+
+
+def objectives_of(wanted: Any) -> tuple[str, ...]:
+    """The objectives to compare: one, several, or all that there are."""
+    if wanted is None:
+        return tuple(designing.OBJECTIVES)
+    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    if not names:
+        raise UsageError("no objective", f"an objective is one of {', '.join(designing.OBJECTIVES)}")
+    return tuple(dict.fromkeys(names))
+
+
+def designed(problem: Problem, objective: str, weights: Floats, engine: str) -> Mechanism:
+    """The mechanism that an objective leads to."""
+    options: dict[str, Any] = {"prior": weights} if objective == AVERAGE else {}
+    return designing.design(problem, objective, engine=engine, **options)
+
+
+def by_name(given: Any) -> list[tuple[str, Any]]:
+    """The given mechanisms, each with a name: one, or several by name."""
+    if isinstance(given, Mapping) and any(map(_holds_values, given.values())):
+        return [(str(name), each) for name, each in given.items()]
+    return [(given.objective if isinstance(given, Mechanism) else UNNAMED, given)]
+
+
+def _holds_values(value: Any) -> bool:
+    return isinstance(value, (Mechanism, PartialMechanism)) or (
+        hasattr(value, "__len__") and not isinstance(value, str)
+    )
+
+
+def private(problem: Problem, name: str, given: Any, engine: str) -> Mechanism:
+    """A given mechanism with the proof that it is private on this problem; a miss by a rounding is closed.
+
+    Raises:
+        InputError: it is not private.
+    """
+    if isinstance(given, Mechanism) and given.problem is problem and given.is_as_proved:
+        return given
+    certificate = verify(problem, given)
+    z = np.array(given.coordinates, dtype=np.float64) if hasattr(given, "coordinates") else pins_of(given, problem)
+    if certificate.private:
+        if isinstance(given, Mechanism):
+            return replace(given, problem=problem, certificate=certificate)
+        size = problem.graph.size
+        pinned, links = np.zeros(size, dtype=np.bool_), np.full(size, -1)
+        return Mechanism(problem, z, pinned, links, certificate=certificate, objective=name)
+    try:
+        return sealed(replace(extend(problem, PartialMechanism(z=z), engine), objective=name))
+    except NoExtensionError:
+        rule = "only a private mechanism has an accuracy worth comparing"
+        fault = Fault("not private:", f"mechanism {name!r}", str(certificate).removesuffix("."), rule)
+        raise InputError("accuracy", [fault]) from None

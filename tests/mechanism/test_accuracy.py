@@ -1,0 +1,222 @@
+"""accuracy: each measure against the obvious way to it, and what may be handed in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from hypothesis import assume, given, settings
+
+import hetdp
+from hetdp.cli.story import voters
+from hetdp.mechanism import design
+from hetdp.mechanism.accuracy import baselines, subjects
+from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
+from tests.files.problems import written
+from tests.mechanism.tallies import random_problem, steps_one_by_one, tallies
+
+BOTH = ("fair", "balanced")
+METHODS = [
+    *BOTH,
+    "one ε",
+    "geometric then threshold",
+    "Laplace then threshold",
+    "exponential",
+    "exponential, own ε",
+    "randomised response",
+]
+
+
+def mean(errors: list[float], weights: list[float]) -> Fraction | None:
+    pairs = [(Fraction(error), Fraction(weight)) for error, weight in zip(errors, weights, strict=True)]
+    total = sum(weight for _, weight in pairs)
+    return sum(error * weight for error, weight in pairs) / total if total else None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_measure_is_what_counting_one_by_one_gives(seed):
+    problem = random_problem(seed)
+    weights, steps = list(problem.weights), steps_one_by_one(problem)
+    assert [step or None for step in steps_to_the_other_answer(problem).tolist()] == steps
+    for method in hetdp.accuracy(problem).methods:
+        errors = method.mechanism.errors.tolist()
+        assert method.worst_error == max(errors)
+        assert errors[method.worst_at] == method.worst_error
+        assert method.mean_error == pytest.approx(float(mean(errors, weights)), rel=1e-14)
+        assert (method.worst_accuracy, method.mean_accuracy) == (1 - method.worst_error, 1 - method.mean_error)
+        assert [level.distance for level in method.by_distance] == sorted(
+            set(steps), key=lambda step: (step is None, step)
+        )
+        for level in method.by_distance:
+            here = [at for at, step in enumerate(steps) if step == level.distance]
+            assert level.datasets == len(here)
+            assert level.worst_error == max(errors[at] for at in here)
+            exact = mean([errors[at] for at in here], [weights[at] for at in here])
+            assert level.mean_error == (None if exact is None else pytest.approx(float(exact), rel=1e-14))
+
+
+@settings(max_examples=40)
+@given(written(anything=True))
+def test_every_problem_has_a_table_and_nothing_in_it_is_unproved(state):
+    problem, _ = state
+    assume(problem.weights is None or problem.weights.any())
+    result = hetdp.accuracy(problem, objective=BOTH)
+    for method in result.methods:
+        certificate = hetdp.verify(problem, method.mechanism)
+        assert certificate.private
+        assert method.mechanism.certificate.private
+        assert 0.0 <= method.mean_error <= method.worst_error * (1 + 1e-12) <= 1.0
+    assert str(result).count("\n") >= len(result.methods)
+    for fair, balanced in zip(result["fair"].by_distance, result["balanced"].by_distance, strict=True):
+        assert fair.worst_error <= balanced.worst_error * (1 + 1e-12)
+        assert (fair.mean_error or 0.0) <= (balanced.mean_error or 0.0) * (1 + 1e-12)
+    best = result["fair"].worst_error
+    assert all(method.worst_error >= best * (1 - 1e-9) for method in result.methods)
+
+
+def test_deciding_votes_reach_eighty_percent_where_one_epsilon_reaches_seventy():
+    result = hetdp.accuracy(tallies(21, 0.3, 1.0), objective=BOTH)
+    assert [method.name for method in result.methods] == METHODS
+    assert result["fair"].mean_accuracy == pytest.approx(0.799, abs=5e-4)
+    assert result["one ε"].mean_accuracy == pytest.approx(0.695, abs=5e-4)
+    assert (result.prior, result.threshold) == ("weight", True)
+    assert "geometric then threshold ties fair: worst, distance 1" in str(result).splitlines()
+
+
+def test_errors_are_kept_where_accuracy_rounds_to_one():
+    graph = hetdp.DatasetGraph.from_edges([0], [1], 50.0)
+    method = hetdp.accuracy(hetdp.Problem(graph, [1, 2]), objective="fair")["fair"]
+    assert method.worst_accuracy == 1.0
+    assert method.worst_error == pytest.approx(math.exp(-50), rel=1e-12)
+    assert method.mean_error == method.worst_error
+
+
+def test_large_weights_do_not_leave_the_floats():
+    problem = hetdp.Problem(tallies(3, 1.0, 1.0).graph, [2, 2, 1, 1], weights=[1e308] * 4)
+    assert hetdp.accuracy(problem)["fair"].mean_error == hetdp.accuracy(problem, prior="uniform")["fair"].mean_error
+
+
+def test_a_prior_may_be_given_and_counts():
+    problem = tallies(3, 1.0, 1.0)
+    fair = hetdp.design(problem)
+    for prior in ({0: 0, 1: 0, 2: 0, 3: 5}, [0, 0, 0, 5], np.array([0.0, 0.0, 0.0, 5.0])):
+        result = hetdp.accuracy(problem, fair, prior=prior)
+        assert result.prior == "given"
+        assert result["fair"].mean_error == fair.errors[3]
+        assert [level.mean_error for level in result["fair"].by_distance] == [None, fair.errors[3]]
+    uniform = hetdp.accuracy(problem, fair, prior="uniform")["fair"].mean_error
+    assert uniform == pytest.approx(fair.errors.mean())
+
+
+def test_the_columns_make_a_data_frame_of_either_kind():
+    result = hetdp.accuracy(tallies(3, 1.0, 1.0), objective=BOTH)
+    for library in (pandas, polars):
+        frame = library.DataFrame(result.columns())
+        assert frame.shape == (3 * len(METHODS), 9)
+        assert list(frame["distance"]) == ["all", "1", "2"] * len(METHODS)
+        assert list(frame["mean_error"]) == result.columns()["mean_error"]
+
+
+def test_priors_that_mean_nothing_are_refused():
+    problem = hetdp.Problem(tallies(3, 1.0, 1.0).graph, [2, 2, 1, 1])
+    with pytest.raises(hetdp.InputError, match="prior: every weight is 0; some dataset has a weight above 0"):
+        hetdp.accuracy(problem, prior=[0, 0, 0, 0])
+    with pytest.raises(hetdp.InputError, match="weight out of range"):
+        hetdp.accuracy(problem, prior=[0, 0, -1, 1])
+    with pytest.raises(hetdp.UsageError, match="unknown prior 'best'; a prior is 'uniform'"):
+        hetdp.accuracy(problem, prior="best")
+    with pytest.raises(hetdp.UsageError, match=r"the problem has no weights; .* Hint: 'uniform' counts every dataset"):
+        hetdp.accuracy(problem, prior="weight")
+
+
+def test_mechanisms_are_taken_in_every_form():
+    problem = tallies(3, 1.0, 1.0)
+    fair = hetdp.design(problem)
+    assert hetdp.accuracy(problem, fair).methods[0].name == "fair"
+    for values in (dict(fair), fair.probabilities, hetdp.PartialMechanism(z=fair.coordinates)):
+        method = hetdp.accuracy(problem, values, baselines=False)["mechanism"]
+        assert method.worst_error == pytest.approx(fair.errors.max(), rel=1e-9)
+        assert method.mechanism.certificate.private
+    several = hetdp.accuracy(problem, {"ours": fair, "coin": [0.5] * 4}, baselines=False)
+    assert [method.name for method in several.methods] == ["ours", "coin"]
+    assert several["coin"].mean_error == 0.5
+
+
+def test_a_mechanism_of_another_problem_is_judged_on_this_one():
+    problem, other = tallies(3, 1.0, 1.0), tallies(3, 2.0, 2.0)
+    fair = hetdp.design(problem)
+    flipped = hetdp.Problem(problem.graph, [1, 1, 2, 2])
+    assert hetdp.accuracy(flipped, fair, baselines=False)["fair"].worst_error == pytest.approx(fair.probabilities.max())
+    with pytest.raises(
+        hetdp.InputError, match=r"mechanism 'fair': not private: NOT PRIVATE: .*only a private mechanism"
+    ):
+        hetdp.accuracy(problem, hetdp.design(other))
+
+
+def test_calls_that_make_no_sense_are_refused():
+    problem = tallies(3, 1.0, 1.0)
+    with pytest.raises(hetdp.UsageError, match="an objective beside a mechanism"):
+        hetdp.accuracy(problem, hetdp.design(problem), objective="fair")
+    with pytest.raises(hetdp.UsageError, match="no objective; an objective is one of fair, balanced"):
+        hetdp.accuracy(problem, objective=[])
+    with pytest.raises(hetdp.UsageError, match="unknown objective 'best'"):
+        hetdp.accuracy(problem, objective="best")
+    with pytest.raises(hetdp.UsageError, match=r"there is no method 'best'; the methods are fair\.$"):
+        hetdp.accuracy(problem, objective="fair", baselines=False)["best"]
+    with pytest.raises(hetdp.UsageError, match="is no problem"):
+        hetdp.accuracy(problem.graph)
+
+
+def test_a_result_cannot_be_changed():
+    result = hetdp.accuracy(tallies(3, 1.0, 1.0), objective=BOTH)
+    with pytest.raises(FrozenInstanceError):
+        result.prior = "uniform"
+    assert repr(result) == f"Accuracy({', '.join(METHODS)})"
+
+
+@pytest.mark.parametrize("answers", [[1, 1, 1], [2, 2, 2]])
+def test_with_one_answer_only_everything_is_exact(answers):
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 0.1), answers)
+    result = hetdp.accuracy(problem)
+    assert {method.worst_error for method in result.methods} == {0.0}
+    assert [level.distance for level in result["fair"].by_distance] == [None]
+
+
+def test_without_edges_or_datasets_there_is_a_table_too():
+    alone = hetdp.Problem(hetdp.DatasetGraph.from_edges([], [], [], datasets=["a", "b"]), [1, 2])
+    assert {method.mean_error for method in hetdp.accuracy(alone).methods} == {0.0}
+    nobody = hetdp.Problem(hetdp.DatasetGraph.from_edges([], [], []), [])
+    result = hetdp.accuracy(nobody)
+    assert (result["fair"].worst_at, result["fair"].mean_error, result["fair"].by_distance) == (None, 0.0, [])
+    assert "fair" in str(result)
+
+
+def test_both_engines_measure_the_same():
+    problem = voters(5, "first, when deciding")
+    one, other = (hetdp.accuracy(problem, engine=engine).to_dict() for engine in ("reference", "cpu"))
+    assert one == other
+
+
+def test_the_best_mean_is_compared_with_the_best_mean_of_one_epsilon(monkeypatch: pytest.MonkeyPatch):
+    """`average` may be among the objectives; here something else stands for it, and notes what it was given."""
+    heard = []
+
+    def standing_in(problem, objective="fair", partial=None, engine="auto", prior=None):
+        if objective == "average":
+            heard.append((problem.graph.edges()[2].tolist(), prior.tolist()))
+        return design.design(problem, "balanced" if objective == "average" else objective, partial, engine=engine)
+
+    problem = tallies(3, 0.5, 1.0)
+    monkeypatch.setattr(
+        subjects, "designing", type("Designing", (), {"OBJECTIVES": ("fair", "average"), "design": standing_in})
+    )
+    monkeypatch.setattr(baselines, "design", standing_in)
+    result = hetdp.accuracy(problem)
+    assert [method.name for method in result.methods][:3] == ["fair", "average", "one ε, average"]
+    weights = [1 / 3, 1.0, 1.0, 1 / 3]
+    assert heard == [([1.0, 0.5, 1.0], weights), ([0.5, 0.5, 0.5], weights)]
