@@ -4,8 +4,8 @@ An arc from u to v asks of both answers: Pr at u ≤ e^ε · Pr at v + δ, with 
 the probability of answer 1, so that A(−z) is that of answer 2. Both are one comparison, A(a) ≤ e^ε A(b) + δ, with
 (a, b) = (z(u), z(v)) and with (−z(u), −z(v)). It is settled in three ways, cheapest first:
 
-1. a ≤ b + ε is enough, since log A never grows faster than z; with a ≤ 0 and δ = 0 it is the whole condition. The sum
-   is exact: the error of a float sum is a float.
+1. a ≤ b + ε is enough, since log A never grows faster than z; with δ = 0 it is the whole condition if a ≤ 0 or ε = 0.
+   The sum is exact: the error of a float sum is a float.
 2. ordinary floats, where the two sides differ by far more than these round;
 3. balls, at finer and finer precision. The two sides can be equal (p = 0, ½ or 1 and δ = ½); then all numbers that are
    rounded elsewhere are whole, and the balls are points. docs/theory/other-notions-certificate.md has the proof.
@@ -81,8 +81,10 @@ def judge(a: Floats, b: Floats, epsilon: Floats, delta: Floats, below: float = n
         room = total - a
         nothing = (a == -np.inf) | (epsilon == np.inf)
         plain = nothing | (a <= b) | (room > 0.0) | ((room == 0.0) & (error >= 0.0))
-        refuted = ~plain & (a <= 0.0) & (delta == 0.0) & ((room < 0.0) | (error < 0.0))
-        least = np.where(nothing, np.inf, np.where(np.isnan(room), -np.inf, room))
+        summed = (a <= 0.0) & ((room < 0.0) | (error < 0.0))
+        refuted = ~plain & (delta == 0.0) & (summed | (epsilon == 0.0))
+        least = np.where(nothing, np.inf, np.where(a <= b, epsilon, room))  # no slack is below it, but for a rounding
+        least = np.where(np.isnan(least), -np.inf, least)
         margin = FILTER * (1.0 + np.abs(a) + np.abs(b))
         look = np.flatnonzero(~plain | ~(least - margin > below))
     holds, slack = plain.copy(), least
