@@ -36,7 +36,7 @@ def chain(start: float, parameters, sign: int = 1, ulps: int = 4):
 
 def exact_end(problem, given, sign: int) -> arb:
     """The exact bound at the end of the path, in p of the right answer."""
-    block = next(problem.graph.edge_blocks())
+    block = problem.graph.__dict__["block"]
     count = len(block.source) // 2
     forth, back, *deltas = (column[:count].tolist() for column in block.parameters)
     delta, delta_back = deltas or ([0.0] * count,) * 2

@@ -10,6 +10,7 @@ import pytest
 from flint import arb
 
 import hetdp
+from hetdp.certificate import directed
 from hetdp.certificate.directed import Judgement, judge
 from tests.certificate.claims import claim, up
 from tests.certificate.notions import below, comparison, private_arc, problem_of, twice
@@ -38,7 +39,7 @@ def agree(points: list[tuple[float, ...]]) -> int:
 
 
 def test_every_mixture_of_special_values_is_decided_as_the_definition_says():
-    points = [(a, b, e, d) for a in ENDS for b in ENDS for e in EPSILONS for d in DELTAS]
+    points: list[tuple[float, ...]] = [(a, b, e, d) for a in ENDS for b in ENDS for e in EPSILONS for d in DELTAS]
     assert 2000 < agree(points) < len(points) - 2000
 
 
@@ -59,7 +60,7 @@ def tight(rng: random.Random) -> list[tuple[float, ...]]:
         if top >= 2 or top <= 0:
             return []
         a = top.log() if top <= 1 else -(2 - top).log()
-        points = [(value, b, epsilon, delta) for value in around(a)]
+        points: list[tuple[float, ...]] = [(value, b, epsilon, delta) for value in around(a)]
         if points[2][0] > b:
             value = points[2][0]
             more = twice(value) - 2 * arb(delta)
@@ -72,6 +73,16 @@ def test_comparisons_within_a_float_of_equality_are_decided_exactly():
     points = [point for _ in range(3000) for point in tight(rng)]
     assert len(points) > 15_000
     assert 5000 < agree(points) < len(points) - 5000
+
+
+SMALLEST = [0.0, 5e-324, 1e-320, 1e-310, 1e-200, 2.0**-538, 2.0**-537, 1e-160, 1e-100, 1e-50]
+
+
+def test_the_smallest_numbers_next_to_a_half_are_decided_exactly():
+    """Where first-order, second-order and cross terms of the exponentials can be of one size."""
+    ends = [sign * x for x in SMALLEST for sign in (1, -1)]
+    points: list[tuple[float, ...]] = [(a, b, e, d) for a in ends for b in ends for e in SMALLEST for d in SMALLEST]
+    assert 500 < agree(random.Random(4).sample(points, 3000)) < 2500
 
 
 def test_random_comparisons_are_decided_exactly():
@@ -131,6 +142,11 @@ DEEP = [
     (math.inf, -1.0, 1.7e308, 0.0, True),
     (math.inf, -math.inf, 1.7e308, 1.0 - 2**-53, False),
     (math.inf, -math.inf, math.inf, 0.0, True),
+    (1e308, -1.0, 1.0, HALF, True),
+    (1e5, up(-1.0, -1), 1.0, HALF, False),
+    (1e5, -1.0, 1.0, up(HALF, -1), False),
+    (36.0, up(-1.0, -1), 1.0, HALF, True),
+    (38.0, up(-1.0, -1), 1.0, HALF, False),
     (up(0.0), -math.inf, 1.0, HALF, False),
     (up(0.0), 0.0, 0.0, 0.0, False),
     (up(0.0), 0.0, 0.0, 5e-324, True),
@@ -161,7 +177,7 @@ def test_verdict_count_and_worst_edge_on_graphs(notion, seed):
     problem = problem_of(notion, source, target, columns, np.ones(size, np.int8))
     certificate = hetdp.verify(problem, claim(z))
     arcs = {}
-    block = next(problem.graph.edge_blocks())
+    block = problem.graph.__dict__["block"]
     deltas = block.parameters[2] if notion == "approximate" else np.zeros(len(block.source))
     columns = (block.source.tolist(), block.target.tolist(), block.parameters[0], deltas)
     for u, v, epsilon, delta in zip(*columns, strict=True):
@@ -173,6 +189,32 @@ def test_verdict_count_and_worst_edge_on_graphs(notion, seed):
     worst = certificate.worst_edge
     assert certificate.slack == worst.slack == pytest.approx(least, abs=1e-12)
     assert arcs[worst.source, worst.target][1] == pytest.approx(least, abs=1e-12)
+
+
+@pytest.mark.parametrize("notion", ["directed", "approximate"])
+@pytest.mark.parametrize("seed", range(10))
+def test_with_one_epsilon_both_ways_and_no_delta_the_verdict_is_that_of_pure(notion, seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    source, target = (ends[:400] for ends in np.triu_indices(60, 1))
+    epsilon = rng.uniform(0.05, 1.0, len(source))
+    graph = hetdp.DatasetGraph.from_edges(source, target, epsilon, datasets=range(60))
+    pure = hetdp.Problem(graph, np.ones(60, np.int8))
+    z = hetdp.extend(pure, hetdp.PartialMechanism(z={0: float(rng.normal(-1.5, 1.5))})).coordinates.copy()
+    used = next(graph.edge_blocks())
+    forth = used.source < used.target
+    floored = used.parameters[0][forth]
+    columns = [floored, floored] + [np.zeros(len(floored))] * 2 * (notion == "approximate")
+    problem = problem_of(notion, used.source[forth], used.target[forth], columns, np.ones(60))
+    for private in (True, False):
+        one = hetdp.verify(pure, claim(z))
+        monkeypatch.setattr(directed, "SMALL", 10**9)
+        other = hetdp.verify(problem, claim(z))
+        monkeypatch.setattr(directed, "SMALL", 0)
+        assert hetdp.verify(problem, claim(z)) == other  # sifted first, by the compiled loop
+        assert (one.private, other.private) == (private, private)
+        assert one.edges == other.edges  # violations may differ: directions pair the answers otherwise
+        assert other.slack == pytest.approx(one.slack, abs=1e-12)
+        z[7] += rng.choice([3.0, -3.0])
 
 
 def slack(source: float, target: float, epsilon: float, delta: float) -> float:

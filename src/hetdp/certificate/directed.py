@@ -20,10 +20,11 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb, ctx
 
-from hetdp.certificate.edges import Survey
+from hetdp.certificate.edges import Survey, pick
 from hetdp.certificate.enclosure import FILTER, FINER, FIRST_PRECISION, first_alike, precision
+from hetdp.interrupts import load_whole
 from hetdp.problem.building.threads import spread
-from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask, Space
+from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask, Space
 
 TINY = np.finfo(np.float64).tiny
 
@@ -45,27 +46,42 @@ class Judgement(NamedTuple):
 def survey_directed(space: Space, z: Floats, links: Indices) -> Survey:
     """Looks at every arc of the space, and notes the four parameters of every dataset's link."""
     seen = Survey(links=np.full((4, space.size), np.nan))
+    sift = load_whole("hetdp.certificate.compiled").sift_arcs if space.arc_count > SMALL else None
 
     def look(block: EdgeBlock) -> None:
-        four = four_parameters(block)
-        linked = np.flatnonzero(links[block.source] == block.target)
-        seen.links[:, block.source[linked]] = [column[linked] for column in four]
-        epsilon, _, delta, _ = four
-        source, target, below = z[block.source], z[block.target], seen.slack
-        ones, twos = judge(source, target, epsilon, delta, below), judge(-source, -target, epsilon, delta, below)
-        holds = ones.holds & twos.holds
-        count = len(block.source)
-        seen.add(count, count - int(np.count_nonzero(ones.plain & twos.plain)), count - int(np.count_nonzero(holds)))
-        slack = np.minimum(ones.slack, twos.slack)
-        least = int(np.argmin(slack)) if count else 0
-        if count and slack[least] < np.inf:
-            seen.offer(block, least, float(slack[least]))
+        count, below = len(block.source), seen.slack
+        if sift is None:
+            linked, doubtful = np.flatnonzero(links[block.source] == block.target), np.arange(count)
+        else:
+            linked, doubtful = np.empty((2, count), dtype=np.int64)
+            with np.errstate(all="ignore"):  # matters only where the compiler is switched off
+                least = max(below, 0.0)
+                some = sift(block.source, block.target, block.parameters[0], z, links, least, linked, doubtful)
+            linked, doubtful = linked[: some[0]], doubtful[: some[1]]
+        noted = pick(block, linked)
+        seen.links[:, noted.source] = _four(noted)
+        _look_closely(pick(block, doubtful), z, below, seen)
+        seen.add(count, 0, 0)
 
     spread(look, space.edge_blocks(), space.arc_count)
     return seen
 
 
-def four_parameters(block: EdgeBlock) -> tuple[Floats, Floats, Floats, Floats]:
+def _look_closely(block: EdgeBlock, z: Floats, below: float, seen: Survey) -> None:
+    """Decides arcs of which none is to be left out."""
+    if not len(block.source):
+        return
+    epsilon, _, delta, _ = _four(block)
+    source, target = z[block.source], z[block.target]
+    ones, twos = judge(source, target, epsilon, delta, below), judge(-source, -target, epsilon, delta, below)
+    seen.add(0, int(np.count_nonzero(~(ones.plain & twos.plain))), int(np.count_nonzero(~(ones.holds & twos.holds))))
+    slack = np.minimum(ones.slack, twos.slack)
+    least = int(np.argmin(slack))
+    if slack[least] < np.inf:
+        seen.offer(block, least, float(slack[least]))
+
+
+def _four(block: EdgeBlock) -> tuple[Floats, Floats, Floats, Floats]:
     """ε, ε back, δ and δ back of each arc; without δ, δ is 0."""
     epsilon, back, *deltas = block.parameters
     delta, delta_back = deltas or (np.zeros(len(epsilon)),) * 2
@@ -134,9 +150,9 @@ def _holds(a: float, b: float, epsilon: float, delta: float) -> bool:
         if needed > 0 and b == -np.inf:
             return False
         if needed > 0:
-            logarithm = arb(a) if a <= 0.0 and delta == 0.0 else needed.log()
-            room = arb(epsilon) + (arb(b) if b <= 0.0 else _twice(b).log()) - logarithm
-            if room >= 0:
+            given = arb(epsilon) + (arb(b) if b <= 0.0 else _twice(b).log())
+            room = given - (arb(a) if a <= 0.0 and delta == 0.0 else needed.log())
+            if room >= 0 or (a > 0.0 and given >= (2 - 2 * arb(delta)).log()):  # the latter: no A is above 1
                 return True
             if room < 0:
                 return False

@@ -67,7 +67,7 @@ def survey(space: Space, z: Floats, links: Indices, halved: bool) -> Survey:
         if worst >= 0:
             seen.offer(block, worst, least)
         if doubts:
-            _decide(_pick(block, doubtful[:doubts]), z, seen)
+            _decide(pick(block, doubtful[:doubts]), z, seen)
         if across < seen.slack:
             _offer_across(block, z, seen)
 
@@ -100,7 +100,8 @@ def _plain_scan(z: Floats, links: Indices, seen: Survey, halved: bool) -> Scan:
     return scan_block
 
 
-def _pick(block: EdgeBlock, chosen: Indices) -> EdgeBlock:
+def pick(block: EdgeBlock, chosen: Indices) -> EdgeBlock:
+    """Some arcs of a block."""
     return EdgeBlock(block.source[chosen], block.target[chosen], tuple(x[chosen] for x in block.parameters))
 
 
@@ -117,7 +118,7 @@ def _offer_across(block: EdgeBlock, z: Floats, seen: Survey) -> None:
     """Offers the arc with the least slack among those across ½ that passed the simple test."""
     with np.errstate(invalid="ignore", over="ignore"):
         passed = (z[block.source] + block.parameters[0]) > z[block.target]
-    block = _pick(block, np.flatnonzero((z[block.source] < 0.0) & (z[block.target] > 0.0) & passed))
+    block = pick(block, np.flatnonzero((z[block.source] < 0.0) & (z[block.target] > 0.0) & passed))
     slack = crossing_slack(z[block.source], z[block.target], block.parameters[0])
     least = int(np.argmin(slack))
     seen.offer(block, least, float(slack[least]))

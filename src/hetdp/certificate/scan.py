@@ -1,6 +1,6 @@
-"""The two loops of the verifier, in plain arithmetic: over arcs, for privacy, and over links, for optimality.
+"""The loops of the verifier, in plain arithmetic: over arcs, for privacy, and over links, for optimality.
 
-They serve every notion with one number for each edge that is added to z. With `halved`, as for pure ε, sums are the
+Two serve every notion with one number for each edge that is added to z. With `halved`, as for pure ε, sums are the
 whole truth on either side of p = ½ only, and what crosses it is left to others; without, they are so everywhere.
 
 They run as they are on the lists of a small problem, and compiled on the arrays of a large one (`compiled.py`). All
@@ -14,6 +14,7 @@ from typing import Any
 
 SMALLEST_RISE = 1075  # the class of a rise r with 2^(k−1) ≤ r < 2^k is k plus this; class 0 is for no rise at all
 RISES = 2100
+MARGIN = 1e-9  # far more than the rounding of two sums
 
 
 def scan_arcs(
@@ -109,3 +110,28 @@ def scan_links(
             counts[kind] += 1
             gaps[kind] = max(gaps[kind], own)
     return missing, loose, tied, crossed
+
+
+def sift_arcs(
+    source: Any, target: Any, epsilon: Any, z: Any, links: Any, below: float, linked: Any, doubtful: Any
+) -> tuple[int, int]:
+    """Goes through arcs u → v that have an ε for each direction, and leaves out those with room and to spare.
+
+    Where |z(u) − z(v)| is less than ε by more than `below`, and by more than anything that is rounded here, the arc is
+    private, with δ or without, and its slack is more than `below`. The others are noted in `doubtful`, and the arcs
+    that are some dataset's link in `linked`.
+
+    Returns:
+        How many arcs are links, and how many are doubtful.
+    """
+    found, doubts = 0, 0
+    for arc in range(len(source)):
+        u, v = source[arc], target[arc]
+        if links[u] == v:
+            linked[found] = arc
+            found += 1
+        room = epsilon[arc] - abs(z[u] - z[v])
+        if not room - MARGIN * (1.0 + abs(z[u]) + abs(z[v])) > below:
+            doubtful[doubts] = arc
+            doubts += 1
+    return found, doubts
