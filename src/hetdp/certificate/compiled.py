@@ -19,3 +19,4 @@ def _compiled(function: Callable[..., Any]) -> Any:
 
 scan_arcs = _compiled(scan.scan_arcs)
 scan_links = _compiled(scan.scan_links)
+sift_arcs = _compiled(scan.sift_arcs)
