@@ -44,6 +44,12 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("verify", "Certificate"),
     ),
     (
+        "What it means for people",
+        "The odds that a change in the data shows, and how much ε an accuracy takes."
+        " [Explain the odds](../how-to/explain-the-odds.md), [find the ε](../how-to/find-the-epsilon.md).",
+        ("odds", "Odds", "solve_epsilon", "SolvedEpsilon"),
+    ),
+    (
         "Files",
         "[Files](files.md) describes what stands in them.",
         ("read_problem", "ProblemFile", "read_pins", "save", "load"),
@@ -73,7 +79,11 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
 VERSION_NOTE = "The version, as text such as `0.1.0`. It follows Semantic Versioning."
 
 EXIT_CODE = "what the command line ends with"
-MORE = {("Certificate", "worst_edge"): " It has `source`, `target`, `epsilon` (as used) and `slack`."}
+MORE = {
+    ("Certificate", "worst_edge"): " It has `source`, `target`, `epsilon` (as used) and `slack`.",
+    ("Odds", "strongest"): " It has `source`, `target`, `answer`, `low` and `high`. None if no edge has a finite ε.",
+    ("Odds", "words"): " It has `answers`, `change` and `name`.",
+}
 ATTRIBUTES = {
     "DatasetGraph": {
         "labels": "the names of the datasets, both ways: `names`, `index(label)`, `indices(labels)`",
