@@ -90,7 +90,7 @@ def odds(problem: Problem, mechanism: Any, edge_class: Any = None) -> Odds | dic
         edge_class: the class of edges to speak of, as in the column `class`. Without it: all edges.
 
     Returns:
-        The odds of one class. Without `edge_class`, on a problem whose edges have classes: a dictionary from each class
+        The odds of one class. Without `edge_class`, on a problem whose edges have classes, a dictionary from each class
         to its odds, with the key None for edges without a class, if there are any.
 
     Raises:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hetdp.errors import counted, shown
+from hetdp.errors import shown
 
 if TYPE_CHECKING:
     from hetdp.mechanism.odds import Change
@@ -68,11 +68,13 @@ def runs_of(low: float, high: float) -> tuple[int, int, int]:
     enough = [value for value in (low, high - low) if value > 0.0]
     while runs < MOST_RUNS and any(value * runs < ENOUGH - ROUNDING for value in enough):
         runs *= 10
-    return runs, min(runs, math.ceil(high * runs - ROUNDING)), max(0, math.floor(low * runs + ROUNDING))
+    most = math.ceil(high * runs - ROUNDING) if high * runs > 1.0 else int(high > 0.0)
+    return runs, min(runs, most), math.floor(low * runs + ROUNDING)
 
 
 def _unprotected(number: int, edges: int, group: str) -> str:
-    which = f"all {edges:,} changes" if number == edges > 1 else f"{number:,} of {counted(edges, 'change')}"
+    which = f"{number:,} of {edges:,} changes" if number < edges else f"all {edges:,} changes"
+    which = "the one change" if edges == 1 else which
     shows = "it" if number == 1 else "them"
     return f"About {which}{group} no promise is made (ε = ∞): the published answer may show {shows} for certain."
 
@@ -94,4 +96,6 @@ def _runs(words: Words, change: Change) -> str:
 
 
 def _ratio(change: Change) -> float:
+    if change.low == change.high:
+        return 1.0
     return change.high / change.low if change.low > 0.0 else math.inf
