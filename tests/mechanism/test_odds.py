@@ -49,7 +49,7 @@ def tails(z: float) -> tuple[float, float]:
 
 def brute_force(problem: hetdp.Problem, z: np.ndarray, edge_class=None) -> tuple[float, float]:
     """The largest difference and the largest loss, over the edges with a finite ε, one by one."""
-    classes = problem.graph.edge_classes()
+    classes = problem.graph.edge_classes() or [None] * problem.graph.edge_count
     difference = loss = 0.0
     for at, (u, v, epsilon) in enumerate(zip(*(column.tolist() for column in problem.graph.edges()), strict=True)):
         if epsilon == math.inf or (edge_class is not None and classes[at] != edge_class):
@@ -171,6 +171,18 @@ class TestSentence:
         assert "in at most 30 of 10,000,000 runs instead of 11." in str(hetdp.odds(problem, {"a": 3e-6, "b": 1.11e-6}))
         tiny = hetdp.PartialMechanism(z={"a": -50.0, "b": -50.5})
         assert "in at most 1 of 1,000,000,000 runs instead of less than 1." in str(hetdp.odds(problem, tiny))
+
+    @pytest.mark.parametrize(
+        ("z", "told"),
+        [(-50.0, "1 is at most 20.1 times as probable, and"), (-743.0, "1 is many times as probable, but")],
+    )
+    def test_a_ratio_of_what_never_happens_is_told_without_runs(self, z, told):
+        graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], [1.0, 3.0])
+        problem = hetdp.Problem(graph, [1, 2, 2, 2])
+        found = hetdp.odds(problem, hetdp.PartialMechanism(z={"a": 0.2, "b": 0.0, "c": z, "d": z - 3.0}))
+        assert found.loss == 3.0
+        end = f"In proportion, 'c' instead of 'd' makes the largest: {told} in less than 1 of 1,000,000,000 runs."
+        assert str(found).endswith(end)
 
     def test_no_difference_is_told_as_such(self):
         message = (

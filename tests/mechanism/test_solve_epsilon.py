@@ -51,6 +51,7 @@ def test_the_worst_case_follows_the_closed_form_of_the_least_epsilon_between_the
         return
     assert solved.multiple == pytest.approx(log_odds(0.8) / epsilon[across].min(), abs=1e-6)
     assert solved.reached >= 0.8
+    assert solved.below is not None
     assert solved.multiple - 1e-6 <= solved.below < solved.multiple
     assert accuracy(problem, solved.multiple, objective).min() >= 0.8
     assert accuracy(problem, solved.below, objective).min() < 0.8
@@ -62,6 +63,7 @@ def test_any_target_is_found_to_a_millionth(target: float):
     expected = math.log1p(-allowed) - math.log(allowed)
     solved = hetdp.solve_epsilon(PROBLEM, target)
     assert solved.multiple == pytest.approx(expected, rel=1e-6)
+    assert solved.below is not None
     assert solved.multiple - solved.below <= 1e-6 * min(1.0, solved.multiple)
 
 

@@ -51,7 +51,7 @@ def sentence(words: Words, largest: Change | None, strongest: Change | None, edg
     if _ratio(strongest) > _ratio(largest) * (1.0 + ROUNDING):
         parts.append(
             f"In proportion, {shown(strongest.target)} instead of {shown(strongest.source)} makes the largest:"
-            f" {_runs(words, strongest)}."
+            f" {_runs(words, strongest) if strongest.high * MOST_RUNS >= 1.0 else _times(words, strongest)}."
         )
     if unprotected:
         parts.append(_unprotected(unprotected, edges, group))
@@ -93,6 +93,16 @@ def _runs(words: Words, change: Change) -> str:
     runs, most, least = runs_of(change.low, change.high)
     instead = "less than 1" if least == 0 and change.low > 0.0 else f"{least:,}"
     return f"{answer} in at most {most:,} of {runs:,} runs instead of {instead}"
+
+
+def _times(words: Words, change: Change) -> str:
+    """A change between two probabilities that are both too small to be seen in any number of runs."""
+    answer, ratio = words.answers[change.answer - 1], _ratio(change)
+    if math.isinf(ratio):
+        return f"{answer} is many times as probable, but in less than 1 of {MOST_RUNS:,} runs"
+    digit = 10.0 ** (math.floor(math.log10(ratio)) - 2)  # the third one, which is rounded up
+    times = math.ceil(ratio / digit - ROUNDING) * digit
+    return f"{answer} is at most {times:.3g} times as probable, and in less than 1 of {MOST_RUNS:,} runs"
 
 
 def _ratio(change: Change) -> float:

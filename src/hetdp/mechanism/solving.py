@@ -1,9 +1,9 @@
 """solve_epsilon: how much ε, in the given proportions, an accuracy takes.
 
-Why there is a smallest multiple to search for (docs/theory/scaling.md has the proofs). A mechanism that is private at one
-multiple is so at every larger one. So the best worst case (fair, balanced) and the best mean (average) never fall as the
-multiple grows, whatever values were given beforehand. Under fair and balanced no dataset at all gets worse, if no values
-were given. Where neither is known, the question is refused: see `require_growth`.
+Why there is a smallest multiple to search for; docs/theory/scaling.md has the proofs. A mechanism that is private at
+one multiple is so at every larger one. So the best worst case (fair, balanced) and the best mean (average) never fall
+as the multiple grows, whatever values were given beforehand. Under fair and balanced no dataset at all gets worse, if
+no values were given. Where neither is known, the question is refused: see `require_growth`.
 """
 
 from __future__ import annotations
