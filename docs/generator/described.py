@@ -50,6 +50,12 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("verify", "Certificate"),
     ),
     (
+        "What it means for people",
+        "The odds that a change in the data shows, and how much ε an accuracy takes."
+        " [Explain the odds](../how-to/explain-the-odds.md), [find the ε](../how-to/find-the-epsilon.md).",
+        ("odds", "Odds", "solve_epsilon", "SolvedEpsilon"),
+    ),
+    (
         "Files",
         "[Files](files.md) describes what stands in them.",
         ("read_problem", "ProblemFile", "read_pins", "save", "load"),
@@ -87,6 +93,8 @@ MORE = {
     ): " Each has `name`, `baseline` (true or false), `mechanism`, `worst_accuracy`, `worst_error`,"
     " `worst_at`, `mean_accuracy`, `mean_error`, and `by_distance`: a list with `distance` (None where no path leads to"
     " the other answer), `datasets`, `worst_error` and `mean_error` (None where the prior gives no weight).",
+    ("Odds", "strongest"): " It has `source`, `target`, `answer`, `low` and `high`. None if no edge has a finite ε.",
+    ("Odds", "words"): " It has `answers`, `change` and `name`.",
 }
 ATTRIBUTES = {
     "DatasetGraph": {

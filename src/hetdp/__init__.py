@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from hetdp.mechanism.extension import extend
     from hetdp.mechanism.induced import induced_bounds
     from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.odds import Odds, odds
     from hetdp.mechanism.polish import polish
     from hetdp.mechanism.repair import Repair
+    from hetdp.mechanism.solving import SolvedEpsilon, solve_epsilon
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
@@ -53,10 +55,12 @@ _HOME = {
     "InputError": "hetdp.errors",
     "Mechanism": "hetdp.mechanism.mechanism",
     "NoExtensionError": "hetdp.errors",
+    "Odds": "hetdp.mechanism.odds",
     "PartialMechanism": "hetdp.problem.partial",
     "Problem": "hetdp.problem.problem",
     "ProblemFile": "hetdp.files.problems",
     "Repair": "hetdp.mechanism.repair",
+    "SolvedEpsilon": "hetdp.mechanism.solving",
     "UnknownDatasetError": "hetdp.errors",
     "UsageError": "hetdp.errors",
     "Verdict": "hetdp.mechanism.compatibility",
@@ -72,11 +76,13 @@ _HOME = {
     "homogeneous_path_mechanism": "hetdp.theory.path",
     "induced_bounds": "hetdp.mechanism.induced",
     "load": "hetdp.files.mechanisms",
+    "odds": "hetdp.mechanism.odds",
     "path_mechanism": "hetdp.theory.path",
     "polish": "hetdp.mechanism.polish",
     "read_pins": "hetdp.files.pins",
     "read_problem": "hetdp.files.problems",
     "save": "hetdp.files.saving",
+    "solve_epsilon": "hetdp.mechanism.solving",
     "verify": "hetdp.certificate.certificate",
 }
 
@@ -90,10 +96,12 @@ __all__ = [
     "InputError",
     "Mechanism",
     "NoExtensionError",
+    "Odds",
     "PartialMechanism",
     "Problem",
     "ProblemFile",
     "Repair",
+    "SolvedEpsilon",
     "UnknownDatasetError",
     "UsageError",
     "Verdict",
@@ -110,11 +118,13 @@ __all__ = [
     "homogeneous_path_mechanism",
     "induced_bounds",
     "load",
+    "odds",
     "path_mechanism",
     "polish",
     "read_pins",
     "read_problem",
     "save",
+    "solve_epsilon",
     "verify",
 ]
 

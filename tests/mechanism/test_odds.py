@@ -1,0 +1,305 @@
+"""odds: against every edge one by one, the sentence word by word, and rounding that never understates."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import FrozenInstanceError, replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hetdp
+from hetdp.cli import odds_shape
+from hetdp.mechanism.odds_words import MOST_RUNS, runs_of
+from tests.mechanism.problems import cases
+
+WORDS = {"answer_1": "yes", "answer_2": "no", "change": "you vote differently"}
+
+
+def edge_problem(epsilon: float, about: dict[str, str] | None = None, **columns) -> hetdp.Problem:
+    return hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], epsilon, **columns), {"a": 1, "b": 2}, about=about)
+
+
+def voters(about: dict[str, str] | None = None) -> hetdp.Problem:
+    """Three voters and their majority; the first has ε = 0.2 when their vote decides. A class is a voter."""
+    datasets = ["".join(votes) for votes in product("12", repeat=3)]
+    majority = {votes: 1 if votes.count("1") > 1 else 2 for votes in datasets}
+    pairs = [
+        (u, v) for u in datasets for v in datasets if u < v and sum(a != b for a, b in zip(u, v, strict=True)) == 1
+    ]
+    who = [next(i for i in range(3) if u[i] != v[i]) + 1 for u, v in pairs]
+    epsilon = [
+        0.2 if voter == 1 and majority[u] != majority[v] else 1.0 for voter, (u, v) in zip(who, pairs, strict=True)
+    ]
+    ends = [u for u, _ in pairs], [v for _, v in pairs]
+    return hetdp.Problem(
+        hetdp.DatasetGraph.from_edges(*ends, epsilon, datasets=datasets, classes=who), majority, about=about
+    )
+
+
+def tails(z: float) -> tuple[float, float]:
+    """p and 1 − p of a coordinate, neither rounded away."""
+    small = 0.5 * math.exp(-abs(z))
+    return (small, 1.0 - small) if z <= 0.0 else (1.0 - small, small)
+
+
+def brute_force(problem: hetdp.Problem, z: np.ndarray, edge_class=None) -> tuple[float, float]:
+    """The largest difference and the largest loss, over the edges with a finite ε, one by one."""
+    classes = problem.graph.edge_classes() or [None] * problem.graph.edge_count
+    difference = loss = 0.0
+    for at, (u, v, epsilon) in enumerate(zip(*(column.tolist() for column in problem.graph.edges()), strict=True)):
+        if epsilon == math.inf or (edge_class is not None and classes[at] != edge_class):
+            continue
+        for one, other in zip(tails(z[u]), tails(z[v]), strict=True):
+            difference = max(difference, abs(one - other))
+            if one != other:
+                loss = max(loss, abs(math.log(one) - math.log(other)))
+    return difference, loss
+
+
+@given(cases(value=st.floats(-30.0, 30.0), epsilon=st.sampled_from([0.0, 0.1, 1.0, 3.0, math.inf])))
+def test_they_are_the_worst_of_every_edge(case):
+    problem = case.problem
+    if not problem.graph.edge_count:
+        return
+    mechanism = case.extended()
+    found = hetdp.odds(problem, mechanism)
+    difference, loss = brute_force(problem, mechanism.coordinates)
+    assert found.edges == problem.graph.edge_count
+    if found.strongest is None:
+        assert (found.unprotected, found.high, found.low, found.loss) == (found.edges, 1.0, 0.0, math.inf)
+        return
+    assert found.high - found.low == pytest.approx(difference, abs=1e-12)
+    assert found.loss == pytest.approx(loss, abs=1e-9)
+    assert found.loss <= found.epsilon
+
+
+@given(cases(value=st.floats(-5.0, 5.0), epsilon=st.sampled_from([0.0, 0.1, 1.0, 3.0])))
+def test_they_are_the_mechanisms_own_values_at_two_neighbours(case):
+    problem, mechanism = case.problem, case.extended()
+    if not problem.graph.edge_count:
+        return
+    found = hetdp.odds(problem, mechanism)
+    for change in (found, found.strongest):
+        ones = mechanism[change.source], mechanism[change.target]
+        before, after = ones if change.answer == 1 else (1.0 - ones[0], 1.0 - ones[1])
+        assert (change.low, change.high) == pytest.approx((before, after), abs=1e-15)
+        assert change.low <= change.high
+        others = 1.0 - change.high, 1.0 - change.low
+        assert change.low * others[1] <= others[0] * change.high + 1e-12  # the other answer changes less in proportion
+
+
+def test_each_class_has_its_own():
+    problem = voters()
+    mechanism = hetdp.design(problem)
+    by_class = hetdp.odds(problem, mechanism)
+    assert sorted(by_class) == [1, 2, 3]
+    for voter, found in by_class.items():
+        assert found == hetdp.odds(problem, mechanism, edge_class=voter)
+        assert (found.edge_class, found.edges, found.epsilon) == (voter, 4, 1.0)
+        difference, loss = brute_force(problem, mechanism.coordinates, voter)
+        assert (found.high - found.low, found.loss) == pytest.approx((difference, loss), abs=1e-12)
+    assert by_class[1].loss == pytest.approx(0.2)  # where the first voter does not decide, ε = 1 is not used up
+
+
+def test_edges_without_a_class_stand_under_none_and_come_last():
+    graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [1.0, 0.5, 2.0], classes=[None, "x", "y"])
+    problem = hetdp.Problem(graph, [1, 1, 2, 2])
+    found = hetdp.odds(problem, hetdp.design(problem))
+    assert list(found) == ["x", "y", None]
+    assert {name: each.epsilon for name, each in found.items()} == {"x": 0.5, "y": 2.0, None: 1.0}
+
+
+def test_of_both_answers_the_one_that_changes_more_in_proportion_is_told():
+    problem = edge_problem(2.0)
+    found = hetdp.odds(problem, {"a": 0.99, "b": 0.95})
+    assert (found.answer, found.source, found.target) == (2, "a", "b")
+    assert (found.low, found.high) == pytest.approx((0.01, 0.05))
+    assert found.loss == pytest.approx(math.log(5.0))
+    assert str(found).endswith("the published answer is 2 in at most 50 of 1,000 runs instead of 10.")
+
+
+def test_swapping_the_answers_swaps_only_their_names():
+    problem = edge_problem(1.0)
+    found = hetdp.odds(problem, {"a": 0.8, "b": 0.6})
+    swapped = hetdp.odds(hetdp.Problem(problem.graph, [2, 1]), {"a": 0.2, "b": 0.4})
+    assert (found.answer, swapped.answer) == (2, 1)
+    assert (found.low, found.high, found.source, found.loss) == pytest.approx(
+        (swapped.low, swapped.high, swapped.source, swapped.loss)
+    )
+
+
+class TestSentence:
+    def test_it_speaks_of_people_if_the_problem_has_the_words(self):
+        problem = edge_problem(0.5, WORDS)
+        assert str(hetdp.odds(problem, {"a": 0.62, "b": 0.38})) == (
+            "If you vote differently, the published answer is yes in at most 62 of 100 runs instead of 38."
+        )
+
+    def test_it_names_the_datasets_if_not(self):
+        assert str(hetdp.odds(edge_problem(0.5), {"a": 0.62, "b": 0.38})) == (
+            "If the dataset is 'a' instead of 'b', the published answer is 1 in at most 62 of 100 runs instead of 38."
+        )
+
+    def test_it_names_the_class(self):
+        problem = voters(WORDS | {"change": "voter {class} changes sides"})
+        assert str(hetdp.odds(problem, hetdp.design(problem), 1)) == (
+            "If voter 1 changes sides, the published answer is yes in at most 55 of 100 runs instead of 45."
+            " No other change of class 1 makes a larger difference."
+        )
+
+    def test_it_names_the_largest_ratio_if_that_is_elsewhere(self):
+        graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 4.0])
+        problem = hetdp.Problem(graph, [1, 2, 2], about=WORDS)
+        found = hetdp.odds(problem, hetdp.PartialMechanism(p={"a": 0.15, "b": 0.1, "c": 0.07}))
+        assert (found.source, found.target) == ("b", "a")
+        assert (found.strongest.source, found.strongest.target) == ("b", "a")
+        found = hetdp.odds(problem, {"a": 0.15, "b": 0.1, "c": 0.06})
+        assert (found.source, found.strongest.source) == ("b", "c")
+        assert str(found) == (
+            "If you vote differently, the published answer is yes in at most 15 of 100 runs instead of 10."
+            " No other change makes a larger difference."
+            " In proportion, 'b' instead of 'c' makes the largest: yes in at most 100 of 1,000 runs instead of 60."
+        )
+
+    def test_small_probabilities_are_told_in_more_runs(self):
+        problem = edge_problem(1.0)
+        assert "in at most 30 of 10,000,000 runs instead of 11." in str(hetdp.odds(problem, {"a": 3e-6, "b": 1.11e-6}))
+        tiny = hetdp.PartialMechanism(z={"a": -50.0, "b": -50.5})
+        assert "in at most 1 of 1,000,000,000 runs instead of less than 1." in str(hetdp.odds(problem, tiny))
+
+    @pytest.mark.parametrize(
+        ("z", "told"),
+        [(-50.0, "1 is at most 20.1 times as probable, and"), (-743.0, "1 is many times as probable, but")],
+    )
+    def test_a_ratio_of_what_never_happens_is_told_without_runs(self, z, told):
+        graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], [1.0, 3.0])
+        problem = hetdp.Problem(graph, [1, 2, 2, 2])
+        found = hetdp.odds(problem, hetdp.PartialMechanism(z={"a": 0.2, "b": 0.0, "c": z, "d": z - 3.0}))
+        assert found.loss == 3.0
+        end = f"In proportion, 'c' instead of 'd' makes the largest: {told} in less than 1 of 1,000,000,000 runs."
+        assert str(found).endswith(end)
+
+    def test_no_difference_is_told_as_such(self):
+        message = (
+            "If the dataset is 'b' instead of 'a', the published answer is 1 in at most 63 of 100 runs either way."
+        )
+        assert str(hetdp.odds(edge_problem(0.0), {"a": 0.625, "b": 0.625})) == message
+
+    def test_where_nothing_is_promised_it_says_so(self):
+        graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [0.5, 1.0, math.inf])
+        problem = hetdp.Problem(graph, [1, 2, 2, 1], about=WORDS)
+        found = hetdp.odds(problem, {"a": 0.62, "b": 0.38, "c": 0.3, "d": 1.0})
+        assert (found.edges, found.unprotected, found.epsilon) == (3, 1, 1.0)
+        assert str(found) == (
+            "If you vote differently, the published answer is yes in at most 62 of 100 runs instead of 38."
+            " No other protected change makes a larger difference."
+            " About 1 of 3 changes no promise is made (ε = ∞): the published answer may show it for certain."
+        )
+
+    def test_a_class_without_any_promise_is_told_only_that(self):
+        graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [1, *[math.inf] * 2], classes="xyy")
+        problem = hetdp.Problem(graph, [1, 2, 2, 1])
+        found = hetdp.odds(problem, hetdp.design(problem), "y")
+        assert (found.source, found.target, found.strongest, found.loss, found.epsilon) == (
+            None,
+            None,
+            None,
+            *[math.inf] * 2,
+        )
+        assert str(found) == (
+            "About all 2 changes of class y no promise is made (ε = ∞): the published answer may show them for certain."
+        )
+
+
+@given(st.floats(0.0, 1.0), st.floats(0.0, 1.0))
+def test_rounding_never_understates(one: float, other: float):
+    low, high = sorted((one, other))
+    runs, most, least = runs_of(low, high)
+    assert 100 <= runs <= MOST_RUNS
+    assert 0 <= least <= most <= runs
+    assert most >= high * runs - 1e-6
+    assert least <= low * runs + 1e-6
+    assert most - least <= (high - low) * runs + 2.0
+    if runs < MOST_RUNS:
+        assert all(value == 0.0 or value * runs >= 4.99 for value in (low, high - low))
+
+
+class TestRefusals:
+    def test_values_that_are_not_private_have_no_odds(self):
+        with pytest.raises(hetdp.InputError, match=r"not private: NOT PRIVATE: .* only a private mechanism has odds"):
+            hetdp.odds(edge_problem(0.5), {"a": 0.7, "b": 0.3})
+
+    def test_a_changed_copy_is_proved_again(self):
+        problem = edge_problem(0.5)
+        mechanism = hetdp.design(problem)
+        with pytest.raises(hetdp.InputError, match="not private"):
+            hetdp.odds(problem, replace(mechanism, coordinates=2.0 * mechanism.coordinates))
+        less = replace(mechanism, coordinates=0.5 * mechanism.coordinates)
+        assert hetdp.odds(problem, less).loss < 0.5
+
+    def test_a_proof_on_another_problem_does_not_count(self):
+        generous, strict = edge_problem(2.0), edge_problem(0.5)
+        with pytest.raises(hetdp.InputError, match="not private"):
+            hetdp.odds(strict, hetdp.design(generous))
+        assert hetdp.odds(generous, hetdp.design(strict)).loss == pytest.approx(0.5)
+
+    def test_a_mechanism_of_other_datasets_is_refused(self):
+        other = hetdp.Problem(hetdp.DatasetGraph.from_edges(["x"], ["y"], 0.5), [1, 2])
+        with pytest.raises(hetdp.InputError, match="other datasets"):
+            hetdp.odds(edge_problem(0.5), hetdp.design(other))
+
+    def test_an_unknown_class_is_refused(self):
+        problem = voters()
+        with pytest.raises(hetdp.UsageError, match=r"no edge has the class '1'; the classes are 3, 2, 1\."):
+            hetdp.odds(problem, hetdp.design(problem), "1")
+        with pytest.raises(hetdp.UsageError, match="no edge has the class 'x', or any other"):
+            hetdp.odds(edge_problem(1.0), {"a": 0.5, "b": 0.5}, "x")
+
+    def test_without_edges_there_is_nothing_to_say(self):
+        problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([], [], [], datasets=["a"]), [1])
+        with pytest.raises(hetdp.UsageError, match="a problem without edges; odds speak of two neighbours"):
+            hetdp.odds(problem, hetdp.design(problem))
+
+    def test_something_else_than_a_problem_is_refused(self):
+        with pytest.raises(hetdp.UsageError, match="is no problem"):
+            hetdp.odds("problem", None)
+
+
+def test_odds_do_not_change():
+    found = hetdp.odds(edge_problem(1.0), {"a": 0.6, "b": 0.5})
+    with pytest.raises(FrozenInstanceError):
+        found.high = 0.5
+
+
+def test_far_tails_keep_their_loss():
+    problem = edge_problem(5.0)
+    found = hetdp.odds(problem, hetdp.PartialMechanism(z={"a": -1000.0, "b": -1004.0}))
+    assert found.loss == 4.0
+    assert found.strongest.answer == 1
+
+
+def test_the_json_shape_has_every_number_and_the_sentence():
+    problem = voters()
+    entries = odds_shape.all_odds(hetdp.odds(problem, hetdp.design(problem)))
+    assert [entry["class"] for entry in json.loads(json.dumps(entries, allow_nan=False))] == [3, 2, 1]
+    unprotected = edge_problem(math.inf)
+    (entry,) = odds_shape.all_odds(hetdp.odds(unprotected, hetdp.design(unprotected)))
+    assert json.loads(json.dumps(entry, allow_nan=False)) == {
+        "class": None,
+        "message": "About the one change no promise is made (ε = ∞): the published answer may show it for certain.",
+        "source": None,
+        "target": None,
+        "answer": 1,
+        "low": 0.0,
+        "high": 1.0,
+        "loss": "inf",
+        "strongest": None,
+        "epsilon": "inf",
+        "edges": 1,
+        "unprotected": 1,
+    }

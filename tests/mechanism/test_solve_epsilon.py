@@ -1,0 +1,304 @@
+"""solve_epsilon: the smallest multiple of ε that reaches an accuracy, by closed forms, and proved on both sides."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import FrozenInstanceError, replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+import hetdp
+from hetdp.mechanism import solving
+from hetdp.mechanism.scaling import Pattern, times_down
+from tests.mechanism.test_balanced import random_problem
+
+PATH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
+ANSWERS = {"a": 1, "b": 1, "c": 2}
+PROBLEM = hetdp.Problem(PATH, ANSWERS)
+HELD = hetdp.Problem(
+    hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [1.0, 0.0, 1.0]), {"a": 1, "b": 1, "c": 2, "d": 2}
+)
+
+
+def errors_on_the_path(multiple: float) -> np.ndarray:
+    """The closed form on PATH: b and c meet, and a is 2 further away."""
+    met = 1.0 / (1.0 + math.exp(multiple))
+    return np.array([met * math.exp(-2.0 * multiple), met, met])
+
+
+def log_odds(target: float) -> float:
+    return math.log(target / (1.0 - target))
+
+
+def accuracy(problem: hetdp.Problem, multiple: float, objective: str) -> np.ndarray:
+    return 1.0 - hetdp.design(Pattern(problem).times(multiple), objective).errors
+
+
+@pytest.mark.parametrize("objective", ["fair", "balanced"])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_worst_case_follows_the_closed_form_of_the_least_epsilon_between_the_answers(seed: int, objective: str):
+    problem = random_problem(seed)
+    source, target, epsilon = problem.graph.edges()
+    across = problem.answers[source] != problem.answers[target]
+    solved = hetdp.solve_epsilon(problem, 0.8, objective=objective)
+    if not across.any():
+        assert (solved.multiple, solved.reached, solved.below) == (0.0, 1.0, None)
+        return
+    assert solved.multiple == pytest.approx(log_odds(0.8) / epsilon[across].min(), abs=1e-6)
+    assert solved.reached >= 0.8
+    assert solved.below is not None
+    assert solved.multiple - 1e-6 <= solved.below < solved.multiple
+    assert accuracy(problem, solved.multiple, objective).min() >= 0.8
+    assert accuracy(problem, solved.below, objective).min() < 0.8
+
+
+@pytest.mark.parametrize("target", [0.5000001, 0.51, 0.9, 0.999, 1.0 - 1e-12, 1.0 - 2.0**-52])
+def test_any_target_is_found_to_a_millionth(target: float):
+    allowed = float(1 - Fraction(repr(target)))
+    expected = math.log1p(-allowed) - math.log(allowed)
+    solved = hetdp.solve_epsilon(PROBLEM, target)
+    assert solved.multiple == pytest.approx(expected, rel=1e-6)
+    assert solved.below is not None
+    assert solved.multiple - solved.below <= 1e-6 * min(1.0, solved.multiple)
+
+
+@pytest.mark.parametrize("target", [0.6, 0.9, 0.99999])
+def test_one_dataset_follows_its_own_closed_form(target: float):
+    expected = brentq(lambda s: 1.0 - errors_on_the_path(s)[0] - target, 1e-9, 50.0, xtol=1e-12)
+    for at in ("a", ["a"], ("a",), {"a"}):
+        solved = hetdp.solve_epsilon(PROBLEM, target, at=at)
+        assert solved.multiple == pytest.approx(expected, abs=1e-6)
+        assert solved.at == ("a",)
+
+
+@pytest.mark.parametrize(("weights", "prior"), [(None, None), ([5, 1, 0], None), ([1, 1, 1], {"a": 9, "b": 0, "c": 1})])
+def test_the_mean_is_under_the_prior_then_the_weights_then_all_alike(weights, prior):
+    share = np.array(list(prior.values()) if prior else weights or [1.0, 1.0, 1.0])
+    share = share / share.sum()
+    expected = brentq(lambda s: 1.0 - share @ errors_on_the_path(s) - 0.9, 0.0, 50.0, xtol=1e-12)
+    problem = hetdp.Problem(PATH, ANSWERS, weights=weights)
+    solved = hetdp.solve_epsilon(problem, 0.9, at="mean", prior=prior)
+    assert solved.multiple == pytest.approx(expected, abs=1e-6)
+    assert solved.reached == pytest.approx(0.9, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_mean_and_datasets_of_any_problem_are_reached_and_not_before(seed: int):
+    problem = random_problem(100 + seed)
+    several = list(range(min(2, problem.graph.size)))
+    for at, measure in (("mean", np.mean), (several, lambda accuracies: accuracies[several].min())):
+        solved = hetdp.solve_epsilon(problem, 0.9, at=at)
+        assert measure(accuracy(problem, solved.multiple, "fair")) >= 0.9 - 1e-15
+        assert solved.below is None or measure(accuracy(problem, solved.below, "fair")) < 0.9
+
+
+def test_several_datasets_need_what_the_worst_of_them_needs():
+    alone = [hetdp.solve_epsilon(PROBLEM, 0.9, at=label).multiple for label in ("a", "c")]
+    assert hetdp.solve_epsilon(PROBLEM, 0.9, at=["a", "c"]).multiple == pytest.approx(max(alone), abs=1e-6)
+
+
+def test_a_dataset_called_worst_is_asked_about_in_a_list():
+    graph = hetdp.DatasetGraph.from_edges(["worst", "b"], ["b", "c"], [2.0, 1.0])
+    problem = hetdp.Problem(graph, {"worst": 1, "b": 1, "c": 2})
+    assert hetdp.solve_epsilon(problem, 0.9, at=["worst"]).multiple < hetdp.solve_epsilon(problem, 0.9).multiple - 0.5
+
+
+def test_only_the_proportions_of_the_epsilons_count():
+    tenfold = Pattern(PROBLEM).times(10.0)
+    ours, theirs = (hetdp.solve_epsilon(problem, 0.9, at="mean").multiple for problem in (PROBLEM, tenfold))
+    assert theirs == pytest.approx(ours / 10.0, rel=2e-6)
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-3, 1e6])
+def test_epsilons_of_any_size_are_scaled(epsilon: float):
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], epsilon), [1, 2])
+    assert hetdp.solve_epsilon(problem, 0.9).multiple * epsilon == pytest.approx(log_odds(0.9), rel=1e-6)
+
+
+def test_the_result_is_proved_and_belongs_to_the_scaled_problem():
+    solved = hetdp.solve_epsilon(PROBLEM, 0.9)
+    assert solved.mechanism.is_as_proved
+    assert solved.mechanism.problem is solved.problem
+    assert hetdp.verify(solved.problem, solved.mechanism).optimal
+    assert solved.reached == 1.0 - solved.mechanism.errors.max()
+    assert (solved.target, solved.at) == (0.9, "worst")
+    assert str(solved) == "2.19722458 times ε: accuracy 0.9 in the worst case; the target is 0.9."
+    with pytest.raises(FrozenInstanceError):
+        solved.multiple = 1.0
+    better = replace(solved.mechanism, coordinates=solved.mechanism.coordinates * (1.0 + 1e-12))
+    assert not hetdp.verify(solved.problem, better).private
+    assert not hetdp.verify(Pattern(PROBLEM).times(solved.below), solved.mechanism).private
+
+
+def test_a_target_that_needs_no_epsilon_takes_none():
+    solved = hetdp.solve_epsilon(PROBLEM, 0.5)
+    assert (solved.multiple, solved.below, solved.reached) == (0.0, None, 0.5)
+    assert solved.problem.graph.edges()[2].tolist() == [0.0, 0.0]
+    same = hetdp.Problem(PATH, {"a": 1, "b": 1, "c": 1})
+    assert hetdp.solve_epsilon(same, 1.0).multiple == 0.0
+
+
+def test_few_designs_are_made(monkeypatch):
+    made = []
+    monkeypatch.setattr(solving, "design", lambda *given, **named: made.append(1) or hetdp.design(*given, **named))
+    hetdp.solve_epsilon(PROBLEM, 0.9)
+    assert len(made) == 3
+    made.clear()
+    hetdp.solve_epsilon(PROBLEM, 0.9, at="mean")
+    assert len(made) <= 12
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_dataset_gets_worse_as_all_epsilons_grow(seed: int):
+    problem = random_problem(seed)
+    for objective in ("fair", "balanced"):
+        accuracies = [accuracy(problem, multiple, objective) for multiple in (0.0, 0.2, 0.7, 1.0, 2.5)]
+        assert np.diff(accuracies, axis=0).min() >= -1e-15
+
+
+class TestValuesGivenBeforehand:
+    def test_they_may_be_what_needs_the_epsilon(self):
+        solved = hetdp.solve_epsilon(PROBLEM, 0.7, partial={"b": 0.9, "c": 0.1})
+        assert solved.multiple == pytest.approx(log_odds(0.9), abs=1e-6)
+        assert solved.mechanism["b"] == pytest.approx(0.9)
+        with pytest.raises(hetdp.NoExtensionError):
+            hetdp.design(Pattern(PROBLEM).times(solved.below), partial={"b": 0.9, "c": 0.1})
+
+    def test_a_target_that_they_meet_exactly_is_met(self):
+        solved = hetdp.solve_epsilon(PROBLEM, 0.9, partial={"b": 0.9, "c": 0.1})
+        assert solved.reached == pytest.approx(0.9, abs=1e-15)
+
+    def test_a_target_above_them_is_out_of_reach(self):
+        with pytest.raises(hetdp.InputError, match=r"stays at or below 0\.7, since p\('b'\) = 0\.7 is given, whatever"):
+            hetdp.solve_epsilon(PROBLEM, 0.8, partial={"b": 0.7})
+
+    def test_values_that_an_epsilon_of_zero_forbids_fit_at_no_multiple(self):
+        with pytest.raises(hetdp.NoExtensionError):
+            hetdp.solve_epsilon(HELD, 0.8, partial={"b": 0.9, "c": 0.1})
+
+    def test_no_values_at_all_are_none(self):
+        empty = hetdp.PartialMechanism()
+        assert hetdp.solve_epsilon(PROBLEM, 0.9, at="a", partial=empty).multiple > 0.0
+
+    def test_a_dataset_can_then_get_worse_so_the_question_is_refused(self):
+        graph = hetdp.DatasetGraph.from_edges(["given", "u"], ["u", "v"], [5.0, 0.1])
+        problem = hetdp.Problem(graph, {"given": 2, "u": 2, "v": 1})
+        low, high = (hetdp.design(Pattern(problem).times(s), partial={"given": 0.9})["v"] for s in (0.1, 0.3))
+        assert high < low - 0.2  # "v" has answer 1
+        message = "accuracy at 'v', objective fair with values given beforehand; only the worst case is sure to grow"
+        with pytest.raises(hetdp.UsageError, match=message):
+            hetdp.solve_epsilon(problem, 0.9, at="v", partial={"given": 0.9})
+
+
+class TestOutOfReach:
+    @pytest.mark.parametrize("at", ["worst", "b", ["a", "c"]])
+    def test_an_edge_with_epsilon_zero_between_the_answers_is_named(self, at):
+        message = r"stays at or below 0\.5, since the edge \('(b', 'c|c', 'b)'\) lies between the answers and has ε = 0"
+        with pytest.raises(hetdp.InputError, match=message):
+            hetdp.solve_epsilon(HELD, 0.6, at=at)
+
+    def test_away_from_that_edge_it_can_be_reached(self):
+        assert hetdp.solve_epsilon(HELD, 0.9, at="a").multiple == pytest.approx(math.log(5.0), abs=1e-6)
+        assert hetdp.solve_epsilon(HELD, 0.7, at="mean").multiple == pytest.approx(math.log(5.0), abs=1e-6)
+
+    def test_a_mean_that_is_only_approached_is_refused(self):
+        with pytest.raises(
+            hetdp.InputError, match=r"target in the mean: out of reach: 0\.75; the accuracy stays below"
+        ):
+            hetdp.solve_epsilon(HELD, 0.75, at="mean")
+        with pytest.raises(hetdp.InputError, match=r"out of reach: 0\.8; the accuracy stays at or below 0\.75"):
+            hetdp.solve_epsilon(HELD, 0.8, at="mean")
+
+    def test_certainty_is_refused(self):
+        message = r"out of reach: 1\.0; no finite ε makes an answer certain .* such as the edge \('b', 'c'\)"
+        with pytest.raises(hetdp.InputError, match=message):
+            hetdp.solve_epsilon(PROBLEM, 1.0)
+
+
+@pytest.mark.parametrize("target", ["0.9", None, True, math.nan, -0.1, 1.5, [0.9]])
+def test_what_is_no_accuracy_is_refused(target):
+    with pytest.raises(hetdp.InputError, match=r"no accuracy: .*; an accuracy is a number from 0 to 1"):
+        hetdp.solve_epsilon(PROBLEM, target)
+
+
+@pytest.mark.parametrize("at", ["z", ["a", "z"], 7, None, ("a", "z"), ([],)])
+def test_an_unknown_dataset_is_refused(at):
+    with pytest.raises(hetdp.UnknownDatasetError):
+        hetdp.solve_epsilon(PROBLEM, 0.9, at=at)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"at": []}, "nothing to measure at"),
+        ({"prior": [1, 1, 1]}, "a prior for something else than a mean"),
+        ({"objective": "nonsense"}, "unknown objective 'nonsense'"),
+        ({"objective": "balanced", "partial": {"b": 0.6}}, "values given beforehand, with the objective balanced"),
+        ({"objective": "average"}, "only the mean is sure to grow with ε under average"),
+        ({"engine": "nonsense"}, "nonsense"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused(options, message):
+    with pytest.raises(hetdp.UsageError, match=message):
+        hetdp.solve_epsilon(PROBLEM, 0.9, **options)
+
+
+def test_a_prior_without_any_weight_is_refused():
+    with pytest.raises(hetdp.InputError, match="no weight anywhere"):
+        hetdp.solve_epsilon(PROBLEM, 0.9, at="mean", prior=[0, 0, 0])
+    with pytest.raises(hetdp.UsageError, match="is no problem"):
+        hetdp.solve_epsilon(PATH, 0.9)
+
+
+def test_the_average_is_designed_with_the_same_prior(monkeypatch):
+    told = []
+
+    def design(problem, objective, *, partial, engine, prior):
+        told.append((objective, prior))
+        return hetdp.design(problem, "fair", partial=partial, engine=engine)
+
+    monkeypatch.setattr(solving, "design", design)
+    hetdp.solve_epsilon(PROBLEM, 0.9, at="mean", objective="average", prior=[1, 2, 3])
+    assert set(map(str, told)) == {"('average', [1, 2, 3])"}
+
+
+def test_a_mechanism_without_a_proof_is_never_returned(monkeypatch):
+    unproved = replace(hetdp.design(PROBLEM), certificate=None)
+    monkeypatch.setattr(solving, "design", lambda *given, **named: unproved)
+    with pytest.raises(hetdp.VerificationError):
+        hetdp.solve_epsilon(PROBLEM, 0.9)
+
+
+class TestScaling:
+    def test_everything_but_the_epsilons_stays(self):
+        graph = hetdp.DatasetGraph.from_edges(
+            ["a", "b", "c"], ["b", "c", "d"], [0.1, math.inf, 0.0], datasets="edcba", classes=["x", None, "y"]
+        )
+        problem = hetdp.Problem(graph, [1, 2, 1, 2, 1], weights=[1, 2, 3, 4, 5], about={"title": "words"})
+        scaled = Pattern(problem).times(3.0)
+        assert scaled.labels is problem.labels
+        assert scaled.graph.edge_classes() == problem.graph.edge_classes()
+        assert scaled.answers.tolist() == problem.answers.tolist()
+        assert (scaled.weights.tolist(), scaled.about) == ([1, 2, 3, 4, 5], {"title": "words"})
+        assert scaled.graph.edges()[2].tolist() == [{0.1: 0.3}.get(e, e) for e in problem.graph.edges()[2].tolist()]
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_one_times_a_problem_is_that_problem(self, seed):
+        problem = random_problem(seed)
+        assert Pattern(problem).times(1.0).identity == problem.identity
+
+    def test_nothing_but_zero_binds_at_the_limit(self):
+        assert Pattern(HELD).limit().graph.edges()[2].tolist() == [0.0, math.inf, math.inf]
+
+    @given(st.floats(0.0, 1e308), st.floats(0.0, 1e308))
+    def test_a_product_is_rounded_down_to_the_next_float_or_two(self, value: float, multiple: float):
+        product = float(times_down(np.array([value]), multiple)[0])
+        exact = Fraction(value) * Fraction(multiple)
+        assert Fraction(product) <= exact
+        above = math.nextafter(math.nextafter(product, math.inf), math.inf)
+        assert product > 1e308 or exact < Fraction(above)
