@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hetdp.mechanism.odds import Odds, odds
     from hetdp.mechanism.polish import polish
     from hetdp.mechanism.repair import Repair
-    from hetdp.mechanism.solving import SolvedEpsilon, solve_epsilon
+    from hetdp.mechanism.solving.solve import SolvedEpsilon, solve_epsilon
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
@@ -60,7 +60,7 @@ _HOME = {
     "Problem": "hetdp.problem.problem",
     "ProblemFile": "hetdp.files.problems",
     "Repair": "hetdp.mechanism.repair",
-    "SolvedEpsilon": "hetdp.mechanism.solving",
+    "SolvedEpsilon": "hetdp.mechanism.solving.solve",
     "UnknownDatasetError": "hetdp.errors",
     "UsageError": "hetdp.errors",
     "Verdict": "hetdp.mechanism.compatibility",
@@ -82,7 +82,7 @@ _HOME = {
     "read_pins": "hetdp.files.pins",
     "read_problem": "hetdp.files.problems",
     "save": "hetdp.files.saving",
-    "solve_epsilon": "hetdp.mechanism.solving",
+    "solve_epsilon": "hetdp.mechanism.solving.solve",
     "verify": "hetdp.certificate.certificate",
 }
 

@@ -12,7 +12,7 @@ from hetdp.certificate.certificate import verify
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.odds_words import Words, sentence
-from hetdp.mechanism.scaling import Columns, written_edges
+from hetdp.mechanism.solving.scaling import Columns, written_edges
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.partial import pins_of

@@ -17,12 +17,13 @@ import numpy as np
 
 from hetdp.certificate.certificate import verify
 from hetdp.errors import NoExtensionError, UsageError, VerificationError
-from hetdp.mechanism.bracket import Attempt, narrowed
 from hetdp.mechanism.design import design
-from hetdp.mechanism.goal import MEAN, WORST, Goal, goal_of
 from hetdp.mechanism.mechanism import Mechanism, sealed
-from hetdp.mechanism.reach import refuse_certainty, refuse_out_of_reach
-from hetdp.mechanism.scaling import Pattern
+from hetdp.mechanism.solving.bracket import Attempt, narrowed
+from hetdp.mechanism.solving.goal import MEAN, WORST, Goal, goal_of
+from hetdp.mechanism.solving.reach import refuse_certainty, refuse_out_of_reach
+from hetdp.mechanism.solving.scaling import Pattern
+from hetdp.problem.parameters import LETTERS
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 
@@ -59,7 +60,8 @@ class SolvedEpsilon:
 
     def __str__(self) -> str:
         place = Goal(self.target, self.at).place()
-        return f"{self.multiple:.9g} times ε: accuracy {self.reached:.9g} {place}; the target is {self.target!r}."
+        letter = LETTERS[self.problem.notion.parameters[0]]
+        return f"{self.multiple:.9g} times {letter}: accuracy {self.reached:.9g} {place}; the target is {self.target!r}."
 
 
 def solve_epsilon(

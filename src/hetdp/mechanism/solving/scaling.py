@@ -7,6 +7,7 @@ import numpy as np
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.parameters import Parameters
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.validation import Edges
@@ -20,8 +21,8 @@ Columns = dict[str, Floats]
 
 def written_edges(graph: DatasetGraph) -> tuple[Indices, Indices, Columns]:
     """Both ends of every edge, each once, and what the edge carries, as written, by the name of the parameter."""
-    source, target, epsilon = graph.edges()
-    return source, target, {"epsilon": epsilon}
+    source, target, *columns = graph.edges()
+    return source, target, dict(zip(graph.parameter_names, columns, strict=True))
 
 
 class Pattern:
@@ -61,7 +62,8 @@ class Pattern:
     def _with(self, columns: Columns, with_classes: bool) -> Problem:
         asked, findings = self.problem, Findings("edges")
         classes = _classes(asked.graph, findings) if with_classes else None
-        edges = Edges(self._source, self._target, columns["epsilon"], classes)
+        parameters = Parameters(tuple(columns), tuple(columns.values()))
+        edges = Edges(self._source, self._target, parameters, classes)
         graph = DatasetGraph.from_ends(asked.labels, (self._source, self._target), edges, "error", findings)
         return Problem(graph, asked.answers, asked.notion.name, weights=asked.weights, about=asked.about)
 

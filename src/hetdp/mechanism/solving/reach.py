@@ -8,8 +8,8 @@ import numpy as np
 
 from hetdp.errors import Fault, InputError, shown
 from hetdp.mechanism.explanation import in_digits
-from hetdp.mechanism.goal import MEAN, Goal
 from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.solving.goal import MEAN, Goal
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 
