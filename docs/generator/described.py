@@ -86,7 +86,8 @@ VERSION_NOTE = "The version, as text such as `0.1.0`. It follows Semantic Versio
 
 EXIT_CODE = "what the command line ends with"
 MORE = {
-    ("Certificate", "worst_edge"): " It has `source`, `target`, `epsilon` (as used) and `slack`.",
+    ("Certificate", "worst_edge"): " It has `source`, `target`, `epsilon` (as used; also `delta`, or"
+    " `mu`, as the notion has it) and `slack`.",
     (
         "Accuracy",
         "methods",
@@ -101,7 +102,8 @@ ATTRIBUTES = {
         "labels": "the names of the datasets, both ways: `names`, `index(label)`, `indices(labels)`",
         "indptr": "where the neighbours of each dataset begin",
         "targets": "the neighbours, one dataset after the other",
-        "epsilon": "their ε, as used",
+        "parameters": "what the edges to them promise, as used: one array for each of `parameter_names`",
+        "parameter_names": "`epsilon`; `epsilon`, `epsilon_back`; with `delta`, `delta_back`; or `mu`",
     },
     "Problem": {
         "graph": "the DatasetGraph",

@@ -29,6 +29,10 @@ FILES = {
     "faulty.json": GOOD.replace("0.6", "1.6"),
     "alone.json": '{"schema_version": 1, "datasets": [{"dataset": "a", "query": 1}], "edges": []}',
 }
+FILES |= {
+    "approximate.json": GOOD.replace('n": 1}', 'n": 1, "delta": 0.001}').replace('inf"}', 'inf", "delta": 1}'),
+    "gaussian.json": GOOD.replace('"epsilon"', '"mu"'),
+}
 HEADINGS = {"extend": "extend and design", "design": "extend and design"}  # where not the verb itself
 COMMANDS = [  # each with its exit code; for every verb one that works and one that does not
     (0, "demo"),
@@ -50,11 +54,17 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (4, "design bad.json"),
     (0, "accuracy good.json"),
     (0, "accuracy good.json mechanism.json -o accuracy.csv"),
+    (0, "accuracy good.json --odds"),
     (2, "accuracy good.json --prior weight"),
     (0, "verify good.json mechanism.json"),
     (5, "verify good.json tampered.json"),
     (3, "verify good.json bad.json"),
     (0, "explain good.json 0 1 3"),
+    (0, "explain approximate.json 0"),
+    (0, "explain gaussian.json 0"),
+    (0, "check approximate.json"),
+    (0, "extend approximate.json -o approximate-mechanism.json"),
+    (0, "extend gaussian.json -o gaussian-mechanism.json"),
     (4, "explain bad.json 0"),
     (3, "explain good.json 7"),
     (2, "unheard-of"),

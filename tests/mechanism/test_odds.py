@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.cli import odds_shape
+from hetdp.cli import shapes
 from hetdp.mechanism.odds_words import MOST_RUNS, runs_of
 from tests.mechanism.problems import cases
 
@@ -285,10 +285,10 @@ def test_far_tails_keep_their_loss():
 
 def test_the_json_shape_has_every_number_and_the_sentence():
     problem = voters()
-    entries = odds_shape.all_odds(hetdp.odds(problem, hetdp.design(problem)))
+    entries = [shapes.odds(each) for each in hetdp.odds(problem, hetdp.design(problem)).values()]
     assert [entry["class"] for entry in json.loads(json.dumps(entries, allow_nan=False))] == [3, 2, 1]
     unprotected = edge_problem(math.inf)
-    (entry,) = odds_shape.all_odds(hetdp.odds(unprotected, hetdp.design(unprotected)))
+    entry = shapes.odds(hetdp.odds(unprotected, hetdp.design(unprotected)))
     assert json.loads(json.dumps(entry, allow_nan=False)) == {
         "class": None,
         "message": "About the one change no promise is made (ε = ∞): the published answer may show it for certain.",

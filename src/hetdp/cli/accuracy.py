@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hetdp.cli.voice import Voice
     from hetdp.mechanism.accuracy.report import Accuracy
     from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.odds import Odds
     from hetdp.problem.problem import Problem
 
 EXAMPLES = """
@@ -22,6 +23,7 @@ hetdp accuracy poll.json                          what the objectives reach, and
 hetdp accuracy poll.json mechanism.csv            the same for mechanisms that you have
 hetdp accuracy poll.json -o accuracy.tex          a file: .csv, .tex, .txt or .json
 hetdp accuracy poll.json --format csv             every distance, as CSV
+hetdp accuracy poll.json --odds                   also what a person's data changes, in a sentence for each class
 """
 ABOUT = """
 Exact and free of budget: nobody's data is looked at. For each mechanism the worst accuracy, the mean, and the mean at
@@ -47,6 +49,11 @@ FORMAT = click.Option(
     type=click.Choice(["table", "csv", "latex"]),
     help="How to print it on standard output. Default: table.",
 )
+ODDS = click.Option(
+    ["--odds"],
+    is_flag=True,
+    help="Say for every class of edges, and every mechanism that is no baseline, what one person's data changes.",
+)
 SUFFIXES = {".csv": "csv", ".tex": "latex", ".txt": "table", ".json": "json"}
 OUTPUT = click.Option(
     ["-o", "--output"],
@@ -63,6 +70,7 @@ def accuracy(
     objectives: tuple[str, ...],
     prior: str | None,
     no_baselines: bool,
+    odds: bool,
     form: str | None,
     output: str | None,
     engine: str,
@@ -76,6 +84,7 @@ def accuracy(
     from hetdp.mechanism.accuracy.report import accuracy as measured
 
     _refuse_both(form, output, as_json)
+    _refuse_odds_in_columns(odds, form, output)
     require_place("-o", output, as_json, tuple(SUFFIXES), (problem, *mechanisms))
     require_input(problem, *mechanisms)
     asked, given = read_with_pins(voice, problem, None, duplicates, positive)
@@ -83,14 +92,15 @@ def accuracy(
         voice.say("the values that the problem gives are left aside; hetdp extend makes a mechanism of them")
     subject = _loaded(voice, mechanisms, asked) if mechanisms else None
     found = measured(asked, subject, prior, not no_baselines, objectives or None, engine)
+    told = _odds(asked, found) if odds else {}
     if output is not None and output != STANDARD:
-        _write(voice, asked, found, output)
+        _write(voice, asked, found, told, output)
     if as_json or output == STANDARD:
         from hetdp.cli import shapes
 
-        voice.emit_document(shapes.accuracy(asked, found, output if as_json else None))
+        voice.emit_document(shapes.accuracy(asked, found, told, output if as_json else None))
     elif output is None:
-        voice.emit([FORMS[form or "table"](found)])
+        voice.emit([FORMS[form or "table"](found), *_sentences(told)])
 
 
 FORMS: dict[str, Callable[[Accuracy], str]] = {
@@ -109,6 +119,39 @@ def _refuse_both(form: str | None, output: str | None, as_json: bool) -> None:
         raise UsageError(f"--format beside {other}", rule, "leave one of them out")
 
 
+def _refuse_odds_in_columns(odds: bool, form: str | None, output: str | None) -> None:
+    from pathlib import Path
+
+    from hetdp.errors import UsageError
+
+    written = form or (SUFFIXES.get(Path(output).suffix.lower()) if output is not None else None)
+    if odds and written in ("csv", "latex"):
+        raise UsageError(
+            f"--odds in {written}", "odds are sentences, beside a table or in JSON", "leave one of them out"
+        )
+
+
+def _odds(problem: Problem, found: Accuracy) -> dict[str, list[Odds]]:
+    """What is to be told of each mechanism that is no baseline, one for each class of edges."""
+    from hetdp.mechanism.odds import odds as odds_of
+
+    told = {method.name: odds_of(problem, method.mechanism) for method in found.methods if not method.baseline}
+    return {name: [*each.values()] if isinstance(each, dict) else [each] for name, each in told.items()}
+
+
+def _sentences(told: dict[str, list[Odds]]) -> list[str]:
+    lines = []
+    for name, each in told.items():
+        lines += ["", f"odds under {name}:", *(f"  {_of_class(one)}{one}" for one in each)]
+    return lines
+
+
+def _of_class(given: Odds) -> str:
+    from hetdp.errors import shown
+
+    return "" if given.edge_class is None else f"{shown(given.edge_class)}: "
+
+
 def _loaded(voice: Voice, paths: tuple[str, ...], problem: Problem) -> dict[str, Mechanism]:
     from hetdp.cli.verify import say_more
     from hetdp.files.mechanisms import load_claim
@@ -121,7 +164,7 @@ def _loaded(voice: Voice, paths: tuple[str, ...], problem: Problem) -> dict[str,
     return found
 
 
-def _write(voice: Voice, problem: Problem, found: Accuracy, output: str) -> None:
+def _write(voice: Voice, problem: Problem, found: Accuracy, told: dict[str, list[Odds]], output: str) -> None:
     """A file in the format of its suffix, whole or not at all."""
     from pathlib import Path
 
@@ -132,7 +175,10 @@ def _write(voice: Voice, problem: Problem, found: Accuracy, output: str) -> None
 
     progress.stage("writing")
     form = SUFFIXES[Path(output).suffix.lower()]
-    text = as_json(shapes.accuracy(problem, found, None)) if form == "json" else FORMS[form](found)
+    if form == "json":
+        text = as_json(shapes.accuracy(problem, found, told, None))
+    else:
+        text = "\n".join([FORMS[form](found), *_sentences(told)])
     with whole_file(Path(output)) as draft:
         draft.write_text(f"{text}\n", encoding="utf-8")
     voice.say(f"wrote {output}")
@@ -143,6 +189,6 @@ command = Verb(
     accuracy,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISMS, OBJECTIVE, PRIOR, NO_BASELINES, FORMAT, OUTPUT, ENGINE, *READING, *SPEAKING],
+    [PROBLEM, MECHANISMS, OBJECTIVE, PRIOR, NO_BASELINES, ODDS, FORMAT, OUTPUT, ENGINE, *READING, *SPEAKING],
     stages=("reading", "building", "loading", "searching", "proving", "measuring", "writing"),
 )

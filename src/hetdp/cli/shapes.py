@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hetdp.mechanism.compatibility import Verdict, Witness
     from hetdp.mechanism.explanation import BindingPath
     from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.odds import Change, Odds
     from hetdp.mechanism.repair import Repair
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
@@ -126,13 +127,39 @@ def delivered(verb: str, problem: Problem, pins: PartialMechanism, found: Mechan
     )
 
 
-def accuracy(problem: Problem, found: Accuracy, output: str | None) -> Shape:
-    """How accurate mechanisms and baselines are, each with its proof."""
+def accuracy(problem: Problem, found: Accuracy, told: dict[str, list[Odds]], output: str | None) -> Shape:
+    """How accurate mechanisms and baselines are, each with its proof and, where asked for, its odds."""
     facts = found.to_dict()
     for shape, method in zip(facts["methods"], found.methods, strict=True):
+        shape["odds"] = [odds(each) for each in told.get(method.name, [])]
         shape["certificate"] = certificate(method.mechanism.certificate)
     written = {} if output is None else {"output": output}
     return document("accuracy", **written, counts=counts(problem), **facts)
+
+
+def odds(given: Odds) -> Shape:
+    """What a change of one class does to the published answer."""
+    return {
+        "class": given.edge_class,
+        "message": str(given),
+        **change(given),
+        "loss": number(given.loss),
+        "strongest": None if given.strongest is None else change(given.strongest),
+        "epsilon": number(given.epsilon),
+        "edges": given.edges,
+        "unprotected": given.unprotected,
+    }
+
+
+def change(given: Odds | Change) -> Shape:
+    """One edge, from the end where an answer is less probable to the one where it is more so."""
+    return {
+        "source": given.source,
+        "target": given.target,
+        "answer": given.answer,
+        "low": number(given.low),
+        "high": number(given.high),
+    }
 
 
 def explanation(mechanism: Mechanism, label: Any) -> Shape:

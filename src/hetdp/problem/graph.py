@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from hetdp.errors import UsageError, counted
 from hetdp.problem import validation
 from hetdp.problem.building.arcs import Arcs, both_directions, merge, repeats, unconstrained
-from hetdp.problem.building.decimals import Marks, marks_of, raise_to_written, unmarked
+from hetdp.problem.building.decimals import marks_of, unmarked
 from hetdp.problem.building.rows import Rows, merged, rows_of
+from hetdp.problem.building.written import FreeArcs, all_written, one_written
 from hetdp.problem.classes import Classes
 from hetdp.problem.findings import Findings
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
-from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask
+from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices
 from hetdp.problem.validation import Edges
 
 BLOCK = 1 << 18
@@ -47,7 +48,7 @@ class DatasetGraph(Frozen):
             indptr, targets, loads = arcs.indptr(self.size), arcs.target, list(map(marks_of, arcs.columns))
         marks = tuple(loads)
         free = unconstrained(parameter_names, marks)
-        self._free = _FreeArcs.of(indptr, targets, marks, free)
+        self._free = FreeArcs.of(indptr, targets, marks, free)
         bound: Any = np.delete(np.arange(len(targets)), free) if len(free) else slice(None)
         self._classes = None if classes is None else (classes.take(bound), classes.take(free))
         if len(free):
@@ -177,8 +178,8 @@ class DatasetGraph(Frozen):
     def parameters_between(self, index: int, neighbour: int) -> dict[str, float]:
         """What the edge from a dataset to a neighbour promises, as written, by name."""
         at = self.indptr[index] + int(np.flatnonzero(self.neighbours(index)[0] == neighbour)[0])
-        written = [raise_to_written(*_one(column, bits, at)) for column, bits in self._columns]
-        return {name: float(values[0]) for name, values in zip(self.parameter_names, written, strict=True)}
+        written = (one_written(*column, at) for column in self._columns)
+        return dict(zip(self.parameter_names, written, strict=True))
 
     def edge_blocks(self) -> Iterator[EdgeBlock]:
         """All constraining edges, each in both directions, in pieces."""
@@ -198,7 +199,7 @@ class DatasetGraph(Frozen):
         """
         source = np.repeat(np.arange(self.size, dtype=self.targets.dtype), np.diff(self.indptr))
         once, free = source < self.targets, self._free.once()
-        written = [raise_to_written(floored, _bits(lowered, self.arc_count)) for floored, lowered in self._columns]
+        written = [all_written(*column) for column in self._columns]
         return (
             np.concatenate([source[once], free.source]),
             np.concatenate([self.targets[once], free.target]),
@@ -220,34 +221,3 @@ class DatasetGraph(Frozen):
 
     def __repr__(self) -> str:
         return f"DatasetGraph({counted(self.size, 'dataset')}, {counted(self.edge_count, 'edge')})"
-
-
-class _FreeArcs(NamedTuple):
-    """The arcs that constrain nothing: only their ends, and what was written, are kept."""
-
-    source: Indices
-    target: Indices
-    marks: tuple[Marks, ...]
-
-    @classmethod
-    def of(cls, indptr: NDArray[np.int64], targets: Indices, marks: tuple[Marks, ...], at: Indices) -> _FreeArcs:
-        source = (np.searchsorted(indptr, at, side="right") - 1).astype(targets.dtype)
-        return cls(source, targets[at], tuple(column[at] for column in marks))
-
-    def once(self) -> _FreeArcs:
-        """One arc of each edge."""
-        once = self.source < self.target
-        return _FreeArcs(self.source[once], self.target[once], tuple(column[once] for column in self.marks))
-
-    def written(self) -> Iterator[Floats]:
-        """The parameters as written."""
-        for floored, lowered in (unmarked(column.copy()) for column in self.marks):
-            yield raise_to_written(floored, _bits(lowered, len(floored)))
-
-
-def _bits(packed: NDArray[np.uint8], count: int) -> Mask:
-    return np.unpackbits(packed, count=count).astype(np.bool_)
-
-
-def _one(floored: Floats, lowered: NDArray[np.uint8], at: int) -> tuple[Floats, Mask]:
-    return floored[at : at + 1], np.array([lowered[at // 8] >> (7 - at % 8) & 1], dtype=np.bool_)

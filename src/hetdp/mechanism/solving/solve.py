@@ -61,7 +61,9 @@ class SolvedEpsilon:
     def __str__(self) -> str:
         place = Goal(self.target, self.at).place()
         letter = LETTERS[self.problem.notion.parameters[0]]
-        return f"{self.multiple:.9g} times {letter}: accuracy {self.reached:.9g} {place}; the target is {self.target!r}."
+        return (
+            f"{self.multiple:.9g} times {letter}: accuracy {self.reached:.9g} {place}; the target is {self.target!r}."
+        )
 
 
 def solve_epsilon(
