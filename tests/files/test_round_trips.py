@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,7 +94,7 @@ def test_without_the_key_the_columns_say_the_notion(tables, state):
 @pytest.mark.parametrize("notion", NOTIONS)
 @pytest.mark.parametrize("labels", [range(3), ["x", "y", "z"]])
 def test_a_problem_without_edges_keeps_its_notion(notion, labels, tmp_path: Path):
-    columns = dict.fromkeys(NOTIONS[notion].parameters, ())
+    columns: dict[str, Any] = dict.fromkeys(NOTIONS[notion].parameters, ())
     graph = hetdp.DatasetGraph.from_edges([], [], datasets=labels, **columns)
     problem = hetdp.Problem(graph, [1, 2, 1], notion)
     hetdp.save(problem, tmp_path / "problem.json")
@@ -129,7 +130,7 @@ def test_an_edge_is_the_same_from_either_end_and_an_empty_way_back_is_the_way_fo
             (tmp_path / "edges.csv").write_text(f"{header}{first}\n{second}\n")
             identities.add(hetdp.read_problem(tmp_path).problem.identity)
     assert len(identities) == 1
-    (tmp_path / "edges.csv").write_text(f"{header}a,b,0.2,0.1,0.3,1e-10\n{second}\n")
+    (tmp_path / "edges.csv").write_text(f"{header}a,b,0.2,0.1,0.3,1e-10\nb,c,0.5,,0.25,\n")
     assert hetdp.read_problem(tmp_path).problem.identity not in identities
 
 

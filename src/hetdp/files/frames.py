@@ -68,7 +68,11 @@ def from_table(
 def _present(roles: Mapping[str, Hashable], table: Any) -> dict[str, Hashable]:
     """The columns to read: those that are there, or must be, since their name was given; and ε, unless there is μ."""
     names = column_names(table) or []
-    wanted = {role: name for role, name in roles.items() if name in names or name not in (None, role)}
+
+    def is_wanted(role: str, name: Any) -> bool:
+        return not isinstance(name, Hashable) or name in names or name not in (None, role)
+
+    wanted = {role: name for role, name in roles.items() if is_wanted(role, name)}
     return wanted if "epsilon" in wanted or "mu" in wanted else {"epsilon": roles["epsilon"], **wanted}
 
 

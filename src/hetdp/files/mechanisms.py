@@ -120,11 +120,11 @@ def _notion(sheet: Sheet, problem: Problem | None) -> Notion:
     """The notion by which values are read: the problem's, which must not mean another z than the file does."""
     stated = NOTIONS[sheet.meta.get("notion", PURE.name if problem is None else problem.notion.name)]
     notion = stated if problem is None else problem.notion
-    if stated.coordinate != notion.coordinate and "z" in sheet.table.columns:
-        rule = f"z of the problem's notion, {notion.name!r}, is the coordinate {notion.coordinate.name!r}"
+    coordinate = sheet.meta.get("coordinate", stated.coordinate.name)
+    if coordinate != notion.coordinate.name and "z" in sheet.table.columns:
+        rule = f"the notion {notion.name!r} has the coordinate {notion.coordinate.name!r}"
         hint = "without the column z, the values are read from error or p"
-        value = f"{stated.coordinate.name!r}, of the notion {stated.name!r}"
-        raise InputError(sheet.name, [Fault("another coordinate:", f"{sheet.name}, notion", value, rule, hint)])
+        raise InputError(sheet.name, [Fault("z is another coordinate:", sheet.name, shown(coordinate), rule, hint)])
     return notion
 
 
