@@ -19,6 +19,7 @@ EPSILONS = st.one_of(
     st.floats(0.0, 40.0),
     st.floats(0.0, allow_infinity=True),
 )
+EVERY = tuple(NOTIONS)
 DELTAS = st.sampled_from([0.0, 0.1, 1e-10, 1.0, 5e-324, 0.1 + 0.2]) | st.floats(0.0, 1.0)
 
 
@@ -36,7 +37,7 @@ def labels(draw: st.DrawFn, anything: bool) -> list[Any]:
 
 @st.composite
 def written(
-    draw: st.DrawFn, anything: bool = False, notions: tuple[str, ...] = tuple(NOTIONS)
+    draw: st.DrawFn, anything: bool = False, notions: tuple[str, ...] = ("pure",)
 ) -> tuple[hetdp.Problem, hetdp.PartialMechanism]:
     """A problem with all that files can hold, and some pins, compatible or not."""
     notion = draw(st.sampled_from(notions))

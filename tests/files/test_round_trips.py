@@ -17,12 +17,12 @@ import hetdp
 from hetdp.files import places, saving
 from hetdp.mechanism.balanced import balanced_pins
 from hetdp.theory.catalogue import NOTIONS
-from tests.files.problems import facts, mechanism_facts, written
+from tests.files.problems import EVERY, facts, mechanism_facts, written
 
 TABLES = ("csv", "parquet")
 
 
-@given(written(anything=True))
+@given(written(anything=True, notions=EVERY))
 def test_a_problem_survives_json(state):
     problem, partial = state
     with TemporaryDirectory() as folder:
@@ -32,7 +32,7 @@ def test_a_problem_survives_json(state):
 
 
 @settings(max_examples=40)
-@given(written())
+@given(written(notions=EVERY))
 @pytest.mark.parametrize("tables", TABLES)
 def test_a_problem_survives_a_folder_of_tables(tables, state):
     problem, partial = state
@@ -43,7 +43,7 @@ def test_a_problem_survives_a_folder_of_tables(tables, state):
 
 
 @settings(max_examples=40)
-@given(written(notions=("pure",)))
+@given(written())
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
 def test_a_mechanism_survives_every_format(suffix, state):
     problem, _ = state
@@ -56,7 +56,7 @@ def test_a_mechanism_survives_every_format(suffix, state):
 
 
 @settings(max_examples=40)
-@given(written())
+@given(written(notions=EVERY))
 def test_large_csv_files_are_read_and_written_as_small_ones_are(state):
     problem, partial = state
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -71,7 +71,7 @@ def test_large_csv_files_are_read_and_written_as_small_ones_are(state):
 
 
 @settings(max_examples=20)
-@given(written())
+@given(written(notions=EVERY))
 @pytest.mark.parametrize("tables", ["json", *TABLES])
 def test_without_the_key_the_columns_say_the_notion(tables, state):
     problem, partial = state

@@ -94,6 +94,11 @@ EDGES = {
         "edges: edge 1 ('b', 'a'): contradictory duplicate edge, μ 2.0 here, 1.0 at edge 0;"
         " a pair of neighbours has one μ. Hint: duplicates='min' keeps the smallest μ of each pair",
     ),
+    "contradictory classes": (
+        edges(["a", "a"], ["b", "b"], mu=1.0, classes=["x", "y"]),
+        "edges: edge 1 ('a', 'b'): contradictory duplicate edge, class 'y' here, 'x' at edge 0;"
+        " a pair of neighbours has one class. Hint: duplicates='min' keeps the smallest μ of each pair",
+    ),
     "negative epsilon": (edges(["a"], ["b"], [-0.25]), f"edges: edge 0 ('a', 'b'): negative ε -0.25; {EPSILON}"),
     "minus infinity": (edges(["a"], ["b"], -math.inf), f"edges: edge 0 ('a', 'b'): negative ε -inf; {EPSILON}"),
     "text as epsilon": (edges(["a"], ["b"], ["0.5"]), f"edges: edge 0: non-numeric ε '0.5'; {EPSILON}"),

@@ -88,12 +88,13 @@ def contradictions(arcs: Arcs, repeated: Mask, edges: Edges, datasets: Sequence[
     """Edges listed twice, in either direction, with different parameters or of different classes."""
     again = np.flatnonzero(repeated & (arcs.source < arcs.target))
     this, other = arcs.edge[again], arcs.edge[again - 1]
+    first = LETTERS[edges.parameters.names[0]]
 
     def report(kind: str, way: Callable[[int], str], here: NDArray[Any], there: NDArray[Any], text: Any) -> None:
         def fault_at(at: int) -> Fault:
             what, place = f"contradictory duplicate edge, {kind}{way(at)}", edges.place(int(this[at]))
             value = f"{text(here[at])} here, {text(there[at])} at {edges.row(int(other[at]))}"
-            hint = f"duplicates='min' keeps the smallest {'ε' if kind == 'class' else kind} of each pair"
+            hint = f"duplicates='min' keeps the smallest {first if kind == 'class' else kind} of each pair"
             return Fault(what, place, value, f"a pair of neighbours has one {kind}{way(at)}", hint)
 
         findings.add_where(here != there, fault_at)
