@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hetdp
@@ -74,6 +74,32 @@ def test_an_edge_is_seen_from_both_ends_and_left_out_only_if_it_constrains_in_ne
             assert math.isinf(x) or Fraction(x) <= Fraction(repr(decimal))
 
 
+@pytest.mark.parametrize(
+    ("columns", "constrains"),
+    [
+        ({"epsilon": math.inf}, False),
+        ({"epsilon": 1e308}, True),
+        ({"epsilon": math.inf, "epsilon_back": 1.0}, True),
+        ({"epsilon": 1.0, "epsilon_back": math.inf}, True),
+        ({"epsilon": math.inf, "epsilon_back": math.inf}, False),
+        ({"epsilon": 0.0, "delta": 1.0}, False),
+        ({"epsilon": 0.0, "delta": 0.5}, True),
+        ({"epsilon": 0.0, "delta": math.nextafter(1.0, 0.0)}, True),
+        ({"epsilon": 0.0, "delta": 1.0, "delta_back": 0.5}, True),
+        ({"epsilon": math.inf, "epsilon_back": 0.0, "delta": 0.0, "delta_back": 1.0}, False),
+        ({"epsilon": math.inf, "delta": 0.0}, False),
+        ({"mu": 1.0}, True),
+        ({"mu": math.inf}, False),
+    ],
+)
+def test_an_edge_constrains_unless_epsilon_is_infinite_or_delta_is_1_both_ways(columns: dict[str, Any], constrains):
+    graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], **columns)
+    assert (graph.arc_count, graph.edge_count) == (2 * constrains, 1)
+    assert hetdp.Problem(graph, [1, 2]).boundary == (["a", "b"] if constrains else [])
+    written = written_of(graph)[0, 1]
+    assert {name: written[name] for name in columns} == columns
+
+
 @given(LISTED, st.lists(st.booleans(), min_size=12, max_size=12), st.randoms())
 def test_neither_the_order_of_the_edges_nor_of_their_ends_matters(state, turn, random):
     kind, listed = state
@@ -112,10 +138,11 @@ def test_listed_twice_is_refused_if_and_only_if_something_differs(state):
         assert written_of(graph_of(kind, listed, SIZE)) == written_of(graph_of(kind, listed, SIZE, "min"))
 
 
-@given(edges_of_kind(KINDS[1], SIZE, max_size=8), st.lists(st.sampled_from(["x", "y", None]), min_size=8, max_size=8))
+@example([(0, 1, {"epsilon": 0.1, "epsilon_back": 1.0}), (0, 1, {"epsilon": 1.0, "epsilon_back": 0.1})], ["x", "y"])
+@given(edges_of_kind(KINDS[1], 3, max_size=8), st.lists(st.sampled_from(["x", "y", None]), min_size=8, max_size=8))
 def test_an_edge_has_one_class_whichever_end_it_is_seen_from(listed, names):
     classes = names[: len(listed)]
-    graph = graph_of(KINDS[1], listed, SIZE, "min", classes=classes)
+    graph = graph_of(KINDS[1], listed, 3, "min", classes=classes)
     if graph._classes is None:
         assert not any(classes)
         return
