@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 import hetdp
 from hetdp.files import schema
+from hetdp.theory.catalogue import NOTIONS
 from tests.documents.keys import Described, keys_of
 from tests.documents.pages import DOCS
 
@@ -41,6 +42,10 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     partial = hetdp.PartialMechanism(p={1: 0.6}, z={2: 0.0}, error={3: 0.4})
     hetdp.save(problem, "problem.json", partial)
     hetdp.save(problem, "folder", partial, tables="csv")
+    approximate = hetdp.DatasetGraph.from_edges([0], [1], 1.0, delta=0.1)
+    gaussian = hetdp.DatasetGraph.from_edges([0], [1], mu=1.0)
+    hetdp.save(hetdp.Problem(approximate, [1, 2]), "approximate", tables="csv")
+    hetdp.save(hetdp.Problem(gaussian, [1, 2]), "gaussian", tables="csv")
     for suffix in ("json", "csv", "parquet"):
         hetdp.save(hetdp.extend(problem, {1: 0.6, 2: 0.4}), f"mechanism.{suffix}")
 
@@ -57,7 +62,15 @@ def test_what_is_described_is_what_files_may_hold(page: Described):
     assert [*page.tables[EDGES]] == [*schema.EDGE_COLUMNS]
     assert [*page.tables[MECHANISM]] == [*schema.MECHANISM_COLUMNS]
     assert [*page.tables[PINS]] == [*schema.PIN_COLUMNS]
-    assert all(f"`{column}`" in PAGE.read_text(encoding="utf-8") for column in schema.LATER_COLUMNS)
+
+
+def test_every_notion_is_described_with_its_columns_and_its_coordinate():
+    text = PAGE.read_text(encoding="utf-8")
+    for notion in NOTIONS.values():
+        row = next(line for line in text.splitlines() if line.startswith(f'| "{notion.name}" |'))
+        _, _, columns, _, coordinate, *_ = (cell.strip() for cell in row.split("|"))
+        assert tuple(re.findall(r"`(\w+)`", columns)) == notion.parameters
+        assert coordinate == notion.coordinate.name
 
 
 def test_everything_in_a_problem_file_is_described(files, page: Described):
@@ -67,7 +80,11 @@ def test_everything_in_a_problem_file_is_described(files, page: Described):
         outer, _, inner = key.partition(".")
         assert page.has(rows[outer], inner) if outer in rows else page.has(PROBLEM, outer), key
     assert set(columns_of("folder/datasets.csv")) == set(schema.DATASET_COLUMNS)
-    assert set(columns_of("folder/edges.csv")) == set(schema.EDGE_COLUMNS)
+    assert columns_of("folder/edges.csv") == ["source", "target", "epsilon", "class"]
+    both_ways = NOTIONS["approximate"].parameters
+    assert columns_of("approximate/edges.csv") == ["source", "target", *both_ways]
+    assert columns_of("gaussian/edges.csv") == ["source", "target", "mu"]
+    assert {"source", "target", *both_ways, "mu", "class"} == set(schema.EDGE_COLUMNS)
     assert all(page.has(PROBLEM, key) for key in json.loads(Path("folder/problem.json").read_text()))
 
 

@@ -1,4 +1,4 @@
-"""Problems to write down and read back: every kind of label, ε, pin, class, weight and word that files can hold."""
+"""Problems to write down and read back: every notion, label, ε, pin, class, weight and word that files can hold."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import hetdp
+from hetdp.theory.catalogue import NOTIONS
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
@@ -18,6 +19,8 @@ EPSILONS = st.one_of(
     st.floats(0.0, 40.0),
     st.floats(0.0, allow_infinity=True),
 )
+EVERY = tuple(NOTIONS)
+DELTAS = st.sampled_from([0.0, 0.1, 1e-10, 1.0, 5e-324, 0.1 + 0.2]) | st.floats(0.0, 1.0)
 
 
 @st.composite
@@ -33,19 +36,26 @@ def labels(draw: st.DrawFn, anything: bool) -> list[Any]:
 
 
 @st.composite
-def written(draw: st.DrawFn, anything: bool = False) -> tuple[hetdp.Problem, hetdp.PartialMechanism]:
+def written(
+    draw: st.DrawFn, anything: bool = False, notions: tuple[str, ...] = ("pure",)
+) -> tuple[hetdp.Problem, hetdp.PartialMechanism]:
     """A problem with all that files can hold, and some pins, compatible or not."""
+    notion = draw(st.sampled_from(notions))
     names = draw(labels(anything))
     size = len(names)
     pairs = draw(st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=8))
-    epsilons = [draw(EPSILONS) for _ in pairs]
+    parameters = {
+        name: [draw(DELTAS if "delta" in name else EPSILONS) for _ in pairs] for name in NOTIONS[notion].parameters
+    }
     classes = [draw(st.sampled_from(["ann", "bob", None])) for _ in pairs] if draw(st.booleans()) else None
     source, target = ([names[pair[side]] for pair in pairs] for side in (0, 1))
-    graph = hetdp.DatasetGraph.from_edges(source, target, epsilons, names, duplicates="min", classes=classes)
+    graph = hetdp.DatasetGraph.from_edges(
+        source, target, datasets=names, duplicates="min", classes=classes, **parameters
+    )
     answers = [draw(st.sampled_from([1, 2])) for _ in names]
     weights = [draw(st.floats(0.0, 1e300)) for _ in names] if draw(st.booleans()) else None
     about = {"title": draw(TEXTS)} if draw(st.booleans()) else None
-    return hetdp.Problem(graph, answers, weights=weights, about=about), draw(pins(size))
+    return hetdp.Problem(graph, answers, notion, weights=weights, about=about), draw(pins(size))
 
 
 @st.composite
@@ -63,13 +73,13 @@ def pins(draw: st.DrawFn, size: int) -> hetdp.PartialMechanism:
 def facts(problem: hetdp.Problem, partial: hetdp.PartialMechanism) -> dict[str, Any]:
     """Everything a problem and its pins say, to the last bit, in a form that can be compared."""
     graph = problem.graph
-    source, target, epsilon = graph.edges()
     columns = {name: getattr(partial, name) for name in ("p", "z", "error")}
     given = {name: None if x is None else np.array(x, dtype=np.float64) for name, x in columns.items()}
     return {
         "labels": [(type(name), name) for name in graph.datasets],
         "answers": problem.answers.tolist(),
-        "edges": list(zip(source.tolist(), target.tolist(), epsilon.tolist(), strict=True)),
+        "notion": problem.notion.name,
+        "edges": list(zip(*(column.tolist() for column in graph.edges()), strict=True)),
         "classes": graph.edge_classes() if any(name is not None for name in graph.edge_classes() or []) else None,
         "weights": None if problem.weights is None else problem.weights.tolist(),
         "about": dict(problem.about),

@@ -33,6 +33,7 @@ def edge(**changes) -> dict:
     return whole(edges=[EDGES[0] | changes])
 
 
+NOTIONS = "a notion is one of approximate, bounded-range, directed, gaussian, pure."
 KEYS = "the keys are schema_version, kind, notion, positive, about, labels, classes, datasets, edges."
 NO_LABEL = "a label is text, a number, or (in JSON) a list of these."
 DOCUMENTS = {
@@ -69,8 +70,9 @@ DOCUMENTS = {
     "edges that are no records": (whole(edges=[[1, 2]]), "no list of records: edges; 'edges' is a list of objects."),
     "a mechanism": (whole(kind="mechanism"), "no problem, but of kind 'mechanism'; its kind is 'problem'."),
     "words that are none": (whole(about=["x"]), "FILE, about: no words: ['x']; it is an object of texts."),
-    "another notion": (whole(notion="gauss"), "FILE, notion: unknown notion 'gauss'; a notion is one of pure."),
-    "a notion that is a list": (whole(notion=[]), "FILE, notion: unknown notion []; a notion is one of pure."),
+    "another notion": (whole(notion="gauss"), f"FILE, notion: unknown notion 'gauss'; {NOTIONS}"),
+    "a notion that is a list": (whole(notion=[]), f"FILE, notion: unknown notion []; {NOTIONS}"),
+    "a notion that is nothing": (whole(notion=None), f"FILE, notion: unknown notion None; {NOTIONS}"),
     "unknown labels": (whole(labels="hex"), "labels in CSV files are 'text' or 'integer'."),
     "a missing column": (
         whole(edges=[{"source": "a", "target": "b", "eps": 1.0}]),
@@ -78,11 +80,48 @@ DOCUMENTS = {
     ),
     "an unknown column": (
         edge(colour="red"),
-        "FILE: edges: unknown column 'colour'; the columns are source, target, epsilon, class.",
+        "FILE: edges: unknown column 'colour';"
+        " the columns are source, target, epsilon, epsilon_back, delta, delta_back, mu, class.",
+    ),
+    "an unknown column, and a notion": (
+        edge(colour="red") | {"notion": "directed"},
+        "FILE: edges: unknown column 'colour'; the columns are source, target, epsilon, epsilon_back, class.",
+    ),
+    "a misspelt column": (edge(epsilon_bak=1), " Hint: 'epsilon_back' looks like it"),
+    "a column of edges among the datasets": (
+        whole(datasets=[DATASETS[0] | {"mu": 1}, DATASETS[1]]),
+        "FILE: datasets: unknown column 'mu'; the columns are dataset, query, p, z, error, weight.",
     ),
     "a column of another notion": (
-        edge(delta=1e-6),
-        "FILE: edges: a column that would be ignored: delta; the notion 'pure' has no such parameter.",
+        edge(delta=1e-6) | {"notion": "pure"},
+        "FILE: edges: a column that would be ignored: delta; the notion 'pure' has no such parameter;"
+        " the columns are source, target, epsilon, class.",
+    ),
+    "a way back where there is none": (
+        edge(epsilon_back=1.0) | {"notion": "bounded-range"},
+        "FILE: edges: a column that would be ignored: epsilon_back; the notion 'bounded-range' has no such parameter;",
+    ),
+    "epsilon in place of mu": (
+        edge() | {"notion": "gaussian"},
+        "  edges: missing column mu; source, target, mu must be there.\n"
+        "  edges: a column that would be ignored: epsilon; the notion 'gaussian' has no such parameter;",
+    ),
+    "no delta where it is needed": (
+        edge() | {"notion": "approximate"},
+        "FILE: edges: missing column delta; source, target, epsilon, delta must be there.",
+    ),
+    "delta back alone": (
+        edge(delta_back=0.1),
+        "FILE: edges: missing column delta; source, target, epsilon, delta must be there.",
+    ),
+    "a way back alone": (
+        whole(edges=[{"source": "a", "target": "b", "epsilon_back": 1.0}]),
+        "FILE: edges: missing column epsilon; source, target, epsilon must be there.",
+    ),
+    "columns of two notions": (
+        edge(mu=1.0),
+        "FILE: edges: columns that do not go together: epsilon, mu; edges have epsilon, with epsilon_back, delta and"
+        " delta_back as needed; or mu.",
     ),
     "epsilon as text": (edge(epsilon="1.0"), "FILE: edges[0]: non-numeric ε '1.0'; ε is a number ≥ 0."),
     "no epsilon": (edge(epsilon=None), "FILE: edges[0] ('a', 'b'): missing ε; ε is a number ≥ 0."),
@@ -128,6 +167,36 @@ DOCUMENTS = {
 def test_a_fault_of_a_json_file_is_named(name, tmp_path: Path):
     document, expected = DOCUMENTS[name]
     assert expected in message_of(written(tmp_path, document))
+
+
+RULES = {
+    "epsilon": ("ε", "ε is a number ≥ 0."),
+    "epsilon_back": ("ε back", "ε is a number ≥ 0."),
+    "delta": ("δ", "δ is a number from 0 to 1."),
+    "delta_back": ("δ back", "δ is a number from 0 to 1."),
+    "mu": ("μ", "μ is a number ≥ 0."),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_faulty_number_is_named_with_its_row_in_every_column(name, tmp_path: Path):
+    letter, rule = RULES[name]
+    right = {"mu": 1} if name == "mu" else {"epsilon": 1, "epsilon_back": 1, "delta": 0.5, "delta_back": 0.5}
+    ends = {"source": "a", "target": "b"}
+    faults = {-0.5: f"negative {letter} -0.5", "-inf": f"negative {letter} -inf", "x": f"non-numeric {letter} 'x'"}
+    faults |= {1.5: f"{letter} above 1: 1.5", "inf": f"{letter} above 1: inf"} if "delta" in name else {}
+    faults |= {} if name.endswith("_back") else {None: f"missing {letter}"}
+    for value, fault in faults.items():
+        said = message_of(written(tmp_path, whole(edges=[ends | right, ends | right | {name: value}])))
+        place = "edges[1]" if value == "x" else "edges[1] ('a', 'b')"
+        assert said == f"FILE: {place}: {fault}; {rule}"
+        texts = ["" if x is None else str(x) for x in (right | {name: value}).values()]
+        lines = [",".join(x) for x in (["source", "target", *right], ["a", "b", *map(str, right.values())])]
+        folder = tmp_path / f"{name} {value}"
+        folder.mkdir()
+        (folder / "datasets.csv").write_text("dataset,query\na,1\nb,2\n")
+        (folder / "edges.csv").write_text("\n".join([*lines, ",".join(["a", "b", *texts])]) + "\n")
+        assert message_of(folder) == said.replace("edges[1]", "edges.csv row 2")
 
 
 def test_all_faults_of_a_file_are_listed_together(tmp_path: Path):

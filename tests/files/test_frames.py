@@ -459,6 +459,61 @@ def test_columns_of_a_relation_may_have_odd_names():
     assert edges_of(from_table(rows, 'from "here"', "to; there", "ε")) == [[0], [1], [0.5]]
 
 
+ENDS = {"source": ["a", "b"], "target": ["b", "c"]}
+WAYS = {"epsilon": [0.1, 0.5], "epsilon_back": [0.2, math.inf], "delta": [1e-10, 0.5], "delta_back": [1.0, 0.25]}
+
+
+@ALL
+@pytest.mark.parametrize(
+    "chosen", [("epsilon", "epsilon_back"), ("epsilon", "epsilon_back", "delta", "delta_back"), ("mu",)], ids="-".join
+)
+def test_the_columns_of_other_notions_are_read_if_they_are_there(make, chosen):
+    columns = {name: (WAYS | {"mu": [0.1, math.inf]})[name] for name in chosen}
+    used = from_table(make(ENDS | columns))
+    assert used.parameter_names == chosen
+    assert edges_of(used)[2:] == list(columns.values())
+
+
+@ALL
+def test_the_columns_of_other_notions_may_have_other_names_and_must_then_be_there(make):
+    table = make(ENDS | {"e": [1.0, 2.0], "b": [0.5, 0.25], "d": [0.1, 0.1]})
+    used = from_table(table, epsilon="e", epsilon_back="b", delta="d")
+    assert edges_of(used)[2:] == [[1.0, 2.0], [0.5, 0.25], [0.1, 0.1], [0.1, 0.1]]
+    for role in ("epsilon_back", "delta", "delta_back", "mu"):
+        said = message(from_table, table, epsilon="e", **{role: "away"})
+        assert said.startswith(f"table: {role}: no column 'away'; the columns are ['source', 'target', 'e', 'b', 'd'].")
+
+
+def test_a_column_can_be_left_out():
+    table = ENDS | WAYS | {"mu": [1.0, 2.0]}
+    assert "edges with delta and delta_back and epsilon and" in message(from_table, table, error=hetdp.UsageError)
+    assert from_table(table, mu=None).parameter_names == ("epsilon", "epsilon_back", "delta", "delta_back")
+    assert from_table(table, mu=None, delta=None, delta_back=None).parameter_names == ("epsilon", "epsilon_back")
+    nothing = dict.fromkeys(WAYS)
+    assert from_table(table, **nothing).parameter_names == ("mu",)
+
+
+GAPS = {
+    "pandas": pandas.Series([0.25, None]),
+    "pandas nullable": pandas.array([0.25, None], dtype="Float64"),
+    "polars": polars.Series([0.25, None]),
+    "arrow": pyarrow.array([0.25, None]),
+    "list": [0.25, None],
+    "masked": np.ma.MaskedArray([0.25, 9.0], [False, True]),
+}
+
+
+@pytest.mark.parametrize("gap", GAPS.values(), ids=GAPS)
+def test_a_gap_on_the_way_back_is_the_way_forth_and_a_gap_on_the_way_forth_a_fault(gap):
+    whole = ENDS | {"epsilon": [0.1, 0.5], "delta": [0.1, 0.5]}
+    assert edges_of(from_table(whole | {"epsilon_back": gap}))[3] == [0.25, 0.5]
+    assert edges_of(from_table(whole | {"delta_back": gap}))[5] == [0.25, 0.5]
+    assert message(from_table, whole | {"delta": gap}) == (
+        "edges: edge 1 ('b', 'c'): missing δ; δ is a number from 0 to 1."
+    )
+    assert message(from_table, ENDS | {"mu": gap}) == "edges: edge 1 ('b', 'c'): missing μ; μ is a number ≥ 0."
+
+
 def test_a_table_without_rows_is_a_graph_without_edges():
     names = list(WORDS)
     for table in (pandas.DataFrame(columns=names), polars.DataFrame(schema=names), {name: [] for name in names}):

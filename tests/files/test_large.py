@@ -12,7 +12,8 @@ import pytest
 from pyarrow import parquet
 
 import hetdp
-from hetdp.files import places
+from hetdp.files import places, saving
+from hetdp.theory.catalogue import NOTIONS
 
 SIZE, EDGES = 30_000, 200_000
 
@@ -49,6 +50,41 @@ def test_a_large_csv_file_is_read_by_duckdb_to_the_same_problem(problem, tmp_pat
     again = hetdp.read_problem(tmp_path / "problem").problem
     assert list(again.graph.datasets[:3]) == ["0", "1", "2"]
     assert again.graph.edges()[2].tolist() == problem.graph.edges()[2].tolist()
+
+
+@pytest.mark.parametrize("notion", [name for name in NOTIONS if name != "pure"])
+@pytest.mark.parametrize("tables", ["csv", "parquet"])
+@pytest.mark.parametrize("labels", ["integer", "text"])
+def test_large_problems_of_every_notion_are_read_as_they_were_written(notion, tables, labels, tmp_path: Path):
+    rng, edges, size = np.random.default_rng(4), saving.SMALL_TABLE + 10_000, 40_000
+    source, target = rng.integers(0, size, (2, edges))
+    names = np.arange(size) if labels == "integer" else np.char.add("x", np.arange(size).astype(str))
+    columns = {name: rng.random(edges).round(rng.integers(1, 17)) for name in NOTIONS[notion].parameters}
+    graph = hetdp.DatasetGraph.from_edges(names[source], names[target], datasets=names, duplicates="min", **columns)
+    assert graph.edge_count > saving.SMALL_TABLE
+    problem = hetdp.Problem(graph, np.where(np.arange(size) % 3, 1, 2), notion)
+    hetdp.save(problem, tmp_path / "problem", tables=tables)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(places, "SMALL_FILE", 1 << 10)
+        again = hetdp.read_problem(tmp_path / "problem").problem
+    assert again.identity == problem.identity
+    assert all(one.tobytes() == other.tobytes() for one, other in zip(again.graph.edges(), graph.edges(), strict=True))
+
+
+@pytest.mark.parametrize("name", ["epsilon_back", "delta", "delta_back", "mu"])
+def test_faults_of_every_column_of_a_large_csv_file_are_named_with_their_row(name, tmp_path: Path):
+    kind = ("mu",) if name == "mu" else NOTIONS["approximate"].parameters
+    (tmp_path / "datasets.csv").write_text("dataset,query\na,1\nb,2\n")
+    rows = [
+        ",".join(["a", "b", *(value if other == name else "0.5" for other in kind)]) for value in ("0.5", "x", "-1")
+    ]
+    (tmp_path / "edges.csv").write_text("\n".join([",".join(["source", "target", *kind]), *rows]) + "\n")
+    small = message_of(tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(places, "SMALL_FILE", -1)
+        assert message_of(tmp_path) == small
+    assert small.startswith("FILE: 2 faults\n  edges.csv row 2: non-numeric ")
+    assert "  edges.csv row 3 ('a', 'b'): negative " in small
 
 
 def test_faults_of_a_large_csv_file_are_named_as_those_of_a_small_one(problem, tmp_path: Path):

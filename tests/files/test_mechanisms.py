@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import hetdp
 from hetdp.files.mechanisms import load_claim
+from hetdp.problem.partial import pins_of
+from hetdp.theory.catalogue import NOTIONS
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
 PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2})
@@ -107,7 +110,7 @@ FAULTS = {
     "a problem": (lambda f: f.update(kind="problem"), "no mechanism, but of kind 'problem'; its kind is 'mechanism'."),
     "another notion": (
         lambda f: f.update(notion=["x"]),
-        "FILE, notion: unknown notion ['x']; a notion is one of pure.",
+        "FILE, notion: unknown notion ['x']; a notion is one of approximate, bounded-range, directed, gaussian, pure.",
     ),
     "a newer version": (lambda f: f.update(schema_version=9), "a newer schema_version: 9; this hetdp reads"),
     "no datasets": (lambda f: f.pop("datasets"), "missing key datasets; 'datasets' is a list of objects."),
@@ -226,6 +229,69 @@ def test_a_fault_of_a_file_of_pins_is_named(text, expected, tmp_path: Path):
     with pytest.raises(hetdp.InputError) as refusal:
         hetdp.read_pins(path)
     assert expected in str(refusal.value)
+
+
+EDGES: dict[str, dict[str, Any]] = {
+    "directed": {"epsilon": 1, "epsilon_back": 2},
+    "approximate": {"epsilon": 1, "delta": 0.1},
+    "gaussian": {"mu": 1},
+}
+P = [0.75, 0.6, 0.4]
+
+
+def problem_of(notion: str) -> hetdp.Problem:
+    columns = EDGES.get(notion, {"epsilon": 1})
+    return hetdp.Problem(hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], **columns), [1, 1, 2], notion)
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+@pytest.mark.parametrize("column", ["p", "z", "error"])
+def test_a_table_made_elsewhere_is_read_by_the_notion_of_its_problem(notion, column, tmp_path: Path):
+    problem = problem_of(notion)
+    z = problem.notion.coordinate.from_probability(P)
+    values = {"p": P, "z": z.tolist(), "error": problem.notion.coordinate.error(z, [1, 1, 2]).tolist()}[column]
+    path = tmp_path / "m.csv"
+    path.write_text(f"dataset,{column}\n" + "".join(f"{x},{v!r}\n" for x, v in zip("abc", values, strict=True)))
+    assert hetdp.load(path, problem).probabilities == pytest.approx(P)
+    assert load_claim(path, problem).mechanism.coordinates == pytest.approx(z)
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_without_its_problem_a_file_says_what_z_means(notion, tmp_path: Path):
+    coordinate = NOTIONS[notion].coordinate
+    rows = [
+        {"dataset": x, "query": 1, "z": float(coordinate.from_probability(p))} for x, p in zip("abc", P, strict=True)
+    ]
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps({"schema_version": 1, "notion": notion, "datasets": rows}))
+    assert hetdp.load(path).probabilities == pytest.approx(P)
+    path.write_text(json.dumps({"schema_version": 1, "notion": notion, "coordinate": "x", "datasets": rows}))
+    said = f"FILE, coordinate: another coordinate 'x'; the notion {notion!r} has the coordinate {coordinate.name!r}."
+    assert said in message_of(path, None)
+
+
+def test_z_of_another_coordinate_is_not_taken_for_that_of_the_problem(tmp_path: Path):
+    path = tmp_path / "m.json"
+    facts = document(path)
+    gaussian = problem_of("gaussian")
+    with pytest.raises(hetdp.InputError, match="z is another coordinate: 'Laplace'; the notion 'gaussian' has the"):
+        load_claim(path, gaussian)
+    assert load_claim(path, problem_of("directed")).mechanism.coordinates.tolist() == MECHANISM.coordinates.tolist()
+    for row in facts["datasets"]:
+        del row["z"]
+    path.write_text(json.dumps(facts))
+    assert load_claim(path, gaussian).mechanism.probabilities == pytest.approx(MECHANISM.probabilities)
+    path.write_text('{"schema_version": 1, "coordinate": "probit", "datasets": [{"dataset": "a", "query": 1, "z": 1}]}')
+    assert "FILE: z is another coordinate: 'probit'; the notion 'pure' has the coordinate" in message_of(path, None)
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_pins_given_as_z_are_in_the_coordinate_of_the_notion(notion, tmp_path: Path):
+    problem = problem_of(notion)
+    z = float(problem.notion.coordinate.from_probability(0.6))
+    hetdp.save(problem, tmp_path / "problem.json", hetdp.PartialMechanism(z={"b": z}, p={"c": 0.4}))
+    again, partial = hetdp.read_problem(tmp_path / "problem.json")
+    assert again.notion.coordinate.probability(pins_of(partial, again))[1:] == pytest.approx([0.6, 0.4])
 
 
 def test_text_in_a_table_finds_integer_labels(tmp_path: Path):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,12 +16,13 @@ from hypothesis import given, settings
 import hetdp
 from hetdp.files import places, saving
 from hetdp.mechanism.balanced import balanced_pins
-from tests.files.problems import facts, mechanism_facts, written
+from hetdp.theory.catalogue import NOTIONS
+from tests.files.problems import EVERY, facts, mechanism_facts, written
 
 TABLES = ("csv", "parquet")
 
 
-@given(written(anything=True))
+@given(written(anything=True, notions=EVERY))
 def test_a_problem_survives_json(state):
     problem, partial = state
     with TemporaryDirectory() as folder:
@@ -28,7 +32,7 @@ def test_a_problem_survives_json(state):
 
 
 @settings(max_examples=40)
-@given(written())
+@given(written(notions=EVERY))
 @pytest.mark.parametrize("tables", TABLES)
 def test_a_problem_survives_a_folder_of_tables(tables, state):
     problem, partial = state
@@ -52,7 +56,7 @@ def test_a_mechanism_survives_every_format(suffix, state):
 
 
 @settings(max_examples=40)
-@given(written())
+@given(written(notions=EVERY))
 def test_large_csv_files_are_read_and_written_as_small_ones_are(state):
     problem, partial = state
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -64,6 +68,70 @@ def test_large_csv_files_are_read_and_written_as_small_ones_are(state):
             assert facts(*hetdp.read_problem(Path(folder, name))) == facts(problem, partial)
         patch.undo()
         assert facts(*hetdp.read_problem(Path(folder, "large"))) == facts(problem, partial)
+
+
+@settings(max_examples=20)
+@given(written(notions=EVERY))
+@pytest.mark.parametrize("tables", ["json", *TABLES])
+def test_without_the_key_the_columns_say_the_notion(tables, state):
+    problem, partial = state
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "problem.json" if tables == "json" else "problem")
+        hetdp.save(problem, path, partial, **({} if tables == "json" else {"tables": tables}))
+        words = path if tables == "json" else path / "problem.json"
+        document = json.loads(words.read_text())
+        del document["notion"]
+        words.write_text(json.dumps(document))
+        again, _ = hetdp.read_problem(path)
+    if tables == "json" and not problem.graph.edge_count:  # an empty list has no columns
+        assert again.notion.name == "pure"
+    else:
+        expected = "pure" if problem.notion.name == "bounded-range" else problem.notion.name
+        assert again.notion.name == expected
+        assert [x.tolist() for x in again.graph.edges()] == [x.tolist() for x in problem.graph.edges()]
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+@pytest.mark.parametrize("labels", [range(3), ["x", "y", "z"]])
+def test_a_problem_without_edges_keeps_its_notion(notion, labels, tmp_path: Path):
+    columns: dict[str, Any] = dict.fromkeys(NOTIONS[notion].parameters, ())
+    graph = hetdp.DatasetGraph.from_edges([], [], datasets=labels, **columns)
+    problem = hetdp.Problem(graph, [1, 2, 1], notion)
+    hetdp.save(problem, tmp_path / "problem.json")
+    for tables in TABLES:
+        hetdp.save(problem, tmp_path / tables, tables=tables)
+    for name in ("problem.json", *TABLES):
+        again = hetdp.read_problem(tmp_path / name).problem
+        assert (again.identity, again.graph.parameter_names) == (problem.identity, problem.graph.parameter_names)
+
+
+@pytest.mark.parametrize("name", [*NOTIONS["approximate"].parameters, "mu"])
+@pytest.mark.parametrize("number", ["0.1", "1e-10", "0.30000000000000004", "5e-324", "0", "1"])
+def test_a_number_is_written_as_it_was_and_used_at_most_as_large(name, number, tmp_path: Path):
+    kind = ("mu",) if name == "mu" else NOTIONS["approximate"].parameters
+    written_as = {other: number if other == name else "0.5" for other in kind}
+    folder = tmp_path / "problem"
+    folder.mkdir()
+    (folder / "datasets.csv").write_text("dataset,query\na,1\nb,2\n")
+    (folder / "edges.csv").write_text(f"source,target,{','.join(kind)}\na,b,{','.join(written_as.values())}\n")
+    problem, _ = hetdp.read_problem(folder)
+    hetdp.save(problem, tmp_path / "again", tables="csv")
+    cells = (tmp_path / "again" / "edges.csv").read_text().splitlines()[1].split(",")[2:]
+    assert [Fraction(cell) for cell in cells] == [Fraction(text) for text in written_as.values()]
+    assert Fraction(float(problem.graph.parameters[kind.index(name)][0])) <= Fraction(number)
+
+
+def test_an_edge_is_the_same_from_either_end_and_an_empty_way_back_is_the_way_forth(tmp_path: Path):
+    (tmp_path / "datasets.csv").write_text("dataset,query\na,1\nb,2\nc,2\n")
+    header = "source,target,epsilon,epsilon_back,delta,delta_back\n"
+    identities = set()
+    for first in ("a,b,0.1,0.2,1e-10,0.3", "b,a,0.2,0.1,0.3,1e-10"):
+        for second in ("b,c,0.5,,0.25,", "b,c,0.5,0.5,0.25,0.25", "c,b,0.5,,0.25,0.25"):
+            (tmp_path / "edges.csv").write_text(f"{header}{first}\n{second}\n")
+            identities.add(hetdp.read_problem(tmp_path).problem.identity)
+    assert len(identities) == 1
+    (tmp_path / "edges.csv").write_text(f"{header}a,b,0.2,0.1,0.3,1e-10\nb,c,0.5,,0.25,\n")
+    assert hetdp.read_problem(tmp_path).problem.identity not in identities
 
 
 def test_a_coordinate_where_p_has_rounded_to_one_survives(tmp_path: Path):

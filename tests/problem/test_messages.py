@@ -10,12 +10,13 @@ import pytest
 
 import hetdp
 
-NAN = math.nan
+NAN, INF = math.nan, math.inf
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
 INTEGERS = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0)
 PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2})
 
-EPSILON = "ε is a number ≥ 0."
+EPSILON, DELTA, MU = "ε is a number ≥ 0.", "δ is a number from 0 to 1.", "μ is a number ≥ 0."
+COLUMNS = "edges have epsilon, with epsilon_back, delta and delta_back as needed; or mu."
 UNKNOWN = "both ends of an edge are among datasets."
 EXACTLY = "Hint: labels are compared exactly, so '1' and 1 are different"
 HASHABLE = "a label is hashable. Hint: use a tuple in place of a list"
@@ -29,7 +30,7 @@ BOUNDARY = (
 )
 
 
-def edges(source, target, epsilon, **options):
+def edges(source, target, epsilon=None, **options):
     return lambda: hetdp.DatasetGraph.from_edges(source, target, epsilon, **options)
 
 
@@ -47,7 +48,57 @@ EDGES = {
         f"edges: edge 1 ('b', 'c'): missing ε; {EPSILON}",
     ),
     "NaN epsilon": (edges([0], [1], np.array([NAN])), f"edges: edge 0 (0, 1): missing ε; {EPSILON}"),
-    "no epsilon at all": (edges(["a"], ["b"], None), f"edges: edge 0 ('a', 'b'): missing ε; {EPSILON}"),
+    "missing delta": (
+        edges(["a", "b"], ["b", "c"], 1.0, delta=[None, 0.5], delta_back=[0.5, None]),
+        f"edges: edge 0 ('a', 'b'): missing δ; {DELTA}",
+    ),
+    "delta above 1": (edges(["a"], ["b"], 1.0, delta=1.5), f"edges: edge 0 ('a', 'b'): δ above 1: 1.5; {DELTA}"),
+    "infinite delta": (edges(["a"], ["b"], 1.0, delta=INF), f"edges: edge 0 ('a', 'b'): δ above 1: inf; {DELTA}"),
+    "negative delta": (edges(["a"], ["b"], 1.0, delta=-1), f"edges: edge 0 ('a', 'b'): negative δ -1.0; {DELTA}"),
+    "text as delta": (edges(["a"], ["b"], 1.0, delta=["0"]), f"edges: edge 0: non-numeric δ '0'; {DELTA}"),
+    "delta back above 1": (
+        edges(["a"], ["b"], 1.0, delta=0.5, delta_back=[2]),
+        f"edges: edge 0 ('a', 'b'): δ back above 1: 2.0; {DELTA}",
+    ),
+    "negative epsilon back": (
+        edges(["a"], ["b"], 1.0, epsilon_back=[-1]),
+        f"edges: edge 0 ('a', 'b'): negative ε back -1.0; {EPSILON}",
+    ),
+    "text as epsilon back": (
+        edges(["a"], ["b"], 1.0, epsilon_back=["0.5"]),
+        f"edges: edge 0: non-numeric ε back '0.5'; {EPSILON}",
+    ),
+    "negative epsilon both ways": (
+        edges(["a"], ["b"], [-1.0], epsilon_back=[None]),
+        f"edges: edge 0 ('a', 'b'): negative ε -1.0; {EPSILON}",
+    ),
+    "missing mu": (edges(["a"], ["b"], mu=[NAN]), f"edges: edge 0 ('a', 'b'): missing μ; {MU}"),
+    "negative mu": (edges(["a"], ["b"], mu=-0.5), f"edges: edge 0 ('a', 'b'): negative μ -0.5; {MU}"),
+    "truth as mu": (edges(["a"], ["b"], mu=[True]), f"edges: edge 0: non-numeric μ True; {MU}"),
+    "too many mu": (
+        edges(["a"], ["b"], mu=[1, 2]),
+        "edges: source, target, mu: columns of different lengths 1, 1, 2; one entry per edge.",
+    ),
+    "contradictory directions": (
+        edges(["a", "b"], ["b", "a"], [1.0, 2.0], epsilon_back=[2.0, 3.0]),
+        "edges: edge 1 ('b', 'a'): contradictory duplicate edge, ε from 'a' to 'b' 3.0 here, 1.0 at edge 0;"
+        " a pair of neighbours has one ε from 'a' to 'b'. Hint: duplicates='min' keeps the smallest ε of each pair",
+    ),
+    "contradictory delta back": (
+        edges(["a", "a"], ["b", "b"], 1.0, delta=0.5, delta_back=[0.5, 0.25]),
+        "edges: edge 1 ('a', 'b'): contradictory duplicate edge, δ from 'b' to 'a' 0.25 here, 0.5 at edge 0;"
+        " a pair of neighbours has one δ from 'b' to 'a'. Hint: duplicates='min' keeps the smallest δ of each pair",
+    ),
+    "contradictory mu": (
+        edges(["a", "b"], ["b", "a"], mu=[1.0, 2.0]),
+        "edges: edge 1 ('b', 'a'): contradictory duplicate edge, μ 2.0 here, 1.0 at edge 0;"
+        " a pair of neighbours has one μ. Hint: duplicates='min' keeps the smallest μ of each pair",
+    ),
+    "contradictory classes": (
+        edges(["a", "a"], ["b", "b"], mu=1.0, classes=["x", "y"]),
+        "edges: edge 1 ('a', 'b'): contradictory duplicate edge, class 'y' here, 'x' at edge 0;"
+        " a pair of neighbours has one class. Hint: duplicates='min' keeps the smallest μ of each pair",
+    ),
     "negative epsilon": (edges(["a"], ["b"], [-0.25]), f"edges: edge 0 ('a', 'b'): negative ε -0.25; {EPSILON}"),
     "minus infinity": (edges(["a"], ["b"], -math.inf), f"edges: edge 0 ('a', 'b'): negative ε -inf; {EPSILON}"),
     "text as epsilon": (edges(["a"], ["b"], ["0.5"]), f"edges: edge 0: non-numeric ε '0.5'; {EPSILON}"),
@@ -237,6 +288,20 @@ def test_all_faults_of_the_pins_come_together():
     }
 
 
+def test_all_faults_of_one_edge_are_listed_and_those_of_the_way_forth_once():
+    with pytest.raises(hetdp.InputError) as refused:
+        edges(["a"], ["b"], [-1.0], epsilon_back=[-2], delta=[NAN], delta_back=[3])()
+    assert [f"{fault.what} {fault.value}".rstrip() for fault in refused.value.faults] == [
+        "negative ε -1.0",
+        "negative ε back -2.0",
+        "missing δ",
+        "δ back above 1: 3.0",
+    ]
+    with pytest.raises(hetdp.InputError) as refused:
+        edges(["a", "a"], ["b", "c"], [-1.0, NAN], delta=[2.0, 0.5])()
+    assert [fault.what for fault in refused.value.faults] == ["missing ε", "negative ε", "δ above 1:"]
+
+
 def test_a_long_list_of_faults_is_cut_but_counted():
     with pytest.raises(hetdp.InputError) as refused:
         hetdp.DatasetGraph.from_edges(np.arange(5000), np.arange(5000) + 1, np.full(5000, -1.0))
@@ -253,7 +318,28 @@ USAGE = {
         edges(["a"], ["b"], 1.0, duplicates="max"),
         "unknown duplicates='max'; duplicates is 'error' or 'min'.",
     ),
-    "unknown notion": (query([1, 1, 2], notion="purer"), "unknown notion 'purer'; a notion is one of pure."),
+    "unknown notion": (
+        query([1, 1, 2], notion="purer"),
+        "unknown notion 'purer'; a notion is one of approximate, bounded-range, directed, gaussian, pure.",
+    ),
+    "a list of notions": (
+        query([1, 1, 2], notion=["pure"]),
+        "the notion ['pure']; a notion is named by a text, such as 'pure'.",
+    ),
+    "a notion that does not fit": (
+        query([1, 1, 2], notion="approximate"),
+        "the notion 'approximate' on edges with epsilon; its edges have epsilon, epsilon_back, delta, delta_back.",
+    ),
+    "no epsilon at all": (edges(["a"], ["b"]), f"edges with no parameter; {COLUMNS}"),
+    "no epsilon but a way back": (edges(["a"], ["b"], epsilon_back=1), f"edges with epsilon_back; {COLUMNS}"),
+    "delta alone": (edges(["a"], ["b"], delta=0.1), f"edges with delta; {COLUMNS}"),
+    "delta back alone": (edges(["a"], ["b"], 1.0, delta_back=0.1), f"delta_back without delta; {COLUMNS}"),
+    "epsilon and mu": (edges(["a"], ["b"], 1.0, mu=1.0), f"edges with epsilon and mu; {COLUMNS}"),
+    "delta and mu": (edges(["a"], ["b"], delta=0.1, mu=1.0), f"edges with delta and mu; {COLUMNS}"),
+    "epsilon of edges without": (
+        lambda: hetdp.DatasetGraph.from_edges(["a"], ["b"], mu=1.0).epsilon,
+        "edges without ε; graph.parameters has the columns named in graph.parameter_names.",
+    ),
     "unknown engine": (
         lambda: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5}, engine="gpu"),
         "unknown engine 'gpu'; an engine is one of auto, cpu, reference.",

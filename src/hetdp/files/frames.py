@@ -13,6 +13,7 @@ from hetdp.errors import Fault, UsageError, shown
 from hetdp.problem.columns import column
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.parameters import COLUMNS
 
 TABLE_RULE = "a table has named columns: a data frame, an Arrow table, a mapping of columns, a structured array"
 BEYOND_NUMPY = re.compile("decimal|128|256", re.IGNORECASE)  # types of numbers that an array of NumPy would round
@@ -26,10 +27,10 @@ def from_table(
     epsilon: Hashable = "epsilon",
     datasets: Any = None,
     duplicates: Literal["error", "min"] = "error",
-    epsilon_back: Hashable = "epsilon_back",
-    delta: Hashable = "delta",
-    delta_back: Hashable = "delta_back",
-    mu: Hashable = "mu",
+    epsilon_back: Hashable | None = "epsilon_back",
+    delta: Hashable | None = "delta",
+    delta_back: Hashable | None = "delta_back",
+    mu: Hashable | None = "mu",
 ) -> DatasetGraph:
     """A graph from a table of edges, one row for each pair of neighbours.
 
@@ -37,32 +38,42 @@ def from_table(
         edges: a pandas or Polars data frame, an Arrow table or record batch, a DuckDB relation, a mapping of columns, a
             structured array, or anything else with named columns that lies in memory.
         source: the name of the column with the label of one end.
-        target: the name of the column with the label of the other end.
+        target: the name of the column with the label of the other end. Which is which matters where the two directions
+            differ: Pr at source ≤ e^ε · Pr at target + δ.
         epsilon: the name of the column with ε. A missing value is a fault, and is never filled.
         datasets: all labels in the order wanted, as a column, or as a table whose column "dataset" has them; needed if
             some dataset has no edge. Default: integers in their order, other labels as they first appear.
         duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
-        epsilon_back: the name of the column with ε from target to source, which is read if it is there.
-        delta: likewise, with δ.
-        delta_back: likewise, with δ from target to source.
-        mu: likewise, with μ, in place of ε.
+        epsilon_back: the name of the column with ε from target to source, which is read if it is there (the notion
+            directed); where a value is missing, it is that of epsilon. None leaves the column out.
+        delta: likewise, with δ from source to target (the notion approximate). A missing value is a fault.
+        delta_back: likewise, with δ from target to source; where a value is missing, it is that of delta.
+        mu: likewise, with μ, in place of ε (the notion gaussian). A missing value is a fault.
 
     Raises:
-        UsageError: if this is no table, or one that has to be fetched first.
+        UsageError: if this is no table, or one that has to be fetched first, or has columns that do not go together.
         InputError: listing every fault.
 
     >>> from_table({"source": ["a", "b"], "target": ["b", "c"], "epsilon": [0.5, 1.0]})
     DatasetGraph(3 datasets, 2 edges)
     """
     findings = Findings("table")
-    others = {"epsilon_back": epsilon_back, "delta": delta, "delta_back": delta_back, "mu": mu}
-    there = {role: name for role, name in others.items() if name in (column_names(edges) or ())}
-    if "mu" not in there or epsilon in (column_names(edges) or ()):
-        there["epsilon"] = epsilon
-    columns = read_columns(edges, {"source": source, "target": target, **there}, findings)
+    roles = dict(zip(COLUMNS, (epsilon, epsilon_back, delta, delta_back, mu), strict=True))
+    columns = read_columns(edges, {"source": source, "target": target, **_present(roles, edges)}, findings)
     listed = None if datasets is None else _labels(datasets, findings)
     findings.raise_if_any()
     return DatasetGraph.from_edges(**columns, datasets=listed, duplicates=duplicates)
+
+
+def _present(roles: Mapping[str, Hashable], table: Any) -> dict[str, Hashable]:
+    """The columns to read: those that are there, or must be, since their name was given; and ε, unless there is μ."""
+    names = column_names(table) or []
+
+    def is_wanted(role: str, name: Any) -> bool:
+        return not isinstance(name, Hashable) or name in names or name not in (None, role)
+
+    wanted = {role: name for role, name in roles.items() if is_wanted(role, name)}
+    return wanted if "epsilon" in wanted or "mu" in wanted else {"epsilon": roles["epsilon"], **wanted}
 
 
 def read_columns(table: Any, wanted: Mapping[str, Hashable], findings: Findings) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.query import answers_of
 from hetdp.problem.space import Floats
 from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
 
 AGREEMENT = 1e-5  # columns for reading may have been rounded
@@ -97,7 +98,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     labels = labels_of(names, findings, table.row)
     answers = _answers(table, labels, problem, findings)
     findings.raise_if_any()
-    notion = NOTIONS[sheet.meta.get("notion", PURE.name)]
+    notion = _notion(sheet, problem)
     outline = Outline(labels, answers, notion, str(sheet.meta.get("problem", "")))
     z = np.empty(0)
     with findings.collecting():
@@ -113,6 +114,18 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
         float(sheet.meta.get("moved", 0.0)),
         objective=str(sheet.meta.get("objective", "extension")),
     )
+
+
+def _notion(sheet: Sheet, problem: Problem | None) -> Notion:
+    """The notion by which values are read: the problem's, which must not mean another z than the file does."""
+    stated = NOTIONS[sheet.meta.get("notion", PURE.name if problem is None else problem.notion.name)]
+    notion = stated if problem is None else problem.notion
+    coordinate = sheet.meta.get("coordinate", stated.coordinate.name)
+    if coordinate != notion.coordinate.name and "z" in sheet.table.columns:
+        rule = f"the notion {notion.name!r} has the coordinate {notion.coordinate.name!r}"
+        hint = "without the column z, the values are read from error or p"
+        raise InputError(sheet.name, [Fault("z is another coordinate:", sheet.name, shown(coordinate), rule, hint)])
+    return notion
 
 
 def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Findings) -> Any:

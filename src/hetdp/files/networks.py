@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -11,16 +12,18 @@ from hetdp.problem.columns import Integers
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import labels_of
-from hetdp.problem.parameters import LETTERS, Parameters, parameters_of
+from hetdp.problem.parameters import KINDS, LETTERS, Parameters, parameters_of, require_kind
 from hetdp.problem.space import Floats
-from hetdp.problem.validation import Edges
+from hetdp.problem.validation import Edges, require_duplicates
+from hetdp.theory.notion import BACK
 
 NONE = Parameters((), ())  # before they are read
+EPSILON = "epsilon"
 
 
 def from_networkx(
     graph: Any,
-    epsilon: str = "epsilon",
+    epsilon: str = EPSILON,
     duplicates: Literal["error", "min"] = "error",
     delta: str | None = None,
     mu: str | None = None,
@@ -28,17 +31,17 @@ def from_networkx(
     """A graph from a NetworkX graph: its nodes are the datasets, in their order, and its edges the neighbours.
 
     Args:
-        graph: a Graph or a MultiGraph; or a DiGraph or a MultiDiGraph, for the notions directed and approximate, whose
-            edge from u to v bounds Pr at u by Pr at v, and where a direction without an edge is not constrained. Nodes
-            without edges are kept; self-loops constrain nothing and are dropped.
+        graph: a Graph or a MultiGraph, whose edges hold in both directions; or a DiGraph or a MultiDiGraph (the notions
+            directed and approximate), whose edge from u to v bounds Pr at u ≤ e^ε · Pr at v + δ and nothing else: a
+            direction without an edge is not constrained. Nodes without edges are kept; self-loops are dropped.
         epsilon: the name of the edge attribute that holds ε. An edge without it is a fault: no ε is ever assumed.
         duplicates: what happens to parallel edges with different ε: "error", or "min", the more private one.
-        delta: the name of the edge attribute that holds δ, if there is one.
+        delta: the name of the edge attribute that holds δ, if there is one (the notion approximate).
         mu: the name of the edge attribute that holds μ, in place of ε (the notion gaussian).
 
     Raises:
-        UsageError: if this is no NetworkX graph.
-        InputError: listing every edge whose ε is missing or wrong.
+        UsageError: if this is no NetworkX graph, or μ is asked for with δ or on a directed graph.
+        InputError: listing every edge whose ε, δ or μ is missing or wrong.
 
     >>> import networkx
     >>> wheel = networkx.wheel_graph(5)
@@ -46,9 +49,9 @@ def from_networkx(
     >>> from_networkx(wheel)
     DatasetGraph(5 datasets, 8 edges)
     """
-    names = {"epsilon": epsilon, "delta": delta} if mu is None else {"mu": mu}
-    attributes = {name: attribute for name, attribute in names.items() if attribute is not None}
+    attributes = _attributes(epsilon, delta, mu)
     _require_networkx(graph, attributes)
+    require_duplicates(duplicates)
     findings = Findings("NetworkX graph")
     labels = labels_of(list(graph.nodes), findings)
     edges = _edges(graph, attributes, findings)
@@ -58,6 +61,14 @@ def from_networkx(
             _require_one_each_way(ends, edges, findings)
         edges, duplicates = _one_way(edges), "min"
     return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings)
+
+
+def _attributes(epsilon: str, delta: str | None, mu: str | None) -> dict[str, str]:
+    """The attributes to read, by parameter."""
+    if mu is None:
+        return {"epsilon": epsilon} | ({} if delta is None else {"delta": delta})
+    require_kind({"mu"} | ({"delta"} if delta is not None else set()) | ({"epsilon"} if epsilon != EPSILON else set()))
+    return {"mu": mu}
 
 
 def _require_networkx(graph: Any, attributes: dict[str, str]) -> None:
@@ -78,9 +89,10 @@ def _edges(graph: Any, attributes: dict[str, str], findings: Findings) -> Edges:
     listed = list(graph.edges(data=True))
     every = Edges([edge[0] for edge in listed], [edge[1] for edge in listed], NONE)
     is_stated = np.ones(len(listed), dtype=np.bool_)
-    for attribute in attributes.values():
+    for name, attribute in attributes.items():
         missing = np.fromiter((attribute not in edge[2] for edge in listed), np.bool_, len(listed))
-        findings.add_where(missing, lambda at, a=attribute: _no_attribute(every.place(at), a, list(listed[at][2])))  # type: ignore[misc]
+        fault = partial(_no_attribute, name, attribute)
+        findings.add_where(missing, lambda at, fault=fault: fault(every.place(at), list(listed[at][2])))  # type: ignore[misc]
         is_stated &= ~missing
     stated = np.flatnonzero(is_stated).tolist()
     source, target = ([ends[at] for at in stated] for ends in (every.source, every.target))
@@ -93,29 +105,36 @@ def _edges(graph: Any, attributes: dict[str, str], findings: Findings) -> Edges:
 def _one_way(edges: Edges) -> Edges:
     """Edges that promise something from source to target only."""
     known = dict(zip(edges.parameters.names, edges.parameters.columns, strict=True))
-    names = (*known, "epsilon_back") if len(known) == 1 else edges.parameters.names
     known["epsilon_back"] = np.full(len(known["epsilon"]), np.inf)
     if "delta" in known:
         known["delta_back"] = np.ones(len(known["epsilon"]))
+    names = next(kind for kind in KINDS if {*kind} == known.keys())
     return edges._replace(parameters=Parameters(names, tuple(known[name] for name in names)))
 
 
 def _require_one_each_way(ends: tuple[Integers, Integers], edges: Edges, findings: Findings) -> None:
-    """Parallel edges in the same direction agree."""
-    order = np.lexsort(ends[::-1])
+    """Parallel edges in the same direction agree; what is no number, or a self-loop, contradicts nothing."""
+    counts = ends[0] != ends[1]
+    counts[edges.unread] = False
+    order = np.flatnonzero(counts)
+    order = order[np.lexsort([end[order] for end in reversed(ends)])]
     same = np.logical_and.reduce([np.diff(end[order]) == 0 for end in ends])
     for name, values in zip(edges.parameters.names, edges.parameters.columns, strict=True):
-        differ = same & (np.diff(values[order]) != 0.0)
-        rule, hint = f"parallel edges have one {LETTERS[name]}", "duplicates='min' keeps the smallest one"
-
-        def fault_at(at: int, name: str = name, values: Floats = values, rule: str = rule, hint: str = hint) -> Fault:
-            here, there = int(order[at + 1]), int(order[at])
-            value = f"{float(values[here])!r} here, {float(values[there])!r} at {edges.row(there)}"
-            return Fault(f"contradictory parallel edge, {LETTERS[name]}", edges.place(here), value, rule, hint)
-
-        findings.add_where(differ, fault_at)
+        if not name.endswith(BACK):
+            before, after = values[order[:-1]], values[order[1:]]
+            differ = same & (before != after) & ~np.isnan(before) & ~np.isnan(after)
+            findings.add_where(differ, partial(_contradiction, name, values, order, edges))
 
 
-def _no_attribute(place: str, attribute: str, others: list[str]) -> Fault:
-    hint = f"it has {', '.join(map(shown, others))}; arguments name the attributes to read" if others else ""
-    return Fault("no attribute", place, shown(attribute), "every edge states its own, none is assumed", hint)
+def _contradiction(name: str, values: Floats, order: Integers, edges: Edges, at: int) -> Fault:
+    here, there, letter = int(order[at + 1]), int(order[at]), LETTERS[name]
+    value = f"{float(values[here])!r} here, {float(values[there])!r} at {edges.row(there)}"
+    rule, hint = f"parallel edges have one {letter}", f"duplicates='min' keeps the smallest {letter} of each direction"
+    return Fault(f"contradictory parallel edge, {letter}", edges.place(here), value, rule, hint)
+
+
+def _no_attribute(name: str, attribute: str, place: str, others: list[str]) -> Fault:
+    hint = f"it has {', '.join(map(shown, others))}; {name}= names the attribute to read" if others else ""
+    return Fault(
+        "no attribute", place, shown(attribute), f"every edge states its {LETTERS[name]}, none is assumed", hint
+    )

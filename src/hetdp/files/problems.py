@@ -14,11 +14,13 @@ from hetdp.files.formats.tables import Table
 from hetdp.files.places import Sheets, open_problem
 from hetdp.files.schema import (
     DATASET_COLUMNS,
+    EDGE_COLUMNS,
     INTEGER,
     PROBLEM_KEYS,
     TEXT,
     require_columns,
     require_keys,
+    require_notion,
     require_version,
 )
 from hetdp.problem.classes import classes_of
@@ -26,7 +28,7 @@ from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.outline import Outline
-from hetdp.problem.parameters import COLUMNS, KINDS, parameters_of
+from hetdp.problem.parameters import COLUMNS, COLUMNS_RULE, KINDS, parameters_of
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import Problem
 from hetdp.problem.query import Answers, answers_of
@@ -73,22 +75,22 @@ def read_problem(path: str | Path, duplicates: str = "error", positive: Any = No
     sheets = open_problem(path)
     progress.stage("building the graph")
     findings = Findings(sheets.name)
-    _require_form(sheets, findings)
+    notion = _require_form(sheets, findings)
     names = _labels(sheets, sheets.datasets, "dataset", findings)
     findings.raise_if_any()
     labels = labels_of(names, findings, sheets.datasets.row)
     partial = PartialMechanism(**{name: sheets.datasets.number_column(name) for name in PINS})
-    answers = _answers(sheets, labels, partial, positive, findings)
+    answers = _answers(sheets, labels, notion, partial, positive, findings)
     weights = sheets.datasets.number_column("weight")
     with findings.collecting():
         weights = None if weights is None else weights_of(weights, labels)
-    graph = _graph(sheets, labels, duplicates, findings)
+    graph = _graph(sheets, labels, notion, duplicates, findings)
     about = sheets.meta.get("about")
-    return ProblemFile(Problem(graph, answers, _notion(sheets).name, weights=weights, about=about), partial)
+    return ProblemFile(Problem(graph, answers, notion.name, weights=weights, about=about), partial)
 
 
-def _require_form(sheets: Sheets, findings: Findings) -> None:
-    """What must be right before rows can be looked at."""
+def _require_form(sheets: Sheets, findings: Findings) -> Notion:
+    """What must be right before rows can be looked at; and the notion of privacy that is meant."""
     meta = sheets.meta
     require_version(meta, sheets.name, findings)
     require_keys(meta, PROBLEM_KEYS, sheets.name, findings)
@@ -101,19 +103,20 @@ def _require_form(sheets: Sheets, findings: Findings) -> None:
         if meta.get(key, TEXT) not in (TEXT, INTEGER):
             rule = f"{key} in CSV files are {TEXT!r} or {INTEGER!r}"
             findings.add(Fault(f"unknown kind of {key}", f"{sheets.name}, {key}", shown(meta[key]), rule))
-    if meta.get("notion", PURE.name) not in list(NOTIONS):
-        rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
-        findings.add(Fault("unknown notion", f"{sheets.name}, notion", shown(meta["notion"]), rule))
+    require_notion(meta, sheets.name, findings)
     findings.raise_if_any()
-    parameters = _notion(sheets).parameters
-    needed = [name for name in parameters if not name.endswith(BACK)]
-    for table, wanted, known in (
+    notion = _notion(sheets, findings)
+    needed = [name for name in notion.parameters if not name.endswith(BACK)]
+    known = ("source", "target", *notion.parameters, "class") if "notion" in meta else EDGE_COLUMNS
+    for table, wanted, columns in (
         (sheets.datasets, ("dataset", "query"), DATASET_COLUMNS),
-        (sheets.edges, ("source", "target", *needed), ("source", "target", *parameters, "class")),
+        (sheets.edges, ("source", "target", *needed), known),
     ):
         if table.length or table.columns:  # an empty list of JSON has no columns
-            require_columns(list(table.columns), wanted, known, table.name, findings)
+            named = notion.name if table is sheets.edges else ""
+            require_columns(list(table.columns), wanted, columns, table.name, findings, named)
     findings.raise_if_any()
+    return notion
 
 
 def _labels(sheets: Sheets, table: Table, column: str, findings: Findings) -> Any:
@@ -122,7 +125,9 @@ def _labels(sheets: Sheets, table: Table, column: str, findings: Findings) -> An
     return table.label_column(column, findings, sheets.meta.get("labels") == INTEGER)
 
 
-def _answers(sheets: Sheets, labels: Labels, partial: PartialMechanism, positive: Any, findings: Findings) -> Answers:
+def _answers(
+    sheets: Sheets, labels: Labels, notion: Notion, partial: PartialMechanism, positive: Any, findings: Findings
+) -> Answers:
     """The answers, and the pins checked against them."""
     given = answer_column(sheets.datasets.columns.get("query", []))
     answers: Answers = np.ones(sheets.datasets.length, dtype=np.int8)  # to check the pins with, if there are faults
@@ -130,30 +135,34 @@ def _answers(sheets: Sheets, labels: Labels, partial: PartialMechanism, positive
         chosen = sheets.meta.get("positive") if positive is None else positive
         answers = answers_of(given, labels, positive_of(chosen, given))
     with findings.collecting():
-        pins_on(Outline(labels, answers, _notion(sheets), ""), partial)
+        pins_on(Outline(labels, answers, notion, ""), partial)
     return answers
 
 
-def _graph(sheets: Sheets, labels: Labels, duplicates: str, findings: Findings) -> DatasetGraph:
+def _graph(sheets: Sheets, labels: Labels, notion: Notion, duplicates: str, findings: Findings) -> DatasetGraph:
     """The graph; raises the faults of the whole file."""
     table = sheets.edges
     if not table.length:
         findings.raise_if_any()
-        none: dict[str, Any] = dict.fromkeys(_notion(sheets).parameters, ())
+        none: dict[str, Any] = dict.fromkeys(notion.parameters, ())
         return DatasetGraph.from_edges([], [], datasets=labels.names, **none)
     source, target = (_labels(sheets, table, end, findings) for end in ("source", "target"))
     unread: list[int] = []
     given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
-    parameters = parameters_of(given, table.row, findings, unread, _notion(sheets).parameters)
+    parameters = parameters_of(given, table.row, findings, unread, notion.parameters)
     classes = classes_of(table.class_column(findings, sheets.meta.get("classes") == INTEGER), findings)
     ends = labels.indices(source), labels.indices(target)
     edges = Edges(source, target, parameters, classes, table.row, unread)
     return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings)
 
 
-def _notion(sheets: Sheets) -> Notion:
-    """What the file says, or else what the columns of its edges mean."""
+def _notion(sheets: Sheets, findings: Findings) -> Notion:
+    """What the file says, or else what the columns of its edges mean; if they mean nothing, the checks end at once."""
     if "notion" in sheets.meta:
         return NOTIONS[sheets.meta["notion"]]
-    found = {*COLUMNS} & sheets.edges.columns.keys()
-    return notion_of(next((kind for kind in KINDS if found <= {*kind}), PURE.parameters))
+    found = [name for name in COLUMNS if name in sheets.edges.columns]
+    kind = next((kind for kind in KINDS if {*found} <= {*kind}), None)
+    if kind is None:
+        findings.add(Fault("columns that do not go together:", sheets.edges.name, ", ".join(found), COLUMNS_RULE))
+        findings.raise_if_any()
+    return notion_of(kind or PURE.parameters)

@@ -8,6 +8,7 @@ from typing import Any
 from hetdp.errors import SHOWN_FAULTS, Fault, shown
 from hetdp.problem.findings import Findings
 from hetdp.problem.parameters import COLUMNS
+from hetdp.theory.catalogue import NOTIONS
 
 VERSION = 1
 EDGE_COLUMNS = ("source", "target", *COLUMNS, "class")
@@ -43,9 +44,9 @@ def require_version(meta: dict[str, Any], place: str, findings: Findings) -> Non
 
 
 def require_columns(
-    found: list[str], needed: tuple[str, ...], known: tuple[str, ...], place: str, findings: Findings
+    found: list[str], needed: tuple[str, ...], known: tuple[str, ...], place: str, findings: Findings, notion: str = ""
 ) -> None:
-    """Refuses a table that lacks a column, or has one that would be ignored."""
+    """Refuses a table that lacks a column, or has one that would be ignored, such as that of another notion."""
     meant = set()
     for name in needed:
         if name not in found:
@@ -54,13 +55,25 @@ def require_columns(
             rule = f"{', '.join(needed)} must be there"
             findings.add(Fault("missing column", place, name, rule, instead_of(name, others)))
     for name in [name for name in found if name not in meant][:SHOWN_FAULTS]:
-        if name in COLUMNS and name not in known:
-            rule = f"the notion has no such parameter; the columns are {', '.join(known)}"
+        if notion and name in COLUMNS and name not in known:
+            rule = f"the notion {notion!r} has no such parameter; the columns are {', '.join(known)}"
             findings.add(Fault("a column that would be ignored:", place, name, rule))
         elif name not in known:
             rule = f"the columns are {', '.join(known)}"
             hint = PANDAS_HINT if name.startswith(PANDAS) or not name else instead_of(name, list(known))
             findings.add(Fault("unknown column", place, shown(name), rule, hint))
+
+
+def require_notion(meta: dict[str, Any], place: str, findings: Findings) -> None:
+    """Refuses a notion that nobody knows, and a coordinate that is not the notion's."""
+    if "notion" in meta and meta["notion"] not in list(NOTIONS):
+        rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
+        findings.add(Fault("unknown notion", f"{place}, notion", shown(meta["notion"]), rule))
+    elif "notion" in meta and "coordinate" in meta:
+        name = NOTIONS[meta["notion"]].coordinate.name
+        if meta["coordinate"] != name:
+            rule = f"the notion {meta['notion']!r} has the coordinate {name!r}"
+            findings.add(Fault("another coordinate", f"{place}, coordinate", shown(meta["coordinate"]), rule))
 
 
 def require_keys(found: dict[str, Any], known: tuple[str, ...], place: str, findings: Findings) -> None:

@@ -11,10 +11,16 @@ from hetdp.files.formats.json_form import parse_json, read_json, table_of
 from hetdp.files.formats.tables import Table
 from hetdp.files.places import STANDARD, existing, open_document, open_table, reading, suffix_of
 from hetdp.files.saving import digest_of, sidecar_of
-from hetdp.files.schema import MECHANISM_COLUMNS, MECHANISM_KEYS, VALUES, require_columns, require_keys, require_version
+from hetdp.files.schema import (
+    MECHANISM_COLUMNS,
+    MECHANISM_KEYS,
+    VALUES,
+    require_columns,
+    require_keys,
+    require_notion,
+    require_version,
+)
 from hetdp.problem.findings import Findings
-from hetdp.theory.catalogue import NOTIONS
-from hetdp.theory.pure import PURE
 
 
 class Sheet(NamedTuple):
@@ -40,9 +46,7 @@ def open_sheet(path: str | Path) -> Sheet:
         require_keys(meta, MECHANISM_KEYS, name, findings)
         if meta.get("kind", "mechanism") != "mechanism":
             findings.add(Fault("no mechanism, but of kind", name, shown(meta["kind"]), "its kind is 'mechanism'"))
-        if meta.get("notion", PURE.name) not in list(NOTIONS):
-            rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
-            findings.add(Fault("unknown notion", f"{name}, notion", shown(meta["notion"]), rule))
+        require_notion(meta, name, findings)
     moved = meta.get("moved", 0.0)
     if isinstance(moved, bool) or not isinstance(moved, (int, float)) or not 0.0 <= moved < 1.0:
         findings.add(Fault("no distance:", f"{name}, moved", shown(moved), "it is a small number ≥ 0"))

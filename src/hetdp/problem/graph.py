@@ -18,6 +18,7 @@ from hetdp.problem.classes import Classes
 from hetdp.problem.findings import Findings
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
+from hetdp.problem.parameters import COLUMNS
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices
 from hetdp.problem.validation import Edges
 
@@ -79,32 +80,26 @@ class DatasetGraph(Frozen):
 
         Args:
             source: label of one end of each edge: any hashable values, or an integer array.
-            target: label of the other end.
+            target: label of the other end. Where directions differ it matters which: Pr at source ≤ e^ε · Pr at target.
             epsilon: ε of each edge, or one number for all. 0 means "must look the same", infinity "no constraint".
             datasets: all labels in the order wanted; needed if some dataset has no edge. Default: integers in their
                 order, other labels as they first appear.
-            duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
+            duplicates: for an edge listed twice with different ε: "error", or "min", the least of each column and way.
             classes: the class of each edge (whose data, or which kind of change, it is about), None where it has none.
-            epsilon_back: ε from target to source, where it differs from that of source to target (the notion directed).
+            epsilon_back: ε from target to source (the notion directed); where it is missing, the same as epsilon.
             delta: δ from source to target (the notion approximate), a number from 0 to 1.
-            delta_back: δ from target to source; default: the same.
+            delta_back: δ from target to source; where it is missing, the same as delta.
             mu: μ of each edge, in place of ε (the notion gaussian).
 
         Raises:
+            UsageError: columns that do not go together, such as epsilon and mu, or none of them.
             InputError: listing every fault.
 
-        >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 1.0])
-        >>> graph
+        >>> DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 1.0])
         DatasetGraph(3 datasets, 2 edges)
         """
         findings = Findings("edges")
-        given = {
-            "epsilon": epsilon,
-            "epsilon_back": epsilon_back,
-            "delta": delta,
-            "delta_back": delta_back,
-            "mu": mu,
-        }
+        given = dict(zip(COLUMNS, (epsilon, epsilon_back, delta, delta_back, mu), strict=True))
         edges = validation.edge_columns(source, target, given, classes, findings)
         labels = labels_of_ends(edges.source, edges.target) if datasets is None else labels_of(datasets, findings)
         ends = labels.indices(edges.source), labels.indices(edges.target)
@@ -115,8 +110,7 @@ class DatasetGraph(Frozen):
         cls, labels: Labels, ends: tuple[Indices, Indices], edges: Edges, duplicates: str, findings: Findings
     ) -> DatasetGraph:
         """A graph from edges whose ends were looked up, −1 where a label names no dataset; for readers of files."""
-        if duplicates not in ("error", "min"):
-            raise UsageError(f"unknown duplicates={duplicates!r}", "duplicates is 'error' or 'min'")
+        validation.require_duplicates(duplicates)
         number = np.int32 if len(labels.names) < 2**31 else np.int64
         source, target = (np.require(end, number, ["C", "W"]) for end in ends)  # what the kernels are compiled for
         usable = validation.usable_edges(edges, (source, target), findings)
@@ -127,7 +121,7 @@ class DatasetGraph(Frozen):
                 return cls(labels, rows, parameter_names=names)
         arcs = both_directions(source, target, edges.parameters, usable)
         if duplicates == "error":
-            validation.contradictions(arcs, repeats(arcs), edges, findings)
+            validation.contradictions(arcs, repeats(arcs), edges, labels.names, findings)
         findings.raise_if_any()
         arcs = merge(arcs, repeats(arcs))
         return cls(labels, arcs, edges.classes and edges.classes.take(arcs.edge), names)
@@ -168,6 +162,8 @@ class DatasetGraph(Frozen):
     @property
     def epsilon(self) -> Floats:
         """ε of every arc, floored to the decimal that was written; for edges that have one."""
+        if "epsilon" not in self.parameter_names:
+            raise UsageError("edges without ε", "graph.parameters has the columns named in graph.parameter_names")
         return self.parameters[self.parameter_names.index("epsilon")]
 
     def neighbours(self, index: int) -> tuple[Indices, tuple[Floats, ...]]:

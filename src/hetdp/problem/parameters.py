@@ -69,8 +69,8 @@ def given_parameters(given: Mapping[str, Any], length: int, findings: Findings) 
     """The columns that were given, each measured; one number stands for all edges."""
     known = {name: values for name, values in given.items() if values is not None}
     require_kind(known)
-    single = {name: values for name, values in known.items() if not isinstance(values, Iterable)}
-    known |= {name: [value] * length for name, value in single.items()}
+    known |= {name: values[()] for name, values in known.items() if isinstance(values, np.ndarray) and not values.ndim}
+    known |= {name: [value] * length for name, value in known.items() if not isinstance(value, Iterable)}
     return {name: column(name, values, findings) for name, values in known.items()}
 
 
@@ -104,13 +104,26 @@ def faulty_parameters(parameters: Parameters, place: Callable[[int], str], findi
         values.min() >= 0.0 and values.max() <= limit for values, limit in zip(columns, limits, strict=True)
     ):
         return None  # where a number is NaN, so is the least of them
-    faulty = np.zeros(len(columns[0]), dtype=np.bool_)
-    for name, values, limit in zip(parameters.names, columns, limits, strict=True):
+    faulty, known = np.zeros(len(columns[0]), dtype=np.bool_), dict(zip(parameters.names, columns, strict=True))
+    for (name, values), limit in zip(known.items(), limits, strict=True):
         missing, negative, large = np.isnan(values), values < 0.0, values > limit
-        for mask, what in ((missing, "missing"), (negative, "negative"), (large, "too large a")):
-            _report(mask & ~faulty, f"{what} {LETTERS[name]}", place, values, rule_of(name), findings)
+        own, letter = _is_own(name, known), LETTERS[name]
+        for mask, what in (
+            (missing, f"missing {letter}"),
+            (negative, f"negative {letter}"),
+            (large, f"{letter} above 1:"),
+        ):
+            _report(mask & own, what, place, values, rule_of(name), findings)
         faulty |= missing | negative | large
     return faulty
+
+
+def _is_own(name: str, known: Mapping[str, Floats]) -> Mask | np.bool_:
+    """Where a number is not just that of the other direction again, whose faults are reported there."""
+    if not name.endswith(BACK):
+        return np.True_
+    forward, values = known[name.removesuffix(BACK)], known[name]
+    return np.asarray((values != forward) & ~(np.isnan(values) & np.isnan(forward)))
 
 
 def _report(mask: Mask, what: str, place: Callable[[int], str], values: Floats, rule: str, findings: Findings) -> None:

@@ -22,7 +22,7 @@ class PartialMechanism:
 
     Attributes:
         p: Pr[answer 1].
-        z: the coordinate of p in which engines work (for pure ε the Laplace coordinate), which loses nothing.
+        z: the coordinate of p that the notion has (Laplace, probit or logit), which loses nothing.
         error: the probability of the wrong answer, for pins so good that p would round to 1.
 
     Paper: the partial function p: S → [0, 1] of Section IV.

@@ -89,6 +89,8 @@ class Problem(Frozen):
 
 def notion_for(graph: DatasetGraph, name: str | None) -> Notion:
     """The notion of that name, or the one that the edges suggest; refused if it does not fit the edges."""
+    if name is not None and not isinstance(name, str):
+        raise UsageError(f"the notion {shown(name)}", "a notion is named by a text, such as 'pure'")
     notion = notion_of(graph.parameter_names) if name is None else notion_named(name)
     if notion.parameters != graph.parameter_names:
         raise UsageError(

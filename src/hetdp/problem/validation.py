@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault, UsageError, shown
 from hetdp.problem.building.arcs import Arcs
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import column
@@ -16,6 +17,7 @@ from hetdp.problem.findings import Findings
 from hetdp.problem.labels import require_names
 from hetdp.problem.parameters import LETTERS, Parameters, faulty_parameters, given_parameters, parameters_of
 from hetdp.problem.space import Indices, Mask
+from hetdp.theory.notion import BACK
 
 PROBABILITY_RULE = "a probability lies in [0, 1]"
 
@@ -76,25 +78,44 @@ def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: Findings
     return np.asarray(~faulty)
 
 
-def contradictions(arcs: Arcs, repeated: Mask, edges: Edges, findings: Findings) -> None:
+def require_duplicates(duplicates: Any) -> None:
+    """Refuses any other way to treat edges that are listed twice."""
+    if duplicates not in ("error", "min"):
+        raise UsageError(f"unknown duplicates={duplicates!r}", "duplicates is 'error' or 'min'")
+
+
+def contradictions(arcs: Arcs, repeated: Mask, edges: Edges, datasets: Sequence[Any], findings: Findings) -> None:
     """Edges listed twice, in either direction, with different parameters or of different classes."""
     again = np.flatnonzero(repeated & (arcs.source < arcs.target))
     this, other = arcs.edge[again], arcs.edge[again - 1]
+    first = LETTERS[edges.parameters.names[0]]
 
-    def report(kind: str, here: NDArray[Any], there: NDArray[Any], text: Callable[[Any], str]) -> None:
-        rule, hint = f"a pair of neighbours has one {kind}", "duplicates='min' keeps the smallest ε of each pair"
-
+    def report(kind: str, way: Callable[[int], str], here: NDArray[Any], there: NDArray[Any], text: Any) -> None:
         def fault_at(at: int) -> Fault:
+            what, place = f"contradictory duplicate edge, {kind}{way(at)}", edges.place(int(this[at]))
             value = f"{text(here[at])} here, {text(there[at])} at {edges.row(int(other[at]))}"
-            return Fault(f"contradictory duplicate edge, {kind}", edges.place(int(this[at])), value, rule, hint)
+            hint = f"duplicates='min' keeps the smallest {first if kind == 'class' else kind} of each pair"
+            return Fault(what, place, value, f"a pair of neighbours has one {kind}{way(at)}", hint)
 
         findings.add_where(here != there, fault_at)
 
+    def forth(at: int, back: bool = False) -> str:
+        """From where to where; the two rows may have the ends in different order."""
+        ends = [shown(datasets[side[again[at]]]) for side in (arcs.source, arcs.target)]
+        return " from {} to {}".format(*ends[:: -1 if back else 1])
+
+    def both_ways(_: int) -> str:
+        return ""
+
+    has_directions = len(edges.parameters.names) > 1
     for name, values in zip(edges.parameters.names, arcs.columns, strict=True):
-        report(LETTERS[name], values[again], values[again - 1], lambda value: repr(float(value)))
+        way = partial(forth, back=name.endswith(BACK)) if has_directions else both_ways
+        report(
+            LETTERS[name.removesuffix(BACK)], way, values[again], values[again - 1], lambda value: repr(float(value))
+        )
     if edges.classes is not None:
         names, numbers = (*edges.classes.names, None), edges.classes.numbers
-        report("class", numbers[this], numbers[other], lambda number: shown(names[number]))
+        report("class", both_ways, numbers[this], numbers[other], lambda number: shown(names[number]))
 
 
 def _unknown_end(edges: Edges, at: int, source_is_known: bool) -> Fault:

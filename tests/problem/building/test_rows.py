@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.problem import graph
 from hetdp.problem.building import arcs, decimals, lookup, rows
+from hetdp.problem.parameters import KINDS
 from hetdp.problem.space import SMALL
+from tests.problem.kinds import edges_of_kind, graph_of
 
 EPSILON = st.one_of(st.sampled_from([0.0, -0.0, math.inf, 0.1, 0.3, 1e-12, 1e3]), st.floats(0.0, 1e6))
 EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), EPSILON), max_size=40)
@@ -59,6 +61,33 @@ def test_compiled_and_plain_building_give_the_same_graph_or_the_same_refusal(edg
 
     plain, compiled = both_ways(build)
     assert plain == compiled
+
+
+@pytest.mark.parametrize("kind", KINDS, ids="-".join)
+@given(st.data(), st.sampled_from(["error", "min"]), st.booleans())
+def test_compiled_and_plain_building_agree_on_every_kind_of_edge(kind, data, duplicates, has_classes):
+    listed = data.draw(edges_of_kind(kind, 6, max_size=15))
+    classes = [("ann", "bob", None)[(u + v) % 3] for u, v, _ in listed] if has_classes else None
+    plain, compiled = both_ways(lambda: graph_of(kind, listed, 6, duplicates, classes))
+    assert plain == compiled
+
+
+@pytest.mark.parametrize("kind", KINDS, ids="-".join)
+def test_a_large_graph_of_every_kind_is_the_small_one_in_many_copies(kind):
+    rng = np.random.default_rng(7)
+    source, target = rng.integers(0, 40, (2, 60))
+    columns = {name: rng.choice([0.0, 0.1, 1e-10, 0.7, 1.0, 1.0 if "delta" in name else np.inf], 60) for name in kind}
+    small = hetdp.DatasetGraph.from_edges(source, target, datasets=range(40), duplicates="min", **columns)
+    copies = np.repeat(np.arange(SMALL // 60), 60)
+    ends = [np.tile(end, SMALL // 60) + 40 * copies for end in (source, target)]
+    tiled = {name: np.tile(column, SMALL // 60) for name, column in columns.items()}
+    large = hetdp.DatasetGraph.from_edges(*ends, datasets=range(40 * (SMALL // 60)), duplicates="min", **tiled)
+    assert large.arc_count == small.arc_count * (SMALL // 60)
+    for one, many in zip(small.parameters, large.parameters, strict=True):
+        assert np.tile(one, SMALL // 60).tobytes() == many.tobytes()
+    written = [np.sort(column) for column in large.edges()[2:]]
+    for one, many in zip(small.edges()[2:], written, strict=True):
+        assert np.repeat(np.sort(one), SMALL // 60).tobytes() == many.tobytes()
 
 
 @pytest.mark.parametrize("faulty", [math.nan, -1.0, "0.5"])

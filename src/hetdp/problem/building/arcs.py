@@ -72,14 +72,15 @@ def repeats(arcs: Arcs) -> Mask:
 def merge(arcs: Arcs, repeated: Mask) -> Arcs:
     """One arc for each run of repeats, with the least of each parameter.
 
-    Of the edges with the least first parameter, it belongs to the one that was listed first.
+    Of the edges with the least ε in either direction (or μ), it belongs to the one that was listed first.
     """
     if not repeated.any():
         return arcs
     starts = np.flatnonzero(~repeated)
     chosen, several = starts.copy(), np.flatnonzero(repeated | np.append(repeated[1:], False))
     run = np.searchsorted(starts, several, side="right") - 1
-    order = np.lexsort((arcs.edge[several], arcs.columns[0][several], run))
+    least = np.minimum.reduce(arcs.columns[:2])  # ε and ε back: the same from both ends of an edge
+    order = np.lexsort((arcs.edge[several], least[several], run))
     first = order[np.diff(run[order], prepend=-1) != 0]
     chosen[run[first]] = several[first]
     columns = tuple(np.minimum.reduceat(column, starts) for column in arcs.columns)

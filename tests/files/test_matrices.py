@@ -1,4 +1,4 @@
-"""Graphs of other libraries come in as they are: no ε is dropped, summed or assumed."""
+"""Sparse matrices come in as they are: no ε is dropped, summed or assumed."""
 
 from __future__ import annotations
 
@@ -15,34 +15,13 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.files.matrices import from_scipy
-from hetdp.files.networks import from_networkx
+from tests.files.graphs import PAIRS, direct, edges_of, message
 
-EPSILON = st.one_of(st.sampled_from([0.0, math.inf, 0.1, 0.3, 1e-12, 1e3]), st.floats(0.0, 1e6))
-PAIRS = st.dictionaries(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda p: (min(p), max(p))), EPSILON)
 FORMATS = ["coo", "csr", "csc", "lil", "dok"]
 KINDS = ["array", "matrix"]
 SYMMETRIC = "a pair of neighbours has one ε, so the matrix is symmetric."
 ONCE = "Hint: DatasetGraph.from_edges(A.row, A.col, A.data, range(n)) reads a coo matrix that stores each pair once"
-STATED = "every edge states its ε, none is assumed."
 STORED = "Hint: scipy.sparse.coo_array((epsilon, (row, column)), shape) stores every edge, ε = 0 included"
-
-
-def edges_of(graph: hetdp.DatasetGraph) -> list[list]:
-    return [column.tolist() for column in graph.edges()]
-
-
-def direct(pairs: dict[tuple[int, int], float], datasets=range(10)) -> hetdp.DatasetGraph:
-    names = list(datasets)
-    source, target = ([names[pair[end]] for pair in pairs] for end in (0, 1))
-    return hetdp.DatasetGraph.from_edges(source, target, list(pairs.values()), datasets)
-
-
-def networkx_graph(*edges, kind=networkx.Graph, nodes=()):
-    graph = kind()
-    graph.add_nodes_from(nodes)
-    for source, target, attributes in edges:
-        graph.add_edge(source, target, **attributes)
-    return graph
 
 
 def coo(*entries, size=3, kind="array", dtype=np.float64):
@@ -53,185 +32,6 @@ def coo(*entries, size=3, kind="array", dtype=np.float64):
 
 def both_ways(*entries, **options):
     return coo(*[way for u, v, e in entries for way in ((u, v, e), (v, u, e))], **options)
-
-
-def message(call, *arguments, error: type[Exception] = hetdp.InputError, **options) -> str:
-    with pytest.raises(error) as caught:
-        call(*arguments, **options)
-    return str(caught.value)
-
-
-# NetworkX
-
-
-@given(PAIRS)
-def test_a_networkx_graph_comes_in_as_it_is(pairs):
-    graph = networkx.Graph()
-    graph.add_nodes_from(range(10))
-    graph.add_weighted_edges_from([(u, v, e) for (u, v), e in pairs.items()], weight="epsilon")
-    assert edges_of(from_networkx(graph)) == edges_of(direct(pairs))
-
-
-def test_nodes_are_datasets_in_their_order_and_isolated_ones_are_kept():
-    graph = networkx_graph(("c", "a", {"epsilon": 1}), nodes=["z", "c", "b", "a"])
-    used = from_networkx(graph)
-    assert list(used.datasets) == ["z", "c", "b", "a"]
-    assert edges_of(used) == [[1], [3], [1.0]]
-
-
-def test_any_hashable_node_is_a_label():
-    nodes = [(0, 1), frozenset({2}), "x", 7]
-    graph = networkx_graph((nodes[0], nodes[1], {"epsilon": 0.5}), nodes=nodes)
-    assert list(from_networkx(graph).datasets) == nodes
-
-
-def test_the_attribute_with_epsilon_has_a_name_of_your_choice():
-    graph = networkx_graph(("a", "b", {"privacy": 0.25, "epsilon": 9.0}))
-    assert edges_of(from_networkx(graph, epsilon="privacy"))[2] == [0.25]
-
-
-def test_an_edge_with_epsilon_zero_is_kept():
-    graph = networkx_graph(("a", "b", {"epsilon": 0}), ("b", "c", {"epsilon": 0.0}))
-    assert edges_of(from_networkx(graph))[2] == [0.0, 0.0]
-
-
-def test_self_loops_of_networkx_are_dropped():
-    graph = networkx_graph(("a", "a", {"epsilon": 1.0}), ("a", "b", {"epsilon": 2.0}))
-    assert from_networkx(graph).edge_count == 1
-
-
-def test_a_missing_attribute_is_never_taken_for_1():
-    graph = networkx_graph(("a", "b", {"epsilon": 0.5}), ("b", "c", {}))
-    assert networkx.to_scipy_sparse_array(graph, weight="epsilon")[1, 2] == 1.0  # the trap
-    said = message(from_networkx, graph)
-    assert said == f"NetworkX graph: edge 1 ('b', 'c'): no attribute 'epsilon'; {STATED}"
-
-
-def test_a_missing_attribute_names_those_that_are_there():
-    graph = networkx_graph(("a", "b", {"eps": 0.5, "weight": 2}))
-    said = message(from_networkx, graph)
-    assert said == (
-        f"NetworkX graph: edge 0 ('a', 'b'): no attribute 'epsilon'; {STATED}"
-        " Hint: it has 'eps', 'weight'; epsilon= names the attribute to read"
-    )
-
-
-def test_every_edge_without_the_attribute_is_counted():
-    with pytest.raises(hetdp.InputError) as caught:
-        from_networkx(networkx.path_graph(1502))
-    assert (caught.value.total, len(caught.value.faults)) == (1501, 1000)
-    assert str(caught.value).splitlines()[0] == "NetworkX graph: 1501 faults"
-
-
-@pytest.mark.parametrize(
-    ("value", "fault"),
-    [
-        (None, "missing ε"),
-        (math.nan, "missing ε"),
-        (-0.5, "negative ε -0.5"),
-        ("0.5", "non-numeric ε '0.5'"),
-        (True, "non-numeric ε True"),
-        ([0.5], "non-numeric ε [0.5]"),
-    ],
-)
-def test_a_wrong_attribute_names_the_ends_of_its_edge(value, fault):
-    graph = networkx_graph(("a", "b", {"epsilon": 1.0}), ("b", "c", {"epsilon": value}))
-    assert message(from_networkx, graph) == f"NetworkX graph: edge 1 ('b', 'c'): {fault}; ε is a number ≥ 0."
-
-
-def test_all_faults_of_a_networkx_graph_are_listed_together():
-    faulty = [
-        ("b", "c", {"epsilon": "x"}),
-        ("c", "d", {"epsilon": -1}),
-        ("d", "e", {"epsilon": 1.0}),
-        ("d", "e", {"epsilon": 2}),
-    ]
-    with pytest.raises(hetdp.InputError) as caught:
-        from_networkx(networkx_graph(("a", "b", {}), *faulty, kind=networkx.MultiGraph))
-    assert [f"{fault.where}: {fault.what} {fault.value}" for fault in caught.value.faults] == [
-        "edge 0 ('a', 'b'): no attribute 'epsilon'",
-        "edge 1 ('b', 'c'): non-numeric ε 'x'",
-        "edge 2 ('c', 'd'): negative ε -1.0",
-        "edge 4 ('d', 'e'): contradictory duplicate edge, ε 2.0 here, 1.0 at edge 3",
-    ]
-
-
-def test_a_missing_attribute_of_a_parallel_edge_contradicts_nothing():
-    graph = networkx_graph(("a", "b", {}), ("a", "b", {"epsilon": 2.0}), kind=networkx.MultiGraph)
-    assert message(from_networkx, graph) == f"NetworkX graph: edge 0 ('a', 'b'): no attribute 'epsilon'; {STATED}"
-
-
-def test_a_node_that_is_not_a_number_is_refused():
-    graph = networkx_graph(("a", math.nan, {"epsilon": 1.0}))
-    assert "missing label nan" in message(from_networkx, graph)
-
-
-def test_parallel_edges_that_agree_are_one_edge():
-    graph = networkx_graph(*[("a", "b", {"epsilon": 0.7})] * 3, kind=networkx.MultiGraph)
-    assert networkx.to_scipy_sparse_array(graph, weight="epsilon")[0, 1] == pytest.approx(2.1)  # the trap
-    assert edges_of(from_networkx(graph)) == [[0], [1], [0.7]]
-
-
-def test_parallel_edges_that_contradict_each_other_are_refused_or_the_most_private_one_is_kept():
-    graph = networkx_graph(("a", "b", {"epsilon": 0.7}), ("b", "a", {"epsilon": 0.2}), kind=networkx.MultiGraph)
-    assert "contradictory duplicate edge, ε 0.2 here, 0.7 at edge 0" in message(from_networkx, graph)
-    assert edges_of(from_networkx(graph, duplicates="min"))[2] == [0.2]
-    assert "unknown duplicates='sum'" in message(from_networkx, graph, duplicates="sum", error=hetdp.UsageError)
-
-
-@pytest.mark.parametrize("kind", [networkx.DiGraph, networkx.MultiDiGraph])
-def test_a_directed_graph_is_refused(kind):
-    graph = networkx_graph(("a", "b", {"epsilon": 0.7}), kind=kind)
-    assert message(from_networkx, graph, error=hetdp.UsageError) == (
-        f"{kind.__name__} is directed; here a pair of neighbours has one ε, which holds in both directions."
-        " Hint: a MultiGraph with the same edges is read if the two directions of every pair agree on their ε"
-    )
-
-
-@pytest.mark.parametrize(("back", "agrees"), [(0.7, True), (0.5, False)])
-def test_a_multigraph_of_a_directed_graphs_edges_is_read_if_both_directions_agree(back, agrees):
-    directed = networkx_graph(("a", "b", {"epsilon": 0.7}), ("b", "a", {"epsilon": back}), kind=networkx.DiGraph)
-    graph = networkx.MultiGraph()
-    graph.add_edges_from(directed.edges(data=True))
-    if agrees:
-        assert edges_of(from_networkx(graph))[2] == [0.7]
-    else:
-        assert "contradictory duplicate edge" in message(from_networkx, graph)
-
-
-@pytest.mark.parametrize("wrong", [{"a": ["b"]}, [("a", "b")], None, coo((0, 1, 1.0))], ids=lambda x: type(x).__name__)
-def test_what_is_no_networkx_graph_is_refused(wrong):
-    said = message(from_networkx, wrong, error=hetdp.UsageError)
-    assert said == f"{type(wrong).__name__} is no NetworkX graph; from_networkx reads a Graph or a MultiGraph."
-
-
-def test_a_number_in_place_of_the_attribute_is_refused():
-    assert message(from_networkx, networkx.path_graph(3), epsilon=0.5, error=hetdp.UsageError) == (
-        "epsilon=0.5 is no attribute; epsilon names the edge attribute with ε."
-        " Hint: networkx.set_edge_attributes(graph, value, 'epsilon') gives every edge the same ε"
-    )
-
-
-def test_json_read_with_a_renamed_key_has_no_edges_and_the_graph_says_so():
-    written = networkx.node_link_data(networkx_graph(("a", "b", {"epsilon": 0.7})), edges="links")
-    read = networkx.node_link_graph({**written, "edges": []}, edges="edges")
-    assert repr(from_networkx(read)) == "DatasetGraph(2 datasets, 0 edges)"  # legal, so the counts must be looked at
-    right = networkx.node_link_graph(written, edges="links")
-    assert repr(from_networkx(right)) == "DatasetGraph(2 datasets, 1 edge)"
-
-
-def test_json_in_which_epsilon_was_renamed_is_refused():
-    read = networkx.node_link_graph(
-        {"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b", "eps": 0.7}]}, edges="edges"
-    )
-    assert "no attribute 'epsilon'" in message(from_networkx, read)
-
-
-def test_a_graph_without_nodes_is_a_graph():
-    assert from_networkx(networkx.Graph()).size == 0
-
-
-# SciPy
 
 
 @pytest.mark.parametrize("layout", FORMATS)
