@@ -59,7 +59,7 @@ def design(
     require_place("-o", output, as_json, suffixes=SUFFIXES, inputs=(problem, pins))
     asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
     given = PartialMechanism(z=given.z * float("nan")) if free else given
-    mechanism = best(asked, objective, given, engine)
+    mechanism = best(asked, objective, given, engine=engine)
     deliver(voice, "design", asked, given, mechanism, output, as_json)
 
 

@@ -8,12 +8,27 @@ from __future__ import annotations
 import numpy as np
 
 from hetdp.engines.registry import engine_for
+from hetdp.mechanism.limits import limits
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
+from hetdp.problem.space import Floats
 
 
 def balanced_pins(problem: Problem, engine: str = "auto") -> PartialMechanism:
-    """The boundary values of the balanced mechanism: error e^−D with D the least Σε to an edge between the answers.
+    """The boundary values of the balanced mechanism."""
+    return PartialMechanism(z=np.where(problem.boundary_mask, balanced(problem, engine), np.nan))
+
+
+def balanced_with(problem: Problem, pins: Floats, engine: str = "auto") -> Floats:
+    """z of the balanced mechanism at every dataset, moved to where the given values allow it; they are compatible."""
+    z = balanced(problem, engine)
+    if np.isnan(pins).all():
+        return z
+    return limits(problem, pins, engine_for(engine, problem.graph, problem.notion, "grow")).between(z)
+
+
+def balanced(problem: Problem, engine: str = "auto") -> Floats:
+    """z of the balanced mechanism everywhere: error e^−D with D the least Σε to an edge between the answers.
 
     One grow over all edges from z = log((1 + e^ε)/2) at both ends of every edge between the answers. All labels are
     ≥ 0, so it serves both answers; they are rounded toward ½, so the pins are exactly private as they stand.
@@ -27,5 +42,4 @@ def balanced_pins(problem: Problem, engine: str = "auto") -> PartialMechanism:
     different, which = np.unique(least[problem.boundary_mask], return_inverse=True)
     start[problem.boundary_mask] = np.array([problem.notion.meet(epsilon) for epsilon in different.tolist()])[which]
     labels = engine_for(engine, graph, problem.notion, "grow").grow(graph, problem.notion, start).labels
-    signed = np.where(answers == 1, labels, -labels)
-    return PartialMechanism(z=np.where(problem.boundary_mask, signed, np.nan))
+    return np.where(answers == 1, labels, -labels) + 0.0

@@ -1,0 +1,94 @@
+"""HiGHS, and nothing else: a linear program whose rows are handed over as they are needed."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hetdp.interrupts import load_whole
+from hetdp.mechanism.average.rows import Rows
+from hetdp.problem.space import Floats
+
+TOLERANCE = 1e-9
+MANY_ROWS = 4  # for each column; with more, the interior point method is faster than the simplex method
+FEW_COLUMNS = 500  # which the simplex method solves at once, and exactly
+OPTIONS = {
+    "output_flag": False,
+    "threads": 1,
+    "random_seed": 0,
+    "presolve": "off",  # the scaled core has nothing left to remove
+    "run_crossover": "off",  # values are closed afterwards, and the bound is computed from any duals
+    "primal_feasibility_tolerance": TOLERANCE,
+    "dual_feasibility_tolerance": TOLERANCE,
+    "ipm_optimality_tolerance": TOLERANCE,
+    "simplex_dual_edge_weight_strategy": 1,  # Devex: twice as fast here as steepest edges
+    "small_matrix_value": 1e-12,
+}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What the solver found.
+
+    Attributes:
+        x: the value of each column.
+        prices: for each row, in the order they were handed over, how much the objective falls for a unit more of its
+            limit; never negative.
+        solved: whether the solver says that this is the optimum.
+    """
+
+    x: Floats
+    prices: Floats
+    solved: bool
+
+
+class Solver:
+    """Minimises cost·x between bounds, under rows that are added from time to time."""
+
+    def __init__(self, cost: Floats, lower: Floats, upper: Floats) -> None:
+        self._library: Any = load_whole("highspy")
+        self._highs = self._library.Highs()
+        self._highs.HandleUserInterrupt = True
+        for name, value in OPTIONS.items():
+            self._highs.setOptionValue(name, value)
+        count = len(cost)
+        self._highs.addVars(count, lower, upper)
+        self._highs.changeColsCost(count, np.arange(count, dtype=np.int32), cost)
+
+    def add(self, rows: Rows) -> None:
+        """Adds rows."""
+        count = len(rows.a)
+        ends = np.stack([rows.first, rows.second], axis=1).astype(np.int32).ravel()
+        values = np.stack([rows.a, rows.b], axis=1).ravel()
+        starts = np.arange(0, 2 * count, 2, dtype=np.int32)
+        self._highs.addRows(count, np.full(count, -np.inf), rows.limit, 2 * count, starts, ends, values)
+
+    def solve(self) -> Solution:
+        """The optimum under the rows so far; by a method that depends on their number only, never on the clock."""
+        columns = self._highs.getNumCol()
+        wide = columns > FEW_COLUMNS and self._highs.getNumRow() > MANY_ROWS * columns
+        for method in ("ipm", "simplex") if wide else ("simplex",):
+            self._highs.setOptionValue("solver", method)
+            self._run()
+            if self._solved():
+                break
+        found = self._highs.getSolution()
+        prices = -np.asarray(found.row_dual, dtype=np.float64)
+        return Solution(np.asarray(found.col_value, dtype=np.float64), np.maximum(prices, 0.0), self._solved())
+
+    def _solved(self) -> bool:
+        return bool(self._highs.getModelStatus() == self._library.HighsModelStatus.kOptimal)
+
+    def _run(self) -> None:
+        """Runs in a thread of its own, so that Ctrl-C is heard meanwhile, and ends it."""
+        worker = threading.Thread(target=self._highs.run, daemon=True)
+        worker.start()
+        try:
+            worker.join()
+        except BaseException:
+            self._highs.cancelSolve()
+            worker.join()
+            raise
