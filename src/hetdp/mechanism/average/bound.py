@@ -4,9 +4,9 @@ For rows A·x ≤ limit, bounds lower ≤ x ≤ upper and prices y ≥ 0, every 
 
     cost·x  ≥  cost·x + y·(A·x − limit)  ≥  Σ min(d·lower, d·upper) − y·limit,   d = cost + Aᵀ·y,
 
-whatever y is. A solver's prices are right up to a tolerance, and where d is a little below 0 and `upper` is large, as for
-a tail, a little costs much. So the prices of rows that draw on such a column are lowered until it has enough, column by
-column toward ½; each round gives a valid bound, and the best one counts.
+whatever y is. A solver's prices are right up to a tolerance, and where d is a little below 0 and `upper` is large, as
+for a tail, a little costs much. So the prices of rows that draw on such a column are lowered until it has enough, then
+those of rows that drew on what these gave, and so on; each round gives a valid bound, and the best one counts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def lower_bound(cost: Floats, lower: Floats, upper: Floats, rows: Rows, prices: 
         reduced = given - taken
         best = max(best, _value(reduced, lower, upper, math.fsum((y * rows.limit)[y > 0.0])))
         short = (reduced < 0.0) & (taken > owed)
-        if float((-reduced[short]) @ upper[short]) <= worth_it:
+        if float(np.sum(-reduced[short] * upper[short])) <= worth_it:
             break
         share = np.ones(count)
         share[short] = SAFE * np.maximum(given[short] - owed[short], 0.0) / (taken[short] - owed[short])

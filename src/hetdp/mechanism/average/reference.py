@@ -22,7 +22,9 @@ SHIFTS = 24  # of the golden section
 
 def mean_error(problem: Problem, z: Floats, weights: Floats) -> float:
     """The mean probability of the wrong answer."""
-    return float(weights @ problem.notion.coordinate.error(z, problem.answers))
+    return float(
+        np.sum(weights * problem.notion.coordinate.error(z, problem.answers))
+    )  # `@` may differ from run to run
 
 
 def reference(problem: Problem, fair: Floats, weights: Floats, allowed: Limits, engine: Engine) -> Floats:

@@ -6,7 +6,7 @@ reference. Near the reference all x are near 1, however small the tails are, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -64,32 +64,27 @@ def rows_between(problem: Problem, columns: Indices, tail_is_p: Mask, log_tail: 
     """
     number = np.full(problem.graph.size, -1, dtype=np.int32)
     number[columns] = np.arange(len(columns), dtype=np.int32)
-    found = [
-        Rows(number[block.source[inside]], number[block.target[inside]], *scaled)
-        for block in problem.graph.edge_blocks()
-        for inside, scaled in _of_block(problem, block, number, tail_is_p, log_tail)
-    ]
-    empty = Rows(*(np.zeros(0, dtype=kind) for kind in (np.int32, np.int32, float, float, float)))
-    return Rows(*(np.concatenate(columns) for columns in zip(empty, *found, strict=True)))
+    ends, numbers = np.zeros(0, dtype=np.int32), np.zeros(0)
+    found = [Rows(ends, ends, numbers, numbers, numbers)]
+    for block in problem.graph.edge_blocks():
+        found += _of_block(problem, block, number, tail_is_p, log_tail)
+    return Rows(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
-def _of_block(
-    problem: Problem, block: EdgeBlock, number: Indices, tail_is_p: Mask, log_tail: Floats
-) -> list[tuple[Indices, Limits]]:
+def _of_block(problem: Problem, block: EdgeBlock, number: Indices, tail_is_p: Mask, log_tail: Floats) -> Iterator[Rows]:
     """For either answer A:  Pr[A at u] − e^ε·Pr[A at v] ≤ δ, where a probability is its tail, or 1 minus its tail."""
     inside = np.flatnonzero((number[block.source] >= 0) & (number[block.target] >= 0))
     u, v = block.source[inside], block.target[inside]
     epsilon, delta = LINEAR[problem.notion.name](tuple(parameter[inside] for parameter in block.parameters))
+    epsilon = np.minimum(epsilon, LARGEST)
     at_u, at_v = log_tail[u], epsilon + log_tail[v]
     largest = np.maximum(at_u, at_v)
+    size_u, size_v = np.exp(at_u - largest), np.exp(at_v - largest)
     unit = np.exp(np.minimum(-largest, LARGEST))
-    found = []
+    more = np.expm1(epsilon)
     for answer in (True, False):
         tail_u, tail_v = tail_is_p[u] == answer, tail_is_p[v] == answer
-        a = np.where(tail_u, 1.0, -1.0) * np.exp(at_u - largest)
-        b = np.where(tail_v, -1.0, 1.0) * np.exp(at_v - largest)
-        many = np.where(tail_u, np.exp(np.minimum(epsilon, LARGEST)), np.expm1(np.minimum(epsilon, LARGEST)))
-        limit = np.where(tail_v, np.where(tail_u, 0.0, -1.0), many) + delta
-        with np.errstate(over="ignore"):
-            found.append((inside, (a, b, limit * unit)))
-    return found  # type: ignore[return-value]
+        limit = np.where(tail_v, np.where(tail_u, 0.0, -1.0), np.where(tail_u, 1.0 + more, more)) + delta
+        a, b = np.where(tail_u, size_u, -size_u), np.where(tail_v, -size_v, size_v)
+        with np.errstate(over="ignore"):  # a limit of ∞ is none
+            yield Rows(number[u], number[v], a, b, limit * unit)
