@@ -17,8 +17,8 @@ PIN_COLUMNS = ("dataset", "p", "z", "error")
 LATER_COLUMNS = frozenset({"epsilon_back", "delta", "delta_back", "mu"})  # parameters of notions other than pure
 PROBLEM_KEYS = ("schema_version", "kind", "notion", "positive", "about", "labels", "classes", "datasets", "edges")
 MECHANISM_KEYS = (
-    *("schema_version", "verb", "kind", "notion", "coordinate", "objective", "moved", "counts", "problem"),
-    *("certificate", "software", "labels", "table_sha256", "datasets"),
+    *("schema_version", "verb", "kind", "notion", "coordinate", "objective", "objective_gap", "moved"),
+    *("counts", "problem", "certificate", "software", "labels", "table_sha256", "datasets"),
 )
 NUMBERS = frozenset({"epsilon", "p", "z", "error", "weight"})
 LABELS = frozenset({"dataset", "source", "target", "binding"})

@@ -84,11 +84,18 @@ class Solver:
 
     def _run(self) -> None:
         """Runs in a thread of its own, so that Ctrl-C is heard meanwhile, and ends it."""
-        worker = threading.Thread(target=self._highs.run, daemon=True)
-        worker.start()
+        ended = threading.Event()  # an interrupted `join` takes the thread for ended
+
+        def work() -> None:
+            try:
+                self._highs.run()
+            finally:
+                ended.set()
+
+        threading.Thread(target=work, daemon=True).start()
         try:
-            worker.join()
+            ended.wait()
         except BaseException:
             self._highs.cancelSolve()
-            worker.join()
+            ended.wait()
             raise
