@@ -55,8 +55,8 @@ def pages(quick: bool) -> Iterator[str]:
     yield "## The best average"
     yield ""
     yield "HiGHS with its defaults on the whole program, against `design(problem, 'average')` from the problem to the"
-    yield "proved mechanism. Asked for: 5 times faster on the cube, 20 times on the tallies, and not below HiGHS by more"
-    yield "than 1e-7. The *proved gap* is how far the mean accuracy can be from the best, at most."
+    yield "proved mechanism. Asked for: 5 times faster on the cube, 20 times on the tallies, and not below HiGHS by"
+    yield "more than 1e-7. The *proved gap* is how far the mean accuracy can be from the best, at most."
     yield ""
     yield from average.sections(*((5, 5, 1) if quick else (11, 27, 5)))
     yield ""

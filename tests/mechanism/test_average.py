@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
+import signal
+import threading
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,12 +16,13 @@ import hetdp
 from hetdp.cli.story import voters
 from hetdp.mechanism.average.bound import lower_bound
 from hetdp.mechanism.average.rows import Rows
+from hetdp.mechanism.average.solver import Solver
 from tests.mechanism.problems import graph_of
-from tests.oracle.average import Wish, least_mean_errors, wishes
+from tests.oracle.average import least_mean_errors, wishes
 from tests.oracle.leximin import has_odd_epsilon
 
 
-def tallies(sizes: tuple[int, ...], epsilons: tuple[float, ...]) -> hetdp.Problem:
+def tallies(sizes, epsilons):
     """The majority among groups of people who are only counted; weights as if each voted by a coin."""
     places = list(product(*(range(size + 1) for size in sizes)))
     edges = [
@@ -32,15 +37,14 @@ def tallies(sizes: tuple[int, ...], epsilons: tuple[float, ...]) -> hetdp.Proble
     return hetdp.Problem(graph, answers, weights=weights)
 
 
-def problem_of(wish: Wish) -> hetdp.Problem:
+def problem_of(wish):
     small = wish.problem
     answers = np.array([small.answers[v] for v in range(len(small.answers))])
     return hetdp.Problem(graph_of(list(small.edges), len(answers)), answers, weights=wish.weights)
 
 
-def mean_accuracy(mechanism: hetdp.Mechanism, weights: np.ndarray | None = None) -> float:
-    given = mechanism.problem.weights if weights is None else weights
-    assert given is not None
+def mean_accuracy(mechanism):
+    given = mechanism.problem.weights
     return float(1.0 - (given / given.sum()) @ mechanism.errors)
 
 
@@ -164,11 +168,46 @@ def test_the_bound_holds_for_any_prices():
 
 
 def test_the_gap_is_kept_in_files(tmp_path):
-    problem = tallies((2, 1), (0.2, 1.0))
-    mechanism = hetdp.design(problem, "average")
+    problem = voters(3, "first, when deciding")
+    mechanism = replace(hetdp.design(problem, "average"), objective_gap=0.25)
     for name in ("m.parquet", "m.json", "m.csv"):
         hetdp.save(mechanism, tmp_path / name)
         for loaded in (hetdp.load(tmp_path / name, problem), hetdp.load(tmp_path / name)):
             assert loaded.objective_gap == mechanism.objective_gap
     hetdp.save(hetdp.design(problem), tmp_path / "fair.json")
     assert hetdp.load(tmp_path / "fair.json").objective_gap is None
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 2.0, True, "much"])
+def test_a_gap_that_is_none_is_refused(tmp_path, wrong):
+    problem = voters(3, "everyone")
+    hetdp.save(hetdp.design(problem, "average"), tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text()) | {"objective_gap": wrong}
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(hetdp.InputError, match=r"m.json, objective_gap: no distance: "):
+        hetdp.load(tmp_path / "m.json")
+
+
+def test_an_interrupt_ends_the_solver_before_it_goes_on(monkeypatch):
+    solver = Solver(np.ones(1), np.zeros(1), np.ones(1))
+    running, cancelled, ended = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow:
+        def run(self):
+            running.set()
+            cancelled.wait(10.0)
+            ended.set()
+
+        def cancelSolve(self):  # noqa: N802
+            cancelled.set()
+
+    monkeypatch.setattr(solver, "_highs", Slow())
+
+    def interrupt() -> None:
+        running.wait(10.0)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        solver._run()
+    assert ended.is_set()

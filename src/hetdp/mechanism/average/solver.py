@@ -84,18 +84,20 @@ class Solver:
 
     def _run(self) -> None:
         """Runs in a thread of its own, so that Ctrl-C is heard meanwhile, and ends it."""
-        ended = threading.Event()  # an interrupted `join` takes the thread for ended
+        begun, ended = threading.Event(), threading.Event()  # an interrupted `join` takes the thread for ended
 
         def work() -> None:
+            begun.set()
             try:
                 self._highs.run()
             finally:
                 ended.set()
 
-        threading.Thread(target=work, daemon=True).start()
         try:
+            threading.Thread(target=work, daemon=True).start()
             ended.wait()
         except BaseException:
             self._highs.cancelSolve()
-            ended.wait()
+            if begun.wait(1.0):  # unless the interrupt came before the thread
+                ended.wait()
             raise
