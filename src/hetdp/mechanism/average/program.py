@@ -9,15 +9,17 @@ import numpy as np
 
 from hetdp.mechanism.average.bound import lower_bound
 from hetdp.mechanism.average.rows import Rows, rows_between
-from hetdp.mechanism.average.solver import TOLERANCE, Solver
+from hetdp.mechanism.average.solver import TOLERANCE, Solver, has_many_rows
 from hetdp.mechanism.limits import Limits
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 
 COSTS = 1e6  # so that the solver's tolerance on costs is small beside those that matter
-LIKELY = 0.1  # rows with less room than this, under the reference, are handed over at once
+LIKELY = 0.1  # rows with less room than this, under the reference, are handed over at once;
+LIKELY_OF_MANY = 0.3  # or, if these are many, with less than this: then another solve costs more than more rows do
+FARTHEST = 1e8  # a variable that gains by growing, before the row that holds it is there, would never end
 EXCEEDED = 1e-8  # rows exceeded by more are handed over afterwards
-DEEPEST = 600.0  # tails beyond have no scale in floating point, and no weight
+DEEPEST = 50.0  # tails beyond have no weight, and share a scale
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,11 @@ class Answer:
 def best_on_average(problem: Problem, reference: Floats, weights: Floats, allowed: Limits, mass: float) -> Answer:
     """Solves for the datasets that count; those of the least weight·tail, up to `mass` in all, are left out."""
     coordinate, answers = problem.notion.coordinate, problem.answers
+    certain, reference = np.isinf(reference), np.clip(reference, -DEEPEST, DEEPEST)
     tail = coordinate.probability(-np.abs(reference))
     tail_is_p = reference <= 0.0
     tail_is_error = tail_is_p == (answers == 2)
-    columns = _that_count(weights * tail, (allowed.least < allowed.most) & (np.abs(reference) < DEEPEST), mass)
+    columns = _that_count(weights * tail, (allowed.least < allowed.most) & ~certain, mass)
     known = np.ones(len(tail), dtype=np.bool_)
     known[columns] = False
     best_error = coordinate.error(np.where(answers == 1, allowed.most, allowed.least), answers)
@@ -72,10 +75,13 @@ def _solve(rows: Rows, cost: Floats, lower: Floats, upper: Floats) -> tuple[Floa
     """Solves with the rows that may bind, adds those that were exceeded, until none is; and bounds the minimum."""
     if not len(cost):
         return cost, 0.0
-    solver = Solver(cost, lower, upper)
+    solver = Solver(cost, lower, np.where(cost < 0.0, np.minimum(upper, np.maximum(FARTHEST, lower)), upper))
     absent = np.ones(len(rows.a), dtype=np.bool_)
     order: list[Indices] = []
-    due = np.flatnonzero(rows.excess(np.ones(len(cost))) >= -LIKELY)
+    room = -rows.excess(np.ones(len(cost)))
+    due = np.flatnonzero(room <= LIKELY)
+    if has_many_rows(len(due), len(cost)):
+        due = np.flatnonzero(room <= LIKELY_OF_MANY)
     while True:
         absent[due] = False
         order.append(due)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from hetdp import progress
-from hetdp.engines.contract import Engine
 from hetdp.engines.registry import engine_for
+from hetdp.mechanism.average.filling import filled_in
 from hetdp.mechanism.average.program import best_on_average
 from hetdp.mechanism.average.reference import mean_error, reference
 from hetdp.mechanism.extension import extend
@@ -20,7 +20,7 @@ from hetdp.problem.space import Floats
 
 CLOSE = 3e-8  # in mean accuracy; a result that is proved to be this close to the best is taken
 SMALL = 5_000  # datasets, of which none is left out
-MASSES = (1e-11, 1e-14, 0.0)  # of weight·error left out, one round after the other
+MASSES = (1e-11, 0.0, 0.0)  # of weight·error left out, one round after the other
 
 
 def best_average(
@@ -40,28 +40,18 @@ def best_average(
     allowed = limits(problem, pins, chosen, max_error)
     scale = reference(problem, fair, weights, allowed, chosen)
     best, least = _extended(problem, pins, fair, engine), 0.0
-    for mass in MASSES if problem.graph.size > SMALL else MASSES[-1:] * 2:
+    for mass in MASSES if problem.graph.size > SMALL else MASSES[1:]:
         progress.stage("searching for the best average")
         answer = best_on_average(problem, scale, weights, allowed, mass)
         least = max(least, answer.error)
-        found = _extended(problem, pins, _filled_in(problem, pins, answer.z, chosen), engine)
+        found = _extended(problem, pins, filled_in(problem, pins, answer.z, weights, chosen), engine)
         best = min(best, found, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
         if mean_error(problem, best.coordinates, weights) - least <= CLOSE:
             break
-        scale = best.coordinates
+        if mean_error(problem, best.coordinates, weights) < mean_error(problem, scale, weights):
+            scale = np.where(np.isfinite(best.coordinates), best.coordinates, scale)
     gap = max(0.0, mean_error(problem, best.coordinates, weights) - least)
     return sealed(replace(best, objective="average", objective_gap=gap))
-
-
-def _filled_in(problem: Problem, pins: Floats, z: Floats, engine: Engine) -> Floats:
-    """A private mechanism from values that are private but for a tolerance: closed, and the rest filled in fairly."""
-    graph, notion, ones = problem.graph, problem.notion, problem.answers == 1
-    kept = np.where(np.isnan(pins), z, pins)
-    given = ~np.isnan(kept)
-    closed = np.where(given, engine.grow(graph, notion, np.where(given, kept, np.inf)).labels, np.nan)
-    signed = np.where(ones, closed, -closed)
-    labels = engine.settle(graph, notion, problem.answers, signed if given.any() else None).labels
-    return engine.grow(graph, notion, np.where(ones, labels, -labels) + 0.0).labels
 
 
 def _extended(problem: Problem, pins: Floats, z: Floats, engine: str) -> Mechanism:

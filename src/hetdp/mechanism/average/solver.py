@@ -19,14 +19,23 @@ OPTIONS = {
     "output_flag": False,
     "threads": 1,
     "random_seed": 0,
-    "presolve": "off",  # the scaled core has nothing left to remove
     "run_crossover": "off",  # values are closed afterwards, and the bound is computed from any duals
     "primal_feasibility_tolerance": TOLERANCE,
     "dual_feasibility_tolerance": TOLERANCE,
     "ipm_optimality_tolerance": TOLERANCE,
-    "simplex_dual_edge_weight_strategy": 1,  # Devex: twice as fast here as steepest edges
     "small_matrix_value": 1e-12,
 }
+WAYS: tuple[dict[str, str | int], ...] = (  # one after the other, until one succeeds
+    {"solver": "ipm", "presolve": "off"},
+    {"solver": "simplex", "presolve": "off", "simplex_dual_edge_weight_strategy": 1},  # Devex: twice as fast here
+    {"solver": "simplex", "presolve": "on", "simplex_dual_edge_weight_strategy": 2},
+    {"solver": "ipm", "presolve": "on"},
+)
+
+
+def has_many_rows(rows: int, columns: int) -> bool:
+    """Whether the interior point method comes first."""
+    return columns > FEW_COLUMNS and rows > MANY_ROWS * columns
 
 
 @dataclass(frozen=True)
@@ -68,13 +77,13 @@ class Solver:
 
     def solve(self) -> Solution:
         """The optimum under the rows so far; by a method that depends on their number only, never on the clock."""
-        columns = self._highs.getNumCol()
-        wide = columns > FEW_COLUMNS and self._highs.getNumRow() > MANY_ROWS * columns
-        for method in ("ipm", "simplex") if wide else ("simplex",):
-            self._highs.setOptionValue("solver", method)
+        for method in WAYS if has_many_rows(self._highs.getNumRow(), self._highs.getNumCol()) else WAYS[1:]:
+            for name, value in method.items():
+                self._highs.setOptionValue(name, value)
             self._run()
             if self._solved():
                 break
+            self._highs.clearSolver()  # so that the next way does not start where this one was stuck
         found = self._highs.getSolution()
         prices = -np.asarray(found.row_dual, dtype=np.float64)
         return Solution(np.asarray(found.col_value, dtype=np.float64), np.maximum(prices, 0.0), self._solved())
