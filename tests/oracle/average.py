@@ -40,8 +40,9 @@ def least_mean_errors(given: Sequence[Wish]) -> list[float]:
     rows: list[Row] = []
     for wish, column in zip(given, columns, strict=True):
         rows += conditions(wish.problem, column)
+        total = sum(wish.weights.values())
         for v, answer in wish.problem.answers.items():
-            cost.append(wish.weights[v] * (1.0 if answer == 2 else -1.0))
+            cost.append(wish.weights[v] / total * (1.0 if answer == 2 else -1.0))
             worst = 1.0 if wish.max_error is None else wish.max_error
             pin = wish.problem.pins.get(v)
             free = (0.0, worst) if answer == 2 else (1.0 - worst, 1.0)
