@@ -39,3 +39,22 @@ def test_free_and_pins_exclude_each_other(hetdp):
     ended = hetdp("design", "poll.json", "--free", "--pins", "pins.csv")
     assert (ended.code, ended.out) == (2, "")
     assert "--free beside --pins; values are left aside, or given. Hint: leave one of them out" in ended.err
+
+
+def test_the_average_counts_as_the_prior_says_and_names_its_gap(hetdp):
+    words = ("design", "poll.json", "--free", "--objective", "average")
+    ended = hetdp(*words)
+    assert ended.code == 0
+    assert "no private mechanism has a mean accuracy larger by more than" in ended.err
+    uniform = hetdp(*words, "--prior", "uniform", "--json").document
+    assert uniform["objective"] == "average"
+    assert uniform["objective_gap"] < 1e-9
+    assert hetdp(*words, "--prior", "weight").code == 2  # it has none
+    assert hetdp("design", "poll.json", "--free", "--prior", "uniform").code == 2
+
+
+def test_a_largest_error_that_cannot_be_had_ends_with_3(hetdp):
+    ended = hetdp("design", "poll.json", "--free", "--objective", "average", "--max-error", "0.1")
+    assert (ended.code, ended.out) == (3, "")
+    assert "the smallest possible worst error is 0.377541" in ended.err
+    assert hetdp("design", "poll.json", "--free", "--max-error", "0.377541").code == 0

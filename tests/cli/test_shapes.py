@@ -26,6 +26,7 @@ COMMANDS = {
     "extend": (0, "extend poll.json"),
     "extend-certain": (0, "extend certain.json"),
     "extend-to-a-file": (0, "extend poll.json -o mechanism.csv"),
+    "design-average": (0, "design poll.json --free --objective average"),
     "extend-refused": (4, "extend too-much.json"),
     "accuracy": (0, "accuracy poll.json mechanism.json"),
     "verify": (0, "verify poll.json mechanism.json"),

@@ -47,7 +47,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     hetdp.save(hetdp.Problem(approximate, [1, 2]), "approximate", tables="csv")
     hetdp.save(hetdp.Problem(gaussian, [1, 2]), "gaussian", tables="csv")
     for suffix in ("json", "csv", "parquet"):
-        hetdp.save(hetdp.extend(problem, {1: 0.6, 2: 0.4}), f"mechanism.{suffix}")
+        hetdp.save(hetdp.design(problem, "average", {1: 0.6, 2: 0.4}), f"mechanism.{suffix}")
 
 
 def columns_of(path: str) -> list[str]:

@@ -9,7 +9,11 @@ from scipy.optimize import linprog
 from scipy.sparse.csgraph import dijkstra
 
 import hetdp
+from hetdp.cli.story import voters
 from hetdp.mechanism.balanced import balanced_pins
+from tests.mechanism.problems import graph_of
+from tests.oracle.leximin import fair_problems
+from tests.oracle.linear import least_worst_errors
 
 
 def random_problem(seed: int) -> hetdp.Problem:
@@ -72,3 +76,26 @@ def test_no_private_mechanism_has_a_smaller_worst_error(seed: int):
     problem = random_problem(seed)
     mechanism = hetdp.extend(problem, balanced_pins(problem))
     assert mechanism.errors.max() == pytest.approx(least_worst_error(problem), abs=1e-8)
+
+
+def test_with_given_values_no_private_mechanism_has_a_smaller_worst_error():
+    problems = list(fair_problems(11, 300))
+    assert sum(bool(small.pins) for small in problems) > 50
+    strictly = 0
+    for small, least in zip(problems, least_worst_errors(problems), strict=True):
+        graph = graph_of(list(small.edges), len(small.answers))
+        problem = hetdp.Problem(graph, np.array([small.answers[v] for v in range(len(small.answers))]))
+        mechanism = hetdp.design(problem, "balanced", small.pins, engine="reference")
+        assert mechanism.certificate is not None
+        assert mechanism.certificate.private
+        assert mechanism.errors.max() == pytest.approx(least, abs=1e-8)
+        for v, p in small.pins.items():
+            assert mechanism[v] == pytest.approx(p, abs=1e-9)
+        strictly += bool(small.pins) and 0.0 < least < 1.0
+    assert strictly > 50
+
+
+def test_given_values_that_contradict_each_other_are_refused():
+    with pytest.raises(hetdp.NoExtensionError) as refusal:
+        hetdp.design(voters(3, "first, when deciding"), "balanced", {"112": 0.99, "212": 0.01})
+    assert refusal.value.witness.path.datasets == ["212", "112"]

@@ -12,6 +12,9 @@ from hetdp.cli import design as verb
 from hetdp.cli.story import voters
 from hetdp.mechanism.design import OBJECTIVES
 from tests.files.problems import written
+from tests.mechanism.problems import graph_of
+from tests.oracle.leximin import fair_problems
+from tests.oracle.linear import conditions, numbered, solve
 
 
 @given(written(anything=True))
@@ -67,11 +70,11 @@ def test_values_that_cannot_be_private_together_are_refused_with_a_witness():
     assert refusal.value.witness.path.datasets == ["212", "112"]
 
 
-def test_what_balanced_and_unknown_objectives_cannot_do_is_said():
+def test_unknown_objectives_are_refused():
     problem = voters(3, "everyone")
-    with pytest.raises(hetdp.UsageError, match=r"with the objective balanced; .* Hint: objective='fair' fills in"):
-        hetdp.design(problem, "balanced", {"112": 0.5})
-    with pytest.raises(hetdp.UsageError, match="unknown objective 'best'; an objective is one of fair, balanced"):
+    with pytest.raises(
+        hetdp.UsageError, match="unknown objective 'best'; an objective is one of fair, balanced, average"
+    ):
         hetdp.design(problem, "best")
 
 
@@ -83,3 +86,20 @@ def test_the_objective_is_kept_in_files(tmp_path):
     problem = voters(3, "everyone")
     hetdp.save(hetdp.design(problem), tmp_path / "m.parquet")
     assert hetdp.load(tmp_path / "m.parquet", problem).objective == "fair"
+
+
+def test_under_fair_no_dataset_can_be_answered_better_unless_another_is_answered_worse():
+    problems = list(fair_problems(5, 200))
+    found, cost, bounds, rows = [], [], [], []
+    for small, column in zip(problems, numbered(problems), strict=True):
+        graph = graph_of(list(small.edges), len(small.answers))
+        problem = hetdp.Problem(graph, np.array([small.answers[v] for v in range(len(small.answers))]))
+        mechanism = hetdp.design(problem, partial=small.pins, engine="reference")
+        rows += conditions(small, column)
+        for v, answer in small.answers.items():
+            error = min(1.0, float(mechanism.errors[v]) + 1e-11)
+            cost.append(1.0 if answer == 2 else -1.0)
+            free = (0.0, error) if answer == 2 else (1.0 - error, 1.0)
+            bounds.append((small.pins[v], small.pins[v]) if v in small.pins else free)
+            found.append(float(mechanism.probabilities[v]))
+    assert solve(cost, rows, bounds) == pytest.approx(np.array(found), abs=1e-7)

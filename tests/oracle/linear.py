@@ -86,3 +86,20 @@ def distances(problems: Sequence[SmallProblem]) -> list[float]:
             rows += [({column[v]: 1.0, slack: -1.0}, p), ({column[v]: -1.0, slack: -1.0}, -p)]
     x = solve([0.0] * first + [1.0] * len(problems), rows, [(0.0, 1.0)] * (first + len(problems)))
     return [float(move) for move in x[first:]]
+
+
+def least_worst_errors(problems: Sequence[SmallProblem]) -> list[float]:
+    """The smallest worst error over all datasets that a private mechanism with the given pins has, for each problem."""
+    columns = numbered(problems)
+    first = sum(len(column) for column in columns)
+    rows: list[Row] = []
+    bounds = [(0.0, 1.0)] * (first + len(problems))
+    for worst, (problem, column) in enumerate(zip(problems, columns, strict=True), start=first):
+        rows += conditions(problem, column)
+        for v, answer in problem.answers.items():
+            sign = 1.0 if answer == 2 else -1.0
+            rows.append(({column[v]: sign, worst: -1.0}, 0.0 if answer == 2 else -1.0))
+            if v in problem.pins:
+                bounds[column[v]] = (problem.pins[v], problem.pins[v])
+    x = solve([0.0] * first + [1.0] * len(problems), rows, bounds)
+    return [float(error) for error in x[first:]]

@@ -17,20 +17,33 @@ hetdp design poll.json                            a table for reading
 hetdp design poll.json -o mechanism.csv           a file: .csv, .parquet or .json
 hetdp design poll.json --free                     whatever values the problem gives
 hetdp design poll.json --free --objective balanced
+hetdp design poll.json --free --objective average --max-error 0.5
 """
 ABOUT = """
 Chooses values for the boundary, and extends them. fair: the worst-off dataset is answered as well as privacy allows,
 then the next worst, and so on; it does not maximise the average. balanced: the smallest possible worst error; nowhere
-better than fair. Values that PROBLEM gives are kept, and fair fills in the rest; if no private mechanism has them, it
-says why (exit code 4).
+better than fair. average: the largest mean accuracy, up to a gap that is proved and said; single datasets may be
+answered worse than by a coin, unless --max-error forbids it. Values that PROBLEM gives are kept, and the objective
+fills in the rest; if no private mechanism has them, it says why (exit code 4).
 """
-OBJECTIVES = ("fair", "balanced")  # a test compares them with the library, which takes long to load
+OBJECTIVES = ("fair", "balanced", "average")  # a test compares them with the library, which takes long to load
 OBJECTIVE = click.Option(
     ["--objective"],
     type=click.Choice(OBJECTIVES),
     default="fair",
     show_default=True,
     help="What to be best at.",
+)
+PRIOR = click.Option(
+    ["--prior"],
+    type=click.Choice(["uniform", "weight"]),
+    help="What average counts: all datasets alike, or by PROBLEM's weights. Default: these if there are any.",
+)
+MAX_ERROR = click.Option(
+    ["--max-error"],
+    type=float,
+    metavar="X",
+    help="The largest probability of a wrong answer, 0 to 1, wherever no value is given; 0.5 is a coin's.",
 )
 FREE = click.Option(["--free"], is_flag=True, help="Leave the values aside that PROBLEM gives.")
 
@@ -39,6 +52,8 @@ def design(
     voice: Voice,
     problem: str,
     objective: str,
+    prior: str | None,
+    max_error: float | None,
     free: bool,
     pins: str | None,
     output: str | None,
@@ -59,7 +74,9 @@ def design(
     require_place("-o", output, as_json, suffixes=SUFFIXES, inputs=(problem, pins))
     asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
     given = PartialMechanism(z=given.z * float("nan")) if free else given
-    mechanism = best(asked, objective, given, engine)
+    mechanism = best(asked, objective, given, prior, max_error, engine)
+    if mechanism.objective_gap is not None:
+        voice.say(f"no private mechanism has a mean accuracy larger by more than {mechanism.objective_gap:.1e}")
     deliver(voice, "design", asked, given, mechanism, output, as_json)
 
 
@@ -68,6 +85,6 @@ command = Verb(
     design,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, OBJECTIVE, FREE, PINS, OUTPUT, ENGINE, *READING, *SPEAKING],
+    [PROBLEM, OBJECTIVE, PRIOR, MAX_ERROR, FREE, PINS, OUTPUT, ENGINE, *READING, *SPEAKING],
     stages=("reading", "building", "loading", "searching", "proving", "writing"),
 )

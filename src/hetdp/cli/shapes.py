@@ -117,10 +117,13 @@ def mechanism(verb: str, given: Mechanism) -> Shape:
 
 def delivered(verb: str, problem: Problem, pins: PartialMechanism, found: Mechanism, output: str) -> Shape:
     """What `extend` or `design` wrote to a file."""
+    from hetdp.files.documents import gap_words
+
     return document(
         verb,
         output=output,
         objective=found.objective,
+        **gap_words(found),
         counts=counts(problem, pins),
         moved=number(found.moved),
         certificate=certificate(found.certificate),

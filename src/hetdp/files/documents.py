@@ -47,12 +47,19 @@ def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
         "notion": mechanism.problem.notion.name,
         "coordinate": mechanism.problem.notion.coordinate.name,
         "objective": mechanism.objective,
+        **gap_words(mechanism),
         "moved": mechanism.moved,
         "counts": counts | ({"edges": problem.graph.edge_count} if isinstance(problem, Problem) else {}),
         "problem": mechanism.problem.identity,
         "certificate": None if certificate is None else certificate_document(certificate),
         "software": f"hetdp {SOFTWARE}",
     }
+
+
+def gap_words(mechanism: Mechanism) -> dict[str, Any]:
+    """How close a mechanism is to the best one for its objective, where that is not exact."""
+    gap = mechanism.objective_gap
+    return {} if gap is None else {"objective_gap": gap}
 
 
 def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,6 +107,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     links = _links(table, labels, integers, findings)
     pinned = table.flags("pinned", findings)
     findings.raise_if_any()
+    gap = sheet.meta.get("objective_gap")
     return Mechanism(
         outline,
         z,
@@ -113,6 +115,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
         np.where(pinned, -1, links),
         float(sheet.meta.get("moved", 0.0)),
         objective=str(sheet.meta.get("objective", "extension")),
+        objective_gap=None if gap is None else float(gap),
     )
 
 
@@ -204,9 +207,8 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     findings.raise_if_any()
     order = np.argsort(where)
     links = np.where(alone.links < 0, -1, where[alone.links])[order]
-    return Mechanism(
-        problem, alone.coordinates[order], alone.pinned[order], links, alone.moved, objective=alone.objective
-    )
+    z, pinned = alone.coordinates[order], alone.pinned[order]
+    return replace(alone, problem=problem, coordinates=z, pinned=pinned, links=links)
 
 
 def _as_in(problem: Problem, labels: Any) -> Any:

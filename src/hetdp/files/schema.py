@@ -18,8 +18,8 @@ VALUES = ("z", "error", "p")  # from the one that keeps most to the one that kee
 PIN_COLUMNS = ("dataset", "p", "z", "error")
 PROBLEM_KEYS = ("schema_version", "kind", "notion", "positive", "about", "labels", "classes", "datasets", "edges")
 MECHANISM_KEYS = (
-    *("schema_version", "verb", "kind", "notion", "coordinate", "objective", "moved", "counts", "problem"),
-    *("certificate", "software", "labels", "table_sha256", "datasets"),
+    *("schema_version", "verb", "kind", "notion", "coordinate", "objective", "objective_gap", "moved"),
+    *("counts", "problem", "certificate", "software", "labels", "table_sha256", "datasets"),
 )
 NUMBERS = frozenset({*COLUMNS, "p", "z", "error", "weight"})
 LABELS = frozenset({"dataset", "source", "target", "binding"})

@@ -47,9 +47,10 @@ def open_sheet(path: str | Path) -> Sheet:
         if meta.get("kind", "mechanism") != "mechanism":
             findings.add(Fault("no mechanism, but of kind", name, shown(meta["kind"]), "its kind is 'mechanism'"))
         require_notion(meta, name, findings)
-    moved = meta.get("moved", 0.0)
-    if isinstance(moved, bool) or not isinstance(moved, (int, float)) or not 0.0 <= moved < 1.0:
-        findings.add(Fault("no distance:", f"{name}, moved", shown(moved), "it is a small number ≥ 0"))
+    for key in ("moved", "objective_gap"):
+        small = meta.get(key, 0.0)
+        if isinstance(small, bool) or not isinstance(small, (int, float)) or not 0.0 <= small <= 1.0:
+            findings.add(Fault("no distance:", f"{name}, {key}", shown(small), "it is a small number ≥ 0"))
     require_columns(list(table.columns), ("dataset",), MECHANISM_COLUMNS, table.name, findings)
     if not {*VALUES} & table.columns.keys():
         findings.add(Fault("no values", table.name, "", "a mechanism has a column z, p or error"))

@@ -6,6 +6,8 @@ What each objective promises, and what it does not:
   maximise the average.
 - balanced: the smallest possible worst error, in closed form; other datasets may be worse off than under fair, never
   better.
+- average: the largest mean accuracy, up to a proved gap; single datasets may be answered worse than by a coin, unless
+  max_error says how bad they may be.
 """
 
 from __future__ import annotations
@@ -18,28 +20,45 @@ import numpy as np
 from hetdp import progress
 from hetdp.engines.registry import engine_for
 from hetdp.errors import NoExtensionError, UsageError
-from hetdp.mechanism.balanced import balanced_pins
+from hetdp.mechanism.average.rows import require_linear
+from hetdp.mechanism.average.search import best_average
+from hetdp.mechanism.balanced import balanced_with
 from hetdp.mechanism.compatibility import check
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.prior import shares_of
+from hetdp.mechanism.wishes import largest_error, require_possible
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
 
-OBJECTIVES = ("fair", "balanced")
+OBJECTIVES = ("fair", "balanced", "average")
 
 
-def design(problem: Problem, objective: str = "fair", partial: Any = None, engine: str = "auto") -> Mechanism:
+def design(
+    problem: Problem,
+    objective: str = "fair",
+    partial: Any = None,
+    prior: Any = None,
+    max_error: float | None = None,
+    engine: str = "auto",
+) -> Mechanism:
     """The best private mechanism for an objective, where `extend` needs values for the boundary.
 
     Args:
         problem: datasets, ε and query.
-        objective: "fair" (the worst-off dataset is answered as well as privacy allows, then the next worst, and so on)
-            or "balanced" (the smallest possible worst error, in closed form; nowhere better than fair).
-        partial: values that are given beforehand on some datasets; only "fair" fills in the rest.
+        objective: "fair" (the worst-off dataset is answered as well as privacy allows, then the next worst, and so on),
+            "balanced" (the smallest possible worst error, in closed form; nowhere better than fair), or "average" (the
+            largest mean accuracy; single datasets may be answered worse than by a coin). How close an average is to the
+            best possible one is proved, and stands in `objective_gap` of the result.
+        partial: values that are given beforehand on some datasets; they are kept.
+        prior: how much each dataset counts in the average: a mapping label → number, a sequence in graph order,
+            "uniform", or "weight" for the problem's weights. Default: these if there are any, else uniform.
+        max_error: what the probability of a wrong answer must not exceed, wherever no value is given.
         engine: "auto", "cpu" or "reference"; all give the same bits.
 
     Raises:
+        InputError: no private mechanism has errors as small as max_error; or weights that are all zero.
         NoExtensionError: no private mechanism has the values given beforehand; with witness and repair.
 
     >>> import hetdp
@@ -50,28 +69,46 @@ def design(problem: Problem, objective: str = "fair", partial: Any = None, engin
     """
     if objective not in OBJECTIVES:
         raise UsageError(f"unknown objective {objective!r}", f"an objective is one of {', '.join(OBJECTIVES)}")
+    if prior is not None and objective != "average":
+        raise UsageError(f"a prior, with the objective {objective}", "a prior is what the objective average is about")
     pins = pins_of(PartialMechanism() if partial is None else partial, problem)
-    if objective == "balanced":
-        if not np.isnan(pins).all():
-            rule, hint = "balanced is a closed form for the whole boundary", "objective='fair' fills in the rest"
-            raise UsageError("values given beforehand, with the objective balanced", rule, hint)
-        chosen = balanced_pins(problem, engine)
-    else:
-        chosen = PartialMechanism(z=_fair(problem, pins, engine))
-    return sealed(replace(extend(problem, chosen, engine), objective=objective))
+    limit = largest_error(max_error)
+    if objective == "average":
+        require_linear(problem)
+        weights = shares_of(problem, prior)
+        fair = _fair(problem, pins, engine)
+        require_possible(problem, fair, pins, limit)
+        return best_average(problem, pins, fair, weights, limit, engine)
+    chosen = (_fair if objective == "fair" else _balanced)(problem, pins, engine)
+    if limit is not None:
+        require_possible(problem, _fair(problem, pins, engine), pins, limit)
+        require_possible(problem, chosen, pins, limit, f"the {objective} mechanism's")
+    kept = np.where(np.isnan(pins), np.where(problem.boundary_mask, chosen, np.nan), pins)
+    return sealed(replace(extend(problem, PartialMechanism(z=kept), engine), objective=objective))
 
 
-def _fair(problem: Problem, pins: Floats, engine: str) -> Floats:
-    """The pins, and the fair values of the rest of the boundary."""
-    given = ~np.isnan(pins)
-    if given.any():
+def _require_compatible(problem: Problem, pins: Floats, engine: str) -> bool:
+    """Whether there are pins; refuses those that no private mechanism has."""
+    given = not np.isnan(pins).all()
+    if given:
         verdict = check(problem, PartialMechanism(z=pins), engine)
         if not verdict.compatible:
             raise NoExtensionError(verdict.witness, verdict.repair)
+    return given
+
+
+def _balanced(problem: Problem, pins: Floats, engine: str) -> Floats:
+    """The balanced mechanism with these pins, at every dataset."""
+    _require_compatible(problem, pins, engine)
+    return balanced_with(problem, pins, engine)
+
+
+def _fair(problem: Problem, pins: Floats, engine: str) -> Floats:
+    """The fair mechanism with these pins, at every dataset."""
+    given = _require_compatible(problem, pins, engine)
     chosen = engine_for(engine, problem.graph, problem.notion, "settle")
     progress.stage("searching for the fair values")
     ones = problem.answers == 1
     signed = np.where(ones, pins, -pins)
-    labels = chosen.settle(problem.graph, problem.notion, problem.answers, signed if given.any() else None).labels
-    fair = np.where(ones, labels, -labels) + 0.0
-    return np.where(given, pins, np.where(problem.boundary_mask, fair, np.nan))
+    labels = chosen.settle(problem.graph, problem.notion, problem.answers, signed if given else None).labels
+    return np.where(ones, labels, -labels) + 0.0

@@ -31,6 +31,8 @@ class Mechanism:
         moved: how far in z the given values were moved, at most, to be exactly compatible; 0.0 if they were.
         certificate: the proof, if one was asked for.
         objective: what chose the pinned values; "extension" if they were given.
+        objective_gap: for the objective average, how much larger the mean accuracy of any private mechanism can be, at
+            most; None for the others, which are exact.
 
     ``mechanism[label]`` is p at one dataset.
     """
@@ -42,6 +44,7 @@ class Mechanism:
     moved: float = 0.0
     certificate: Certificate | None = None
     objective: str = "extension"
+    objective_gap: float | None = None
 
     def __post_init__(self) -> None:
         for array in (self.coordinates, self.pinned, self.links):

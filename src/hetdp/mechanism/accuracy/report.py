@@ -12,8 +12,8 @@ from hetdp.mechanism.accuracy.comparison import Comparison, compare
 from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
 from hetdp.mechanism.accuracy.layout import csv_text, latex_lines, long_columns, text_lines
 from hetdp.mechanism.accuracy.measures import Levels, Method, measure
-from hetdp.mechanism.accuracy.prior import prior_of
 from hetdp.mechanism.accuracy.subjects import AVERAGE, by_name, designed, objectives_of, private
+from hetdp.mechanism.prior import prior_of
 from hetdp.problem.problem import Problem, require_problem
 
 

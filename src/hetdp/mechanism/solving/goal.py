@@ -13,9 +13,9 @@ import numpy as np
 
 from hetdp.errors import Fault, InputError, UnknownDatasetError, UsageError, shown
 from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.prior import shares_of
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices
-from hetdp.problem.weights import weights_of
 
 WORST, MEAN = "worst", "mean"
 ULP = 2.0**-52
@@ -29,7 +29,7 @@ class Goal:
         target: the accuracy.
         at: "worst", "mean", or the labels.
         where: the datasets of the labels.
-        weights: for the mean, the share of each dataset, together 1; None if all count the same.
+        weights: for the mean, the share of each dataset, together 1; None elsewhere.
     """
 
     target: float
@@ -56,7 +56,7 @@ class Goal:
         shares = self.shares(mechanism)
         if self.at != MEAN:
             return float(np.max(shares, initial=0.0))
-        return math.fsum(shares.tolist()) / (1 if self.weights is not None else max(1, len(shares)))
+        return math.fsum(shares.tolist())
 
     @property
     def rounding(self) -> float:
@@ -85,7 +85,7 @@ def goal_of(problem: Problem, target: Any, at: Any, prior: Any) -> Goal:
         raise InputError("target", [Fault("no accuracy:", "target", shown(target), rule)])
     target = float(target)
     if isinstance(at, str) and at == MEAN:
-        return Goal(target, MEAN, weights=_weights(problem, prior))
+        return Goal(target, MEAN, weights=shares_of(problem, prior))
     if isinstance(at, str) and at == WORST:
         return Goal(target, WORST)
     labels = _labels(problem, at)
@@ -111,16 +111,3 @@ def _is_known(problem: Problem, label: Hashable) -> bool:
     except (UnknownDatasetError, TypeError):  # a tuple with a list in it is hashable only by name
         return False
     return True
-
-
-def _weights(problem: Problem, prior: Any) -> Floats | None:
-    """The prior, else the problem's own weights, as shares; None if there are neither: all datasets count the same."""
-    weights = problem.weights if prior is None else weights_of(prior, problem.labels)
-    if weights is None or not len(weights):
-        return None
-    largest = weights.max()
-    if largest == 0.0:
-        rule = "a mean needs a dataset of positive weight"
-        raise InputError("prior", [Fault("no weight anywhere", "prior", "", rule)])
-    scaled = weights / largest  # the sum of the weights themselves may leave the floats
-    return np.asarray(scaled / math.fsum(scaled.tolist()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ def prior_of(problem: Problem, prior: Any) -> tuple[str, Floats]:
     if isinstance(prior, str):
         return prior, _scaled(_named(problem, prior))
     return GIVEN, _scaled(weights_of(prior, problem.labels))
+
+
+def shares_of(problem: Problem, prior: Any) -> Floats:
+    """The weights of a prior such that they add up to 1."""
+    weights = prior_of(problem, prior)[1]
+    return np.asarray(weights / math.fsum(weights.tolist())) if len(weights) else weights
 
 
 def _named(problem: Problem, name: str) -> Floats:

@@ -1,0 +1,60 @@
+"""average: the private mechanism of the largest mean accuracy, and how far it can be from that at most."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from hetdp import progress
+from hetdp.engines.registry import engine_for
+from hetdp.mechanism.average.filling import filled_in
+from hetdp.mechanism.average.program import best_on_average
+from hetdp.mechanism.average.reference import mean_error, reference
+from hetdp.mechanism.extension import extend
+from hetdp.mechanism.limits import limits
+from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.problem.partial import PartialMechanism
+from hetdp.problem.problem import Problem
+from hetdp.problem.space import Floats
+
+CLOSE = 3e-8  # in mean accuracy; a result that is proved to be this close to the best is taken
+SMALL = 5_000  # datasets, of which none is left out
+MASSES = (1e-11, 0.0, 0.0)  # of weight·error left out, one round after the other
+
+
+def best_average(
+    problem: Problem, pins: Floats, fair: Floats, weights: Floats, max_error: float | None, engine: str
+) -> Mechanism:
+    """Rounds of a linear program, each in the scale of the best mechanism so far, until that is proved to be close.
+
+    Args:
+        problem: datasets, ε and query.
+        pins: z of the datasets whose values are given, NaN elsewhere; compatible.
+        fair: z of the fair mechanism with these pins, at every dataset.
+        weights: of the mean; they add up to 1.
+        max_error: what no free dataset's error may exceed; the fair mechanism's do not.
+        engine: which engine searches.
+    """
+    chosen = engine_for(engine, problem.graph, problem.notion, "settle")
+    allowed = limits(problem, pins, chosen, max_error)
+    scale = reference(problem, fair, weights, allowed, chosen)
+    best, least = _extended(problem, pins, fair, engine), 0.0
+    for mass in MASSES if problem.graph.size > SMALL else MASSES[1:]:
+        progress.stage("searching for the best average")
+        answer = best_on_average(problem, scale, weights, allowed, mass)
+        least = max(least, answer.error)
+        found = _extended(problem, pins, filled_in(problem, pins, answer.z, weights, chosen), engine)
+        best = min(best, found, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
+        if mean_error(problem, best.coordinates, weights) - least <= CLOSE:
+            break
+        if mean_error(problem, best.coordinates, weights) < mean_error(problem, scale, weights):
+            scale = np.where(np.isfinite(best.coordinates), best.coordinates, scale)
+    gap = max(0.0, mean_error(problem, best.coordinates, weights) - least)
+    return sealed(replace(best, objective="average", objective_gap=gap))
+
+
+def _extended(problem: Problem, pins: Floats, z: Floats, engine: str) -> Mechanism:
+    """The best mechanism with these values at the boundary, and the given ones."""
+    kept = np.where(np.isnan(pins), np.where(problem.boundary_mask, z, np.nan), pins)
+    return extend(problem, PartialMechanism(z=kept), engine)

@@ -1,0 +1,112 @@
+"""HiGHS, and nothing else: a linear program whose rows are handed over as they are needed."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hetdp.interrupts import load_whole
+from hetdp.mechanism.average.rows import Rows
+from hetdp.problem.space import Floats
+
+TOLERANCE = 1e-9
+MANY_ROWS = 4  # for each column; with more, the interior point method is faster than the simplex method
+FEW_COLUMNS = 500  # which the simplex method solves at once, and exactly
+OPTIONS = {
+    "output_flag": False,
+    "threads": 1,
+    "random_seed": 0,
+    "run_crossover": "off",  # values are closed afterwards, and the bound is computed from any duals
+    "primal_feasibility_tolerance": TOLERANCE,
+    "dual_feasibility_tolerance": TOLERANCE,
+    "ipm_optimality_tolerance": 1e-8,  # on the objective; far below what is asked of the gap
+    "small_matrix_value": 1e-12,
+}
+WAYS: tuple[dict[str, str | int], ...] = (  # one after the other, until one succeeds
+    {"solver": "ipm", "presolve": "off"},
+    {"solver": "simplex", "presolve": "off", "simplex_dual_edge_weight_strategy": 1},  # Devex: twice as fast here
+    {"solver": "simplex", "presolve": "on", "simplex_dual_edge_weight_strategy": 2},
+    {"solver": "ipm", "presolve": "on"},
+)
+
+
+def has_many_rows(rows: int, columns: int) -> bool:
+    """Whether the interior point method comes first."""
+    return columns > FEW_COLUMNS and rows > MANY_ROWS * columns
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What the solver found.
+
+    Attributes:
+        x: the value of each column.
+        prices: for each row, in the order they were handed over, how much the objective falls for a unit more of its
+            limit; never negative.
+        solved: whether the solver says that this is the optimum.
+    """
+
+    x: Floats
+    prices: Floats
+    solved: bool
+
+
+class Solver:
+    """Minimises cost·x between bounds, under rows that are added from time to time."""
+
+    def __init__(self, cost: Floats, lower: Floats, upper: Floats) -> None:
+        self._library: Any = load_whole("highspy")
+        self._highs = self._library.Highs()
+        self._highs.HandleUserInterrupt = True
+        for name, value in OPTIONS.items():
+            self._highs.setOptionValue(name, value)
+        count = len(cost)
+        self._highs.addVars(count, lower, upper)
+        self._highs.changeColsCost(count, np.arange(count, dtype=np.int32), cost)
+
+    def add(self, rows: Rows) -> None:
+        """Adds rows."""
+        count = len(rows.a)
+        ends = np.stack([rows.first, rows.second], axis=1).astype(np.int32).ravel()
+        values = np.stack([rows.a, rows.b], axis=1).ravel()
+        starts = np.arange(0, 2 * count, 2, dtype=np.int32)
+        self._highs.addRows(count, np.full(count, -np.inf), rows.limit, 2 * count, starts, ends, values)
+
+    def solve(self) -> Solution:
+        """The optimum under the rows so far; by a method that depends on their number only, never on the clock."""
+        for method in WAYS if has_many_rows(self._highs.getNumRow(), self._highs.getNumCol()) else WAYS[1:]:
+            for name, value in method.items():
+                self._highs.setOptionValue(name, value)
+            self._run()
+            if self._solved():
+                break
+            self._highs.clearSolver()  # so that the next way does not start where this one was stuck
+        found = self._highs.getSolution()
+        prices = -np.asarray(found.row_dual, dtype=np.float64)
+        return Solution(np.asarray(found.col_value, dtype=np.float64), np.maximum(prices, 0.0), self._solved())
+
+    def _solved(self) -> bool:
+        return bool(self._highs.getModelStatus() == self._library.HighsModelStatus.kOptimal)
+
+    def _run(self) -> None:
+        """Runs in a thread of its own, so that Ctrl-C is heard meanwhile, and ends it."""
+        begun, ended = threading.Event(), threading.Event()  # an interrupted `join` takes the thread for ended
+
+        def work() -> None:
+            begun.set()
+            try:
+                self._highs.run()
+            finally:
+                ended.set()
+
+        try:
+            threading.Thread(target=work, daemon=True).start()
+            ended.wait()
+        except BaseException:
+            self._highs.cancelSolve()
+            if begun.wait(1.0):  # unless the interrupt came before the thread
+                ended.wait()
+            raise

@@ -1,0 +1,250 @@
+"""The objective average, against the plain linear program, and on the examples of the theory."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import threading
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.cli.story import voters
+from hetdp.engines.registry import engine_for
+from hetdp.mechanism.average import program, rows, search, solver
+from hetdp.mechanism.average.bound import lower_bound
+from hetdp.mechanism.average.filling import filled_in
+from hetdp.mechanism.average.rows import Rows
+from hetdp.mechanism.average.solver import Solver
+from tests.mechanism.problems import graph_of
+from tests.oracle.average import least_mean_errors, wishes
+from tests.oracle.leximin import has_odd_epsilon
+
+
+def tallies(sizes, epsilons):
+    """The majority among groups of people who are only counted; weights as if each voted by a coin."""
+    places = list(product(*(range(size + 1) for size in sizes)))
+    edges = [
+        (place, (*place[:group], place[group] + 1, *place[group + 1 :]), epsilons[group])
+        for place in places
+        for group in range(len(sizes))
+        if place[group] < sizes[group]
+    ]
+    graph = hetdp.DatasetGraph.from_edges(*zip(*edges, strict=True), datasets=places)
+    answers = {place: 1 if 2 * sum(place) > sum(sizes) else 2 for place in places}
+    weights = {place: math.prod(map(math.comb, sizes, place)) for place in places}
+    return hetdp.Problem(graph, answers, weights=weights)
+
+
+def problem_of(wish):
+    small = wish.problem
+    answers = np.array([small.answers[v] for v in range(len(small.answers))])
+    return hetdp.Problem(graph_of(list(small.edges), len(answers)), answers, weights=wish.weights)
+
+
+def mean_accuracy(mechanism):
+    given = mechanism.problem.weights
+    return float(1.0 - (given / given.sum()) @ mechanism.errors)
+
+
+@pytest.fixture(params=["as it is", "datasets left out", "interior points", "no vote", "rows one by one"])
+def way(request, monkeypatch):
+    """What large problems go through, forced upon small ones."""
+    if request.param == "datasets left out":
+        monkeypatch.setattr(search, "SMALL", 0)
+        monkeypatch.setattr(search, "MASSES", (1e-2, 1e-4, 0.0, 0.0))
+    elif request.param == "interior points":
+        monkeypatch.setattr(solver, "has_many_rows", lambda rows, columns: True)
+    elif request.param == "no vote":
+        monkeypatch.setattr(search, "reference", lambda problem, fair, *_: fair)
+    elif request.param == "rows one by one":
+        monkeypatch.setattr(program, "LIKELY", -1.0)
+    return request.param
+
+
+def test_it_is_as_good_as_the_plain_linear_program_up_to_the_gap_it_states(way):
+    tried = list(wishes(sum(map(ord, way)), 200 if way == "as it is" else 80))
+    assert way != "as it is" or any(has_odd_epsilon(wish.problem) for wish in tried)
+    assert {wish.max_error is None for wish in tried} == {bool(wish.problem.pins) for wish in tried} == {True, False}
+    for wish, least in zip(tried, least_mean_errors(tried), strict=True):
+        mechanism = hetdp.design(
+            problem_of(wish), "average", wish.problem.pins, max_error=wish.max_error, engine="reference"
+        )
+        assert mechanism.objective_gap is not None
+        assert 0.0 <= mechanism.objective_gap <= 1e-7
+        error = 1.0 - mean_accuracy(mechanism)
+        assert least - 1e-8 <= error <= least + mechanism.objective_gap + 1e-8
+        assert mechanism.certificate is not None
+        assert mechanism.certificate.private
+        assert mechanism.certificate.optimal
+        free = ~np.isin(np.arange(len(mechanism)), list(wish.problem.pins))
+        limit = 1.0 if wish.max_error is None else wish.max_error
+        assert np.max(mechanism.errors[free], initial=0.0) <= limit + 1e-9
+        for v, p in wish.problem.pins.items():
+            assert mechanism[v] == pytest.approx(p, abs=1e-9)
+
+
+def test_a_notion_without_linear_rows_is_refused(monkeypatch):
+    monkeypatch.setattr(rows, "LINEAR", {"other": None})
+    with pytest.raises(hetdp.UsageError, match=r"the notion 'pure' with the objective average; .* the notions other\."):
+        hetdp.design(voters(3, "everyone"), "average")
+
+
+def test_values_that_contradict_others_are_left_aside():
+    problem = hetdp.Problem(graph_of([(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)], 4), [2, 1, 1, 1])
+    engine = engine_for("reference", problem.graph, problem.notion, "settle")
+    nothing, weights = np.full(4, np.nan), np.array([0.1, 0.3, 0.3, 0.3])
+    for z in ([-np.inf, 0.5, 1.5, 2.5], [-30.0, 0.5, 1.5, 2.5]):
+        found = filled_in(problem, nothing, np.array(z), weights, engine)
+        assert found[1:].tolist() == pytest.approx([0.5, 1.5, 2.5])
+    found = filled_in(problem, nothing, np.array([-0.5, 0.4, 9.0, 2.4]), weights, engine)
+    assert found.tolist() == pytest.approx([-0.5, 0.4, 1.4, 2.4])
+
+
+def test_groups_with_very_different_epsilons_gain_much_from_it():
+    problem = tallies((11, 8, 2), (0.1, 0.5, 1.0))
+    assert round(mean_accuracy(hetdp.design(problem)), 3) == 0.581
+    average = hetdp.design(problem, "average")
+    assert round(mean_accuracy(average), 3) == 0.673
+    assert average.objective == "average"
+
+
+def test_the_same_input_gives_the_same_bits_with_any_engine():
+    problem = tallies((5, 4, 3), (0.1, 0.5, 1.0))
+    found = [hetdp.design(problem, "average", engine=engine) for engine in ("reference", "cpu", "cpu")]
+    assert len({mechanism.coordinates.tobytes() for mechanism in found}) == 1
+    assert len({mechanism.objective_gap for mechanism in found}) == 1
+
+
+def test_a_prior_may_be_given_in_many_ways():
+    problem = tallies((2, 1), (0.2, 1.0))
+    assert problem.weights is not None
+    bits = {}
+    for name, prior in {
+        "default": None,
+        "weight": "weight",
+        "mapping": dict(zip(problem.graph.datasets, problem.weights.tolist(), strict=True)),
+        "sequence": problem.weights * 7.0,
+        "uniform": "uniform",
+        "ones": [1] * 6,
+    }.items():
+        bits[name] = hetdp.design(problem, "average", prior=prior).coordinates.tobytes()
+    assert bits["default"] == bits["weight"] == bits["mapping"]
+    assert bits["uniform"] == bits["ones"]
+    again = hetdp.design(problem, "average", prior=problem.weights * 7.0)
+    assert mean_accuracy(again) == pytest.approx(mean_accuracy(hetdp.design(problem, "average")), abs=1e-9)
+    one_sided = hetdp.design(problem, "average", prior=[0, 0, 0, 0, 0, 1])
+    assert one_sided.errors[5] == 0.0
+
+
+def test_datasets_without_weight_are_not_left_to_chance():
+    graph = graph_of([(0, 1, 1.0), (2, 3, 1.0)], 4)
+    mechanism = hetdp.design(hetdp.Problem(graph, [1, 2, 1, 2]), "average", prior=[1, 1, 0, 0])
+    assert mechanism.errors.tolist() == pytest.approx([1 / (1 + math.e)] * 4)
+
+
+def test_a_largest_error_of_a_half_is_never_worse_than_a_coin():
+    problem = tallies((11, 8, 2), (0.1, 0.5, 1.0))
+    free, held = hetdp.design(problem, "average"), hetdp.design(problem, "average", max_error=0.5)
+    assert free.errors.max() > 0.6
+    assert held.errors.max() <= 0.5 + 1e-9
+    assert mean_accuracy(hetdp.design(problem)) + 0.005 < mean_accuracy(held) < mean_accuracy(free) - 0.05
+
+
+@pytest.mark.parametrize("objective", ["fair", "balanced", "average"])
+def test_a_largest_error_that_cannot_be_had_is_refused_with_the_smallest_that_can(objective):
+    problem = voters(3, "everyone")
+    with pytest.raises(
+        hetdp.InputError, match=r"max_error: larger errors cannot be avoided: 0.3; the smallest possib"
+    ) as bad:
+        hetdp.design(problem, objective, max_error=0.3)
+    assert bad.value.exit_code == 3
+    assert str(bad.value).endswith("worst error is 0.450167.")
+    assert hetdp.design(problem, objective, max_error=0.450167).errors.max() <= 0.450167
+    with pytest.raises(hetdp.InputError, match="worst error with the given values is"):
+        hetdp.design(problem, objective, {"112": 0.2}, max_error=0.3)
+
+
+def test_wishes_that_make_no_sense_are_refused():
+    problem = voters(3, "everyone")
+    for wrong in (-0.1, 1.5, math.nan, True, "0.5"):
+        with pytest.raises(hetdp.UsageError, match="it is a number from 0 to 1"):
+            hetdp.design(problem, "average", max_error=wrong)
+    for objective in ("fair", "balanced"):
+        with pytest.raises(hetdp.UsageError, match=f"a prior, with the objective {objective}; a prior is what"):
+            hetdp.design(problem, objective, prior="uniform")
+    with pytest.raises(hetdp.UsageError, match="unknown prior 'flat'; a prior is 'uniform', 'weight', or"):
+        hetdp.design(problem, "average", prior="flat")
+    with pytest.raises(hetdp.UsageError, match="a problem without weights; the prior 'weight' is"):
+        hetdp.design(problem, "average", prior="weight")
+    with pytest.raises(hetdp.InputError, match="all are 0; at least one dataset has a weight above 0"):
+        hetdp.design(problem, "average", prior=[0.0] * 8)
+
+
+def test_values_that_cannot_be_private_together_are_refused_with_a_witness():
+    with pytest.raises(hetdp.NoExtensionError) as refusal:
+        hetdp.design(voters(3, "first, when deciding"), "average", {"112": 0.99, "212": 0.01})
+    assert refusal.value.witness.path.datasets == ["212", "112"]
+
+
+def test_the_bound_holds_for_any_prices():
+    generator = np.random.default_rng(3)
+    for _ in range(200):
+        x = generator.random(4)
+        ends = generator.integers(0, 4, (2, 6))
+        a, b = generator.normal(size=(2, 6))
+        random = Rows(ends[0], ends[1], a, b, a * x[ends[0]] + b * x[ends[1]] + generator.random(6))
+        cost, prices = generator.normal(size=4), generator.random(6)
+        assert lower_bound(cost, np.zeros(4), np.ones(4) * 9.0, random, prices) <= cost @ x + 1e-12
+
+
+def test_the_gap_is_kept_in_files(tmp_path):
+    problem = voters(3, "first, when deciding")
+    mechanism = replace(hetdp.design(problem, "average"), objective_gap=0.25)
+    for name in ("m.parquet", "m.json", "m.csv"):
+        hetdp.save(mechanism, tmp_path / name)
+        for loaded in (hetdp.load(tmp_path / name, problem), hetdp.load(tmp_path / name)):
+            assert loaded.objective_gap == mechanism.objective_gap
+    hetdp.save(hetdp.design(problem), tmp_path / "fair.json")
+    assert hetdp.load(tmp_path / "fair.json").objective_gap is None
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 2.0, True, "much"])
+def test_a_gap_that_is_none_is_refused(tmp_path, wrong):
+    problem = voters(3, "everyone")
+    hetdp.save(hetdp.design(problem, "average"), tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text()) | {"objective_gap": wrong}
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(hetdp.InputError, match=r"m.json, objective_gap: no distance: "):
+        hetdp.load(tmp_path / "m.json")
+
+
+def test_an_interrupt_ends_the_solver_before_it_goes_on(monkeypatch):
+    one = Solver(np.ones(1), np.zeros(1), np.ones(1))
+    running, cancelled, ended = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow:
+        def run(self):
+            running.set()
+            cancelled.wait(10.0)
+            ended.set()
+
+        def cancelSolve(self):  # noqa: N802
+            cancelled.set()
+
+    monkeypatch.setattr(one, "_highs", Slow())
+
+    main = threading.get_ident()
+
+    def interrupt() -> None:
+        running.wait(10.0)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        one._run()
+    assert ended.is_set()
