@@ -56,7 +56,7 @@ def test_a_file_with_a_few_bytes_or_values_changed_is_read_or_refused(seed):
     codes = fuzz(500, seed)
     assert sum(codes.values()) == 500
     assert codes[3] > 100
-    assert codes[0] + codes[2] > 80
+    assert codes[0] > 80
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
@@ -65,7 +65,7 @@ def test_a_document_that_hypothesis_made_is_read_or_refused(hetdp, folder: Path,
     Path("made.json").write_text(json.dumps(document))
     for verb in ("boundary", "extend"):
         ended = hetdp(verb, "made.json")
-        assert ended.code in ALLOWED or "no proof is known for the notion" in ended.err
+        assert ended.code in ALLOWED
         assert ended.code == 0 or ended.err.startswith(("hetdp: ", "read made.json"))
 
 

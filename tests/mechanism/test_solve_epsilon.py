@@ -238,7 +238,10 @@ def test_an_unknown_dataset_is_refused(at):
         ({"at": []}, "nothing to measure at"),
         ({"prior": [1, 1, 1]}, "a prior for something else than a mean"),
         ({"objective": "nonsense"}, "unknown objective 'nonsense'"),
-        ({"objective": "balanced", "partial": {"b": 0.6}}, "values given beforehand, with the objective balanced"),
+        (
+            {"objective": "balanced", "partial": {"b": 0.6}, "at": "mean"},
+            "objective balanced with values given beforehand",
+        ),
         ({"objective": "average"}, "only the mean is sure to grow with ε under average"),
         ({"engine": "nonsense"}, "nonsense"),
     ],
@@ -249,7 +252,7 @@ def test_a_question_that_makes_no_sense_is_refused(options, message):
 
 
 def test_a_prior_without_any_weight_is_refused():
-    with pytest.raises(hetdp.InputError, match="no weight anywhere"):
+    with pytest.raises(hetdp.InputError, match="every weight is 0"):
         hetdp.solve_epsilon(PROBLEM, 0.9, at="mean", prior=[0, 0, 0])
     with pytest.raises(hetdp.UsageError, match="is no problem"):
         hetdp.solve_epsilon(PATH, 0.9)

@@ -123,10 +123,9 @@ def require_growth(problem: Problem, goal: Goal, objective: str, given: PartialM
     """Refuses a question whose answer need not grow with the multiple, so that no search would find the smallest."""
     if objective == AVERAGE:
         grows = goal.at == MEAN
-    elif objective == "fair":
-        grows = goal.at == WORST or (given is None and problem.notion.name in POINTWISE)
     else:
-        grows = True
+        pointwise = given is None and (objective != "fair" or problem.notion.name in POINTWISE)
+        grows = goal.at == WORST or pointwise
     if not grows:
         if objective == AVERAGE:
             rule, hint = "only the mean is sure to grow with ε under average", "at='mean' can be solved"
