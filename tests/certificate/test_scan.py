@@ -23,8 +23,9 @@ def random_values(rng: np.random.Generator, size: int) -> np.ndarray:
     return values
 
 
+@pytest.mark.parametrize("halved", [True, False])
 @pytest.mark.parametrize("seed", range(40))
-def test_arcs_are_judged_alike_in_plain_python_and_compiled(seed: int):
+def test_arcs_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: bool):
     rng = np.random.default_rng(seed)
     z = random_values(rng, 12)
     source, target = rng.integers(0, 12, 60), rng.integers(0, 12, 60)
@@ -34,24 +35,25 @@ def test_arcs_are_judged_alike_in_plain_python_and_compiled(seed: int):
     noted = np.full(12, np.nan), [math.nan] * 12
     doubtful = np.zeros(60, dtype=np.int64), [0] * 60
     with np.errstate(all="ignore"):
-        one = compiled.scan_arcs(source, target, epsilon, z, neighbours, noted[0], doubtful[0])
+        one = compiled.scan_arcs(source, target, epsilon, z, neighbours, noted[0], doubtful[0], halved)
     lists = [array.tolist() for array in (source, target, epsilon, z, neighbours)]
-    assert one == scan.scan_arcs(*[*lists, noted[1], doubtful[1]])
+    assert one == scan.scan_arcs(*[*lists, noted[1], doubtful[1], halved])
     np.testing.assert_array_equal(noted[0], noted[1])
     assert doubtful[0].tolist() == doubtful[1]
 
 
+@pytest.mark.parametrize("halved", [True, False])
 @pytest.mark.parametrize("seed", range(40))
-def test_links_are_judged_alike_in_plain_python_and_compiled(seed: int):
+def test_links_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: bool):
     rng = np.random.default_rng(seed)
     better, epsilon = random_values(rng, 50), np.abs(random_values(rng, 50))
     epsilon[rng.random(50) < 0.1] = np.nan
     pinned, neighbours = rng.random(50) < 0.3, rng.integers(0, 50, 50)
     notes = [[np.zeros(50, dtype=np.int64), np.zeros(50, dtype=np.int64), *np.zeros((2, scan.RISES))] for _ in range(2)]
     with np.errstate(all="ignore"):
-        one = compiled.scan_links(0, 50, better, pinned, neighbours, epsilon, *notes[0])
+        one = compiled.scan_links(0, 50, better, pinned, neighbours, epsilon, *notes[0], halved)
     lists = [array.tolist() for array in (better, pinned, neighbours, epsilon)]
-    assert one == scan.scan_links(0, 50, *[*lists, *notes[1]])
+    assert one == scan.scan_links(0, 50, *[*lists, *notes[1], halved])
     assert [note.tolist() for note in notes[0]] == [note.tolist() for note in notes[1]]
 
 

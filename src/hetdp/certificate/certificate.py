@@ -7,14 +7,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from hetdp.certificate.edges import Survey, survey
-from hetdp.certificate.links import Chains, follow
-from hetdp.errors import Fault, InputError, UsageError, counted, shown
+from hetdp.certificate.edges import Survey
+from hetdp.certificate.links import Chains
+from hetdp.certificate.rules import rule_of
+from hetdp.certificate.worst import AnyWorstEdge, WorstApproximateEdge, WorstDirectedEdge
+from hetdp.errors import Fault, InputError, counted, shown
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
 
-PURE = "pure"
 EVERY = "every edge checked"
 ROUNDED = "every edge checked, for z as rounded from the given values"
 
@@ -24,7 +25,7 @@ class Claim(Protocol):
 
     @property
     def coordinates(self) -> Floats:
-        """The Laplace coordinate of each dataset."""
+        """The coordinate of each dataset: Laplace, or as the problem's notion has it."""
 
     @property
     def pinned(self) -> Mask:
@@ -33,18 +34,6 @@ class Claim(Protocol):
     @property
     def links(self) -> Indices:
         """For each free dataset the neighbour that binds it, −1 elsewhere."""
-
-
-class WorstEdge(NamedTuple):
-    """The edge with the least slack: Pr at `target` is bounded by Pr at `source`; ε as used, floored to its decimal."""
-
-    source: Any
-    target: Any
-    epsilon: float
-    slack: float
-
-    def __str__(self) -> str:
-        return f"{shown(self.source)} to {shown(self.target)}, ε = {self.epsilon:g}, slack {self.slack:.2g}"
 
 
 @dataclass(frozen=True)
@@ -56,12 +45,14 @@ class Certificate:
         optimal: no free dataset can be more accurate while the pins stay: every one has a chain of tight links to a
             pinned dataset, and the whole boundary is pinned.
         worst_edge: the edge with the least slack, or the most violated one; None without edges.
-        slack: ε minus the privacy loss on that edge; negative exactly if the mechanism is not private.
-        gap: a bound on how far in z any free dataset stays below the exact bound along its chain, because labels are
-            rounded toward privacy; infinite if `optimal` is false.
+        slack: ε minus the privacy loss on that edge, given its δ if it has one; negative exactly if the mechanism is
+            not private.
+        gap: a bound on how far any free dataset stays below the exact bound along its chain, because labels are
+            rounded toward privacy; infinite if `optimal` is false. It is in z; for directed ε and for δ it is in
+            log p, with p the probability of the right answer.
         edges: how many edges were checked.
-        enclosed: how many comparisons across p = ½ plain addition could not settle; there the full formula did, with
-            enclosures where it is close.
+        enclosed: how many comparisons plain addition could not settle, such as those across p = ½; there the full
+            formula did, with enclosures where it is close.
         violations: how many arcs (edge and direction) are violated.
         shortfall: why `optimal` is false; empty if it is true.
         method: how the proof was made.
@@ -69,7 +60,7 @@ class Certificate:
 
     private: bool
     optimal: bool
-    worst_edge: WorstEdge | None
+    worst_edge: AnyWorstEdge | None
     slack: float
     gap: float
     edges: int
@@ -83,7 +74,9 @@ class Certificate:
             found = f"{counted(self.violations, 'violation')} in {counted(self.edges, 'edge')}"
             return f"NOT PRIVATE: {found}; the worst is {self.worst_edge}."
         optimal = f"optimal (gap {self.gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
-        across = f"{self.enclosed} across ½ by the full formula, least slack {self.slack:.1e}"
+        anywhere = isinstance(self.worst_edge, WorstDirectedEdge | WorstApproximateEdge)
+        place = "" if anywhere else " across ½"
+        across = f"{self.enclosed}{place} by the full formula, least slack {self.slack:.1e}"
         every = "its one edge" if self.edges == 1 else f"all {self.edges:,} edges"
         how = "" if self.method == EVERY else f" ({self.method})"
         return f"private on {every} ({across}); {optimal}{how}."
@@ -116,13 +109,14 @@ def verify(problem: Problem, mechanism: Any) -> Certificate:
         exact = isinstance(mechanism, PartialMechanism) and mechanism.p is None and mechanism.error is None
         return certificate if exact else replace(certificate, method=ROUNDED)
     z, pinned, links = _columns(problem, mechanism)
-    seen = survey(problem.graph, z, links)
+    rule = rule_of(problem.notion)
+    seen = rule.survey(problem.graph, z, links)
     better = np.where(problem.answers == 1, z, -z)
     if (problem.boundary_mask & ~pinned).any():
         free = int(np.flatnonzero(problem.boundary_mask & ~pinned)[0])
         chains = Chains("a boundary dataset is not pinned", free, np.inf)
     else:
-        chains = follow(better, pinned, links, seen.link_epsilon)
+        chains = rule.follow(better, pinned, links, seen.links)
     return _certificate(problem, seen, chains)
 
 
@@ -142,7 +136,7 @@ def _values(problem: Problem, values: Any) -> _Values:
 def is_private(problem: Problem, mechanism: Claim) -> bool:
     """Whether every edge holds, without asking for the best."""
     z, _, links = _columns(problem, mechanism)
-    return _holds_everywhere(problem, survey(problem.graph, z, links))
+    return _holds_everywhere(problem, rule_of(problem.notion).survey(problem.graph, z, links))
 
 
 def _holds_everywhere(problem: Problem, seen: Survey) -> bool:
@@ -153,8 +147,8 @@ def _certificate(problem: Problem, seen: Survey, chains: Chains) -> Certificate:
     label = problem.graph.label
     worst = None
     if seen.worst is not None:
-        source, target, epsilon = seen.worst
-        worst = WorstEdge(label(source), label(target), epsilon, seen.slack)
+        source, target, *allowed = seen.worst
+        worst = rule_of(problem.notion).worst(label(source), label(target), *allowed, seen.slack)
     private = _holds_everywhere(problem, seen)
     shortfall = f"{chains.fault} (dataset {shown(label(chains.dataset))})" if chains.fault else ""
     if not private:
@@ -184,8 +178,7 @@ def _other_datasets(problem: Problem, mechanism: Claim) -> list[Fault]:
 def _columns(problem: Problem, mechanism: Claim) -> tuple[Floats, Mask, Indices]:
     """The numbers of a mechanism as 64-bit floats, booleans and integers, one for each dataset, or a refusal."""
     require_problem(problem)
-    if problem.notion.name != PURE:
-        raise UsageError(f"no proof is known for the notion {problem.notion.name!r}", f"verify knows {PURE!r}")
+    rule_of(problem.notion)  # or a refusal
     size, faults = problem.graph.size, _other_datasets(problem, mechanism)
     given = {name: getattr(mechanism, name, None) for name in ("coordinates", "pinned", "links")}
     arrays = {name: np.asarray(values) for name, values in given.items()}

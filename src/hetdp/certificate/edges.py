@@ -1,8 +1,10 @@
-"""Goes through every edge of a space and says, exactly, whether p is private on it.
+"""Goes through every edge of a space and says, exactly, whether p is private on it: notions that add to z.
 
-An arc from u to v is private when p(v) ≤ e^ε p(u) and 1 − p(u) ≤ e^ε (1 − p(v)); both directions of each edge are
-gone through. Where both ends lie on one side of ½ this is z(v) ≤ z(u) + ε. Where z(u) < 0 < z(v), that inequality is
-still enough (the definition allows more there), so only arcs that fail it need the enclosures.
+Gaussian privacy, where z is the probit of p, and bounded range, where z is its logit, ask of an arc from u to v for
+z(v) ≤ z(u) + μ and no more. Pure ε, where z is the Laplace coordinate, needs a second look at p = ½. There the arc is
+private when p(v) ≤ e^ε p(u) and 1 − p(u) ≤ e^ε (1 − p(v)). Where both ends lie on one side of ½ this is
+z(v) ≤ z(u) + ε. Where z(u) < 0 < z(v), that inequality is still enough (the definition allows more there), so only arcs
+that fail it need the enclosures. Both directions of each edge are gone through.
 """
 
 from __future__ import annotations
@@ -23,14 +25,17 @@ from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Space
 
 @dataclass
 class Survey:
-    """What was seen: counts, the arc with the least slack, and the ε of each dataset's link."""
+    """What was seen: counts, the arc with the least slack and what it allows, and what each dataset's link allows.
 
-    link_epsilon: Any
+    `links` holds NaN for a dataset whose link follows no edge.
+    """
+
+    links: Any
     arcs: int = 0
     enclosed: int = 0
     violations: int = 0
     slack: float = np.inf
-    worst: tuple[int, int, float] | None = None
+    worst: tuple[Any, ...] | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, arcs: int, enclosed: int, violations: int) -> None:
@@ -42,16 +47,18 @@ class Survey:
 
     def offer(self, block: EdgeBlock, at: int, slack: float) -> None:
         """A candidate for the worst arc; of equals the first one stays, whatever the threads do."""
-        place = int(block.source[at]), int(block.target[at]), float(block.parameters[0][at])
+        own = block.parameters[::2]  # of a parameter for each direction, that of this one
+        place = int(block.source[at]), int(block.target[at]), *(float(column[at]) for column in own)
         with self.lock:
             if self.worst is None or (slack, place) < (self.slack, self.worst):
                 self.slack, self.worst = slack, place
 
 
-def survey(space: Space, z: Floats, links: Indices) -> Survey:
-    """Looks at every arc of the space."""
-    seen = Survey(link_epsilon=np.full(space.size, np.nan))
-    scan_block = _compiled_scan(z, links, seen) if space.arc_count > SMALL else _plain_scan(z, links, seen)
+def survey(space: Space, z: Floats, links: Indices, halved: bool) -> Survey:
+    """Looks at every arc of the space; `halved`: p = ½ is special, as it is for pure ε."""
+    seen = Survey(links=np.full(space.size, np.nan))
+    scan_with = _compiled_scan if space.arc_count > SMALL else _plain_scan
+    scan_block = scan_with(z, links, seen, halved)
 
     def look(block: EdgeBlock) -> None:
         doubtful = np.empty(len(block.source), dtype=np.int64)
@@ -65,30 +72,30 @@ def survey(space: Space, z: Floats, links: Indices) -> Survey:
             _offer_across(block, z, seen)
 
     spread(look, space.edge_blocks(), space.arc_count)
-    seen.link_epsilon = np.asarray(seen.link_epsilon)
+    seen.links = np.asarray(seen.links)
     return seen
 
 
 Scan = Callable[[EdgeBlock, Indices], tuple[float, int, float, int, int]]
 
 
-def _compiled_scan(z: Floats, links: Indices, seen: Survey) -> Scan:
+def _compiled_scan(z: Floats, links: Indices, seen: Survey, halved: bool) -> Scan:
     scan_arcs = load_whole("hetdp.certificate.compiled").scan_arcs
 
     def scan_block(block: EdgeBlock, doubtful: Indices) -> Any:
         with np.errstate(all="ignore"):  # matters only where the compiler is switched off
-            return scan_arcs(block.source, block.target, block.parameters[0], z, links, seen.link_epsilon, doubtful)
+            return scan_arcs(block.source, block.target, block.parameters[0], z, links, seen.links, doubtful, halved)
 
     return scan_block
 
 
-def _plain_scan(z: Floats, links: Indices, seen: Survey) -> Scan:
+def _plain_scan(z: Floats, links: Indices, seen: Survey, halved: bool) -> Scan:
     values, neighbours = z.tolist(), links.tolist()
-    seen.link_epsilon = seen.link_epsilon.tolist()
+    seen.links = seen.links.tolist()
 
     def scan_block(block: EdgeBlock, doubtful: Indices) -> Any:
         source, target, epsilon = (part.tolist() for part in (block.source, block.target, block.parameters[0]))
-        return scan.scan_arcs(source, target, epsilon, values, neighbours, seen.link_epsilon, doubtful)
+        return scan.scan_arcs(source, target, epsilon, values, neighbours, seen.links, doubtful, halved)
 
     return scan_block
 

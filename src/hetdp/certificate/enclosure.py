@@ -41,17 +41,17 @@ def crossing_holds(z_source: Floats, z_target: Floats, epsilon: Floats) -> tuple
     with np.errstate(over="ignore"):  # an infinite scale leaves every arc to the enclosures
         scale = 1.0 + np.abs(z_source) + np.abs(z_target) + epsilon
     close = np.flatnonzero(np.abs(slack) <= FILTER * scale)
-    like = _first_alike(slack, close, z_source, z_target, epsilon)
+    like = first_alike(slack, close, z_source, z_target, epsilon)
     leaders = np.flatnonzero(like == np.arange(len(close)))
     chosen = close[leaders]
     arcs = zip(z_source[chosen].tolist(), z_target[chosen].tolist(), epsilon[chosen].tolist(), strict=True)
-    with _precision():
+    with precision():
         holds[chosen] = [_holds(*arc) for arc in arcs]
     holds[close] = holds[close[like]]
     return holds, slack
 
 
-def _first_alike(slack: Floats, close: Indices, *columns: Floats) -> Indices:
+def first_alike(slack: Floats, close: Indices, *columns: Floats) -> Indices:
     """For each close arc one with the very same numbers: people often share an ε, and datasets a value."""
     _, first, group = np.unique(slack[close], return_index=True, return_inverse=True)
     like = first[group]
@@ -75,7 +75,7 @@ def _holds(z_source: float, z_target: float, epsilon: float) -> bool:
 
 def crossing_gap(parent: float, child: float, epsilon: float, parent_gap: float) -> float:
     """How far the child stays below the exact bound of a crossing link whose parent may be raised by its own gap."""
-    with _precision():
+    with precision():
         for bits in FINER:
             ctx.prec = bits
             gap = _bound(arb(parent) + parent_gap, arb(epsilon)) - child
@@ -92,7 +92,7 @@ def _bound(start: arb, epsilon: arb) -> arb:
 
 
 @contextmanager
-def _precision() -> Iterator[None]:
+def precision() -> Iterator[None]:
     """The library's precision is one for all threads: one of them sets it at a time, and puts it back."""
     with _lock:
         before = ctx.prec

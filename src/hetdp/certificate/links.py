@@ -2,7 +2,7 @@
 
 "Some neighbour is tight" would not do, since two datasets can hold each other up; so the links must form no cycle.
 All values here are signed so that larger is better: z where the answer is 1, −z where it is 2. Values never fall along
-a link, so a cycle could only run through links between equal values.
+a link, so a cycle could only run through links between equal values. This is for the notions that add to z.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Tally:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Chains:
+def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved: bool) -> Chains:
     """Checks every link by itself, then that no cycle is among them, then bounds the gaps along the chains.
 
     Args:
@@ -60,8 +60,9 @@ def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Cha
         pinned: where chains may end.
         links: for each free dataset the neighbour that holds it down.
         epsilon: ε of each dataset's link, NaN where the space has no such edge.
+        halved: whether p = ½ is special, as it is for pure ε.
     """
-    seen = _scan(better, pinned, links, epsilon)
+    seen = _scan(better, pinned, links, epsilon, halved)
     above, ties = (np.concatenate([np.empty(0, dtype=np.int64), *found]) for found in (seen.crossings, seen.ties))
     room = CROSSING_ULPS * np.spacing(better[above])
     seen.loose += above[crossing_holds(better[links[above]], better[above] + room, epsilon[above])[0]].tolist()
@@ -77,7 +78,7 @@ def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Cha
     return Chains("", gap=plain + max([*passed_on, float(np.max(room, initial=0.0))]))
 
 
-def _scan(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Tally:
+def _scan(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved: bool) -> Tally:
     seen, columns = Tally(), (better, pinned, links, epsilon)
     scan_links: Callable[..., Any] = scan.scan_links
     if len(better) > SMALL:
@@ -90,7 +91,7 @@ def _scan(better: Floats, pinned: Mask, links: Indices, epsilon: Floats) -> Tall
         ties, crossings = np.empty(stop - start, dtype=np.int64), np.empty(stop - start, dtype=np.int64)
         counts, gaps = np.zeros(scan.RISES), np.zeros(scan.RISES)
         with np.errstate(all="ignore"):  # matters only where the compiler is switched off
-            missing, loose, tied, crossed = scan_links(start, stop, *columns, ties, crossings, counts, gaps)
+            missing, loose, tied, crossed = scan_links(start, stop, *columns, ties, crossings, counts, gaps, halved)
         with seen.lock:
             seen.missing += [missing] * (missing >= 0)
             seen.loose += [loose] * (loose >= 0)

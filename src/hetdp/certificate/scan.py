@@ -1,5 +1,8 @@
 """The two loops of the verifier, in plain arithmetic: over arcs, for privacy, and over links, for optimality.
 
+They serve every notion with one number for each edge that is added to z. With `halved`, as for pure ε, sums are the
+whole truth on either side of p = ½ only, and what crosses it is left to others; without, they are so everywhere.
+
 They run as they are on the lists of a small problem, and compiled on the arrays of a large one (`compiled.py`). All
 arithmetic is on floats, and exact: the error of a sum is itself a float, found by Knuth's two-sum.
 """
@@ -14,9 +17,9 @@ RISES = 2100
 
 
 def scan_arcs(
-    source: Any, target: Any, epsilon: Any, z: Any, links: Any, link_epsilon: Any, doubtful: Any
+    source: Any, target: Any, epsilon: Any, z: Any, links: Any, link_epsilon: Any, doubtful: Any, halved: bool
 ) -> tuple[float, int, float, int, int]:
-    """Goes through arcs u → v and decides z(v) ≤ z(u) + ε, which is privacy on one side of ½ and enough across it.
+    """Goes through arcs u → v and decides z(v) ≤ z(u) + ε, which is privacy, or enough for it (`halved`, across ½).
 
     Notes the ε of every dataset's link in `link_epsilon`, and the arcs that fail the test across ½ in `doubtful`.
 
@@ -33,7 +36,7 @@ def scan_arcs(
         slack = total - z[v]
         if slack > 0.0 and slack >= least:
             continue
-        if z[u] < 0.0 and z[v] > 0.0:
+        if halved and z[u] < 0.0 and z[v] > 0.0:
             if slack > 0.0:
                 across = min(across, slack)
             else:
@@ -63,11 +66,13 @@ def scan_links(
     crossings: Any,
     counts: Any,
     gaps: Any,
+    halved: bool,
 ) -> tuple[int, int, int, int]:
     """Goes through datasets and checks that the link of each free one is tight: no larger float would fit below it.
 
-    Notes the datasets as good as their link in `ties`, and those whose link crosses ½, undecided, in `crossings`. A
-    link with a gap (exact bound minus value) is counted in the class of its rise, with the largest gap of the class.
+    Notes the datasets as good as their link in `ties`, and those whose link crosses ½, undecided, in `crossings` (if
+    `halved`). A link with a gap (exact bound minus value) is counted in the class of its rise, with the largest gap of
+    the class.
 
     Returns:
         The first dataset without a link (−1: none), the first with a loose one, how many ties, how many crossings.
@@ -84,7 +89,7 @@ def scan_links(
         if not low < high:
             ties[tied] = dataset
             tied += 1
-        if low < 0.0 and high > 0.0:
+        if halved and low < 0.0 and high > 0.0:
             crossings[crossed] = dataset
             crossed += 1
             continue

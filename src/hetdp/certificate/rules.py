@@ -1,0 +1,52 @@
+"""Which proof belongs to which notion of privacy: the one place that knows them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from hetdp.certificate import chains, directed, edges, links
+from hetdp.certificate.worst import (
+    AnyWorstEdge,
+    WorstApproximateEdge,
+    WorstDirectedEdge,
+    WorstEdge,
+    WorstGaussianEdge,
+)
+from hetdp.errors import UsageError
+
+
+class Rule(NamedTuple):
+    """How a notion is proved.
+
+    Attributes:
+        survey: looks at every arc (privacy).
+        follow: looks at every chain of links (optimality).
+        worst: what the edge with the least slack is called.
+    """
+
+    survey: Callable[..., edges.Survey]
+    follow: Callable[..., links.Chains]
+    worst: Callable[..., AnyWorstEdge]
+
+
+def _added(halved: bool, worst: Callable[..., AnyWorstEdge]) -> Rule:
+    return Rule(partial(edges.survey, halved=halved), partial(links.follow, halved=halved), worst)
+
+
+RULES = {
+    "pure": _added(True, WorstEdge),
+    "bounded-range": _added(False, WorstEdge),
+    "gaussian": _added(False, WorstGaussianEdge),
+    "directed": Rule(directed.survey_directed, chains.follow_directed, WorstDirectedEdge),
+    "approximate": Rule(directed.survey_directed, chains.follow_directed, WorstApproximateEdge),
+}
+
+
+def rule_of(notion: Any) -> Rule:
+    """The proof for a notion, or a refusal."""
+    if notion.name not in RULES:
+        known = ", ".join(repr(name) for name in RULES)
+        raise UsageError(f"no proof is known for the notion {notion.name!r}", f"verify knows {known}")
+    return RULES[notion.name]

@@ -1,0 +1,239 @@
+"""verify on directed ε and δ, arc by arc, against the definition at high precision."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from flint import arb
+
+import hetdp
+from hetdp.certificate.directed import Judgement, judge
+from tests.certificate.claims import claim, up
+from tests.certificate.notions import below, comparison, private_arc, problem_of, twice
+from tests.theory.exact import precision
+
+HALF = 0.5
+LN2 = math.log(2.0)
+ENDS = [0.0, 1.0, -1.0, 40.0, -40.0, 800.0, -800.0, 1e5, -1e5, 5e-324, -5e-324, math.inf, -math.inf, LN2, -LN2]
+EPSILONS = [0.0, 5e-324, 1e-320, 1e-12, 0.5, LN2, 1.0, 40.0, 800.0, 1e5, math.inf]
+DELTAS = [0.0, 5e-324, 1e-310, 1e-300, 1e-15, 1e-6, 0.25, HALF, up(HALF, -1), up(HALF), 1.0 - 2**-53]
+
+
+def judged(points: list[tuple[float, ...]]) -> Judgement:
+    a, b, epsilon, delta = np.array(points).T
+    return judge(a, b, epsilon, delta)
+
+
+def agree(points: list[tuple[float, ...]]) -> int:
+    """Every verdict is that of the definition; how many hold."""
+    found = judged(points)
+    exact = [comparison(*point) for point in points]
+    wrong = [point for point, one, other in zip(points, found.holds.tolist(), exact, strict=True) if one != other]
+    assert wrong == []
+    assert ((found.slack >= 0.0) == found.holds).all()
+    return sum(exact)
+
+
+def test_every_mixture_of_special_values_is_decided_as_the_definition_says():
+    points = [(a, b, e, d) for a in ENDS for b in ENDS for e in EPSILONS for d in DELTAS]
+    assert 2000 < agree(points) < len(points) - 2000
+
+
+def around(exact: arb) -> list[float]:
+    nearest = float(exact.mid())
+    return [up(nearest, k) for k in (-2, -1, 0, 1, 2)]
+
+
+def tight(rng: random.Random) -> list[tuple[float, ...]]:
+    """Comparisons within two floats of equality, whichever of the four numbers is the one that was chosen last."""
+    b = rng.choice(
+        [-(10 ** rng.uniform(-12, 2.9)), 10 ** rng.uniform(-12, 2), rng.uniform(-3, 3), -rng.uniform(0, 745)]
+    )
+    epsilon = rng.choice([10 ** rng.uniform(-12, 0.5), rng.uniform(0, 3), abs(b), 0.0, abs(b) * rng.uniform(0.5, 1.0)])
+    delta = rng.choice([0.0, 10 ** rng.uniform(-12, -0.3), 10 ** rng.uniform(-323, -1), rng.random()])
+    with precision(1600):
+        top = arb(epsilon).exp() * twice(b) + 2 * arb(delta)
+        if top >= 2 or top <= 0:
+            return []
+        a = top.log() if top <= 1 else -(2 - top).log()
+        points = [(value, b, epsilon, delta) for value in around(a)]
+        if points[2][0] > b:
+            value = points[2][0]
+            more = twice(value) - 2 * arb(delta)
+            points += [(value, b, x, delta) for x in around((more / twice(b)).log()) if x >= 0.0] if more > 0 else []
+    return points
+
+
+def test_comparisons_within_a_float_of_equality_are_decided_exactly():
+    rng = random.Random(5)
+    points = [point for _ in range(3000) for point in tight(rng)]
+    assert len(points) > 15_000
+    assert 5000 < agree(points) < len(points) - 5000
+
+
+def test_random_comparisons_are_decided_exactly():
+    rng = random.Random(6)
+
+    def size() -> float:
+        return rng.choice([0.0, 10 ** rng.uniform(-320, 3), 10 ** rng.uniform(-3, 1), math.inf])
+
+    points = [
+        (size() * rng.choice([1, -1]), size() * rng.choice([1, -1]), size(), 10 ** rng.uniform(-330, -1e-9))
+        for _ in range(8000)
+    ]
+    assert 1000 < agree(points) < 7000
+
+
+EQUAL = [
+    (math.inf, -1.0, 1.0, HALF),
+    (math.inf, -800.0, 800.0, HALF),
+    (math.inf, 0.0, 0.0, HALF),
+    (0.0, -math.inf, 3.0, HALF),
+    (-math.inf, -math.inf, 0.0, 0.0),
+    (math.inf, math.inf, 0.0, 0.0),
+    (0.25, 0.25, 0.0, 0.0),
+    (-0.25, -0.75, 0.5, 0.0),
+    (-1e5, -1e5 - 0.5, 0.5, 0.0),
+    (-1e308, -1.5e308, 5e307, 0.0),
+]
+
+
+@pytest.mark.parametrize("point", EQUAL)
+def test_equality_is_private_and_one_float_more_is_not(point):
+    a, b, epsilon, delta = point
+
+    def holds(*each: float) -> bool:
+        return bool(judged([each]).holds[0])
+
+    assert holds(*point)
+    assert delta == 0.0 or not holds(a, b, epsilon, up(delta, -1))
+    assert a == math.inf or a == -math.inf or not holds(up(a), b, epsilon, delta)
+    assert b in (math.inf, -math.inf) or not holds(a, up(b, -1), epsilon, delta)
+    assert epsilon == 0.0 or b == -math.inf or not holds(a, b, up(epsilon, -1), delta)
+
+
+DEEP = [
+    (-1e308, -math.inf, 1.0, 5e-324, True),
+    (-744.0, -math.inf, 1.0, 5e-324, True),
+    (-743.0, -math.inf, 1.0, 5e-324, False),
+    (-800.0, -1e6, 0.0, 1e-320, True),
+    (-800.0, -1e6, 0.0, 0.0, False),
+    (1e308, 1e3, 0.0, 0.0, False),
+    (1e308, 1e3, 5e-324, 0.0, True),
+    (1e308, 7e2, 5e-324, 0.0, False),
+    (1e308, 7e2, 1e-320, 5e-324, False),
+    (1e308, 1e3, 0.0, 1e-300, True),
+    (math.inf, -1.7e308, 1.7e308, 0.0, False),
+    (math.inf, -1.6e308, 1.7e308, 0.0, True),
+    (math.inf, -1.0, 1.7e308, 0.0, True),
+    (math.inf, -math.inf, 1.7e308, 1.0 - 2**-53, False),
+    (math.inf, -math.inf, math.inf, 0.0, True),
+    (up(0.0), -math.inf, 1.0, HALF, False),
+    (up(0.0), 0.0, 0.0, 0.0, False),
+    (up(0.0), 0.0, 0.0, 5e-324, True),
+    (up(0.0), 0.0, 5e-324, 0.0, True),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "epsilon", "delta", "expected"), DEEP)
+def test_deep_tails_and_the_smallest_numbers(a, b, epsilon, delta, expected):
+    found = judged([(a, b, epsilon, delta)])
+    assert (bool(found.holds[0]), bool(found.slack[0] >= 0.0)) == (expected, expected)
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("notion", ["directed", "approximate"])
+def test_verdict_count_and_worst_edge_on_graphs(notion, seed):
+    rng = np.random.default_rng(seed)
+    size = 8
+    source, target = np.triu_indices(size, 1)
+    columns = [rng.uniform(0.0, 2.5, len(source)) for _ in range(2)]
+    one_way = rng.random(len(source)) < 0.2
+    columns[0][one_way] = math.inf
+    if notion == "approximate":
+        columns += [
+            np.where(rng.random(len(source)) < 0.3, 0.0, 10 ** rng.uniform(-6, -0.5, len(source))) for _ in "12"
+        ]
+    z = rng.normal(0.0, 0.8, size)
+    problem = problem_of(notion, source, target, columns, np.ones(size, np.int8))
+    certificate = hetdp.verify(problem, claim(z))
+    arcs = {}
+    block = next(problem.graph.edge_blocks())
+    deltas = block.parameters[2] if notion == "approximate" else np.zeros(len(block.source))
+    columns = (block.source.tolist(), block.target.tolist(), block.parameters[0], deltas)
+    for u, v, epsilon, delta in zip(*columns, strict=True):
+        arcs[u, v] = private_arc(z[u], z[v], float(epsilon), float(delta)), slack(z[u], z[v], epsilon, delta)
+    assert certificate.violations == sum(not holds for holds, _ in arcs.values())
+    assert certificate.private == all(holds for holds, _ in arcs.values())
+    assert certificate.edges == len(source)
+    least = min(value for _, value in arcs.values())
+    worst = certificate.worst_edge
+    assert certificate.slack == worst.slack == pytest.approx(least, abs=1e-12)
+    assert arcs[worst.source, worst.target][1] == pytest.approx(least, abs=1e-12)
+
+
+def slack(source: float, target: float, epsilon: float, delta: float) -> float:
+    """ε minus log((Pr at source − δ) / Pr at target), the larger of both answers."""
+
+    def needed(a: float, b: float) -> float:
+        p, q = (0.5 * math.exp(z) if z <= 0.0 else 1.0 - 0.5 * math.exp(-z) for z in (a, b))
+        return math.log((p - delta) / q) if p > delta else -math.inf
+
+    return float(epsilon - max(needed(source, target), needed(-source, -target)))
+
+
+def test_only_the_own_direction_counts():
+    """ε from 0 to 1 is 0.5 and from 1 to 0 none: p may fall from 1 to 0 by any factor, not rise."""
+    problem = problem_of("directed", [0], [1], [[0.5], [math.inf]], [1, 1])
+    assert hetdp.verify(problem, claim([-1.0, -0.5])).private
+    assert not hetdp.verify(problem, claim([-0.5, -1.0 - 1e-9])).private
+    assert hetdp.verify(problem, claim([-math.inf, -1.0])).private  # p may rise from 0, if 1 − p falls by little
+    assert not hetdp.verify(problem, claim([-math.inf, 1.0])).private
+    assert hetdp.verify(problem, claim([-3.0, -0.1])).violations == 1  # answer 2: 1 − p falls by more than e^−0.5
+    assert hetdp.verify(problem, claim([-3.0, -2.0])).private
+
+
+def partition_selection(epsilon: float, delta: float, length: int) -> list[float]:
+    """z of π(n) = min(e^ε π(n − 1) + δ, 1 − e^−ε(1 − π(n − 1) − δ), 1), π(0) = 0, each rounded down from the last."""
+    found = [-math.inf]
+    with precision(400):
+        for _ in range(length):
+            last, w = twice(found[-1]) / 2, arb(epsilon).exp()
+            found.append(below((w * last + delta).min(1 - (1 - last - delta) / w).min(arb(1))))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "length"), [(0.5, 1e-6, 60), (1.0, 1e-3, 14), (0.1, 0.05, 30), (0.0, 0.125, 8)]
+)
+def test_optimal_partition_selection_is_private_and_optimal_and_a_bit_more_is_not(epsilon, delta, length):
+    z = partition_selection(epsilon, delta, length)
+    steps = np.arange(length)
+    problem = problem_of("approximate", steps, steps + 1, [[epsilon], [epsilon], [delta], [delta]], np.ones(length + 1))
+    links, pinned = np.arange(length + 1) - 1, np.arange(length + 1) == 0
+    certificate = hetdp.verify(problem, claim(z, pinned, links))
+    assert certificate.private
+    assert certificate.optimal
+    assert 0.0 < certificate.gap < 1e-11
+    assert z[-1] > 10.0
+    for at in range(1, length + 1):
+        if z[at] < math.inf:
+            more = list(z)
+            more[at] = z[at] + 64 * max(math.ulp(z[at]), 2.0**-52 * math.exp(z[at]))
+            refuted = hetdp.verify(problem, claim(more))
+            assert not refuted.private
+            assert refuted.slack < 0.0
+
+
+def test_a_certificate_with_delta_reads_as_a_sentence():
+    problem = problem_of("approximate", [0], [1], [[0.5], [0.5], [1e-6], [1e-6]], [1, 1])
+    bad = hetdp.verify(problem, claim([-1.0, -3.0]))
+    assert str(bad).startswith(
+        "NOT PRIVATE: 1 violation in 1 edge; the worst is 0 to 1, ε = 0.5, δ = 1e-06, slack -1.5"
+    )
+    assert bad.worst_edge._asdict().keys() == {"source", "target", "epsilon", "delta", "slack"}
+    good = hetdp.verify(problem, claim([-1.0, -1.25]))
+    assert str(good).startswith("private on its one edge (0 by the full formula, least slack 2.5e-01)")
