@@ -71,7 +71,7 @@ def test_the_step_grows_with_each_parameter(notion):
 
 @DIRECTED
 def test_the_step_is_close_to_the_exact_bound(notion):
-    """In p: relative up to ½, absolute above. A float of size z knows p to z·2⁻⁵² only, so deep tails have more room."""
+    """In p: relative up to ½, absolute above. A float of size z knows p to z·2⁻⁵² only, so deep tails have room."""
     for edge in points.edges(notion.name, 80):
         for z in points.labels(edge, (0,)):
             bound = notion.step(z, *edge)
