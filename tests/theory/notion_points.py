@@ -18,7 +18,8 @@ EVERYWHERE = [
 
 def epsilon(rng: random.Random) -> float:
     odd = [0.0, 5e-324, 1e-295, NEGLIGIBLE, 1e-250, 1e-17, LN_2, nudged(LN_2, 1), 50.0, 700.0, 1e4]
-    return rng.choice([rng.choice(odd), 10 ** rng.uniform(-12, 3), 10 ** rng.uniform(-3, 1), rng.random()])
+    inexact = rng.uniform(LN_2, 2 * LN_2)  # z + ε at ln 2 is rounded for these
+    return rng.choice([rng.choice(odd), inexact, 10 ** rng.uniform(-12, 3), 10 ** rng.uniform(-3, 1), rng.random()])
 
 
 def either(rng: random.Random) -> float:
