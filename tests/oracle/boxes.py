@@ -35,7 +35,7 @@ class Boxes:
         given = ~np.isnan(self.pins)
         most = np.where(given, self.pins, np.where(self.ones, 1.0, errors))
         least = np.where(given, self.pins, np.where(self.ones, 1.0 - errors, 0.0))
-        return (self.closed_downward(most) >= least - 1e-13).all(axis=1)
+        return np.asarray((self.closed_downward(most) >= least - 1e-13).all(axis=1))
 
     def closed_downward(self, p: np.ndarray) -> np.ndarray:
         """The greatest private p nowhere above the given one, by relaxing all edges as often as there are datasets."""

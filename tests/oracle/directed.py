@@ -45,6 +45,10 @@ def random_delta(rng: random.Random) -> float:
     return rng.choice([0.0, 0.0, 1e-6, rng.uniform(0, 0.05), rng.uniform(0, 0.4), 1.0 if rng.random() < 0.3 else 0.0])
 
 
+def no_delta(rng: random.Random) -> float:
+    return 0.0
+
+
 def directed_problems(seed: int, count: int, max_size: int = 7, boundary: bool = False) -> Iterator[DirectedProblem]:
     """Random problems; with pins on the boundary and some more, or with a few pins anywhere in every other one."""
     rng = random.Random(seed)
@@ -52,9 +56,11 @@ def directed_problems(seed: int, count: int, max_size: int = 7, boundary: bool =
         size = rng.randint(2, max_size)
         pairs = random_edges(rng, size, rng.choice([0.25, 0.45, 0.8]))
         edges = tuple((u, v, random_epsilon(rng)) for u, v in pairs)
-        answers = random_answers(rng, size) if number % 3 else {v: rng.choice((1, 2)) for v in range(size)}
-        with_delta = number % 4 > 0
-        more = tuple((random_epsilon(rng), *((random_delta(rng) if with_delta else 0.0) for _ in "12")) for _ in edges)
+        answers: dict[Hashable, int] = {v: rng.choice((1, 2)) for v in range(size)}
+        if number % 3:
+            answers = random_answers(rng, size)
+        delta = random_delta if number % 4 else no_delta
+        more = tuple((random_epsilon(rng), delta(rng), delta(rng)) for _ in edges)
         problem = DirectedProblem(edges, answers, {}, more)
         p = problem.closed_downward({v: rng.uniform(0.02, 0.98) for v in answers})
         p = {v: 0.05 + 0.9 * x for v, x in p.items()}  # with room to spare

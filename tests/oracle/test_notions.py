@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,9 @@ SIZE, COUNT = 6, 150
 def problem_of(small: DirectedProblem) -> hetdp.Problem:
     source, target, epsilon = ([edge[i] for edge in small.edges] for i in range(3))
     back, delta, delta_back = ([more[i] for more in small.more] for i in range(3))
-    columns = {"epsilon_back": back} | ({"delta": delta, "delta_back": delta_back} if any(delta + delta_back) else {})
+    columns: dict[str, Any] = {"epsilon_back": back} | (
+        {"delta": delta, "delta_back": delta_back} if any(delta + delta_back) else {}
+    )
     graph = hetdp.DatasetGraph.from_edges(source, target, epsilon, datasets=small.datasets, **columns)
     return hetdp.Problem(graph, small.answers)
 
