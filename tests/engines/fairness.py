@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -11,8 +11,9 @@ import hetdp
 from hetdp.engines.contract import Growth
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.mechanism import Mechanism
-from hetdp.theory.pure import PURE, across, meet, step
-from tests.engines.growths import EPSILON, graph_from, random_graph
+from hetdp.theory.notion import Notion
+from hetdp.theory.pure import PURE
+from tests.engines.growths import EPSILON, Search, edge_between, graph_from, grown, random_graph
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Fair:
     graph: hetdp.DatasetGraph
     answers: np.ndarray
     pins: np.ndarray | None = None
+    notion: Notion = PURE
 
     @property
     def pinned(self) -> np.ndarray:
@@ -29,14 +31,14 @@ class Fair:
 
 
 def settled(engine: str, fair: Fair) -> Growth:
-    chosen = engine_for(engine, fair.graph, PURE, "settle")
+    chosen = engine_for(engine, fair.graph, fair.notion, "settle")
     assert chosen.name == engine
-    return chosen.settle(fair.graph, PURE, fair.answers, fair.pins)
+    return chosen.settle(fair.graph, fair.notion, fair.answers, fair.pins)
 
 
 def mechanism_of(fair: Fair, labels: np.ndarray) -> Mechanism:
     """The labels as a mechanism without links."""
-    problem = hetdp.Problem(fair.graph, fair.answers)
+    problem = hetdp.Problem(fair.graph, fair.answers, fair.notion.name)
     z = np.where(fair.answers == 1, labels, -labels) + 0.0
     return Mechanism(problem, z, fair.pinned, np.full(fair.graph.size, -1))
 
@@ -57,19 +59,19 @@ def random_answers(rng: np.random.Generator, size: int) -> np.ndarray:
     return np.where(rng.random(size) < 0.1, 2, 1)
 
 
-def random_fair(seed: int, shape, sizes, size: int = 80) -> Fair:
+def random_fair(seed: int, shape, sizes, size: int = 80, notion: Notion = PURE) -> Fair:
     rng = np.random.default_rng(seed)
-    graph = random_graph(rng, shape, sizes, size)
-    return Fair(graph, random_answers(rng, graph.size))
+    graph = random_graph(rng, shape, sizes, size, notion)
+    return Fair(graph, random_answers(rng, graph.size), notion=notion)
 
 
 def with_pins(fair: Fair, seed: int, share: float = 0.1) -> Fair:
     """Some values of a private mechanism, on either side of ½."""
     rng = np.random.default_rng(seed)
     start = rng.normal(0, rng.choice([0.3, 3.0]), fair.graph.size)
-    z = engine_for("reference", fair.graph, PURE, "grow").grow(fair.graph, PURE, start).labels
+    z = grown("reference", Search(fair.graph, start, notion=fair.notion)).labels
     pinned = rng.random(fair.graph.size) < share
-    return Fair(fair.graph, fair.answers, np.where(pinned, np.where(fair.answers == 1, z, -z), np.nan))
+    return replace(fair, pins=np.where(pinned, np.where(fair.answers == 1, z, -z), np.nan))
 
 
 def assert_links_prove(fair: Fair, growth: Growth) -> None:
@@ -80,12 +82,11 @@ def assert_links_prove(fair: Fair, growth: Growth) -> None:
     met = np.zeros(len(links), np.bool_)
     for dataset in np.flatnonzero(bound).tolist():
         link = int(links[dataset])
-        targets, (row,) = fair.graph.neighbours(dataset)
-        epsilon = float(row[np.flatnonzero(targets == link)[0]])
+        edge, notion = edge_between(fair.graph, link, dataset), fair.notion
         same = fair.answers[dataset] == fair.answers[link]
         met[dataset] = not same and links[link] == dataset
-        allowed = meet(epsilon) if met[dataset] else (step if same else across)(float(labels[link]), epsilon)
-        assert labels[dataset] == allowed
+        offer = notion.step if same else notion.across
+        assert labels[dataset] == (notion.meet(*edge) if met[dataset] else offer(float(labels[link]), *edge))
     ends = np.where(bound & ~met, links, np.arange(len(links)))
     for _ in range(len(links).bit_length()):
         ends = ends[ends]

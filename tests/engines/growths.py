@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.engines.contract import Role
+from hetdp.engines.contract import Growth, Role
+from hetdp.engines.registry import engine_for
+from hetdp.theory.notion import Notion
+from hetdp.theory.pure import PURE
 
 Pairs = tuple[np.ndarray, np.ndarray]
 
@@ -23,6 +26,7 @@ class Search:
     labels: np.ndarray
     roles: np.ndarray | None = None
     active: np.ndarray | None = None
+    notion: Notion = PURE
 
 
 def path(rng: np.random.Generator, size: int) -> Pairs:
@@ -100,10 +104,17 @@ def graph_from(source: np.ndarray, target: np.ndarray, epsilon: np.ndarray, size
     return hetdp.DatasetGraph.from_edges(source, target, epsilon, datasets=range(size), duplicates="min")
 
 
-def random_graph(rng: np.random.Generator, shape, sizes, size: int) -> hetdp.DatasetGraph:
+def random_graph(rng: np.random.Generator, shape, sizes, size: int, notion: Notion = PURE) -> hetdp.DatasetGraph:
     source, target = shape(rng, size)
     datasets = max(size, int(max(source.max(initial=0), target.max(initial=0))) + 1) + 2  # two of them isolated
-    return graph_from(source, target, sizes(rng, len(source)), datasets)
+    columns = {name: (deltas if name.startswith("delta") else sizes)(rng, len(source)) for name in notion.parameters}
+    return hetdp.DatasetGraph.from_edges(source, target, datasets=range(datasets), duplicates="min", **columns)
+
+
+def deltas(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Nothing, next to nothing, a little, much, and all."""
+    drawn = np.where(rng.random(count) < 0.5, 10.0 ** rng.uniform(-18, -1, count), rng.random(count))
+    return np.where(rng.random(count) < 0.3, rng.choice([0.0, 0.0, 1e-300, 1e-12, 0.25, 0.5, 1.0], count), drawn)
 
 
 def random_labels(rng: np.random.Generator, size: int) -> np.ndarray:
@@ -121,11 +132,11 @@ def two_answers(rng: np.random.Generator, graph: hetdp.DatasetGraph, labels: np.
     return Search(graph, np.where(pinned, np.where(np.isinf(labels), 0.0, labels), math.inf), roles)
 
 
-def random_search(seed: int, shape, sizes, size: int = 120) -> Search:
+def random_search(seed: int, shape, sizes, size: int = 120, notion: Notion = PURE) -> Search:
     rng = np.random.default_rng(seed)
-    graph = random_graph(rng, shape, sizes, size)
+    graph = random_graph(rng, shape, sizes, size, notion)
     labels = random_labels(rng, graph.size)
-    return Search(graph, labels) if seed % 2 else two_answers(rng, graph, labels)
+    return replace(Search(graph, labels) if seed % 2 else two_answers(rng, graph, labels), notion=notion)
 
 
 EPSILON = st.one_of(
@@ -152,3 +163,59 @@ def searches(draw: st.DrawFn, max_size: int = 9) -> Search:
     pinned = hetdp.Problem(graph, answers).boundary_mask | extra
     roles = np.where(pinned, Role.PINNED, np.where(answers == 1, Role.FREE_1, Role.FREE_2)).astype(np.uint8)
     return Search(graph, np.where(pinned, labels, math.inf), roles)
+
+
+def grown(engine: str, search: Search) -> Growth:
+    chosen = engine_for(engine, search.graph, search.notion, "grow")
+    assert chosen.name == engine
+    return chosen.grow(search.graph, search.notion, search.labels, search.roles, search.active)
+
+
+def bits(labels: np.ndarray) -> list[int]:
+    assert labels.dtype == np.float64
+    return labels.view(np.int64).tolist()
+
+
+def takes_part(search: Search, source: int, target: int) -> bool:
+    return search.roles is None or bool(search.roles[source] != Role.PINNED or search.roles[target] != Role.PINNED)
+
+
+def fixed_point(search: Search) -> np.ndarray:
+    """Relaxes all edges until nothing changes: slower than any engine, and obvious."""
+    labels = (search.labels + 0.0).tolist()
+    arcs = [
+        (u, v, edge)
+        for block in search.graph.edge_blocks()
+        for u, v, *edge in zip(*(x.tolist() for x in (*block[:2], *block.parameters)), strict=True)
+        if takes_part(search, u, v)
+    ]
+    changed = True
+    while changed:
+        changed = False
+        for source, target, edge in arcs:
+            if (bound := search.notion.step(labels[source], *edge)) < labels[target]:
+                labels[target], changed = bound, True
+    return np.array(labels)
+
+
+def edge_between(graph: hetdp.DatasetGraph, source: int, target: int) -> list[float]:
+    """The parameters of the arc from one dataset to another."""
+    targets, parameters = graph.neighbours(source)
+    (at,) = np.flatnonzero(targets == target)
+    return [float(column[at]) for column in parameters]
+
+
+def assert_links_prove(search: Search, growth: Growth) -> None:
+    """Each label is its own start, or exactly the step from its link's label; and no chain runs in circles."""
+    labels, links = growth.labels, growth.links
+    own = links == -1
+    assert bits(labels[own]) == bits(search.labels[own] + 0.0)
+    for dataset in np.flatnonzero(~own).tolist():
+        link = int(links[dataset])
+        assert takes_part(search, link, dataset)
+        bound = search.notion.step(float(labels[link]), *edge_between(search.graph, link, dataset))
+        assert labels[dataset] == bound < search.labels[dataset]
+    ends = np.where(own, np.arange(len(links)), links)
+    for _ in range(len(links).bit_length()):
+        ends = ends[ends]
+    assert own[ends].all()

@@ -9,65 +9,25 @@ import pytest
 from hypothesis import given, settings
 
 import hetdp
-from hetdp.engines.contract import Growth, Role
-from hetdp.engines.registry import ENGINES, engine_for
-from hetdp.theory.pure import PURE, step
+from hetdp.engines.contract import Role
+from hetdp.engines.registry import ENGINES
+from hetdp.theory.pure import step
 from tests.engines import growths
-from tests.engines.growths import SHAPES, SIZES, Search, random_search, searches
+from tests.engines.growths import (
+    SHAPES,
+    SIZES,
+    Search,
+    assert_links_prove,
+    bits,
+    fixed_point,
+    grown,
+    random_search,
+    searches,
+)
 
 ENGINE = pytest.mark.parametrize("engine", list(ENGINES))
 SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 EPSILONS = pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__name__)
-
-
-def grown(engine: str, search: Search) -> Growth:
-    chosen = engine_for(engine, search.graph, PURE, "grow")
-    assert chosen.name == engine
-    return chosen.grow(search.graph, PURE, search.labels, search.roles, search.active)
-
-
-def bits(labels: np.ndarray) -> list[int]:
-    assert labels.dtype == np.float64
-    return labels.view(np.int64).tolist()
-
-
-def takes_part(search: Search, source: int, target: int) -> bool:
-    return search.roles is None or bool(search.roles[source] != Role.PINNED or search.roles[target] != Role.PINNED)
-
-
-def fixed_point(search: Search) -> np.ndarray:
-    """Relaxes all edges until nothing changes: slower than any engine, and obvious."""
-    labels = (search.labels + 0.0).tolist()
-    arcs = [
-        (int(u), int(v), float(e))
-        for block in search.graph.edge_blocks()
-        for u, v, e in zip(block.source, block.target, block.parameters[0], strict=True)
-        if takes_part(search, int(u), int(v))
-    ]
-    changed = True
-    while changed:
-        changed = False
-        for source, target, epsilon in arcs:
-            if (bound := step(labels[source], epsilon)) < labels[target]:
-                labels[target], changed = bound, True
-    return np.array(labels)
-
-
-def assert_links_prove(search: Search, growth: Growth) -> None:
-    """Each label is its own start, or exactly the step from its link's label; and no chain runs in circles."""
-    labels, links = growth.labels, growth.links
-    own = links == -1
-    assert bits(labels[own]) == bits(search.labels[own] + 0.0)
-    for dataset in np.flatnonzero(~own).tolist():
-        link = int(links[dataset])
-        targets, (epsilon,) = search.graph.neighbours(link)
-        (at,) = np.flatnonzero(targets == dataset)
-        assert takes_part(search, link, dataset)
-        assert labels[dataset] == step(float(labels[link]), float(epsilon[at])) < search.labels[dataset]
-    ends = np.where(own, np.arange(len(links)), links)
-    for _ in range(len(links).bit_length()):
-        ends = ends[ends]
-    assert own[ends].all()
 
 
 @ENGINE

@@ -29,13 +29,12 @@ def numbered(problems: Sequence[SmallProblem]) -> list[dict[Hashable, int]]:
 
 
 def conditions(problem: SmallProblem, column: dict[Hashable, int]) -> list[Row]:
-    """Each edge as four rows  coefficients · p ≤ right-hand side."""
+    """Each direction of an edge as two rows  coefficients · p ≤ right-hand side."""
     rows: list[Row] = []
-    for a, b, epsilon in problem.finite_edges:
-        w = math.exp(epsilon)
-        for u, v in ((column[a], column[b]), (column[b], column[a])):
-            rows.append(({u: 1.0, v: -w}, 0.0))  # p(u) ≤ w·p(v)
-            rows.append(({u: -1.0, v: w}, w - 1.0))  # 1 − p(u) ≤ w·(1 − p(v))
+    for a, b, epsilon, delta in problem.promises:
+        w, u, v = math.exp(epsilon), column[a], column[b]
+        rows.append(({u: 1.0, v: -w}, delta))  # p(u) ≤ w·p(v) + δ
+        rows.append(({u: -1.0, v: w}, w - 1.0 + delta))  # 1 − p(u) ≤ w·(1 − p(v)) + δ
     return rows
 
 

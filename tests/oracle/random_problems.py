@@ -28,6 +28,11 @@ class SmallProblem:
         return [edge for edge in self.edges if edge[2] < math.inf]
 
     @property
+    def promises(self) -> list[tuple[Hashable, Hashable, float, float]]:
+        """(u, v, ε, δ): the probability of either answer at u is at most e^ε times that at v, plus δ."""
+        return [(x, y, epsilon, 0.0) for u, v, epsilon in self.finite_edges for x, y in ((u, v), (v, u))]
+
+    @property
     def boundary(self) -> set[Hashable]:
         """Definition 3, over edges that constrain anything."""
         across = [(u, v) for u, v, _ in self.finite_edges if self.answers[u] != self.answers[v]]

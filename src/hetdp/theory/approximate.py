@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from hetdp.theory.coordinate import LAPLACE
-from hetdp.theory.directed import DOWN, UP, fall_below, rise_above
+from hetdp.theory.directed import DOWN, fall_below, gain, rise_above
 from hetdp.theory.directed import fall as fall_without
 from hetdp.theory.directed import rise as rise_without
 from hetdp.theory.notion import Notion
@@ -19,13 +19,20 @@ from hetdp.theory.rounding import EIGHT_ULPS_DOWN, NEGLIGIBLE, add_down, beyond_
 
 
 def rise(z: float, epsilon: float, delta: float) -> float:
-    """A float just below the exact bound of p(v) ≤ e^ε p(u) + δ."""
-    if delta < NEGLIGIBLE:
-        return rise_without(z, epsilon)
-    if epsilon == math.inf or delta >= 1.0:
+    """A float just below the exact bound of p(v) ≤ e^ε p(u) + δ; δ never makes it smaller."""
+    if delta >= 1.0:
         return math.inf
-    if z >= 0.0:
-        return rise_above(z, epsilon, delta)
+    without = rise_without(z, epsilon)
+    if delta < NEGLIGIBLE or without == math.inf:
+        return without
+    low = rise_below(min(z, 0.0), epsilon, delta)
+    if z < 0.0 or low == math.inf:
+        return max(without, low)
+    return max(without, low, rise_above(z, epsilon, delta))
+
+
+def rise_below(z: float, epsilon: float, delta: float) -> float:
+    """The same from z ≤ 0, for δ that counts."""
     t = add_down(z, epsilon)
     if t >= 1.0:
         return math.inf
@@ -38,15 +45,16 @@ def rise(z: float, epsilon: float, delta: float) -> float:
 
 
 def fall(z: float, epsilon: float, delta: float) -> float:
-    """A float just below the exact bound of 1 − p(u) ≤ e^ε (1 − p(v)) + δ."""
-    if delta < NEGLIGIBLE:
-        return fall_without(z, epsilon)
-    if epsilon == math.inf or delta >= 1.0:
+    """A float just below the exact bound of 1 − p(u) ≤ e^ε (1 − p(v)) + δ; δ never makes it smaller."""
+    if delta >= 1.0:
         return math.inf
+    without = fall_without(z, epsilon)
+    if delta < NEGLIGIBLE or without == math.inf:
+        return without
+    low = fall_below(min(z, 0.0), epsilon, delta)
     if z < 0.0:
-        return fall_below(z, epsilon, delta)
-    left = (math.exp(-z) * UP - 2.0 * delta) * UP
-    return math.inf if left <= 0.0 else (epsilon - math.log(left)) * EIGHT_ULPS_DOWN
+        return max(without, low)
+    return max(without, low, add_down(gain(z, math.exp(-z), 2.0 * delta), epsilon))
 
 
 def step(z: float, epsilon: float, epsilon_back: float, delta: float, delta_back: float) -> float:

@@ -22,17 +22,24 @@ from hetdp.theory.rounding import (
     beyond_meeting,
 )
 
-MARGIN = 2.0**-48  # more than the relative errors of what `rise_above` and `fall_below` add up
+MARGIN = 2.0**-48  # more than the relative errors of what `fall_below` adds up
 UP = 1.0 + 2.0**-50
 DOWN = 1.0 - 2.0**-50
+TWICE = 0.6931471805599  # just below ln 2: where `gain` changes its formula, and so never turns back
 
 
 def rise(z: float, epsilon: float) -> float:
     """A float just below the exact bound of p(v) ≤ e^ε p(u)."""
     if epsilon == math.inf:
         return math.inf
-    if z >= 0.0:
-        return rise_above(z, epsilon, 0.0)
+    low = rise_below(min(z, 0.0), epsilon)
+    if z < 0.0 or low == math.inf:
+        return low
+    return max(low, add_down(z, epsilon), rise_above(z, epsilon, 0.0))
+
+
+def rise_below(z: float, epsilon: float) -> float:
+    """The same from z ≤ 0."""
     added = add_down(z, epsilon)
     if added <= 0.0:
         return added
@@ -40,7 +47,7 @@ def rise(z: float, epsilon: float) -> float:
     shift = t - z
     rest = (z - (t - shift)) + (epsilon - shift)  # t + rest is the exact sum
     if t <= 0.5:
-        return -math.log1p(-math.expm1(t)) * EIGHT_ULPS_DOWN
+        return max(added, -math.log1p(-math.expm1(t)) * EIGHT_ULPS_DOWN)
     if t >= 1.0:
         return math.inf
     d = (((LN2_HI - t) - rest) + LN2_LO) + LN2_REST  # 2 − e^t = 2(1 − e^(−d))
@@ -49,13 +56,22 @@ def rise(z: float, epsilon: float) -> float:
 
 def rise_above(z: float, epsilon: float, delta: float) -> float:
     """The bound of p(v) ≤ e^ε p(u) + δ from z ≥ 0: 1 − p(v) is at least e^ε (1 − p(u)) − (e^ε − 1) − δ."""
-    if epsilon < NEGLIGIBLE and delta < NEGLIGIBLE:
-        return z
     if epsilon > LN2_HI:
         return math.inf
-    kept, lost = math.exp(epsilon) * math.exp(-z), 2.0 * (math.expm1(epsilon) + delta)
-    twice = (kept - lost) + MARGIN * (kept + lost)
-    return math.inf if twice <= 0.0 else -math.log(twice) * EIGHT_ULPS_DOWN
+    kept = math.exp(-z)
+    lost = (math.expm1(epsilon) * (2.0 - kept) + 2.0 * delta) * DOWN * DOWN
+    return gain(z, kept, lost)
+
+
+def gain(z: float, kept: float, lost: float) -> float:
+    """−log(kept − lost), rounded down, for kept = e^(−z): from 1 − kept + lost while that is small."""
+    if lost < NEGLIGIBLE:
+        return z
+    gone = lost - math.expm1(-z)
+    if gone < 0.5:
+        return min(-math.log1p(-gone) * EIGHT_ULPS_DOWN, TWICE)
+    left = (kept * UP - lost) * UP
+    return math.inf if left <= 0.0 else max(-math.log(left) * EIGHT_ULPS_DOWN, TWICE)
 
 
 def fall(z: float, epsilon: float) -> float:
@@ -66,7 +82,7 @@ def fall(z: float, epsilon: float) -> float:
 
 
 def fall_below(z: float, epsilon: float, delta: float) -> float:
-    """The bound of 1 − p(u) ≤ e^ε (1 − p(v)) + δ from z < 0, on whichever side of ½ it lies."""
+    """The bound of 1 − p(u) ≤ e^ε (1 − p(v)) + δ from z ≤ 0, on whichever side of ½ it lies."""
     if epsilon < NEGLIGIBLE and delta < NEGLIGIBLE:
         return z
     tail = math.exp(z)
@@ -77,7 +93,7 @@ def fall_below(z: float, epsilon: float, delta: float) -> float:
     if below < 1.0:
         bound = math.log(below) if below > 0.0 else -math.inf
         return bound - MARGIN * abs(bound)
-    return epsilon - math.log(left) - MARGIN * (1.0 + epsilon)
+    return max(0.0, epsilon - math.log(left) - MARGIN * (1.0 + epsilon))
 
 
 def step(z: float, epsilon: float, epsilon_back: float) -> float:

@@ -26,7 +26,8 @@ class Notion:
         quick: a cheap guess; where it exceeds a label, `step` cannot improve that label.
         meet: for an edge between the answers, the label of both ends when neither is worse than the other, rounded
             toward privacy; the same from both ends. Here and in `across`, labels are signed so that larger is better.
-            Where `quick` from −label exceeds that label, `meet` is not below it.
+            Where `quick` from −label exceeds that label, `meet` is not below it; and it is not above the step from 0,
+            which no bound across from a label ≥ 0 exceeds either.
         across: the largest label at one end of such an edge, given the label at the other, rounded toward privacy;
             from a label up to `meet` it leads to `meet` or above, and from `meet` to `meet`. Where `quick` from −label
             exceeds a label above the given one, `across` cannot improve it.

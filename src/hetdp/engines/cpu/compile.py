@@ -46,7 +46,8 @@ def compiled_settle(notion: Notion) -> tuple[Function, Function]:
 
 
 def _name(notion: Notion) -> str:
-    return notion.name.replace("-", "_")
+    """The module of its formulas: notions that share them share what is compiled."""
+    return notion.across.__module__.rpartition(".")[2]
 
 
 def searching(notion: Notion) -> Replacements:
