@@ -177,9 +177,7 @@ def test_wishes_that_make_no_sense_are_refused():
     for objective in ("fair", "balanced"):
         with pytest.raises(hetdp.UsageError, match=f"a prior, with the objective {objective}; a prior is what"):
             hetdp.design(problem, objective, prior="uniform")
-    with pytest.raises(
-        hetdp.UsageError, match="unknown prior 'flat'; a prior is 'uniform', 'weight' .the problem's own"
-    ):
+    with pytest.raises(hetdp.UsageError, match="unknown prior 'flat'; a prior is 'uniform'"):
         hetdp.design(problem, "average", prior="flat")
     with pytest.raises(hetdp.UsageError, match="the problem has no weights; the prior 'weight' takes"):
         hetdp.design(problem, "average", prior="weight")
