@@ -12,6 +12,8 @@ TYPE_CHECKING = False  # type checkers take it as true; importing it would doubl
 if TYPE_CHECKING:
     from typing import Any
 
+    from hetdp import privacy as privacy
+    from hetdp import questions as questions
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
         Fault,
@@ -77,6 +79,8 @@ _HOME = {
     "verify": "hetdp.certificate.certificate",
 }
 
+_MODULES = ("privacy", "questions")  # as they are: `hetdp.questions.count(...)` needs no import of its own
+
 __all__ = [
     "BindingPath",
     "Certificate",
@@ -115,10 +119,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _HOME and name not in _MODULES:
         raise AttributeError(f"module 'hetdp' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _MODULES:
+        return import_module(f"hetdp.{name}")
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
