@@ -12,8 +12,7 @@ TYPE_CHECKING = False  # type checkers take it as true; importing it would doubl
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp import privacy as privacy
-    from hetdp import questions as questions
+    from hetdp import privacy, questions
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
         Fault,
@@ -111,6 +110,8 @@ __all__ = [
     "load",
     "path_mechanism",
     "polish",
+    "privacy",
+    "questions",
     "read_pins",
     "read_problem",
     "save",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hetdp import InputError, UsageError, privacy
 from hetdp.privacy import Privacy, Rule, States, answer, on_grid, rules, within
-from hetdp.spaces.privacy.grid import LARGEST, as_floats, as_written
+from hetdp.spaces.privacy.grid import LARGEST, UNBOUNDED, as_floats, as_written
 
 ANY: Any = privacy  # what is refused has no right type
 GROUPS, VALUES, MARGINS = ("Pupils", "Staff"), ("yes", "no", "blank"), range(1, 6)
@@ -200,9 +200,10 @@ def test_on_the_grid_an_epsilon_is_rounded_down_by_less_than_a_unit(epsilon):
 
 def test_the_ends_of_the_grid():
     assert on_grid(0) == 0
-    assert on_grid("inf") == privacy.UNBOUNDED
-    assert on_grid(5000) == LARGEST < privacy.UNBOUNDED
+    assert on_grid("inf") == UNBOUNDED
+    assert on_grid(5000) == LARGEST < UNBOUNDED
     assert on_grid("1e-13") == 0
+    assert on_grid(np.float32(0.3)) == on_grid("0.3") < on_grid(float(np.float32(0.3)))
 
 
 @pytest.mark.parametrize("epsilon", [-1, "-0.1", "nan", float("nan"), "one", None, True, "1/3", [1], "-inf", "1e9999"])

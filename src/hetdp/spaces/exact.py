@@ -8,10 +8,13 @@ from fractions import Fraction
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from hetdp.errors import UsageError, shown
 
 Number = int | float | str | Fraction | Decimal
-LONGEST = 400  # characters, and the largest power of ten: what is longer was not written by a person
+LONGEST = 400  # characters: what is longer was not written by a person
+MOST_BITS = 3 * LONGEST  # fewer than LONGEST decimal digits
 NUMBER_RULE = 'it is a number such as 3, 0.5, "50%" or "4/5"'
 
 _is_numeral = re.compile(r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?").fullmatch
@@ -39,19 +42,25 @@ def exact(number: Any, what: str) -> Fraction:
 
 
 def _exact(number: Any) -> Fraction | None:
-    if hasattr(number, "item") and not hasattr(number, "__len__"):
-        number = number.item()  # NumPy's numbers
-    if isinstance(number, Fraction):
-        return number
+    found = number if isinstance(number, Fraction) else _from_text(numeral(number))
+    is_short = found is not None and found.numerator.bit_length() + found.denominator.bit_length() <= MOST_BITS
+    return found if is_short else None  # what is taken can also be written down, and read again
+
+
+def numeral(number: Any) -> str:
+    """A number as it was written: a float of any width by its shortest decimal; empty for what is no number.
+
+    >>> numeral(0.1), numeral(np.float32(0.1)), numeral(Decimal("0.10")), numeral(True)
+    ('0.1', '0.1', '0.10', '')
+    """
     if isinstance(number, Integral) and not isinstance(number, bool):
-        return Fraction(int(number))
-    if isinstance(number, float | Decimal):
-        return _from_text(repr(number) if isinstance(number, float) else str(number))
-    return _from_text(number) if isinstance(number, str) else None
+        return str(int(number)) if abs(int(number)) < 10**LONGEST else ""
+    if isinstance(number, float | np.floating | Decimal | str):
+        return str(number).strip()
+    return ""
 
 
 def _from_text(text: str) -> Fraction | None:
-    text = text.strip()
     if len(text) > LONGEST:
         return None
     if percentage := _is_percentage(text):

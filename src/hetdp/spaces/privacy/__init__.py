@@ -1,16 +1,12 @@
-"""Privacy rules as data: ε by person or group, change of value and situation; the smallest that applies counts.
+"""Privacy rules as data; `hetdp.privacy` is where people find them."""
 
-Neighbouring tables differ in one person's value, and ε is public. An ε that is missing is refused, never assumed.
-"""
-
-from hetdp.spaces.privacy.grid import UNBOUNDED, on_grid
+from hetdp.spaces.privacy.grid import on_grid
 from hetdp.spaces.privacy.reading import from_document, from_json, from_toml
 from hetdp.spaces.privacy.rules import Privacy, Rule, rules
 from hetdp.spaces.privacy.situations import States, When, answer, within
 from hetdp.spaces.privacy.table import Table
 
 __all__ = [
-    "UNBOUNDED",
     "Privacy",
     "Rule",
     "States",

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, shown
-from hetdp.spaces.exact import LONGEST
+from hetdp.spaces.exact import LONGEST, numeral
 
 GRID = 40  # ε and labels are multiples of 2 to the power of minus this
 UNBOUNDED = 1 << 62  # in units of the grid: no protection is promised
@@ -36,31 +35,24 @@ def as_written(epsilon: Any) -> Decimal:
     >>> as_written(0.3), as_written("0.30"), as_written(float("inf"))
     (Decimal('0.3'), Decimal('0.30'), Decimal('Infinity'))
     """
-    given = epsilon
-    if hasattr(given, "item") and not hasattr(given, "__len__"):
-        given = given.item()  # NumPy's numbers
-    if isinstance(given, Integral) and not isinstance(given, bool):
-        text = str(int(given))
-    elif isinstance(given, float):
-        text = repr(given)
-    else:
-        text = str(given).strip() if isinstance(given, str | Decimal) else ""
+    text = numeral(epsilon)
     if len(text) > LONGEST or not _is_epsilon(text):
         raise UsageError(f"ε is {shown(epsilon)}", RULE)
     return Decimal(text)
 
 
 def on_grid(epsilon: Any) -> int:
-    """How many units of 2⁻⁴⁰ an ε comes to, rounded down; `UNBOUNDED` for infinity.
+    """How many units of 2⁻⁴⁰ an ε comes to, rounded down; 2⁶², which is more than any, for infinity.
 
     Args:
-        epsilon: an ε, as `as_written` takes it.
+        epsilon: a number, a Decimal, or a text such as ``"0.30"`` or ``"inf"``.
 
     Raises:
         UsageError: that is no ε.
 
-    >>> on_grid(1) == 2**40, on_grid(0.1) <= 2**40 / 10, on_grid("inf") == UNBOUNDED
-    (True, True, True)
+    >>> import hetdp
+    >>> hetdp.privacy.on_grid(1) == 2**40, hetdp.privacy.on_grid(0.1), hetdp.privacy.on_grid("inf") == 2**62
+    (True, 109951162777, True)
     """
     written = as_written(epsilon)
     if written.is_infinite():

@@ -23,8 +23,8 @@ def from_document(document: Mapping[str, Any]) -> Privacy:
         InputError: a key is unknown or missing, or a value is refused; all faults of all rules are listed.
 
     >>> import hetdp
-    >>> privacy = hetdp.privacy.rules(1, deciding=0.3)
-    >>> hetdp.privacy.from_document(privacy.document()) == privacy
+    >>> promised = hetdp.privacy.rules(1, deciding=0.3)
+    >>> hetdp.privacy.from_document(promised.document()) == promised
     True
     """
     found = opened(document, KIND, "rules")

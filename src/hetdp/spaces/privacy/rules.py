@@ -34,7 +34,8 @@ class Rule:
     Raises:
         UsageError: an argument is not what it must be.
 
-    >>> Rule(0.3, groups="Pupils", when="deciding").groups
+    >>> import hetdp
+    >>> hetdp.privacy.Rule(0.3, groups="Pupils", when="deciding").groups
     ('Pupils',)
     """
 
@@ -74,7 +75,8 @@ class Privacy:
     Raises:
         UsageError: there is none.
 
-    >>> print(Privacy([Rule(1), Rule(0.3, groups="Pupils", when="deciding")]))
+    >>> import hetdp
+    >>> print(hetdp.privacy.Privacy([hetdp.privacy.Rule(1), hetdp.privacy.Rule(0.3, groups="Pupils", when="deciding")]))
     Pupils: 0.3 when deciding, else 1
     everybody else: 1
     """
@@ -90,7 +92,8 @@ class Privacy:
     def states(self) -> States:
         """The states of datasets that the rules tell apart.
 
-        >>> rules(1, within={2: 0.5}).states().count
+        >>> import hetdp
+        >>> hetdp.privacy.rules(1, within={2: 0.5}).states().count
         4
         """
         found = {rule.when.number for rule in self.rules if rule.when is not None and rule.when.kind == "within"}
@@ -107,7 +110,8 @@ class Privacy:
             UsageError: a rule names a group or value that is not there.
             InputError: some change of some group has no ε; it is never assumed.
 
-        >>> table = rules({"Pupils": 1, "Staff": 2}, deciding={"Pupils": 0.25}).table(["Pupils", "Staff"])
+        >>> import hetdp
+        >>> table = hetdp.privacy.rules({"Pupils": 1, "Staff": 2}, deciding={"Pupils": 0.25}).table(["Pupils", "Staff"])
         >>> table.of("Pupils", "yes", "no")
         array([[1.  , 0.25],
                [0.25, 1.  ]])
@@ -117,7 +121,8 @@ class Privacy:
     def document(self) -> dict[str, Any]:
         """The rules as a document for JSON or TOML; `privacy.from_document` reads it.
 
-        >>> rules(0.5).document()
+        >>> import hetdp
+        >>> hetdp.privacy.rules(0.5).document()
         {'schema_version': 1, 'kind': 'privacy', 'rules': [{'epsilon': '0.5'}]}
         """
         return {"schema_version": VERSION, "kind": "privacy", "rules": [rule.body() for rule in self.rules]}
@@ -148,7 +153,8 @@ def rules(
     Raises:
         UsageError: an ε, a name or a situation is not what it must be.
 
-    >>> print(rules({"Pupils": 1, "Staff": 2}, deciding={"Pupils": 0.3}))
+    >>> import hetdp
+    >>> print(hetdp.privacy.rules({"Pupils": 1, "Staff": 2}, deciding={"Pupils": 0.3}))
     Pupils: 0.3 when deciding, else 1
     Staff: 2
     """

@@ -53,7 +53,8 @@ def within(distance: int) -> When:
     Raises:
         UsageError: that is no such number.
 
-    >>> print(within(2))
+    >>> import hetdp
+    >>> print(hetdp.privacy.within(2))
     within 2 of the threshold
     """
     return When(WITHIN, whole(distance, "the distance", 1))
@@ -68,7 +69,8 @@ def answer(which: int) -> When:
     Raises:
         UsageError: that is no answer.
 
-    >>> print(answer(2))
+    >>> import hetdp
+    >>> print(hetdp.privacy.answer(2))
     where the answer is 2
     """
     if whole(which, "the answer") not in (1, 2):
@@ -128,7 +130,8 @@ class States:
         Raises:
             UsageError: the rules need margins, and none are given.
 
-        >>> States((1, 3)).state([1, 1, 1, 2], [1, 2, 9, 3])
+        >>> import hetdp
+        >>> hetdp.privacy.States((1, 3)).state([1, 1, 1, 2], [1, 2, 9, 3])
         array([0, 1, 2, 4], dtype=uint8)
         """
         if self.distances and margins is None:

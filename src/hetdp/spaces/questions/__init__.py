@@ -1,8 +1,4 @@
-"""Yes/no questions about people, as data: how many of each group have each value, and what makes the answer yes.
-
-Each question can be evaluated over many tables at once (`holds`), printed in words (`str`) and written down
-(`document`); `&`, `|` and `~` join questions. Shares and sums are compared in whole numbers, never as floats.
-"""
+"""Questions as data; `hetdp.questions` is where people find them."""
 
 from hetdp.spaces.questions.constructors import (
     all_of,

@@ -63,7 +63,8 @@ def weighted_reaches(terms: Sequence[tuple[int, Counts, int]], at_least: int) ->
     """
     width = width_for(abs(at_least) + sum(abs(weight) * largest for weight, _, largest in terms))
     total = np.zeros((), dtype=width)
-    for weight, counts, _ in sorted(terms[::-1], key=lambda term: term[1].size):  # last axes first: longer inner loops
+    order = sorted(range(len(terms)), key=lambda at: (terms[at][1].size, -at))  # last axes first: longer inner loops
+    for weight, counts, _ in (terms[at] for at in order):
         total = total + counts.astype(width, copy=False) * _scalar(weight, width)
     return np.asarray(total >= _scalar(at_least, width), dtype=np.bool_)
 

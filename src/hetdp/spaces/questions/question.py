@@ -147,7 +147,8 @@ class Linear:
     def score(self, group: str, value: str) -> int:
         """What one person counts.
 
-        >>> Linear({None: {"yes": 2, None: -1}}, 0).score("Staff", "no")
+        >>> import hetdp
+        >>> hetdp.questions.Linear({None: {"yes": 2, None: -1}}, 0).score("Staff", "no")
         -1
         """
         row = self._row(group)
