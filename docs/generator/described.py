@@ -29,6 +29,11 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("DatasetGraph", "from_networkx", "from_scipy", "from_table", "Problem", "PartialMechanism"),
     ),
     (
+        "People instead of edges",
+        "What is asked about people, and what they are promised, as data.",
+        ("questions", "privacy"),
+    ),
+    (
         "Can it be done?",
         "Whether the given values can be private together, and if not, why.",
         ("check", "Verdict", "Witness", "Repair"),

@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 import hetdp
@@ -31,12 +32,23 @@ def page() -> str:
 def _entry(name: str) -> Iterator[str]:
     yield from (f"### hetdp.{name}", "")
     thing = getattr(hetdp, name)
-    if inspect.isclass(thing):
-        yield from _class(name, thing)
+    if inspect.ismodule(thing):
+        yield from _module(name, thing)
     elif callable(thing):
-        yield from _function(name, thing)
+        yield from _class_or_function(name, thing)
     else:
         yield from (VERSION_NOTE, "")
+
+
+def _module(name: str, module: ModuleType) -> Iterator[str]:
+    yield from _words(docstring_of(module))
+    for member in sorted(module.__all__, key=lambda member: (member[0].isupper(), member)):  # functions, then classes
+        yield from (f"#### {name}.{member}", "")
+        yield from _class_or_function(f"{name}.{member}", getattr(module, member), "#####")
+
+
+def _class_or_function(name: str, thing: Any, below: str = "####") -> Iterator[str]:
+    return _class(name, thing, below) if inspect.isclass(thing) else _function(name, thing)
 
 
 def _function(shown: str, function: Callable[..., Any]) -> Iterator[str]:
@@ -47,7 +59,7 @@ def _function(shown: str, function: Callable[..., Any]) -> Iterator[str]:
     yield from _example(words)
 
 
-def _class(name: str, kind: type) -> Iterator[str]:
+def _class(name: str, kind: type, below: str) -> Iterator[str]:
     words = docstring_of(kind)
     if "Args" in words.sections or f"{name}(" in words.examples:
         yield from (_signature(name, kind), "")
@@ -58,7 +70,7 @@ def _class(name: str, kind: type) -> Iterator[str]:
         yield from table(("attribute", "meaning"), *attributes)
     yield from _example(words)
     for member, function in _methods(kind):
-        yield from (f"#### {name}.{member}", "")
+        yield from (f"{below} {name}.{member}", "")
         yield from _function(f"{name}.{member}", function)
 
 

@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # type checkers take it as true; importing it would doubl
 if TYPE_CHECKING:
     from typing import Any
 
+    from hetdp import privacy, questions
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
         Fault,
@@ -86,6 +87,8 @@ _HOME = {
     "verify": "hetdp.certificate.certificate",
 }
 
+_MODULES = ("privacy", "questions")  # as they are: `hetdp.questions.count(...)` needs no import of its own
+
 __all__ = [
     "Accuracy",
     "BindingPath",
@@ -121,6 +124,8 @@ __all__ = [
     "odds",
     "path_mechanism",
     "polish",
+    "privacy",
+    "questions",
     "read_pins",
     "read_problem",
     "save",
@@ -130,10 +135,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _HOME and name not in _MODULES:
         raise AttributeError(f"module 'hetdp' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _MODULES:
+        return import_module(f"hetdp.{name}")
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value

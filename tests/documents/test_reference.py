@@ -6,6 +6,7 @@ import inspect
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -40,11 +41,17 @@ def test_a_generated_page_is_what_the_code_says_now(page: Path):
 
 @pytest.mark.parametrize("name", hetdp.__all__)
 def test_a_public_name_is_described_with_all_that_it_offers(name: str):
-    words, thing = section(PYTHON, f"### hetdp.{name}"), getattr(hetdp, name)
-    if inspect.isclass(thing):
+    described_in(section(PYTHON, f"### hetdp.{name}"), name, getattr(hetdp, name))
+
+
+def described_in(words: str, name: str, thing: Any) -> None:
+    if inspect.ismodule(thing):
+        for member in thing.__all__:
+            described_in(section(words, f"#### {name}.{member}"), f"{name}.{member}", getattr(thing, member))
+    elif inspect.isclass(thing):
         offered = [member for member in vars(thing) if not member.startswith("_") and member != "arguments"]
         offered += list(getattr(thing, "__annotations__", {}))
-        missing = [member for member in offered if not re.search(rf"`{member}`|^#### {name}\.{member}$", words, re.M)]
+        missing = [member for member in offered if not re.search(rf"`{member}`|^####+ {name}\.{member}$", words, re.M)]
         assert set(missing) <= {"arguments"}
     elif callable(thing):
         for parameter in inspect.signature(thing).parameters:

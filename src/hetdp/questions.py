@@ -1,0 +1,8 @@
+"""Yes/no questions about people, as data: how many of each group have each value, and what makes the answer yes.
+
+Each question can be evaluated over many tables at once (`holds`), printed in words (`str`) and written down
+(`document`); `&`, `|` and `~` join questions. Shares and sums are compared in whole numbers, never as floats.
+"""
+
+from hetdp.spaces.questions import *  # noqa: F403
+from hetdp.spaces.questions import __all__ as __all__

@@ -1,0 +1,116 @@
+"""Documents that people write, in JSON or TOML: nothing in them is ignored, nothing that is missing is assumed."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NoReturn
+
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.spaces.names import instead_of
+
+VERSION = 1
+DEEPEST = 50  # how far questions may stand within questions
+
+
+def opened(document: Any, kind: str, content: str) -> Any:
+    """What a document of ours holds, after its version and kind were looked at.
+
+    Args:
+        document: the document as Python objects.
+        kind: what it must be.
+        content: the key that holds it.
+
+    Raises:
+        InputError: it is another document, a newer one, or has other keys.
+    """
+    keys = ("schema_version", "kind", content)
+    require_keys(document, keys, keys, kind)
+    given = document["schema_version"]
+    rule = f"this hetdp reads schema_version {VERSION}"
+    if type(given) is not int or given < 1:
+        refuse(kind, Fault("schema_version", kind, shown(given), rule))
+    if given > VERSION:
+        refuse(kind, Fault("a newer schema_version:", kind, str(given), rule, "a newer hetdp reads it"))
+    if document["kind"] != kind:
+        refuse(kind, Fault("kind", kind, shown(document["kind"]), f"a {kind} document says {kind!r} here"))
+    return document[content]
+
+
+def require_keys(found: Any, needed: Sequence[str], known: Sequence[str], where: str) -> None:
+    """Refuses what is no object, lacks a key, or has one that would be ignored; all of it in one message.
+
+    Raises:
+        InputError: with a fault for each key.
+    """
+    rule = f"the keys are {', '.join(known)}"
+    if not isinstance(found, Mapping):
+        refuse(where, Fault("no object:", where, shown(found), rule))
+    unknown = [key for key in found if key not in known]
+    faults = [Fault("unknown key", where, shown(key), rule, instead_of(key, known)) for key in unknown]
+    missing = [key for key in needed if key not in found]
+    faults += [Fault("missing key", where, key, f"{', '.join(needed)} must be there") for key in missing]
+    if faults:
+        raise InputError(where, faults)
+
+
+def built(make: Callable[..., Any], keys: Mapping[str, Any], where: str, also_known: Sequence[str] = ()) -> Any:
+    """Calls what makes an object with the keys of a document, which are its arguments.
+
+    Raises:
+        InputError: a key is unknown or missing, or its value is refused.
+    """
+    parameters = inspect.signature(make).parameters.values()
+    needed = [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+    known = [*also_known, *(parameter.name for parameter in parameters)]
+    require_keys({**keys, **dict.fromkeys(also_known)}, [*also_known, *needed], known, where)
+    try:
+        return make(**keys)
+    except UsageError as refusal:
+        refuse(where, Fault(refusal.what, where, "", refusal.rule, refusal.hint))
+
+
+def refuse(where: str, fault: Fault) -> NoReturn:
+    """Raises one fault.
+
+    Raises:
+        InputError: always.
+    """
+    raise InputError(where, [fault])
+
+
+def parsed_json(text: str, kind: str) -> Any:
+    """A JSON text, with decimals as they are written; the same key twice is refused.
+
+    Raises:
+        InputError: it is no JSON.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
+            refuse(kind, Fault("the key", kind, f"{shown(twice)} twice", "a key stands once in an object"))
+        return found
+
+    try:
+        return json.loads(text, parse_float=Decimal, object_pairs_hook=once)
+    except (ValueError, RecursionError) as refusal:
+        if isinstance(refusal, InputError):
+            raise
+        refuse(kind, Fault("no JSON:", kind, str(refusal), "the text must be one JSON document"))
+
+
+def parsed_toml(text: str, kind: str) -> Any:
+    """A TOML text, with decimals as they are written.
+
+    Raises:
+        InputError: it is no TOML.
+    """
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError) as refusal:
+        refuse(kind, Fault("no TOML:", kind, str(refusal), "the text must be one TOML document"))

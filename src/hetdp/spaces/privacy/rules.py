@@ -1,0 +1,192 @@
+"""Privacy rules: what is promised to whom, for which change of value, in which situation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from hetdp.errors import UsageError, shown
+from hetdp.spaces.documents import VERSION
+from hetdp.spaces.names import name, names, names_or_all
+from hetdp.spaces.privacy.grid import as_written, for_document
+from hetdp.spaces.privacy.situations import DECIDING, States, When, answer, as_when, within
+from hetdp.spaces.privacy.table import Table, table_of
+from hetdp.spaces.privacy.words import words_of
+
+Epsilon = int | float | str | Decimal
+ByGroup = Epsilon | Mapping[str, Epsilon]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One promise: an ε, for some people, some changes of value, in some situation.
+
+    Args:
+        epsilon: the ε; ``inf`` promises no protection.
+        groups: whom it is promised to: a group or several; everybody, if not given.
+        change: two values, for changes from one to the other and back; one value, for all changes from and to it;
+            every change, if not given.
+        when: ``"deciding"`` (the answer depends on that one person), `within` (d) of the threshold, or the side of one
+            `answer`; always, if not given.
+
+    Raises:
+        UsageError: an argument is not what it must be.
+
+    >>> import hetdp
+    >>> hetdp.privacy.Rule(0.3, groups="Pupils", when="deciding").groups
+    ('Pupils',)
+    """
+
+    epsilon: Any
+    groups: Any = None
+    change: Any = None
+    when: Any = None
+
+    def __post_init__(self) -> None:
+        change = names_or_all(self.change, "the change")
+        if change is not None and len(change) > 2:
+            raise UsageError(
+                f"the change is {shown(change)}", "it is from one value to another, or any that involves one"
+            )
+        clean = {"epsilon": as_written(self.epsilon), "groups": names_or_all(self.groups, "the group")}
+        for field, value in {**clean, "change": change, "when": as_when(self.when)}.items():
+            object.__setattr__(self, field, value)
+
+    def body(self) -> dict[str, Any]:
+        """The rule in a document."""
+        facts = {
+            "epsilon": for_document(self.epsilon),
+            "groups": None if self.groups is None else list(self.groups),
+            "change": None if self.change is None else list(self.change),
+            "when": None if self.when is None else self.when.body(),
+        }
+        return {key: value for key, value in facts.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """Rules that together say every ε: of those that apply, the smallest counts. ``str`` says them in words.
+
+    Args:
+        rules: the rules.
+
+    Raises:
+        UsageError: there is none.
+
+    >>> import hetdp
+    >>> print(hetdp.privacy.Privacy([hetdp.privacy.Rule(1), hetdp.privacy.Rule(0.3, groups="Pupils", when="deciding")]))
+    Pupils: 0.3 when deciding, else 1
+    everybody else: 1
+    """
+
+    rules: Sequence[Rule]
+
+    def __post_init__(self) -> None:
+        given = tuple(self.rules)
+        if not given or not all(isinstance(rule, Rule) for rule in given):
+            raise UsageError(f"the rules are {shown(list(given))}", "there is one Rule or more")
+        object.__setattr__(self, "rules", given)
+
+    def states(self) -> States:
+        """The states of datasets that the rules tell apart.
+
+        >>> import hetdp
+        >>> hetdp.privacy.rules(1, within={2: 0.5}).states().count
+        4
+        """
+        found = {rule.when.number for rule in self.rules if rule.when is not None and rule.when.kind == "within"}
+        return States(tuple(sorted(found)))
+
+    def table(self, groups: Sequence[str], values: Sequence[str] = ("yes", "no")) -> Table:
+        """Every ε, for each group, change of value and pair of states.
+
+        Args:
+            groups: the groups, or people, of the space.
+            values: the values they may have.
+
+        Raises:
+            UsageError: a rule names a group or value that is not there.
+            InputError: some change of some group has no ε; it is never assumed.
+
+        >>> import hetdp
+        >>> table = hetdp.privacy.rules({"Pupils": 1, "Staff": 2}, deciding={"Pupils": 0.25}).table(["Pupils", "Staff"])
+        >>> table.of("Pupils", "yes", "no")
+        array([[1.  , 0.25],
+               [0.25, 1.  ]])
+        """
+        return table_of(self.rules, self.states(), groups, values)
+
+    def document(self) -> dict[str, Any]:
+        """The rules as a document for JSON or TOML; `privacy.from_document` reads it.
+
+        >>> import hetdp
+        >>> hetdp.privacy.rules(0.5).document()
+        {'schema_version': 1, 'kind': 'privacy', 'rules': [{'epsilon': '0.5'}]}
+        """
+        return {"schema_version": VERSION, "kind": "privacy", "rules": [rule.body() for rule in self.rules]}
+
+    def __str__(self) -> str:
+        return words_of(self.rules)
+
+
+def rules(
+    epsilon: ByGroup,
+    *,
+    deciding: ByGroup | None = None,
+    within: Mapping[int, ByGroup] | None = None,
+    answer: Mapping[int, ByGroup] | None = None,
+    change: Mapping[Any, ByGroup] | None = None,
+    also: Iterable[Rule] = (),
+) -> Privacy:
+    """Privacy rules, as they are mostly needed. Each ε is one number for everybody, or group → number.
+
+    Args:
+        epsilon: what is promised always.
+        deciding: what is promised where the answer depends on that one person.
+        within: distance d → what is promised within d of the threshold.
+        answer: 1 or 2 → what is promised on the side of that answer.
+        change: value, or pair of values → what is promised for changes from and to it, or between the two.
+        also: further rules.
+
+    Raises:
+        UsageError: an ε, a name or a situation is not what it must be.
+
+    >>> import hetdp
+    >>> print(hetdp.privacy.rules({"Pupils": 1, "Staff": 2}, deciding={"Pupils": 0.3}))
+    Pupils: 0.3 when deciding, else 1
+    Staff: 2
+    """
+    found = _by_group(epsilon)
+    if deciding is not None:
+        found += _by_group(deciding, when=DECIDING)
+    for distance, promised in _mapping(within, "within").items():
+        found += _by_group(promised, when=_within(distance))
+    for side, promised in _mapping(answer, "answer").items():
+        found += _by_group(promised, when=_answer(side))
+    for values, promised in _mapping(change, "change").items():
+        found += _by_group(promised, change=values)
+    return Privacy([*found, *also])
+
+
+_within: Callable[[int], When] = within  # the arguments of `rules` have the same names
+_answer: Callable[[int], When] = answer
+
+
+def _mapping(given: Any, what: str) -> Mapping[Any, ByGroup]:
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(f"{what} is {shown(given)}", f"{what} says for which case each ε is: {what}={{case: ε}}")
+    return given or {}
+
+
+def _by_group(promised: ByGroup, **facts: Any) -> list[Rule]:
+    """One rule for each different ε, as written."""
+    if not isinstance(promised, Mapping):
+        return [Rule(promised, **facts)]
+    if not promised:
+        raise UsageError("ε is {}", "it is given for one group or more, or as one number for everybody")
+    shared: dict[str, list[str]] = {}
+    for group, epsilon in promised.items():
+        shared.setdefault(str(as_written(epsilon)), []).append(name(group, "the group"))
+    return [Rule(epsilon, groups=names(groups, "the group"), **facts) for epsilon, groups in shared.items()]
