@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import counted
+from hetdp.errors import counted, printable
 from hetdp.mechanism.accuracy.comparison import Comparison
 from hetdp.mechanism.accuracy.distance import NOWHERE
 from hetdp.mechanism.accuracy.measures import Method
@@ -39,6 +39,8 @@ ESCAPES = {
     "|": r"\textbar{}",
     '"': r"{\char34}",
     "ε": r"$\varepsilon$",
+    "δ": r"$\delta$",
+    "μ": r"$\mu$",
     "−": "$-$",
     **{character: f"\\{character}" for character in "{}$&#_%"},
     **{character: f"{{{character}}}" for character in "[]*"},
@@ -54,7 +56,7 @@ def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pri
     hidden = int(np.count_nonzero(methods[0].levels.distances != NOWHERE)) - SHOWN
     if hidden > 0:
         yield f"({counted(hidden, 'more distance')}, only in the long table: as columns, CSV or JSON)"
-    yield from (_printable(str(words)) for words in comparisons)
+    yield from (printable(str(words)) for words in comparisons)
 
 
 def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
@@ -69,7 +71,7 @@ def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pr
             yield r"\hline"
     yield r"\hline"
     for words in comparisons:
-        yield rf"\multicolumn{{{width}}}{{l}}{{{_escaped(_printable(str(words)))}}} \\"
+        yield rf"\multicolumn{{{width}}}{{l}}{{{_escaped(printable(str(words)))}}} \\"
     yield r"\end{tabular}"
 
 
@@ -92,13 +94,8 @@ def _row(method: Method, shown: Sequence[int]) -> list[str]:
 
 def _in_one_line(text: str) -> str:
     """A name that fits into a cell."""
-    text = _printable(text)
+    text = printable(text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _printable(text: str) -> str:
-    """Text without what would break a line, or the terminal."""
-    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _escaped(text: str) -> str:
