@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from hetdp.errors import UsageError
 from hetdp.mechanism.average.bound import lower_bound
-from hetdp.mechanism.average.rows import Rows, rows_between
+from hetdp.mechanism.average.rows import LINEAR, Rows, joined, rows_between
 from hetdp.mechanism.average.solver import TOLERANCE, Solver, has_many_rows
+from hetdp.mechanism.average.tangents import DEEPEST, SLOPES, Tangents
 from hetdp.mechanism.limits import Limits
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
@@ -19,7 +22,8 @@ LIKELY = 0.1  # rows with less room than this, under the reference, are handed o
 LIKELY_OF_MANY = 0.3  # or, if these are many, with less than this: then another solve costs more than more rows do
 FARTHEST = 1e8  # a variable that gains by growing, before the row that holds it is there, would never end
 EXCEEDED = 1e-8  # rows exceeded by more are handed over afterwards
-DEEPEST = 50.0  # tails beyond have no weight, and share a scale
+UNKNOWN = 1e-6  # the scale of a tail that is 0 under the reference, but need not be: with δ, or ∞ in one direction
+ROUNDS = 60  # in which rows are added that were not known beforehand
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,24 @@ class Answer:
     error: float
 
 
+def require_rows(problem: Problem) -> None:
+    """Refuses a notion whose edges are not known as rows of a linear program."""
+    name, known = problem.notion.name, (*LINEAR, *SLOPES)
+    if name not in known:
+        rule = f"the objective average is known for the notions {', '.join(known)}"
+        raise UsageError(f"the notion {name!r} with the objective average", rule, "objective='fair' works for any")
+
+
 def best_on_average(problem: Problem, reference: Floats, weights: Floats, allowed: Limits, mass: float) -> Answer:
     """Solves for the datasets that count; those of the least weight·tail, up to `mass` in all, are left out."""
     coordinate, answers = problem.notion.coordinate, problem.answers
-    certain, reference = np.isinf(reference), np.clip(reference, -DEEPEST, DEEPEST)
+    certain, reference = np.isinf(reference), _not_too_deep(problem, reference)
     tail = coordinate.probability(-np.abs(reference))
     tail_is_p = reference <= 0.0
     tail_is_error = tail_is_p == (answers == 2)
-    columns = _that_count(weights * tail, (allowed.least < allowed.most) & ~certain, mass)
+    columns = _that_count(
+        weights * tail, (allowed.least < allowed.most) & ~(certain & (not problem.notion.is_directed)), mass
+    )
     known = np.ones(len(tail), dtype=np.bool_)
     known[columns] = False
     best_error = coordinate.error(np.where(answers == 1, allowed.most, allowed.least), answers)
@@ -51,14 +65,27 @@ def best_on_average(problem: Problem, reference: Floats, weights: Floats, allowe
     lower = coordinate.probability(np.where(sign, allowed.least[columns], -allowed.most[columns])) / scale
     upper = coordinate.probability(np.where(sign, allowed.most[columns], -allowed.least[columns])) / scale
     cost = COSTS * np.where(tail_is_error, weights, -weights)[columns] * scale
-    with np.errstate(divide="ignore"):
-        rows = rows_between(problem, columns, tail_is_p, np.log(tail))
-    x, error = _solve(rows, cost, lower, upper)
+    log_tail = np.log(tail)
+    if problem.notion.name in SLOPES:
+        tangents = Tangents(problem, columns, tail_is_p, log_tail)
+        rows, further = tangents.touching(reference[columns]), tangents.exceeded
+    else:
+        rows, further = rows_between(problem, columns, tail_is_p, log_tail), None
+    x, error = _solve(rows, cost, lower, upper, further)
     values = coordinate.from_probability(np.clip(x * scale, 0.0, 1.0))
     matters = np.abs(cost) >= 10.0 * TOLERANCE  # what weighs less, the solver leaves anywhere
     z = np.full(len(tail), np.nan)
     z[columns[matters]] = np.where(sign, values, -values)[matters]
     return Answer(allowed.between(z), error / COSTS + constant)
+
+
+def _not_too_deep(problem: Problem, reference: Floats) -> Floats:
+    """The reference with tails that a scale can be made of."""
+    coordinate = problem.notion.coordinate
+    deepest, unknown = (-float(coordinate.of_tail(np.array(tail))) for tail in (DEEPEST, UNKNOWN))
+    if problem.notion.is_directed:
+        reference = np.where(np.isinf(reference), np.copysign(unknown, reference), reference)
+    return np.clip(reference, -deepest, deepest)
 
 
 def _that_count(loss: Floats, free: Mask, mass: float) -> Indices:
@@ -71,24 +98,36 @@ def _that_count(loss: Floats, free: Mask, mass: float) -> Indices:
     return np.sort(candidates[order[kept]])
 
 
-def _solve(rows: Rows, cost: Floats, lower: Floats, upper: Floats) -> tuple[Floats, float]:
-    """Solves with the rows that may bind, adds those that were exceeded, until none is; and bounds the minimum."""
+def _solve(
+    rows: Rows, cost: Floats, lower: Floats, upper: Floats, further: Callable[[Floats], Rows] | None
+) -> tuple[Floats, float]:
+    """Solves with the rows that may bind, adds those that were exceeded, until none is; and bounds the minimum.
+
+    Args:
+        rows: those that are known beforehand.
+        cost: of each column.
+        lower: of each column.
+        upper: of each column.
+        further: rows that a solution exceeds and that were not known beforehand.
+    """
     if not len(cost):
         return cost, 0.0
     solver = Solver(cost, lower, np.where(cost < 0.0, np.minimum(upper, np.maximum(FARTHEST, lower)), upper))
     absent = np.ones(len(rows.a), dtype=np.bool_)
-    order: list[Indices] = []
     room = -rows.excess(np.ones(len(cost)))
     due = np.flatnonzero(room <= LIKELY)
     if has_many_rows(len(due), len(cost)):
         due = np.flatnonzero(room <= LIKELY_OF_MANY)
+    used, fresh = [rows.take(due)], rows.take(due)
     while True:
         absent[due] = False
-        order.append(due)
-        solver.add(rows.take(due))
+        solver.add(fresh)
         found = solver.solve()
         due = np.flatnonzero(absent & (rows.excess(found.x) > EXCEEDED))
-        if not len(due) or not found.solved:
+        fresh = rows.take(due)
+        if further is not None and len(used) < ROUNDS:
+            fresh = joined([fresh, further(np.clip(found.x, lower, upper))])
+        if not len(fresh.a) or not found.solved:
             break
-    used = rows.take(np.concatenate(order))
-    return np.clip(found.x, lower, upper), lower_bound(cost, lower, upper, used, found.prices)
+        used.append(fresh)
+    return np.clip(found.x, lower, upper), lower_bound(cost, lower, upper, joined(used), found.prices)
