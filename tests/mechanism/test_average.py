@@ -15,7 +15,7 @@ import pytest
 import hetdp
 from hetdp.cli.story import voters
 from hetdp.engines.registry import engine_for
-from hetdp.mechanism.average import program, rows, search, solver
+from hetdp.mechanism.average import program, search, solver
 from hetdp.mechanism.average.bound import lower_bound
 from hetdp.mechanism.average.filling import filled_in
 from hetdp.mechanism.average.rows import Rows
@@ -89,8 +89,10 @@ def test_it_is_as_good_as_the_plain_linear_program_up_to_the_gap_it_states(way):
 
 
 def test_a_notion_without_linear_rows_is_refused(monkeypatch):
-    monkeypatch.setattr(rows, "LINEAR", {"other": None})
-    with pytest.raises(hetdp.UsageError, match=r"the notion 'pure' with the objective average; .* the notions other\."):
+    monkeypatch.setattr(program, "LINEAR", {"other": None})
+    with pytest.raises(
+        hetdp.UsageError, match=r"the notion 'pure' with the objective average; .* the notions other, gaussian"
+    ):
         hetdp.design(voters(3, "everyone"), "average")
 
 
@@ -179,9 +181,9 @@ def test_wishes_that_make_no_sense_are_refused():
             hetdp.design(problem, objective, prior="uniform")
     with pytest.raises(hetdp.UsageError, match="unknown prior 'flat'; a prior is 'uniform', 'weight' "):
         hetdp.design(problem, "average", prior="flat")
-    with pytest.raises(hetdp.UsageError, match="a problem without weights; the prior 'weight' is"):
+    with pytest.raises(hetdp.UsageError, match="the problem has no weights; the prior 'weight' takes"):
         hetdp.design(problem, "average", prior="weight")
-    with pytest.raises(hetdp.InputError, match="all are 0; at least one dataset has a weight above 0"):
+    with pytest.raises(hetdp.InputError, match="every weight is 0; some dataset has a weight above 0"):
         hetdp.design(problem, "average", prior=[0.0] * 8)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from hetdp.errors import UsageError
 from hetdp.mechanism.average.bound import lower_bound
-from hetdp.mechanism.average.rows import LINEAR, Rows, joined, rows_between
+from hetdp.mechanism.average.cutting import solved_by_tangents
+from hetdp.mechanism.average.rows import LINEAR, Rows, rows_between
 from hetdp.mechanism.average.solver import TOLERANCE, Solver, has_many_rows
 from hetdp.mechanism.average.tangents import DEEPEST, SLOPES, Tangents
 from hetdp.mechanism.limits import Limits
@@ -20,10 +20,9 @@ from hetdp.problem.space import Floats, Indices, Mask
 COSTS = 1e6  # so that the solver's tolerance on costs is small beside those that matter
 LIKELY = 0.1  # rows with less room than this, under the reference, are handed over at once;
 LIKELY_OF_MANY = 0.3  # or, if these are many, with less than this: then another solve costs more than more rows do
-FARTHEST = 1e8  # a variable that gains by growing, before the row that holds it is there, would never end
 EXCEEDED = 1e-8  # rows exceeded by more are handed over afterwards
 UNKNOWN = 1e-6  # the scale of a tail that is 0 under the reference, but need not be: with δ, or ∞ in one direction
-ROUNDS = 60  # in which rows are added that were not known beforehand
+GAIN = 1e-9  # in mean accuracy; rounds of tangents that gain less are the last
 
 
 @dataclass(frozen=True)
@@ -68,10 +67,9 @@ def best_on_average(problem: Problem, reference: Floats, weights: Floats, allowe
     log_tail = np.log(tail)
     if problem.notion.name in SLOPES:
         tangents = Tangents(problem, columns, tail_is_p, log_tail)
-        rows, further = tangents.touching(reference[columns]), tangents.exceeded
+        x, error = solved_by_tangents(tangents, reference[columns], cost, lower, upper, COSTS * GAIN)
     else:
-        rows, further = rows_between(problem, columns, tail_is_p, log_tail), None
-    x, error = _solve(rows, cost, lower, upper, further)
+        x, error = _solve(rows_between(problem, columns, tail_is_p, log_tail), cost, lower, upper)
     values = coordinate.from_probability(np.clip(x * scale, 0.0, 1.0))
     matters = np.abs(cost) >= 10.0 * TOLERANCE  # what weighs less, the solver leaves anywhere
     z = np.full(len(tail), np.nan)
@@ -98,36 +96,24 @@ def _that_count(loss: Floats, free: Mask, mass: float) -> Indices:
     return np.sort(candidates[order[kept]])
 
 
-def _solve(
-    rows: Rows, cost: Floats, lower: Floats, upper: Floats, further: Callable[[Floats], Rows] | None
-) -> tuple[Floats, float]:
-    """Solves with the rows that may bind, adds those that were exceeded, until none is; and bounds the minimum.
-
-    Args:
-        rows: those that are known beforehand.
-        cost: of each column.
-        lower: of each column.
-        upper: of each column.
-        further: rows that a solution exceeds and that were not known beforehand.
-    """
+def _solve(rows: Rows, cost: Floats, lower: Floats, upper: Floats) -> tuple[Floats, float]:
+    """Solves with the rows that may bind, adds those that were exceeded, until none is; and bounds the minimum."""
     if not len(cost):
         return cost, 0.0
-    solver = Solver(cost, lower, np.where(cost < 0.0, np.minimum(upper, np.maximum(FARTHEST, lower)), upper))
+    solver = Solver(cost, lower, upper)
     absent = np.ones(len(rows.a), dtype=np.bool_)
+    order: list[Indices] = []
     room = -rows.excess(np.ones(len(cost)))
     due = np.flatnonzero(room <= LIKELY)
     if has_many_rows(len(due), len(cost)):
         due = np.flatnonzero(room <= LIKELY_OF_MANY)
-    used, fresh = [rows.take(due)], rows.take(due)
     while True:
         absent[due] = False
-        solver.add(fresh)
+        order.append(due)
+        solver.add(rows.take(due))
         found = solver.solve()
         due = np.flatnonzero(absent & (rows.excess(found.x) > EXCEEDED))
-        fresh = rows.take(due)
-        if further is not None and len(used) < ROUNDS:
-            fresh = joined([fresh, further(np.clip(found.x, lower, upper))])
-        if not len(fresh.a) or not found.solved:
+        if not len(due) or not found.solved:
             break
-        used.append(fresh)
-    return np.clip(found.x, lower, upper), lower_bound(cost, lower, upper, joined(used), found.prices)
+    used = rows.take(np.concatenate(order))
+    return np.clip(found.x, lower, upper), lower_bound(cost, lower, upper, used, found.prices)

@@ -44,7 +44,7 @@ def best_average(
         progress.stage("searching for the best average")
         answer = best_on_average(problem, scale, weights, allowed, mass)
         least = max(least, answer.error)
-        for values in (answer.z, np.where(np.isnan(answer.z), scale, answer.z)):
+        for values in (answer.z, np.where(np.isnan(answer.z), scale, answer.z), scale):
             found = _extended(problem, pins, filled_in(problem, pins, values, weights, chosen), engine)
             best = min(best, found, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
             if mean_error(problem, best.coordinates, weights) - least <= CLOSE:

@@ -2,7 +2,7 @@
 
 f is concave, so it lies below each of its tangents: p(v) ≤ f(a) + f′(a)·(p(u) − a) for every a. These are rows of a
 linear program. Tangents where the reference is come first; wherever a solution still exceeds the curve, those that
-touch it there are added. docs/theory/average.md has the proof that both answers, in both directions, are in the one curve.
+touch it there are added. Both answers are in the one curve: 1 − p(v) ≤ f(1 − p(u)) is p(u) ≤ f(p(v)).
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ class Tangents:
         self._source, self._target = np.concatenate(ends, axis=1)
         self._shift = np.concatenate(shifts)
 
-    def touching(self, z: Floats, arcs: Indices | None = None) -> Rows:
+    def touching(self, z: Floats) -> Rows:
         """Two tangents for each arc: where its source is, and where its target is, for given values of the columns."""
-        arcs = np.arange(len(self._shift)) if arcs is None else arcs
-        shift = self._shift[arcs]
-        return joined(self._rows(arcs, at) for at in (z[self._source[arcs]], z[self._target[arcs]] - shift))
+        arcs = np.arange(len(self._shift))
+        return joined(self._rows(arcs, at) for at in (z[self._source], z[self._target] - self._shift))
 
     def exceeded(self, x: Floats) -> Rows:
-        """The tangents that a solution exceeds, touching where it is."""
+        """The tangents that a solution exceeds, touching between where its sources and where its targets are."""
         tail = self._coordinate.from_probability(np.clip(x * np.exp(self._log_tail), 0.0, 1.0))
         z = np.clip(np.where(self._tail_is_p, tail, -tail), -self._deepest, self._deepest)
-        rows = self.touching(z, np.flatnonzero(z[self._target] > z[self._source] + self._shift))
+        arcs = np.flatnonzero(z[self._target] > z[self._source] + self._shift)
+        rows = self._rows(arcs, 0.5 * (z[self._source[arcs]] + z[self._target[arcs]] - self._shift[arcs]))
         return rows.take(np.flatnonzero(rows.excess(x) > EXCEEDED))
 
     def _rows(self, arcs: Indices, z: Floats) -> Rows:
