@@ -20,7 +20,7 @@ import numpy as np
 from hetdp import progress
 from hetdp.engines.registry import engine_for
 from hetdp.errors import NoExtensionError, UsageError
-from hetdp.mechanism.average.rows import require_linear
+from hetdp.mechanism.average.program import require_rows
 from hetdp.mechanism.average.search import best_average
 from hetdp.mechanism.balanced import balanced_with
 from hetdp.mechanism.compatibility import check
@@ -74,7 +74,7 @@ def design(
     pins = pins_of(PartialMechanism() if partial is None else partial, problem)
     limit = largest_error(max_error)
     if objective == "average":
-        require_linear(problem)
+        require_rows(problem)
         weights = shares_of(problem, prior)
         fair = _fair(problem, pins, engine)
         require_possible(problem, fair, pins, limit)

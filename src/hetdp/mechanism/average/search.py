@@ -44,8 +44,11 @@ def best_average(
         progress.stage("searching for the best average")
         answer = best_on_average(problem, scale, weights, allowed, mass)
         least = max(least, answer.error)
-        found = _extended(problem, pins, filled_in(problem, pins, answer.z, weights, chosen), engine)
-        best = min(best, found, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
+        for values in (answer.z, np.where(np.isnan(answer.z), scale, answer.z), scale):
+            found = _extended(problem, pins, filled_in(problem, pins, values, weights, chosen), engine)
+            best = min(best, found, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
+            if mean_error(problem, best.coordinates, weights) - least <= CLOSE:
+                break
         if mean_error(problem, best.coordinates, weights) - least <= CLOSE:
             break
         if mean_error(problem, best.coordinates, weights) < mean_error(problem, scale, weights):
