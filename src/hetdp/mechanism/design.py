@@ -48,7 +48,8 @@ def design(
     Args:
         problem: datasets, ε and query.
         objective: "fair" (the worst-off dataset is answered as well as privacy allows, then the next worst, and so on),
-            "balanced" (the smallest possible worst error, in closed form; nowhere better than fair), or "average" (the
+            "balanced" (the smallest possible worst error, in closed form; nowhere better than fair; with values given
+            beforehand, the smallest over all datasets, those included), or "average" (the
             largest mean accuracy; single datasets may be answered worse than by a coin). How close an average is to the
             best possible one is proved, and stands in `objective_gap` of the result.
         partial: values that are given beforehand on some datasets; they are kept.

@@ -19,6 +19,7 @@ from hetdp.mechanism.explanation import in_digits
 SHOWN = 5  # distances in the table for people; the long table has all
 LONGEST = 40  # characters of a name
 NOTHING = "-"
+WORTH_SAYING = 1e-9  # of a gap; a smaller one no table shows
 COLUMNS = (
     "method",
     "baseline",
@@ -56,7 +57,7 @@ def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pri
     hidden = int(np.count_nonzero(methods[0].levels.distances != NOWHERE)) - SHOWN
     if hidden > 0:
         yield f"({counted(hidden, 'more distance')}, only in the long table: as columns, CSV or JSON)"
-    yield from (printable(str(words)) for words in comparisons)
+    yield from (printable(words) for words in _remarks(methods, comparisons))
 
 
 def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
@@ -70,9 +71,18 @@ def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pr
         if at == 0:
             yield r"\hline"
     yield r"\hline"
-    for words in comparisons:
-        yield rf"\multicolumn{{{width}}}{{l}}{{{_escaped(printable(str(words)))}}} \\"
+    for words in _remarks(methods, comparisons):
+        yield rf"\multicolumn{{{width}}}{{l}}{{{_escaped(printable(words))}}} \\"
     yield r"\end{tabular}"
+
+
+def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """What must be said below the table: where a best mean may not be the best, and how baselines compare."""
+    for method in methods:
+        gap = method.mechanism.objective_gap
+        if gap is not None and gap > WORTH_SAYING:
+            yield f"{method.name}: some private mechanism may have a mean accuracy larger by up to {gap:.1e}"
+    yield from map(str, comparisons)
 
 
 def _rows(methods: Sequence[Method], prior: str) -> list[list[str]]:

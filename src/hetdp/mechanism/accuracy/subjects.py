@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hetdp.certificate.certificate import verify
-from hetdp.errors import Fault, InputError, NoExtensionError, UsageError
+from hetdp.errors import Fault, InputError, NoExtensionError, UsageError, shown
 from hetdp.mechanism import design as designing
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism, sealed
@@ -25,9 +25,13 @@ def objectives_of(wanted: Any) -> tuple[str, ...]:
     """The objectives to compare: one, several, or all that there are."""
     if wanted is None:
         return tuple(designing.OBJECTIVES)
-    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    names = (wanted,) if isinstance(wanted, str) or not isinstance(wanted, Iterable) else tuple(wanted)
+    rule = f"an objective is one of {', '.join(designing.OBJECTIVES)}"
     if not names:
-        raise UsageError("no objective", f"an objective is one of {', '.join(designing.OBJECTIVES)}")
+        raise UsageError("no objective", rule)
+    for name in names:
+        if name not in list(designing.OBJECTIVES):
+            raise UsageError(f"unknown objective {shown(name)}", rule)
     return tuple(dict.fromkeys(names))
 
 

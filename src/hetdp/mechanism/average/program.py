@@ -21,6 +21,7 @@ COSTS = 1e6  # so that the solver's tolerance on costs is small beside those tha
 LIKELY = 0.1  # rows with less room than this, under the reference, are handed over at once;
 LIKELY_OF_MANY = 0.3  # or, if these are many, with less than this: then another solve costs more than more rows do
 EXCEEDED = 1e-8  # rows exceeded by more are handed over afterwards
+SNAP, CERTAIN = 1e-8, 1e-7  # what is so near to a limit, or to 1, is taken to be there
 UNKNOWN = 1e-6  # the scale of a tail that is 0 under the reference, but need not be: with δ, or ∞ in one direction
 GAIN = 1e-9  # in mean accuracy; rounds of tangents that gain less are the last
 
@@ -70,7 +71,9 @@ def best_on_average(problem: Problem, reference: Floats, weights: Floats, allowe
         x, error = solved_by_tangents(tangents, reference[columns], cost, lower, upper, COSTS * GAIN)
     else:
         x, error = _solve(rows_between(problem, columns, tail_is_p, log_tail), cost, lower, upper)
-    values = coordinate.from_probability(np.clip(x * scale, 0.0, 1.0))
+    x = np.where(x - lower < SNAP * np.maximum(1.0, lower), lower, x)  # there a tolerance would be a long way in z
+    tails = np.clip(x * scale, 0.0, 1.0)
+    values = coordinate.from_probability(np.where(tails > 1.0 - CERTAIN, 1.0, tails))
     matters = np.abs(cost) >= 10.0 * TOLERANCE  # what weighs less, the solver leaves anywhere
     z = np.full(len(tail), np.nan)
     z[columns[matters]] = np.where(sign, values, -values)[matters]
