@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def random_problem(rng: random.Random, notion: str) -> hetdp.Problem:
         return rng.choice([0.0, 1.0, 1e-10, 1e-5]) if rng.random() < 0.3 else rng.uniform(0.0, rng.choice([0.01, 0.3]))
 
     names = {"approximate": ("epsilon", "epsilon_back", "delta", "delta_back"), "directed": ("epsilon", "epsilon_back")}
-    parameters = {
+    parameters: dict[str, Any] = {
         name: [delta() if "delta" in name else epsilon() for _ in pairs]
         for name in names.get(notion, ("mu",) if notion == "gaussian" else ("epsilon",))
     }
@@ -73,7 +74,8 @@ def least_mean_errors(given: Sequence[Case]) -> list[float]:
     first = np.cumsum([0, *(case.problem.graph.size for case in given)]).tolist()
     cost, bounds, constants = [], [], []
     for case in given:
-        weights = np.asarray(case.problem.weights) / np.sum(case.problem.weights)
+        weights = np.asarray(case.problem.weights)
+        weights = weights / weights.sum()
         worst = 1.0 if case.max_error is None else case.max_error
         for v, answer in enumerate(case.problem.answers.tolist()):
             cost.append(float(weights[v]) * (1.0 if answer == 2 else -1.0))
@@ -89,7 +91,7 @@ def least_mean_errors(given: Sequence[Case]) -> list[float]:
     rows = [row for arc in arcs for row in _rows(*arc)]
     x = solve(cost, rows, bounds)
     for _ in range(ROUNDS if any(name in CURVES for *_, name in arcs) else 0):
-        rows += [row for u, v, shift, name in arcs if shift[0] < math.inf for row in _touching(u, v, *shift, name, x)]
+        rows += [row for u, v, shift, name in arcs if shift[0] < math.inf for row in _touching(u, v, shift[0], name, x)]
         x = solve(cost, rows, bounds)
     return [
         float(np.dot(cost[start:end], x[start:end])) + constant
