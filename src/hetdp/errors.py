@@ -21,6 +21,15 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN_LENGTH else f"{text[: SHOWN_LENGTH - 1]}…"
 
 
+def printable(text: str) -> str:
+    r"""Text without what would break a line, or the terminal.
+
+    >>> printable("a\x1b[2Jb")
+    'a?[2Jb'
+    """
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things, in words.
 

@@ -56,7 +56,7 @@ def test_what_is_made_with_make_can_be_made():
 
 
 def test_the_readme_can_be_read_in_a_minute_or_two():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 135
 
 
 def test_a_page_that_says_something_else_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -43,7 +43,7 @@ def test_a_problem_survives_a_folder_of_tables(tables, state):
 
 
 @settings(max_examples=40)
-@given(written())
+@given(written(notions=EVERY))
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
 def test_a_mechanism_survives_every_format(suffix, state):
     problem, _ = state

@@ -123,6 +123,10 @@ def test_labels_that_fit_into_no_column_are_refused_before_anything_is_written(t
             hetdp.UsageError, match="the label 1 fits in no column; tables hold labels that are all text"
         ):
             hetdp.save(hetdp.extend(mixed, {"a": 0.6, 1: 0.4}), tmp_path / f"m{suffix}")
+    tuples = hetdp.Problem(hetdp.DatasetGraph.from_edges([(0, 1)], [(1, 1)], 1.0), [1, 2])
+    for suffix in (".csv", ".parquet"):
+        with pytest.raises(hetdp.UsageError, match=r"the label \(0, 1\) fits in no column; .* a .json file holds any"):
+            hetdp.save(hetdp.design(tuples), tmp_path / f"m{suffix}")
     empty = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], [""], 1.0), [1, 2])
     with pytest.raises(
         hetdp.UsageError, match="the label '' cannot be written to CSV; an empty field is a missing one"

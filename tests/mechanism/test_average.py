@@ -15,7 +15,7 @@ import pytest
 import hetdp
 from hetdp.cli.story import voters
 from hetdp.engines.registry import engine_for
-from hetdp.mechanism.average import program, rows, search, solver
+from hetdp.mechanism.average import program, search, solver
 from hetdp.mechanism.average.bound import lower_bound
 from hetdp.mechanism.average.filling import filled_in
 from hetdp.mechanism.average.rows import Rows
@@ -89,8 +89,10 @@ def test_it_is_as_good_as_the_plain_linear_program_up_to_the_gap_it_states(way):
 
 
 def test_a_notion_without_linear_rows_is_refused(monkeypatch):
-    monkeypatch.setattr(rows, "LINEAR", {"other": None})
-    with pytest.raises(hetdp.UsageError, match=r"the notion 'pure' with the objective average; .* the notions other\."):
+    monkeypatch.setattr(program, "LINEAR", {"other": None})
+    with pytest.raises(
+        hetdp.UsageError, match=r"the notion 'pure' with the objective average; .* the notions other, gaussian"
+    ):
         hetdp.design(voters(3, "everyone"), "average")
 
 

@@ -174,7 +174,7 @@ class TestSentence:
 
     @pytest.mark.parametrize(
         ("z", "told"),
-        [(-50.0, "1 is at most 20.1 times as probable, and"), (-743.0, "1 is many times as probable, but")],
+        [(-50.0, "1 is at most 20.1 times as probable, and"), (-743.0, "1 is at most 20.1 times as probable, and")],
     )
     def test_a_ratio_of_what_never_happens_is_told_without_runs(self, z, told):
         graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], [1.0, 3.0])
@@ -302,4 +302,5 @@ def test_the_json_shape_has_every_number_and_the_sentence():
         "epsilon": "inf",
         "edges": 1,
         "unprotected": 1,
+        "one_sided": 0,
     }

@@ -95,7 +95,7 @@ def judge(a: Floats, b: Floats, epsilon: Floats, delta: Floats, below: float = n
         part = total - b
         error = (b - (total - part)) + (epsilon - part)
         room = total - a
-        nothing = (a == -np.inf) | (epsilon == np.inf)
+        nothing = (a == -np.inf) | (epsilon == np.inf) | (delta >= 1.0)
         plain = nothing | (a <= b) | (room > 0.0) | ((room == 0.0) & (error >= 0.0))
         summed = (a <= 0.0) & ((room < 0.0) | (error < 0.0))
         refuted = ~plain & (delta == 0.0) & (summed | (epsilon == 0.0))
@@ -127,7 +127,7 @@ def _by_formula(
         near = (np.abs(rest) <= FILTER * (1.0 + np.abs(high))) | (
             (rest > 0.0) & ~(np.abs(slack) * rest > FILTER * scale)
         )
-    slack = np.where((a == -np.inf) | (epsilon == np.inf) | (rest <= 0.0), np.inf, slack)
+    slack = np.where((a == -np.inf) | (epsilon == np.inf) | (delta >= 1.0) | (rest <= 0.0), np.inf, slack)
     slack = np.where(np.isnan(slack), 0.0, slack)
     holds = np.where(undecided, slack > 0.0, holds)
     close = np.flatnonzero(undecided & near)

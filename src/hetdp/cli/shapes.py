@@ -151,6 +151,7 @@ def odds(given: Odds) -> Shape:
         "epsilon": number(given.epsilon),
         "edges": given.edges,
         "unprotected": given.unprotected,
+        "one_sided": given.one_sided,
     }
 
 

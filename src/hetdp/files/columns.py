@@ -75,8 +75,16 @@ def _texts_or_integers(values: Sequence[Any]) -> Any:
         return np.ma.MaskedArray(integers, missing) if missing.any() else integers
     if kinds <= {str}:
         return np.array(values, dtype=object)
-    odd = max(known) if kinds == {int} else next(value for value in known if type(value) is not type(known[0]))
+    odd = _odd(known)
     raise UsageError(f"the label {shown(odd)} fits in no column", TABLE_RULE, "a .json file holds any labels")
+
+
+def _odd(known: Sequence[Any]) -> Any:
+    """The value that is to blame: too long an integer, neither text nor integer, or of another kind than the first."""
+    if all(type(value) is int for value in known):
+        return max(known, key=abs)
+    strange = (value for value in known if type(value) not in (int, str))
+    return next(strange, next((value for value in known if type(value) is not type(known[0])), known[0]))
 
 
 def _bound_by(names: Any, links: Indices) -> Any:

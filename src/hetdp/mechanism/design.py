@@ -20,7 +20,7 @@ import numpy as np
 from hetdp import progress
 from hetdp.engines.registry import engine_for
 from hetdp.errors import NoExtensionError, UsageError
-from hetdp.mechanism.average.rows import require_linear
+from hetdp.mechanism.average.program import require_rows
 from hetdp.mechanism.average.search import best_average
 from hetdp.mechanism.balanced import balanced_with
 from hetdp.mechanism.compatibility import check
@@ -48,7 +48,8 @@ def design(
     Args:
         problem: datasets, ε and query.
         objective: "fair" (the worst-off dataset is answered as well as privacy allows, then the next worst, and so on),
-            "balanced" (the smallest possible worst error, in closed form; nowhere better than fair), or "average" (the
+            "balanced" (the smallest possible worst error, in closed form; nowhere better than fair; with values given
+            beforehand, the smallest over all datasets, those included), or "average" (the
             largest mean accuracy; single datasets may be answered worse than by a coin). How close an average is to the
             best possible one is proved, and stands in `objective_gap` of the result.
         partial: values that are given beforehand on some datasets; they are kept.
@@ -74,7 +75,7 @@ def design(
     pins = pins_of(PartialMechanism() if partial is None else partial, problem)
     limit = largest_error(max_error)
     if objective == "average":
-        require_linear(problem)
+        require_rows(problem)
         weights = shares_of(problem, prior)
         fair = _fair(problem, pins, engine)
         require_possible(problem, fair, pins, limit)

@@ -17,21 +17,25 @@ from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem, require_problem
-from hetdp.problem.space import Floats, Indices
+from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.theory.coordinate import Coordinate
+from hetdp.theory.notion import BACK
 
-LOG_2 = float(np.log(2.0))
 AS_MUCH = 1.0 - 1e-12  # differences that agree so far are the same but for roundings
 
 
 class Change(NamedTuple):
-    """One edge: `answer` is published with probability `low` at the dataset `source`, and `high` at `target`."""
+    """One edge: `answer` is published with probability `low` at the dataset `source`, and `high` at `target`.
+
+    `log_ratio` is log(high / low), which is kept where both are too small for a float.
+    """
 
     source: Any
     target: Any
     answer: int
     low: float
     high: float
+    log_ratio: float
 
 
 @dataclass(frozen=True)
@@ -40,17 +44,20 @@ class Odds:
 
     Attributes:
         edge_class: the class of edges; None if they have none, or if all edges are meant.
-        source: the dataset before the change that makes the largest difference; None if no edge has a finite ε.
+        source: the dataset before the change that makes the largest difference; None if no edge constrains.
         target: the dataset after it.
         answer: the published answer that it makes more probable, 1 or 2; of both answers the one whose probability
             changes more in proportion.
         high: the probability of that answer at `target`.
         low: the probability of that answer at `source`.
+        largest: the same five, and their ratio as a logarithm; None if no edge of the class constrains.
         loss: the largest |log(Pr / Pr)| of either answer over the class: the ε that is really used up.
         strongest: where that is; this need not be the change that makes the largest difference.
         epsilon: the largest finite ε of the class, as written, for comparison; never below `loss` for pure ε.
         edges: how many edges the class has.
-        unprotected: how many of them have ε = ∞: about these no promise is made, and no other number here counts them.
+        unprotected: how many of them constrain nothing (ε = ∞, or δ = 1): about these no promise is made, and no other
+            number here counts them.
+        one_sided: how many of them constrain in one direction only.
         words: how the sentence names the answers and the change.
     """
 
@@ -60,16 +67,17 @@ class Odds:
     answer: int
     high: float
     low: float
+    largest: Change | None
     loss: float
     strongest: Change | None
     epsilon: float
     edges: int
     unprotected: int
+    one_sided: int
     words: Words
 
     def __str__(self) -> str:
-        largest = None if self.strongest is None else Change(self.source, self.target, self.answer, self.low, self.high)
-        return sentence(self.words, largest, self.strongest, self.edges, self.unprotected)
+        return sentence(self.words, self.largest, self.strongest, self.edges, self.unprotected, self.one_sided)
 
 
 def odds(problem: Problem, mechanism: Any, edge_class: Any = None) -> Odds | dict[Any, Odds]:
@@ -150,7 +158,11 @@ class _Seen:
 
     def __init__(self, problem: Problem, z: Floats, source: Indices, target: Indices, columns: Columns) -> None:
         self.problem, self.z, self.source, self.target = problem, z, source, target
-        self.epsilon = np.max([values for name, values in columns.items() if not name.startswith("delta")], axis=0)
+        ways = list(_ways(columns))
+        self.free = np.sum(ways, axis=0) == len(ways)
+        self.one_sided = ~self.free & np.any(ways, axis=0)
+        strengths = [values for name, values in columns.items() if not name.startswith("delta")]
+        self.epsilon = np.max([np.where(np.isinf(values), -np.inf, values) for values in strengths], axis=0)
         coordinate, (before, after) = problem.notion.coordinate, (z[source], z[target])
         nearer_one = (before > 0.0) & (after > 0.0)  # there 1 − p has the digits
         sign = np.where(nearer_one, -1.0, 1.0)
@@ -161,8 +173,8 @@ class _Seen:
 
     def odds(self, edges: Indices, name: Any) -> Odds:
         """The odds of some edges."""
-        bound = edges[np.isfinite(self.epsilon[edges])]
-        largest, strongest, loss, epsilon = Change(None, None, 1, 0.0, 1.0), None, np.inf, np.inf
+        bound = edges[~self.free[edges]]
+        largest, strongest, loss, epsilon = Change(None, None, 1, 0.0, 1.0, np.inf), None, np.inf, np.inf
         if len(bound):
             largest = self._change(_first(bound, self.difference, self.loss))
             most = _first(bound, self.loss, self.difference)
@@ -174,11 +186,13 @@ class _Seen:
             answer=largest.answer,
             high=largest.high,
             low=largest.low,
+            largest=None if strongest is None else largest,
             loss=float(loss),
             strongest=strongest,
             epsilon=float(epsilon),
             edges=len(edges),
             unprotected=len(edges) - len(bound),
+            one_sided=int(np.count_nonzero(self.one_sided[edges])),
             words=Words.of(self.problem.about, name),
         )
 
@@ -192,7 +206,7 @@ class _Seen:
         rising = ones[0] <= ones[1] if answer == 1 else ones[0] >= ones[1]
         first, last = (0, 1) if rising else (1, 0)
         label = self.problem.graph.label
-        return Change(label(ends[first]), label(ends[last]), answer, p[first], p[last])
+        return Change(label(ends[first]), label(ends[last]), answer, p[first], p[last], ratios[answer - 1])
 
 
 def _first(edges: Indices, by: Floats, then: Floats) -> int:
@@ -205,12 +219,15 @@ def _first(edges: Indices, by: Floats, then: Floats) -> int:
 def _log_ratio(coordinate: Coordinate, one: Floats, other: Floats) -> Floats:
     """|log(p / p')| of two z; 0 where both have p = 0."""
     with np.errstate(invalid="ignore"):
-        ratio = np.abs(_log_probability(coordinate, one) - _log_probability(coordinate, other))
+        ratio = np.abs(coordinate.log_probability(one) - coordinate.log_probability(other))
     return np.where(one == other, 0.0, ratio)
 
 
-def _log_probability(coordinate: Coordinate, z: Floats) -> Floats:
-    if coordinate.name == "Laplace":  # log(2p) is z below ½, which no p can lose
-        return np.where(z > 0.0, np.log1p(-0.5 * np.exp(-np.maximum(z, 0.0))), z - LOG_2)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(coordinate.probability(z)))
+def _ways(columns: Columns) -> Iterator[Mask]:
+    """For each direction, the edges that constrain nothing in it."""
+    if "mu" in columns:
+        yield np.isinf(columns["mu"])
+    for end in ("", BACK):
+        if f"epsilon{end}" in columns:
+            free = np.isinf(columns[f"epsilon{end}"])
+            yield free | (columns[f"delta{end}"] >= 1.0) if f"delta{end}" in columns else free

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hetdp.errors import shown
+from hetdp.errors import printable, shown
 
 if TYPE_CHECKING:
     from hetdp.mechanism.odds import Change
@@ -16,6 +16,7 @@ MOST_RUNS = 10**9
 ENOUGH = 5.0  # runs that the smaller number, and the difference, come to at least, unless there are no more runs
 ROUNDING = 1e-9  # in runs; 62.000000000000001 of 100 is 62
 THE_SAME = 1.0 - 1e-9
+MOST_TIMES = 700.0  # as a logarithm; how many times more would be no number
 
 
 class Words(NamedTuple):
@@ -35,11 +36,13 @@ class Words(NamedTuple):
     def of(cls, about: Mapping[str, str], edge_class: Any) -> Words:
         """The words that a problem has, for one class of edges."""
         told = "" if edge_class is None else (edge_class if isinstance(edge_class, str) else shown(edge_class))
-        answers = about.get("answer_1", "1"), about.get("answer_2", "2")
-        return cls(answers, about.get("change", "").replace("{class}", told), told)
+        answers = printable(about.get("answer_1", "1")), printable(about.get("answer_2", "2"))
+        return cls(answers, printable(about.get("change", "").replace("{class}", told)), printable(told))
 
 
-def sentence(words: Words, largest: Change | None, strongest: Change | None, edges: int, unprotected: int) -> str:
+def sentence(
+    words: Words, largest: Change | None, strongest: Change | None, edges: int, unprotected: int, one_sided: int
+) -> str:
     """What a person is told: the largest difference, the largest ratio if it is elsewhere, and what is not promised."""
     group = f" of class {words.name}" if words.name else ""
     if largest is None or strongest is None:
@@ -48,11 +51,14 @@ def sentence(words: Words, largest: Change | None, strongest: Change | None, edg
     if edges - unprotected > 1:
         protected = " protected" if unprotected else ""
         parts.append(f"No other{protected} change{group} makes a larger difference.")
-    if _ratio(strongest) > _ratio(largest) * (1.0 + ROUNDING):
+    if strongest.log_ratio > largest.log_ratio + ROUNDING:
         parts.append(
             f"In proportion, {shown(strongest.target)} instead of {shown(strongest.source)} makes the largest:"
             f" {_runs(words, strongest) if strongest.high * MOST_RUNS >= 1.0 else _times(words, strongest)}."
         )
+    if one_sided:
+        which = "The one change" if edges == 1 else f"{one_sided:,} of {edges:,} changes"
+        parts.append(f"{which}{group} {'is' if one_sided == 1 else 'are'} protected in one direction only.")
     if unprotected:
         parts.append(_unprotected(unprotected, edges, group))
     return " ".join(parts)
@@ -87,25 +93,20 @@ def _change(words: Words, change: Change) -> str:
 
 def _runs(words: Words, change: Change) -> str:
     answer = words.answers[change.answer - 1]
-    if change.low >= change.high * THE_SAME:
+    if change.low >= change.high * THE_SAME and change.low > 0.0:
         runs, most, _ = runs_of(change.high, change.high)
         return f"{answer} in at most {most:,} of {runs:,} runs either way"
     runs, most, least = runs_of(change.low, change.high)
-    instead = "less than 1" if least == 0 and change.low > 0.0 else f"{least:,}"
+    instead = "less than 1" if least == 0 and change.log_ratio < math.inf else f"{least:,}"
     return f"{answer} in at most {most:,} of {runs:,} runs instead of {instead}"
 
 
 def _times(words: Words, change: Change) -> str:
     """A change between two probabilities that are both too small to be seen in any number of runs."""
-    answer, ratio = words.answers[change.answer - 1], _ratio(change)
-    if math.isinf(ratio):
+    answer = words.answers[change.answer - 1]
+    if change.log_ratio > MOST_TIMES:
         return f"{answer} is many times as probable, but in less than 1 of {MOST_RUNS:,} runs"
+    ratio = math.exp(change.log_ratio)
     digit = 10.0 ** (math.floor(math.log10(ratio)) - 2)  # the third one, which is rounded up
     times = math.ceil(ratio / digit - ROUNDING) * digit
     return f"{answer} is at most {times:.3g} times as probable, and in less than 1 of {MOST_RUNS:,} runs"
-
-
-def _ratio(change: Change) -> float:
-    if change.low == change.high:
-        return 1.0
-    return change.high / change.low if change.low > 0.0 else math.inf

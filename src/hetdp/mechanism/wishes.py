@@ -12,7 +12,7 @@ from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
 
-ROUNDING = 1e-12  # an error this little larger than asked is a rounding
+ROUNDING = 1e-12  # an error larger than asked by this part of it is a rounding
 DIGITS = 6
 
 
@@ -33,7 +33,7 @@ def require_possible(
     """Refuses a largest error that this mechanism exceeds; by default it is the fair one, and no other does better."""
     errors = problem.notion.coordinate.error(z, problem.answers)[np.isnan(pins)]
     worst = float(np.max(errors, initial=0.0))
-    if max_error is None or worst <= max_error + ROUNDING:
+    if max_error is None or worst <= max_error * (1.0 + ROUNDING):
         return
     rounded = math.ceil(worst * 10**DIGITS) / 10**DIGITS
     rule = f"{whose} worst error{'' if np.isnan(pins).all() else ' with the given values'} is {rounded:.{DIGITS}g}"

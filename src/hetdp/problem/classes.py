@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.errors import Fault, shown
 from hetdp.problem.columns import as_list, column
 from hetdp.problem.findings import Findings
 
@@ -41,6 +42,10 @@ def classes_of(values: Any, findings: Findings) -> Classes | None:
     listed: Sequence[Any] = as_list(column("class", values, findings))
     if "" in listed:
         listed = [None if name == "" else name for name in listed]  # tables cannot tell the two apart
+    wrong = next((name for name in listed if not isinstance(name, Hashable)), None)
+    if wrong is not None:
+        findings.add(Fault("no class:", "class", shown(wrong), "a class is text, a number, or a tuple of these"))
+        findings.raise_if_any()
     known = dict.fromkeys(listed)
     known.pop(None, None)
     names = tuple(known)

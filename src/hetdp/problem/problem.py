@@ -57,7 +57,7 @@ class Problem(Frozen):
         self.answers.flags.writeable = False
         self.notion: Notion = notion_for(graph, notion)
         self.weights: Floats | None = None if weights is None else weights_of(weights, graph.labels)
-        self.about: Mapping[str, str] = dict(about or {})
+        self.about: Mapping[str, str] = _words(about)
 
     @property
     def labels(self) -> Labels:
@@ -85,6 +85,13 @@ class Problem(Frozen):
     def __repr__(self) -> str:
         ones = int(np.count_nonzero(self.answers == 1))
         return f"Problem({self.graph.size} datasets, {ones} with answer 1, notion {self.notion.name!r})"
+
+
+def _words(about: Any) -> dict[str, str]:
+    words = {} if about is None else about
+    if not isinstance(words, Mapping) or not all(isinstance(text, str) for pair in words.items() for text in pair):
+        raise UsageError(f"about={shown(about)}", "it is a mapping from texts to texts")
+    return dict(words)
 
 
 def notion_for(graph: DatasetGraph, name: str | None) -> Notion:

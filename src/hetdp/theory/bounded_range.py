@@ -32,10 +32,19 @@ def of_tail(p: Floats) -> Floats:
         return np.asarray(np.log(p) - np.log1p(-p))
 
 
+def log_tail(z: Floats) -> Floats:
+    """log p, for z ≤ 0.
+
+    >>> log_tail(np.array([-1000.0]))
+    array([-1000.])
+    """
+    return np.asarray(z - np.log1p(np.exp(z)))
+
+
 def middle(z: Floats, other: Floats) -> Floats:
     """z of the mean of two probabilities."""
     return mean_by_tails(LOGIT, z, other)
 
 
-LOGIT = Coordinate("logit", of_tail, tail, middle)
+LOGIT = Coordinate("logit", of_tail, tail, log_tail, middle)
 BOUNDED_RANGE = additive("bounded-range", "epsilon", LOGIT)

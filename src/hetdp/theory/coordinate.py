@@ -24,12 +24,14 @@ class Coordinate:
         name: what files call it.
         of_tail: z ≤ 0 of p ≤ ½; −inf of 0.
         tail: p ≤ ½ of z ≤ 0.
+        log_tail: log p of z ≤ 0, which never underflows.
         middle: z of the mean of two probabilities.
     """
 
     name: str
     of_tail: Callable[[Floats], Floats]
     tail: Callable[[Floats], Floats]
+    log_tail: Callable[[Floats], Floats]
     middle: Callable[[Floats, Floats], Floats]
 
     def from_probability(self, p: ArrayLike) -> Floats:
@@ -62,6 +64,16 @@ class Coordinate:
         z = np.asarray(z, dtype=np.float64)
         return self.probability(np.where(np.asarray(answers) == 1, -z, z))
 
+    def log_probability(self, z: ArrayLike) -> Floats:
+        """log p, also where p is too small for a float.
+
+        >>> LAPLACE.log_probability([-1000.0, 0.0]).round(3)
+        array([-1.000693e+03, -6.930000e-01])
+        """
+        z = np.asarray(z, dtype=np.float64)
+        tail = self.tail(-np.abs(z))
+        return np.asarray(np.where(z > 0.0, np.log1p(-tail), self.log_tail(-np.abs(z))))
+
 
 def middle(z: Floats, other: Floats) -> Floats:
     """z of the mean of two probabilities, from the mean of whichever tail is the smaller one.
@@ -88,4 +100,8 @@ def _tail(z: Floats) -> Floats:
     return np.asarray(0.5 * np.exp(z))
 
 
-LAPLACE = Coordinate("Laplace", _of_tail, _tail, middle)
+def _log_tail(z: Floats) -> Floats:
+    return np.asarray(z - np.log(2.0))
+
+
+LAPLACE = Coordinate("Laplace", _of_tail, _tail, _log_tail, middle)

@@ -14,6 +14,7 @@ from hetdp.theory.additive import additive, mean_by_tails
 from hetdp.theory.coordinate import Coordinate, Floats
 
 ROOT_2 = math.sqrt(2.0)
+DEEP = 30.0  # from where on the series has seven digits and more
 
 
 def tail(z: Floats) -> Floats:
@@ -37,10 +38,24 @@ def of_tail(p: Floats) -> Floats:
     return np.asarray(np.frompyfunc(lambda x: inverse(x) if x > 0.0 else -math.inf, 1, 1)(p), dtype=np.float64)
 
 
+def log_tail(z: Floats) -> Floats:
+    """log Φ(z), for z ≤ 0; from the asymptotic series where Φ(z) is too small for a float.
+
+    >>> log_tail(np.array([-1.0, -100.0])).round(3)
+    array([-1.841000e+00, -5.005524e+03])
+    """
+    z = np.asarray(z, dtype=np.float64)
+    far = np.minimum(z, -DEEP)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        series = -0.5 * far * far - np.log(-far) - 0.5 * math.log(2.0 * math.pi) + np.log1p(-1.0 / (far * far))
+        near = np.log(tail(np.maximum(z, -DEEP)))
+    return np.asarray(np.where(z < -DEEP, np.where(np.isinf(z), -np.inf, series), near))
+
+
 def middle(z: Floats, other: Floats) -> Floats:
     """z of the mean of two probabilities."""
     return mean_by_tails(PROBIT, z, other)
 
 
-PROBIT = Coordinate("probit", of_tail, tail, middle)
+PROBIT = Coordinate("probit", of_tail, tail, log_tail, middle)
 GAUSSIAN = additive("gaussian", "mu", PROBIT)

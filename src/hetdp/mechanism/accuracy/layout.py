@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import counted
+from hetdp.errors import counted, printable
 from hetdp.mechanism.accuracy.comparison import Comparison
 from hetdp.mechanism.accuracy.distance import NOWHERE
 from hetdp.mechanism.accuracy.measures import Method
@@ -19,6 +19,7 @@ from hetdp.mechanism.explanation import in_digits
 SHOWN = 5  # distances in the table for people; the long table has all
 LONGEST = 40  # characters of a name
 NOTHING = "-"
+WORTH_SAYING = 1e-9  # of a gap; a smaller one no table shows
 COLUMNS = (
     "method",
     "baseline",
@@ -39,6 +40,8 @@ ESCAPES = {
     "|": r"\textbar{}",
     '"': r"{\char34}",
     "ε": r"$\varepsilon$",
+    "δ": r"$\delta$",
+    "μ": r"$\mu$",
     "−": "$-$",
     **{character: f"\\{character}" for character in "{}$&#_%"},
     **{character: f"{{{character}}}" for character in "[]*"},
@@ -54,7 +57,7 @@ def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pri
     hidden = int(np.count_nonzero(methods[0].levels.distances != NOWHERE)) - SHOWN
     if hidden > 0:
         yield f"({counted(hidden, 'more distance')}, only in the long table: as columns, CSV or JSON)"
-    yield from (_printable(str(words)) for words in comparisons)
+    yield from (printable(words) for words in _remarks(methods, comparisons))
 
 
 def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
@@ -68,9 +71,18 @@ def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pr
         if at == 0:
             yield r"\hline"
     yield r"\hline"
-    for words in comparisons:
-        yield rf"\multicolumn{{{width}}}{{l}}{{{_escaped(_printable(str(words)))}}} \\"
+    for words in _remarks(methods, comparisons):
+        yield rf"\multicolumn{{{width}}}{{l}}{{{_escaped(printable(words))}}} \\"
     yield r"\end{tabular}"
+
+
+def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """What must be said below the table: where a best mean may not be the best, and how baselines compare."""
+    for method in methods:
+        gap = method.mechanism.objective_gap
+        if gap is not None and gap > WORTH_SAYING:
+            yield f"{method.name}: some private mechanism may have a mean accuracy larger by up to {gap:.1e}"
+    yield from map(str, comparisons)
 
 
 def _rows(methods: Sequence[Method], prior: str) -> list[list[str]]:
@@ -92,13 +104,8 @@ def _row(method: Method, shown: Sequence[int]) -> list[str]:
 
 def _in_one_line(text: str) -> str:
     """A name that fits into a cell."""
-    text = _printable(text)
+    text = printable(text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _printable(text: str) -> str:
-    """Text without what would break a line, or the terminal."""
-    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _escaped(text: str) -> str:

@@ -10,6 +10,9 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices
 
 NOISE = 1e-5  # in z; a solver's tolerance, along a path
+NOISE_IN_P = (
+    1e-8  # what that tolerance may be in p where z has a tail that no tolerance keeps: next to one that is not small
+)
 ROUNDS = 20
 
 
@@ -37,6 +40,9 @@ def _without_contradictions(
     for _ in range(ROUNDS):
         growth = engine.grow(problem.graph, problem.notion, np.where(np.isnan(kept), np.inf, kept))
         fell = drops(kept, growth.labels) > NOISE
+        if problem.notion.is_directed:
+            probability = problem.notion.coordinate.probability
+            fell &= ~(probability(kept) - probability(growth.labels) <= NOISE_IN_P)
         if not fell.any():
             return kept, growth
         origin = _origins(growth)

@@ -2,7 +2,8 @@
 
 The fair mechanism is far from the best average where people have very different ε. There a weighted vote is near it, in
 which every step away from one far dataset counts by its ε. On any graph that is a growth from the deepest dataset of
-one answer, shifted to where the average is best.
+one answer, shifted to where the average is best. Where an edge is no addition far from ½ either (with δ, or nothing
+promised in one direction) that is not private, and is lowered until it is.
 """
 
 from __future__ import annotations
@@ -41,11 +42,13 @@ def _votes(problem: Problem, fair: Floats, weights: Floats, engine: Engine) -> I
         start = np.full(len(fair), np.inf)
         start[int(np.argmax(depth))] = -FAR
         away = engine.grow(problem.graph, problem.notion, start).labels + FAR
-        reached = np.isfinite(away)
+        reached = away < (0.5 * FAR if problem.notion.is_directed else np.inf)  # and never came near ½
         where = away[reached & problem.boundary_mask]
         if len(where):
+            away = np.where(reached, away, np.inf)
             shift = _best_shift(problem, away, sign, weights, (float(where.min()), float(where.max())))
-            yield np.where(reached, sign * (away - shift), fair)
+            vote = np.where(reached, sign * (away - shift), fair)
+            yield engine.grow(problem.graph, problem.notion, vote).labels if problem.notion.is_directed else vote
 
 
 def _best_shift(problem: Problem, away: Floats, sign: float, weights: Floats, between: tuple[float, float]) -> float:

@@ -6,12 +6,11 @@ reference. Near the reference all x are near 1, however small the tails are, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from hetdp.errors import UsageError
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask
 
@@ -19,12 +18,20 @@ LARGEST = 600.0  # of exponents; what is larger constrains nothing
 Limits = tuple[Floats, Floats]
 
 
-def _pure(parameters: tuple[Floats, ...]) -> Limits:
+def _without_delta(parameters: tuple[Floats, ...]) -> Limits:
     return parameters[0], np.zeros_like(parameters[0])
 
 
+def _with_delta(parameters: tuple[Floats, ...]) -> Limits:
+    return parameters[0], parameters[2]
+
+
 # For each notion: ε and δ of an arc u → v, where the probability of either answer at u is ≤ e^ε · that at v + δ.
-LINEAR: dict[str, Callable[[tuple[Floats, ...]], Limits]] = {"pure": _pure}
+LINEAR: dict[str, Callable[[tuple[Floats, ...]], Limits]] = {
+    "pure": _without_delta,
+    "directed": _without_delta,
+    "approximate": _with_delta,
+}
 
 
 class Rows(NamedTuple):
@@ -45,14 +52,6 @@ class Rows(NamedTuple):
         return Rows(*(column[which] for column in self))
 
 
-def require_linear(problem: Problem) -> None:
-    """Refuses a notion whose edges are not known here as rows of a linear program."""
-    name = problem.notion.name
-    if name not in LINEAR:
-        rule = f"the objective average is known for the notions {', '.join(LINEAR)}"
-        raise UsageError(f"the notion {name!r} with the objective average", rule, "objective='fair' works for any")
-
-
 def rows_between(problem: Problem, columns: Indices, tail_is_p: Mask, log_tail: Floats) -> Rows:
     """All rows of the edges between the datasets that have a column.
 
@@ -62,13 +61,24 @@ def rows_between(problem: Problem, columns: Indices, tail_is_p: Mask, log_tail: 
         tail_is_p: for every dataset, whether its tail is p; otherwise it is 1 − p.
         log_tail: log of the reference's tail, for every dataset.
     """
+    number = numbered(problem, columns)
+    return joined(
+        rows for block in problem.graph.edge_blocks() for rows in _of_block(problem, block, number, tail_is_p, log_tail)
+    )
+
+
+def numbered(problem: Problem, columns: Indices) -> Indices:
+    """For every dataset the number of its column, −1 where it has none."""
     number = np.full(problem.graph.size, -1, dtype=np.int32)
     number[columns] = np.arange(len(columns), dtype=np.int32)
+    return number
+
+
+def joined(parts: Iterable[Rows]) -> Rows:
+    """All rows, one after the other."""
     ends, numbers = np.zeros(0, dtype=np.int32), np.zeros(0)
-    found = [Rows(ends, ends, numbers, numbers, numbers)]
-    for block in problem.graph.edge_blocks():
-        found += _of_block(problem, block, number, tail_is_p, log_tail)
-    return Rows(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    found = [Rows(ends, ends, numbers, numbers, numbers), *parts]
+    return Rows(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
 
 def _of_block(problem: Problem, block: EdgeBlock, number: Indices, tail_is_p: Mask, log_tail: Floats) -> Iterator[Rows]:
@@ -76,6 +86,9 @@ def _of_block(problem: Problem, block: EdgeBlock, number: Indices, tail_is_p: Ma
     inside = np.flatnonzero((number[block.source] >= 0) & (number[block.target] >= 0))
     u, v = block.source[inside], block.target[inside]
     epsilon, delta = LINEAR[problem.notion.name](tuple(parameter[inside] for parameter in block.parameters))
+    holds = (epsilon < np.inf) & (delta < 1.0)
+    if not holds.all():
+        u, v, epsilon, delta = u[holds], v[holds], epsilon[holds], delta[holds]
     epsilon = np.minimum(epsilon, LARGEST)
     at_u, at_v = log_tail[u], epsilon + log_tail[v]
     largest = np.maximum(at_u, at_v)

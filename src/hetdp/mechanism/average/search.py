@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from hetdp import progress
+from hetdp.engines.contract import Engine
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.average.filling import filled_in
 from hetdp.mechanism.average.program import best_on_average
 from hetdp.mechanism.average.reference import mean_error, reference
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.limits import limits
+from hetdp.mechanism.limits import Limits, limits
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
@@ -44,14 +46,30 @@ def best_average(
         progress.stage("searching for the best average")
         answer = best_on_average(problem, scale, weights, allowed, mass)
         least = max(least, answer.error)
-        found = _extended(problem, pins, filled_in(problem, pins, answer.z, weights, chosen), engine)
-        best = min(best, found, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
+        for z in _private(problem, pins, answer.z, scale, weights, allowed, chosen):
+            found = _extended(problem, pins, z, engine)
+            best = min(best, found, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
+            if mean_error(problem, best.coordinates, weights) - least <= CLOSE:
+                break
         if mean_error(problem, best.coordinates, weights) - least <= CLOSE:
             break
         if mean_error(problem, best.coordinates, weights) < mean_error(problem, scale, weights):
             scale = np.where(np.isfinite(best.coordinates), best.coordinates, scale)
     gap = max(0.0, mean_error(problem, best.coordinates, weights) - least)
     return sealed(replace(best, objective="average", objective_gap=gap))
+
+
+def _private(
+    problem: Problem, pins: Floats, z: Floats, scale: Floats, weights: Floats, allowed: Limits, engine: Engine
+) -> Iterator[Floats]:
+    """Private mechanisms near what a solver found, the most promising first; the last ones hold where it is far off."""
+    whole = np.where(np.isnan(z), scale, z)
+    for values in (z, whole, scale):
+        yield filled_in(problem, pins, values, weights, engine)
+    for values in (whole, scale):
+        yield allowed.between(engine.grow(problem.graph, problem.notion, values).labels)
+        yield allowed.between(-engine.grow(problem.graph, problem.notion, -values).labels)
+    yield from (allowed.most, allowed.least)
 
 
 def _extended(problem: Problem, pins: Floats, z: Floats, engine: str) -> Mechanism:

@@ -14,6 +14,7 @@ from hetdp.problem.space import Floats
 
 TOLERANCE = 1e-9
 MANY_ROWS = 4  # for each column; with more, the interior point method is faster than the simplex method
+FARTHEST = 1e8  # a variable that gains by growing, before the row that holds it is there, would never end
 FEW_COLUMNS = 500  # which the simplex method solves at once, and exactly
 OPTIONS = {
     "output_flag": False,
@@ -64,7 +65,8 @@ class Solver:
         for name, value in OPTIONS.items():
             self._highs.setOptionValue(name, value)
         count = len(cost)
-        self._highs.addVars(count, lower, upper)
+        farthest = np.where(cost < 0.0, np.minimum(upper, np.maximum(FARTHEST, lower)), upper)
+        self._highs.addVars(count, lower, farthest)
         self._highs.changeColsCost(count, np.arange(count, dtype=np.int32), cost)
 
     def add(self, rows: Rows) -> None:

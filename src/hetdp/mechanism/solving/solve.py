@@ -18,6 +18,7 @@ import numpy as np
 from hetdp.certificate.certificate import verify
 from hetdp.errors import NoExtensionError, UsageError, VerificationError
 from hetdp.mechanism.design import design
+from hetdp.mechanism.explanation import in_digits
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.mechanism.solving.bracket import Attempt, narrowed
 from hetdp.mechanism.solving.goal import MEAN, WORST, Goal, goal_of
@@ -46,6 +47,7 @@ class SolvedEpsilon:
         problem: the problem with every ε so multiplied.
         mechanism: the objective's mechanism on it, with its proof.
         reached: the accuracy that it has.
+        error: 1 − that, which keeps what an accuracy next to 1 rounds away.
         target: the accuracy that was asked for.
         at: where: "worst", "mean", or the labels of datasets.
     """
@@ -55,15 +57,15 @@ class SolvedEpsilon:
     problem: Problem
     mechanism: Mechanism
     reached: float
+    error: float
     target: float
     at: Any
 
     def __str__(self) -> str:
         place = Goal(self.target, self.at).place()
         letter = LETTERS[self.problem.notion.parameters[0]]
-        return (
-            f"{self.multiple:.9g} times {letter}: accuracy {self.reached:.9g} {place}; the target is {self.target!r}."
-        )
+        reached = in_digits(self.reached, self.error, digits=9)
+        return f"{self.multiple:.9g} times {letter}: accuracy {reached} {place}; the target is {self.target!r}."
 
 
 def solve_epsilon(
@@ -157,7 +159,9 @@ def _solve(
     final = pattern.times(high.multiple)
     mechanism = _proved(replace(high.mechanism, problem=final, certificate=verify(final, high.mechanism)))
     below = None if low is None else low.multiple
-    return SolvedEpsilon(high.multiple, below, final, sealed(mechanism), 1.0 - high.error, goal.target, goal.at)
+    return SolvedEpsilon(
+        high.multiple, below, final, sealed(mechanism), 1.0 - high.error, high.error, goal.target, goal.at
+    )
 
 
 def _bracket(
@@ -185,7 +189,7 @@ def _bracket(
         multiple = enough if multiple < enough else multiple * FURTHER
     raise UsageError(
         f"an accuracy of {goal.target!r} {goal.place()}",
-        f"multiples up to {FURTHEST:g} were tried, and none reaches it",
+        f"no multiple up to {FURTHEST:g} reaches it",
     )
 
 
