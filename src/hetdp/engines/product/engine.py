@@ -1,0 +1,163 @@
+"""The product engine: spaces made of people, any notion with one ε for each edge."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from hetdp.engines.contract import Growth, Operation, Role, Roles
+from hetdp.engines.product.compile import compiled_links, compiled_relax, compiled_sweeps
+from hetdp.engines.product.program import Pass, passes, reach
+from hetdp.engines.product.sweep import LARGEST, ON_GRID
+from hetdp.errors import UsageError
+from hetdp.problem.building.threads import WORTH_THREADS, slices, spread
+from hetdp.problem.grid import LARGEST_EXACT
+from hetdp.problem.lines import Part, parts
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.space import Floats, Indices, Mask, Space
+from hetdp.theory.notion import Notion
+
+ADDITIVE = ("pure", "bounded-range")  # the notions whose step from a label ≥ 0 adds ε
+NOBODY: Roles = np.empty(0, dtype=np.uint8)
+PIECES = 64  # of a pass; more than threads, so that none waits long for another
+
+
+class ProductEngine:
+    """Sweeps along the axes: one where that is exact, else until nothing changes."""
+
+    name = "product"
+
+    def supports(self, space: Space, notion: Notion, operation: Operation) -> bool:
+        """Growing, on products."""
+        return isinstance(space, ProductSpace) and notion.parameters == ("epsilon",) and operation == "grow"
+
+    def grow(
+        self, space: Space, notion: Notion, labels: Floats, roles: Roles | None = None, active: Mask | None = None
+    ) -> Growth:
+        """See the contract. Labels that are no news take part as well: their neighbours know them already.
+
+        Links are found when they are first asked for; until then the start labels must stay as they are.
+        """
+        assert isinstance(space, ProductSpace)
+        start = np.ascontiguousarray(labels, dtype=np.float64)
+        grown = swept(space, notion, start, roles)
+        if grown is None:
+            grown = relaxed(space, notion, start, roles)
+        return Growth(grown, partial(links_of, space, notion, start, grown, roles))
+
+    def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
+        """Not supported: the fair search needs rows."""
+        raise UsageError("the fair search on a product", "the product engine grows", "engine='auto' chooses another")
+
+
+def swept(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats | None:
+    """The labels after one sweep, or None where that would not be exact.
+
+    With pins, the sweep goes over edges between them too, which take no part. Where it leaves all pins as they are,
+    that makes no difference: behind the last pin on a chain, there are only edges that do take part.
+    """
+    furthest = sum(map(reach, space.axes))
+    if space.state_count > 1 or notion.name not in ADDITIVE or not furthest < LARGEST_EXACT or not space.size:
+        return None
+    blocks, columns = compiled_sweeps()
+    labels = np.empty(space.size)
+    first, *others = passes(space)
+    notes = [np.array([1.0, 0.0])]
+
+    def sweep(piece: slice) -> None:
+        own = np.array([1.0, 0.0])
+        notes.append(own)
+        if all(note[ON_GRID] for note in notes):
+            steps = first.program, first.part_steps, first.weights, first.moves
+            blocks(start, labels, piece.start, piece.stop, first.rows, first.part, *steps, own)
+
+    spread(sweep, slices(first.high, -(-first.high // PIECES)), space.size)
+    if not all(note[ON_GRID] for note in notes):
+        return None
+    if not max(note[LARGEST] for note in notes) + furthest < LARGEST_EXACT:
+        return None
+    for one in others:
+        _sweep_columns(columns, labels, one)
+    if roles is not None and np.any((roles == Role.PINNED) & (labels < start)):
+        return None
+    return labels
+
+
+def _sweep_columns(columns: Any, labels: Floats, one: Pass) -> None:
+    if not len(one.program):
+        return
+    total = one.high * -(-one.low // one.width)
+
+    def sweep(piece: slice) -> None:
+        buffer = np.full(one.rows * one.width, np.inf)
+        steps = one.program, one.weights, one.moves
+        columns(labels, piece.start, piece.stop, one.rows, one.low, one.width, *steps, buffer)
+
+    spread(sweep, slices(total, -(-total // PIECES)), len(labels))
+
+
+def relaxed(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats:
+    """The labels after as many sweeps as it takes until nothing changes."""
+    relax = compiled_relax(notion)
+    labels = start + 0.0
+    flags = NOBODY if roles is None else roles.astype(np.uint8)
+    states = NOBODY if space.states is None else space.states
+    quiet, axis = 0, 0
+    while quiet < len(space.axes):
+        lines = space.lines(axis)
+        table = lines.epsilon.ravel(), lines.epsilon.shape[1]
+        once = space.axes[axis].shape == "count" or lines.length == 2
+        columns: Any = (labels, flags, states, *table, *lines.moves, lines.length, lines.low, once)
+        fell = list[bool]()
+
+        def work(part: Part, columns: Any = columns, fell: list[bool] = fell) -> None:
+            fell.append(bool(relax(*columns, *part)))
+
+        if len(lines.moves.targets):
+            spread(work, parts(lines), space.size)
+        quiet = 1 if any(fell) else quiet + 1
+        axis = (axis + 1) % len(space.axes)
+    return labels
+
+
+def links_of(space: ProductSpace, notion: Notion, start: Floats, labels: Floats, roles: Roles | None) -> Indices:
+    """For each dataset whose label fell a neighbour that it came from; no cycle is among them."""
+    find, link_ties = compiled_links(notion)
+    links: Indices = np.empty(space.size, dtype=np.int32 if space.size < 2**31 else np.int64)
+    flags = NOBODY if roles is None else roles.astype(np.uint8)
+    states = NOBODY if space.states is None else space.states
+    columns: Any = (labels, start, flags, states, *_flat(space), links)
+    missing = []
+
+    def work(piece: slice) -> None:
+        missing.append(find(*columns, piece.start, piece.stop))
+
+    spread(work, slices(space.size, WORTH_THREADS // 4), space.size)
+    if any(missing):
+        pending = np.flatnonzero((links < 0) & (labels < start))
+        while len(pending):
+            kept = link_ties(*columns, pending)
+            assert kept < len(pending), "a label that fell has no neighbour that holds it down"
+            pending = pending[:kept]
+    return links
+
+
+def _flat(space: ProductSpace) -> tuple[Indices, Indices, Indices, Indices, Floats]:
+    """All axes in one: what each is like, and moves and tables one after the other."""
+    every = [space.lines(axis) for axis in range(len(space.axes))]
+    axes, rows, arcs, table = list[list[int]](), [np.zeros(1, dtype=np.int64)], 0, 0
+    row = 1
+    for lines in every:
+        axes.append([lines.length, lines.low, row, table, lines.epsilon.shape[1]])
+        rows.append(lines.moves.indptr + arcs)
+        row, arcs, table = row + lines.length + 1, arcs + len(lines.moves.targets), table + lines.epsilon.size
+    whole = [np.zeros(0, dtype=np.int64)]
+    return (
+        np.array(axes, dtype=np.int64).reshape(-1, 5),
+        np.concatenate(rows),
+        np.concatenate([*whole, *(lines.moves.targets for lines in every)]),
+        np.concatenate([*whole, *(lines.moves.kinds for lines in every)]),
+        np.concatenate([np.empty(0), *(lines.epsilon.ravel() for lines in every)]),
+    )
