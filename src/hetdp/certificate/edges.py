@@ -16,6 +16,7 @@ import numpy as np
 
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_holds, crossing_slack
+from hetdp.certificate.products import listed
 from hetdp.interrupts import load_whole
 from hetdp.problem.building.threads import spread
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Space
@@ -53,7 +54,10 @@ def survey(space: Space, z: Floats, links: Indices) -> Survey:
     seen = Survey(link_epsilon=np.full(space.size, np.nan))
     scan_block = _compiled_scan(z, links, seen) if space.arc_count > SMALL else _plain_scan(z, links, seen)
 
-    def look(block: EdgeBlock) -> None:
+    pieces, arcs_of = listed(space)
+
+    def look(piece: Any) -> None:
+        block = arcs_of(piece)
         doubtful = np.empty(len(block.source), dtype=np.int64)
         least, worst, across, violations, doubts = scan_block(block, doubtful)
         seen.add(len(block.source), doubts, violations)
@@ -64,7 +68,7 @@ def survey(space: Space, z: Floats, links: Indices) -> Survey:
         if across < seen.slack:
             _offer_across(block, z, seen)
 
-    spread(look, space.edge_blocks(), space.arc_count)
+    spread(look, pieces, space.arc_count)
     seen.link_epsilon = np.asarray(seen.link_epsilon)
     return seen
 

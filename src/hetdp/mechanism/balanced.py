@@ -8,8 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from hetdp.engines.registry import engine_for
+from hetdp.mechanism.products import start_labels
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
 
 
 def balanced_pins(problem: Problem, engine: str = "auto") -> PartialMechanism:
@@ -20,7 +22,9 @@ def balanced_pins(problem: Problem, engine: str = "auto") -> PartialMechanism:
     """
     graph, answers, notion = problem.graph, problem.answers, problem.notion
     start = np.full(graph.size, np.inf)
-    for block in graph.edge_blocks():
+    if isinstance(graph, ProductSpace):
+        start = start_labels(problem, graph)
+    for block in () if isinstance(graph, ProductSpace) else graph.edge_blocks():
         across = np.flatnonzero(answers[block.source] != answers[block.target])
         edges = np.stack([column[across] for column in block.parameters], axis=1)
         different, which = np.unique(edges, axis=0, return_inverse=True)

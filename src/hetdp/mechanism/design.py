@@ -22,9 +22,12 @@ from hetdp.mechanism.balanced import balanced_pins
 from hetdp.mechanism.compatibility import check
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.products import balanced_mechanism
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
+from hetdp.problem.stored import explicit
 
 OBJECTIVES = ("fair", "balanced")
 
@@ -50,6 +53,8 @@ def design(problem: Problem, objective: str = "fair", partial: Any = None, engin
     """
     if objective not in OBJECTIVES:
         raise UsageError(f"unknown objective {objective!r}", f"an objective is one of {', '.join(OBJECTIVES)}")
+    if objective == "balanced" and partial is None and isinstance(problem.graph, ProductSpace):
+        return balanced_mechanism(problem, problem.graph, engine)
     pins = pins_of(PartialMechanism() if partial is None else partial, problem)
     if objective == "balanced":
         if not np.isnan(pins).all():
@@ -68,10 +73,11 @@ def _fair(problem: Problem, pins: Floats, engine: str) -> Floats:
         verdict = check(problem, PartialMechanism(z=pins), engine)
         if not verdict.compatible:
             raise NoExtensionError(verdict.witness, verdict.repair)
-    chosen = engine_for(engine, problem.graph, problem.notion, "settle")
+    graph = explicit(problem.graph) if isinstance(problem.graph, ProductSpace) else problem.graph
+    chosen = engine_for(engine, graph, problem.notion, "settle")
     progress.stage("searching for the fair values")
     ones = problem.answers == 1
     signed = np.where(ones, pins, -pins)
-    labels = chosen.settle(problem.graph, problem.notion, problem.answers, signed if given.any() else None).labels
+    labels = chosen.settle(graph, problem.notion, problem.answers, signed if given.any() else None).labels
     fair = np.where(ones, labels, -labels) + 0.0
     return np.where(given, pins, np.where(problem.boundary_mask, fair, np.nan))
