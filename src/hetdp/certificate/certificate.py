@@ -117,7 +117,7 @@ def verify(problem: Problem, mechanism: Any) -> Certificate:
         return certificate if exact else replace(certificate, method=ROUNDED)
     z, pinned, links = _columns(problem, mechanism)
     seen = survey(problem.graph, z, links)
-    better = np.where(problem.answers == 1, z, -z)
+    better = np.negative(z, out=z.copy(), where=problem.answers == 2)
     if (problem.boundary_mask & ~pinned).any():
         free = int(np.flatnonzero(problem.boundary_mask & ~pinned)[0])
         chains = Chains("a boundary dataset is not pinned", free, np.inf)

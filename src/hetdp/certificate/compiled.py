@@ -7,7 +7,7 @@ from typing import Any
 
 import numba
 
-from hetdp.certificate import scan
+from hetdp.certificate import products, scan
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
@@ -19,3 +19,4 @@ def _compiled(function: Callable[..., Any]) -> Any:
 
 scan_arcs = _compiled(scan.scan_arcs)
 scan_links = _compiled(scan.scan_links)
+write_arcs = _compiled(products.write_arcs)

@@ -5,6 +5,7 @@ Nothing is taken from the space but its definition: the shape of each axis, its 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import permutations
 from math import prod
@@ -13,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.interrupts import load_whole
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
-from hetdp.problem.space import EdgeBlock, Indices, Space
+from hetdp.problem.space import SMALL, EdgeBlock, Indices, Space
 
 BLOCK = 1 << 16  # datasets looked at together
 Change = tuple[Indices, Indices]  # for each position, the kind of a change and where it leads; −1: nowhere
@@ -39,19 +41,45 @@ def _pieces(space: ProductSpace, changes: list[list[Change]]) -> Iterator[tuple[
 def _arcs(space: ProductSpace, axis: int, change: Change, start: int) -> EdgeBlock:
     """The arcs of one change, from a block of datasets."""
     kinds, leads_to = change
-    apart = prod(one.length for one in space.axes[axis + 1 :])
-    source = np.arange(start, min(start + BLOCK, space.size))
-    position = source // apart % space.axes[axis].length
-    to, table = leads_to[position], space.axes[axis].epsilon
-    target = np.where(to < 0, source, source + (to - position) * apart)
-    if table.shape[1] == 1 or space.states is None:
-        epsilon = table[kinds, 0, 0][position]
-    else:
-        epsilon = table[kinds[position], space.states[source], space.states[target]]
-    bound = (target != source) & (epsilon < np.inf)
-    if bound.all():
-        return EdgeBlock(source, target, (epsilon,))
-    return EdgeBlock(source[bound], target[bound], (epsilon[bound],))
+    apart, table = prod(one.length for one in space.axes[axis + 1 :]), space.axes[axis].epsilon
+    stop = min(start + BLOCK, space.size)
+    source, target, epsilon = np.empty(stop - start, np.int64), np.empty(stop - start, np.int64), np.empty(stop - start)
+    state_count, states = table.shape[1], np.empty(0, dtype=np.uint8) if space.states is None else space.states
+    write: Any = load_whole("hetdp.certificate.compiled").write_arcs if space.arc_count > SMALL else write_arcs
+    columns = kinds, leads_to, table.ravel(), state_count, states
+    count = write(start, stop, apart, space.axes[axis].length, *columns, source, target, epsilon)
+    return EdgeBlock(source[:count], target[:count], (epsilon[:count],))
+
+
+def write_arcs(
+    start: int,
+    stop: int,
+    apart: int,
+    length: int,
+    kinds: Any,
+    leads_to: Any,
+    table: Any,
+    state_count: int,
+    states: Any,
+    source: Any,
+    target: Any,
+    epsilon: Any,
+) -> int:
+    """Writes down the arcs of one change from some datasets, where it is possible and ε is not ∞; how many they are."""
+    count = 0
+    for dataset in range(start, stop):
+        position = dataset // apart % length
+        to = leads_to[position]
+        if to < 0:
+            continue
+        other = dataset + (to - position) * apart
+        place = kinds[position] * state_count * state_count
+        if state_count > 1:
+            place += states[dataset] * state_count + states[other]
+        if table[place] < math.inf:
+            source[count], target[count], epsilon[count] = dataset, other, table[place]
+            count += 1
+    return count
 
 
 def _changes(axis: Axis) -> Iterator[Change]:

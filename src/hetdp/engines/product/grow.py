@@ -98,20 +98,19 @@ def relax(
     count: int,
 ) -> bool:
     """Tells a row of neighbours what the labels of a row of datasets allow; whether any label fell."""
-    here, there = labels[source : source + count], labels[target : target + count]
     fell = False
     epsilon = float(table[kind * state_count * state_count])
     for at in range(count):
         if state_count > 1:
             place = (kind * state_count + states[source + at]) * state_count + states[target + at]
             epsilon = float(table[place])
-        label = float(here[at])
-        if quick(label, epsilon) > there[at] or epsilon == INFINITE:
+        label = float(labels[source + at])
+        if quick(label, epsilon) > labels[target + at] or epsilon == INFINITE:
             continue
         if len(roles) and roles[source + at] == 0 and roles[target + at] == 0:
             continue
         lowered = step(label, epsilon) + 0.0
-        if lowered < there[at]:
-            there[at] = lowered
+        if lowered < labels[target + at]:
+            labels[target + at] = lowered
             fell = True
     return fell
