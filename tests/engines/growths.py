@@ -13,6 +13,7 @@ import hetdp
 from hetdp.engines.contract import Role
 
 Pairs = tuple[np.ndarray, np.ndarray]
+GRAPH_ENGINES = ["cpu", "reference"]  # the product engine has no use for stored edges
 
 
 @dataclass(frozen=True)

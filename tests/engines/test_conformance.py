@@ -10,12 +10,12 @@ from hypothesis import given, settings
 
 import hetdp
 from hetdp.engines.contract import Growth, Role
-from hetdp.engines.registry import ENGINES, engine_for
+from hetdp.engines.registry import engine_for
 from hetdp.theory.pure import PURE, step
 from tests.engines import growths
 from tests.engines.growths import SHAPES, SIZES, Search, random_search, searches
 
-ENGINE = pytest.mark.parametrize("engine", list(ENGINES))
+ENGINE = pytest.mark.parametrize("engine", growths.GRAPH_ENGINES)
 SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 EPSILONS = pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__name__)
 
