@@ -54,9 +54,9 @@ def pages(quick: bool) -> Iterator[str]:
     yield ""
     yield "## Spaces of people"
     yield ""
-    yield "Balanced, without stored edges. First the time of the growth, of finding where it starts, and of its links, all"
+    yield "Balanced, without stored edges. First the time of the growth, of finding where it starts, and of its links,"
     yield "as parts of the time that copying the labels once for each voter takes; asked for: growth ≤ 0.5. Then whole"
-    yield "calls, in new processes; asked for: 10⁸ tallies within 60 seconds and 4 GB, the growth on 24 voters within 1 GB."
+    yield "calls, in new processes; asked for: 10⁸ tallies within 60 seconds and 4 GB, 24 voters within 1 GB."
     yield ""
     yield from products.sections(*((16, 30) if quick else (24, 463)), rounds)
     yield ""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.engines.product.engine import swept
+from hetdp.engines.product.engine import relaxed, swept
 from hetdp.engines.product.program import BLOCK, passes
 from hetdp.engines.registry import engine_for
 from hetdp.problem.axis import Axis
@@ -130,6 +130,29 @@ def test_spaces_of_several_passes_give_the_same_labels_as_plain_arrays(shape):
     found = swept(space, PURE, labels, None)
     assert found is not None
     assert found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.jit_only
+@pytest.mark.parametrize("states", [1, 2])
+def test_threads_side_by_side_leave_the_fixed_point_and_links_that_hold(states):
+    rng = np.random.default_rng(states)
+    tables = [
+        np.broadcast_to(np.array([[e, e / 3], [e / 3, e]])[:states, :states], (2, 2, states, states)) for e in (1, 2)
+    ]
+    axes = [Axis.tally("a", 99, tables[0]), Axis.tally("b", 150, tables[1]), Axis.group("c", 9, "xyz", 0.25)]
+    space = ProductSpace(axes, rng.integers(0, states, 100 * 151 * 55))
+    start = np.where(rng.random(space.size) < 1e-4, random_start(rng, space.size, "grid"), np.inf)
+    growth = engine_for("product", space, PURE, "grow").grow(space, PURE, start)
+    assert relaxed(space, PURE, start, None).tobytes() == growth.labels.tobytes()
+    tight = 0
+    for source, target, (epsilon,) in space.edge_blocks():
+        bounds = growth.labels[source] + epsilon
+        assert (growth.labels[target] <= bounds).all()
+        linked = growth.links[target] == source
+        assert (growth.labels[target][linked] == bounds[linked]).all()
+        assert (growth.labels[target][linked] > growth.labels[source][linked]).all()
+        tight += int(linked.sum())
+    assert tight == int((growth.labels < start).sum()) > space.size // 2
 
 
 def test_the_fair_search_is_left_to_others():

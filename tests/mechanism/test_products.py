@@ -75,8 +75,8 @@ def test_any_pins_get_the_same_verdict(seed):
     verdict, expected = hetdp.check(ours, pins, engine=engine), hetdp.check(stored, pins)
     assert (verdict.compatible, verdict.moved) == (expected.compatible, expected.moved)
     if not verdict.compatible:
-        assert verdict.repair.intervals() == expected.repair.intervals()  # type: ignore[union-attr]
-        assert verdict.witness.value == expected.witness.value  # type: ignore[union-attr]
+        assert verdict.repair.intervals() == expected.repair.intervals()
+        assert verdict.witness.value == expected.witness.value
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -86,7 +86,7 @@ def test_pins_on_both_sides_of_a_half_are_extended_to_the_same_bits(seed):
     pins = hetdp.PartialMechanism(z=np.where(ours.boundary_mask | (rng.random(len(z)) < 0.1), z, np.nan))
     verdict = hetdp.check(stored, pins)
     if not verdict.compatible:
-        pins = verdict.repair.pins  # type: ignore[union-attr]
+        pins = verdict.repair.pins
     assert_same(hetdp.extend(ours, pins, engine="product"), hetdp.extend(stored, pins))
 
 
@@ -158,9 +158,9 @@ def test_large_spaces_are_searched_proved_and_explained():
 
 def test_tallies_are_votes_folded():
     votes = voters(9, deciding=0.3)
-    yes = (votes.graph.positions(0) * 0).astype(np.int64)  # type: ignore[union-attr]
+    yes = (votes.graph.positions(0) * 0).astype(np.int64)
     for person in range(9):
-        yes += votes.graph.positions(person) == 0  # type: ignore[union-attr]
+        yes += votes.graph.positions(person) == 0
     answers = np.where(2 * np.arange(10) > 9, 1, 2)
     table = np.broadcast_to([[1.0, 0.3], [0.3, 1.0]], (2, 2, 2, 2))
     tallies = hetdp.Problem(ProductSpace([Axis.tally("all", 9, table)], answers - 1), answers)

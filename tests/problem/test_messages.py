@@ -256,7 +256,7 @@ USAGE = {
     "unknown notion": (query([1, 1, 2], notion="purer"), "unknown notion 'purer'; a notion is one of pure."),
     "unknown engine": (
         lambda: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5}, engine="gpu"),
-        "unknown engine 'gpu'; an engine is one of auto, cpu, reference.",
+        "unknown engine 'gpu'; an engine is one of auto, cpu, product, reference.",
     ),
 }
 

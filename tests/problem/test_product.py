@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import hetdp
 from hetdp.problem import product as product_module
 from hetdp.problem.axis import Axis
 from hetdp.problem.grid import UNIT, are_on_grid, floored, floored_labels
+from hetdp.problem.lines import BLOCK
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.stored import explicit
 from tests.engines.products import random_answers, random_space
@@ -23,11 +25,11 @@ YES_NO = ("yes", "no")
 def by_hand(space: ProductSpace) -> dict[tuple[int, int], float]:
     """ε of every pair of neighbours, from counts: one person's change makes one dataset of the other."""
 
-    def people(axis: Axis, entry: object) -> list[int]:
+    def people(axis: Axis, entry: Any) -> list[int]:
         """How many have each value."""
         if axis.shape == "value":
             return [int(entry == value) for value in axis.values]
-        return [entry, axis.people - entry] if axis.shape == "count" else list(entry)  # type: ignore
+        return [entry, axis.people - entry] if axis.shape == "count" else list(entry)
 
     found = {}
     labels = list(product(*(axis.positions for axis in space.axes)))
@@ -39,8 +41,9 @@ def by_hand(space: ProductSpace) -> dict[tuple[int, int], float]:
         shift = np.array(people(axis, other[differ[0]])) - np.array(people(axis, one[differ[0]]))
         if np.abs(shift).sum() == 2:
             low, high = np.flatnonzero(shift)
-            kind = [(a, b) for a in range(len(shift)) for b in range(a + 1, len(shift))].index((low, high))
-            states = (0, 0) if axis.states == 1 else (space.states[at], space.states[to])
+            kind = [(a, b) for a in range(len(shift)) for b in range(a + 1, len(shift))].index((int(low), int(high)))
+            assert axis.states == 1 or space.states is not None
+            states: Any = (0, 0) if space.states is None or axis.states == 1 else (space.states[at], space.states[to])
             found[at, to] = float(axis.epsilon[kind][states])
     return {pair: epsilon for pair, epsilon in found.items() if epsilon < math.inf}
 
@@ -48,7 +51,7 @@ def by_hand(space: ProductSpace) -> dict[tuple[int, int], float]:
 def arcs(space: hetdp.DatasetGraph | ProductSpace) -> dict[tuple[int, int], float]:
     found = {}
     for source, target, (epsilon,) in space.edge_blocks():
-        assert len(source) <= product_module.BLOCK
+        assert len(source) <= BLOCK
         for u, v, e in zip(source.tolist(), target.tolist(), epsilon.tolist(), strict=True):
             assert (u, v) not in found
             found[u, v] = e

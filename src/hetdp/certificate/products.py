@@ -66,19 +66,21 @@ def write_arcs(
     epsilon: Any,
 ) -> int:
     """Writes down the arcs of one change from some datasets, where it is possible and ε is not ∞; how many they are."""
-    count = 0
+    count, position, within = 0, start // apart % length, start % apart
     for dataset in range(start, stop):
-        position = dataset // apart % length
         to = leads_to[position]
-        if to < 0:
-            continue
-        other = dataset + (to - position) * apart
-        place = kinds[position] * state_count * state_count
-        if state_count > 1:
-            place += states[dataset] * state_count + states[other]
-        if table[place] < math.inf:
+        if to >= 0:
+            other = dataset + (to - position) * apart
+            place = kinds[position] * state_count * state_count
+            if state_count > 1:
+                place += states[dataset] * state_count + states[other]
             source[count], target[count], epsilon[count] = dataset, other, table[place]
-            count += 1
+            count += table[place] < math.inf
+        within += 1
+        if within == apart:
+            within, position = 0, position + 1
+            if position == length:
+                position = 0
     return count
 
 

@@ -14,9 +14,8 @@ engines agree bit for bit (docs/theory/fair-search.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
@@ -42,24 +41,18 @@ class Role(IntEnum):
     FREE_2 = 2
 
 
+@dataclass(frozen=True)
 class Growth:
     """What a search returns; this describes `grow`, and `settle` says where it differs.
 
     Attributes:
         labels: the fixed point, one for each dataset.
+        links: for each dataset the neighbour that its label came from; −1 where the label is its own start.
+            The links form no cycle.
     """
 
-    def __init__(self, labels: Floats, links: Indices | Callable[[], Indices]) -> None:
-        self.labels = labels
-        self._links = links
-
-    @cached_property
-    def links(self) -> Indices:
-        """For each dataset the neighbour that its label came from; −1 where the label is its own start.
-
-        The links form no cycle. An engine that need not know them to grow may find them when they are first asked for.
-        """
-        return self._links() if callable(self._links) else self._links
+    labels: Floats
+    links: Indices
 
     @property
     def changed(self) -> Mask:

@@ -21,8 +21,16 @@ def compiled_sweeps() -> tuple[Function, Function]:
 
 
 @cache
-def compiled_relax(notion: Notion) -> Function:
-    """What relaxes the lines along one axis."""
+def compiled_copy() -> Function:
+    """What copies start labels and looks at them."""
+    return compiled(sweep_kernels.copy_and_look, "copy_and_look", {})
+
+
+@cache
+def compiled_relax(notion: Notion | None) -> Function:
+    """What relaxes the lines along one axis; without a notion, by plain addition."""
+    if notion is None:
+        return compiled(kernels.relax_lines, "relax_lines_plain", {kernels.relax: kernels.relax_plain})
     return compiled(kernels.relax_lines, f"relax_lines_{_name(notion)}", _replaced(notion))
 
 

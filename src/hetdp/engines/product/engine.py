@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from hetdp.engines.contract import Growth, Operation, Role, Roles
-from hetdp.engines.product.compile import compiled_links, compiled_relax, compiled_sweeps
+from hetdp.engines.product.compile import compiled_copy, compiled_links, compiled_relax, compiled_sweeps
 from hetdp.engines.product.program import Pass, passes, reach
 from hetdp.engines.product.sweep import LARGEST, ON_GRID
 from hetdp.errors import UsageError
-from hetdp.problem.building.threads import WORTH_THREADS, slices, spread
+from hetdp.problem.building.threads import slices, spread
 from hetdp.problem.grid import LARGEST_EXACT
-from hetdp.problem.lines import Part, parts
+from hetdp.problem.lines import BLOCK, Part, parts
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion
 
 ADDITIVE = ("pure", "bounded-range")  # the notions whose step from a label ≥ 0 adds ε
 NOBODY: Roles = np.empty(0, dtype=np.uint8)
+PIECE = 1 << 14  # datasets whose links are looked for together, axis by axis
 PIECES = 64  # of a pass; more than threads, so that none waits long for another
+
+
+class SweptGrowth(Growth):
+    """A growth whose links are found when they are first asked for: sweeps do not need them."""
+
+    def __init__(self, labels: Floats, find: Callable[[], Indices]) -> None:
+        self.__dict__["labels"], self.__dict__["_find"] = labels, find
+
+    @cached_property
+    def links(self) -> Indices:
+        """For each dataset the neighbour that its label came from; see the contract."""
+        find: Callable[[], Indices] = self.__dict__.pop("_find")  # and with it the start labels
+        return find()
 
 
 class ProductEngine:
@@ -45,7 +60,7 @@ class ProductEngine:
         grown = swept(space, notion, start, roles)
         if grown is None:
             grown = relaxed(space, notion, start, roles)
-        return Growth(grown, partial(links_of, space, notion, start, grown, roles))
+        return SweptGrowth(grown, partial(links_of, space, notion, start, grown, roles))
 
     def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
         """Not supported: the fair search needs rows."""
@@ -53,36 +68,77 @@ class ProductEngine:
 
 
 def swept(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats | None:
-    """The labels after one sweep, or None where that would not be exact.
+    """The labels by plain addition, in one sweep if ε does not depend on states; or None where that is not exact.
 
     With pins, the sweep goes over edges between them too, which take no part. Where it leaves all pins as they are,
     that makes no difference: behind the last pin on a chain, there are only edges that do take part.
     """
+    if notion.name not in ADDITIVE or not space.size:
+        return None
+    labels = _swept_once(space, start) if space.state_count == 1 else _swept_plainly(space, start)
+    if labels is None or (roles is not None and np.any((roles == Role.PINNED) & (labels < start))):
+        return None
+    return labels
+
+
+def _swept_once(space: ProductSpace, start: Floats) -> Floats | None:
+    """One sweep, if the start labels are on the grid, not below 0, and nothing leads beyond the exact sums."""
     furthest = sum(map(reach, space.axes))
-    if space.state_count > 1 or notion.name not in ADDITIVE or not furthest < LARGEST_EXACT or not space.size:
+    if not furthest < LARGEST_EXACT:
         return None
     blocks, columns = compiled_sweeps()
     labels = np.empty(space.size)
     first, *others = passes(space)
-    notes = [np.array([1.0, 0.0])]
+    notes = Notes()
 
     def sweep(piece: slice) -> None:
-        own = np.array([1.0, 0.0])
-        notes.append(own)
-        if all(note[ON_GRID] for note in notes):
+        own = notes.another()
+        if notes.on_grid:
             steps = first.program, first.part_steps, first.weights, first.moves
             blocks(start, labels, piece.start, piece.stop, first.rows, first.part, *steps, own)
 
     spread(sweep, slices(first.high, -(-first.high // PIECES)), space.size)
-    if not all(note[ON_GRID] for note in notes):
-        return None
-    if not max(note[LARGEST] for note in notes) + furthest < LARGEST_EXACT:
+    if not notes.on_grid or not notes.largest + furthest < LARGEST_EXACT:
         return None
     for one in others:
         _sweep_columns(columns, labels, one)
-    if roles is not None and np.any((roles == Role.PINNED) & (labels < start)):
-        return None
     return labels
+
+
+def _swept_plainly(space: ProductSpace, start: Floats) -> Floats | None:
+    """Sweeps until nothing changes; exact if all labels end below what sums can hold, since none rises."""
+    copy, labels, notes = compiled_copy(), np.empty(space.size), Notes()
+
+    def look(piece: slice) -> None:
+        copy(start[piece], labels[piece], notes.another())
+
+    spread(look, slices(space.size, BLOCK), space.size)
+    if not notes.on_grid:
+        return None
+    relax_all(space, compiled_relax(None), labels, NOBODY)
+    return labels if np.max(labels, initial=0.0, where=labels < np.inf) < LARGEST_EXACT else None
+
+
+class Notes:
+    """What was seen of the start labels, by whoever copied some of them."""
+
+    def __init__(self) -> None:
+        self._notes: list[Floats] = []
+
+    def another(self) -> Floats:
+        """Where one more may write."""
+        self._notes.append(np.array([1.0, 0.0]))
+        return self._notes[-1]
+
+    @property
+    def on_grid(self) -> bool:
+        """Whether all labels were multiples of 2^-40 and not below 0."""
+        return all(note[ON_GRID] for note in self._notes)
+
+    @property
+    def largest(self) -> float:
+        """The largest finite label."""
+        return max((float(note[LARGEST]) for note in self._notes), default=0.0)
 
 
 def _sweep_columns(columns: Any, labels: Floats, one: Pass) -> None:
@@ -99,17 +155,21 @@ def _sweep_columns(columns: Any, labels: Floats, one: Pass) -> None:
 
 
 def relaxed(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats:
-    """The labels after as many sweeps as it takes until nothing changes."""
-    relax = compiled_relax(notion)
+    """The labels after as many sweeps as it takes until nothing changes, whatever they are."""
     labels = start + 0.0
-    flags = NOBODY if roles is None else roles.astype(np.uint8)
+    relax_all(space, compiled_relax(notion), labels, NOBODY if roles is None else roles.astype(np.uint8))
+    return labels
+
+
+def relax_all(space: ProductSpace, relax: Any, labels: Floats, roles: Roles) -> None:
+    """Lowers labels along one axis after the other, until none falls along any of them."""
     states = NOBODY if space.states is None else space.states
     quiet, axis = 0, 0
     while quiet < len(space.axes):
         lines = space.lines(axis)
         table = lines.epsilon.ravel(), lines.epsilon.shape[1]
         once = space.axes[axis].shape == "count" or lines.length == 2
-        columns: Any = (labels, flags, states, *table, *lines.moves, lines.length, lines.low, once)
+        columns: Any = (labels, roles, states, *table, *lines.moves, lines.length, lines.low, once)
         fell = list[bool]()
 
         def work(part: Part, columns: Any = columns, fell: list[bool] = fell) -> None:
@@ -119,7 +179,6 @@ def relaxed(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | N
             spread(work, parts(lines), space.size)
         quiet = 1 if any(fell) else quiet + 1
         axis = (axis + 1) % len(space.axes)
-    return labels
 
 
 def links_of(space: ProductSpace, notion: Notion, start: Floats, labels: Floats, roles: Roles | None) -> Indices:
@@ -134,7 +193,7 @@ def links_of(space: ProductSpace, notion: Notion, start: Floats, labels: Floats,
     def work(piece: slice) -> None:
         missing.append(find(*columns, piece.start, piece.stop))
 
-    spread(work, slices(space.size, WORTH_THREADS // 4), space.size)
+    spread(work, slices(space.size, PIECE), space.size)
     if any(missing):
         pending = np.flatnonzero((links < 0) & (labels < start))
         while len(pending):

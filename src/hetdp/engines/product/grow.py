@@ -114,3 +114,33 @@ def relax(
             labels[target + at] = lowered
             fell = True
     return fell
+
+
+def relax_plain(
+    labels: Floats,
+    roles: Roles,
+    states: Roles,
+    table: Floats,
+    state_count: int,
+    kind: int,
+    source: int,
+    target: int,
+    count: int,
+) -> bool:
+    """The same by plain addition over all edges, several datasets at once: where sums are exact and pins stay."""
+    here, there = labels[source : source + count], labels[target : target + count]
+    fell = 0
+    if state_count == 1:
+        epsilon = table[kind]
+        for at in range(count):
+            bound = here[at] + epsilon
+            fell += bound < there[at]
+            there[at] = bound if bound < there[at] else there[at]
+        return fell > 0
+    states_here, states_there = states[source : source + count], states[target : target + count]
+    own = table[kind * state_count * state_count : (kind + 1) * state_count * state_count]
+    for at in range(count):
+        bound = here[at] + own[states_here[at] * state_count + states_there[at]]
+        fell += bound < there[at]
+        there[at] = bound if bound < there[at] else there[at]
+    return fell > 0

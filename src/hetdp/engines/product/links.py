@@ -12,6 +12,8 @@ from hetdp.problem.space import Floats, Indices
 
 LENGTH, LOW, ROWS, TABLE, STATES = range(5)  # of an axis: length, distance, where its moves and its table begin, states
 
+WANTED = -2  # instead of a link that is still looked for
+
 
 def find_links(
     labels: Floats,
@@ -28,14 +30,40 @@ def find_links(
     last: int,
 ) -> int:
     """Sets the links to neighbours with a smaller label, from one dataset to another; how many are still missing."""
+    for dataset in range(first, last):
+        links[dataset] = WANTED if labels[dataset] < start[dataset] else -1
+    for axis in range(len(axes)):
+        length, low = axes[axis, LENGTH], axes[axis, LOW]
+        position, within = first // low % length, first % low
+        for dataset in range(first, last):
+            if links[dataset] == WANTED:
+                found = holder(
+                    labels,
+                    start,
+                    roles,
+                    states,
+                    axes,
+                    indptr,
+                    targets,
+                    kinds,
+                    tables,
+                    links,
+                    dataset,
+                    axis,
+                    position,
+                    False,
+                )
+                links[dataset] = found if found >= 0 else WANTED
+            within += 1
+            if within == low:
+                within, position = 0, position + 1
+                if position == length:
+                    position = 0
     missing = 0
     for dataset in range(first, last):
-        links[dataset] = -1
-        if labels[dataset] < start[dataset]:
-            links[dataset] = holder(
-                labels, start, roles, states, axes, indptr, targets, kinds, tables, links, dataset, False
-            )
-            missing += links[dataset] < 0
+        if links[dataset] == WANTED:
+            links[dataset] = -1
+            missing += 1
     return missing
 
 
@@ -56,9 +84,25 @@ def link_ties(
     kept = 0
     for place in range(len(pending)):
         dataset = pending[place]
-        links[dataset] = holder(
-            labels, start, roles, states, axes, indptr, targets, kinds, tables, links, dataset, True
-        )
+        for axis in range(len(axes)):
+            position = dataset // axes[axis, LOW] % axes[axis, LENGTH]
+            if links[dataset] < 0:
+                links[dataset] = holder(
+                    labels,
+                    start,
+                    roles,
+                    states,
+                    axes,
+                    indptr,
+                    targets,
+                    kinds,
+                    tables,
+                    links,
+                    dataset,
+                    axis,
+                    position,
+                    True,
+                )
         if links[dataset] < 0:
             pending[kept] = dataset
             kept += 1
@@ -77,29 +121,26 @@ def holder(
     tables: Floats,
     links: Indices,
     dataset: int,
+    axis: int,
+    position: int,
     tied: bool,
 ) -> int:
-    """A neighbour whose step gives a dataset its label; −1 if there is none of the kind that is looked for."""
-    label = float(labels[dataset])
-    for axis in range(len(axes)):
-        length, low, count = axes[axis, LENGTH], axes[axis, LOW], axes[axis, STATES]
-        position = dataset // low % length
-        row = axes[axis, ROWS] + position
-        for arc in range(indptr[row], indptr[row + 1]):
-            other = dataset + (targets[arc] - position) * low
-            beside = float(labels[other])
-            if beside > label or (beside == label) != tied:
-                continue
-            if tied and labels[other] < start[other] and links[other] < 0:
-                continue
-            place = axes[axis, TABLE] + kinds[arc] * count * count
-            if count > 1:
-                place += states[other] * count + states[dataset]
-            epsilon = float(tables[place])
-            if epsilon == INFINITE:
-                continue
-            if len(roles) and roles[other] == 0 and roles[dataset] == 0:
-                continue
-            if step(beside, epsilon) + 0.0 == label:
-                return other
+    """A neighbour along one axis whose step gives a dataset its label; −1 if there is none of the kind looked for."""
+    label, count = float(labels[dataset]), axes[axis, STATES]
+    row = axes[axis, ROWS] + position
+    for arc in range(indptr[row], indptr[row + 1]):
+        other = dataset + (targets[arc] - position) * axes[axis, LOW]
+        beside = float(labels[other])
+        if beside > label or (beside == label) != tied:
+            continue
+        if tied and labels[other] < start[other] and links[other] < 0:
+            continue
+        place = axes[axis, TABLE] + kinds[arc] * count * count
+        if count > 1:
+            place += states[other] * count + states[dataset]
+        epsilon = float(tables[place])
+        if epsilon == INFINITE or (len(roles) and roles[other] == 0 and roles[dataset] == 0):
+            continue
+        if step(beside, epsilon) + 0.0 == label:
+            return int(other)
     return -1

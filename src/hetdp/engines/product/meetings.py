@@ -41,6 +41,7 @@ def _compiled_meet() -> Function:
 
 
 INFINITE = float("inf")
+WIDE = 16  # datasets that are worth being worked on at once
 
 
 def meet_lines(
@@ -62,15 +63,27 @@ def meet_lines(
     """Lowers the start labels of one part of the lines along an axis."""
     for line in range(first, last):
         for position in range(length):
-            own = (line * length + position) * low
-            row, answers_here = start[own + begin : own + end], answers[own + begin : own + end]
+            own = (line * length + position) * low + begin
             for arc in range(indptr[position], indptr[position + 1]):
-                other = (line * length + targets[arc]) * low
-                answers_there = answers[other + begin : other + end]
-                point = points[kinds[arc] * state_count * state_count]
+                other, kind = (line * length + targets[arc]) * low + begin, kinds[arc]
+                if state_count == 1 and end - begin >= WIDE:
+                    meet_rows(
+                        answers[own : own + end - begin],
+                        answers[other : other + end - begin],
+                        start[own : own + end - begin],
+                        points[kind],
+                    )
+                    continue
                 for at in range(end - begin):
-                    if state_count > 1:
-                        place = kinds[arc] * state_count + states[own + begin + at]
-                        point = points[place * state_count + states[other + begin + at]]
-                    bound = point if answers_here[at] != answers_there[at] else INFINITE
-                    row[at] = bound if bound < row[at] else row[at]
+                    if answers[own + at] != answers[other + at]:
+                        place = kind * state_count * state_count
+                        if state_count > 1:
+                            place += states[own + at] * state_count + states[other + at]
+                        start[own + at] = min(start[own + at], points[place])
+
+
+def meet_rows(here: Any, there: Any, row: Floats, point: float) -> None:
+    """The same for a row with one ε, several datasets at once."""
+    for at in range(len(row)):
+        bound = point if here[at] != there[at] else INFINITE
+        row[at] = bound if bound < row[at] else row[at]
