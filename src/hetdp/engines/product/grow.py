@@ -9,6 +9,7 @@ from hetdp.engines.contract import Roles
 from hetdp.problem.space import Floats, Indices
 
 INFINITE = float("inf")
+WIDE = 8  # datasets of a row that are worth being worked on at once
 
 
 def step(label: float, epsilon: float) -> float:
@@ -128,8 +129,18 @@ def relax_plain(
     count: int,
 ) -> bool:
     """The same by plain addition over all edges, several datasets at once: where sums are exact and pins stay."""
-    here, there = labels[source : source + count], labels[target : target + count]
     fell = 0
+    if count < WIDE:
+        for at in range(count):
+            place = kind * state_count * state_count
+            if state_count > 1:
+                place += states[source + at] * state_count + states[target + at]
+            bound = labels[source + at] + table[place]
+            if bound < labels[target + at]:
+                labels[target + at] = bound
+                fell = 1
+        return fell > 0
+    here, there = labels[source : source + count], labels[target : target + count]
     if state_count == 1:
         epsilon = table[kind]
         for at in range(count):

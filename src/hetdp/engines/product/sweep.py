@@ -13,6 +13,7 @@ LOW_EIGHT, FOUR, TWO, PATH, MOVES = range(5)  # operations; LOW_EIGHT: the last 
 ON_GRID, LARGEST = range(2)  # what is noted of the start labels
 GRID = 2.0**40
 INFINITE = float("inf")
+WIDE = 8  # labels of a row that are worth being worked on at once
 BIG = 2.0**52  # from here on, all floats are whole
 
 
@@ -163,12 +164,25 @@ def two(labels: Floats, stride: int, epsilon: float) -> None:
 def path(labels: Floats, length: int, stride: int, epsilon: float) -> None:
     """One axis of counts: up, then down."""
     for begin in range(0, len(labels), length * stride):
+        if stride < WIDE:
+            narrow_path(labels[begin : begin + length * stride], stride, epsilon)
+            continue
         for count in range(1, length):
             row = begin + count * stride
             lower(labels[row - stride : row], labels[row : row + stride], epsilon)
         for count in range(length - 1, 0, -1):
             row = begin + count * stride
             lower(labels[row : row + stride], labels[row - stride : row], epsilon)
+
+
+def narrow_path(labels: Floats, stride: int, epsilon: float) -> None:
+    """The same for rows so short that they are not worth being looked at one by one."""
+    for at in range(stride, len(labels)):
+        bound = labels[at - stride] + epsilon
+        labels[at] = bound if bound < labels[at] else labels[at]
+    for at in range(len(labels) - stride - 1, -1, -1):
+        bound = labels[at + stride] + epsilon
+        labels[at] = bound if bound < labels[at] else labels[at]
 
 
 def along_moves(labels: Floats, length: int, stride: int, weights: Floats, moves: Indices) -> None:
