@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, counted, shown
-from hetdp.problem.axis import Axis, Moves
+from hetdp.problem.axis import Axis
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels
 from hetdp.problem.lines import BLOCK, Lines
@@ -59,13 +59,15 @@ class ProductSpace(Frozen):
 
     def lines(self, axis: int) -> Lines:
         """The datasets, seen along one axis."""
-        chosen = self.axes[axis]
-        high, low = prod(self.shape[:axis]), prod(self.shape[axis + 1 :])
-        return Lines(high, chosen.length, low, self._moves[axis], chosen.epsilon)
+        return self._lines[axis]
 
     @cached_property
-    def _moves(self) -> list[Moves]:
-        return [axis.moves() for axis in self.axes]
+    def _lines(self) -> list[Lines]:
+        shape = self.shape
+        return [
+            Lines(prod(shape[:at]), axis.length, prod(shape[at + 1 :]), axis.moves(), axis.epsilon)
+            for at, axis in enumerate(self.axes)
+        ]
 
     @cached_property
     def arc_count(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from hetdp.engines.contract import Growth, Operation, Role, Roles
 from hetdp.engines.product.compile import compiled_copy, compiled_links, compiled_relax, compiled_sweeps
+from hetdp.engines.product.flat import PIECE, flat
 from hetdp.engines.product.program import Pass, passes, reach
 from hetdp.engines.product.sweep import LARGEST, ON_GRID
 from hetdp.errors import UsageError
@@ -22,7 +23,6 @@ from hetdp.theory.notion import Notion
 
 ADDITIVE = ("pure", "bounded-range")  # the notions whose step from a label ≥ 0 adds ε
 NOBODY: Roles = np.empty(0, dtype=np.uint8)
-PIECE = 1 << 14  # datasets whose links are looked for together, axis by axis
 PIECES = 64  # of a pass; more than threads, so that none waits long for another
 
 
@@ -57,10 +57,9 @@ class ProductEngine:
         """
         assert isinstance(space, ProductSpace)
         start = np.ascontiguousarray(labels, dtype=np.float64)
-        grown = swept(space, notion, start, roles)
-        if grown is None:
-            grown = relaxed(space, notion, start, roles)
-        return SweptGrowth(grown, partial(links_of, space, notion, start, grown, roles))
+        plain = swept(space, notion, start, roles)
+        grown = relaxed(space, notion, start, roles) if plain is None else plain
+        return SweptGrowth(grown, partial(links_of, space, notion, start, grown, roles, plain is not None))
 
     def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
         """Not supported: the fair search needs rows."""
@@ -181,17 +180,19 @@ def relax_all(space: ProductSpace, relax: Any, labels: Floats, roles: Roles) -> 
         axis = (axis + 1) % len(space.axes)
 
 
-def links_of(space: ProductSpace, notion: Notion, start: Floats, labels: Floats, roles: Roles | None) -> Indices:
+def links_of(
+    space: ProductSpace, notion: Notion, start: Floats, labels: Floats, roles: Roles | None, plain: bool
+) -> Indices:
     """For each dataset whose label fell a neighbour that it came from; no cycle is among them."""
     find, link_ties = compiled_links(notion)
     links: Indices = np.empty(space.size, dtype=np.int32 if space.size < 2**31 else np.int64)
     flags = NOBODY if roles is None else roles.astype(np.uint8)
     states = NOBODY if space.states is None else space.states
-    columns: Any = (labels, start, flags, states, *_flat(space), links)
+    columns: Any = (labels, start, flags, states, *flat(space), links)
     missing = []
 
     def work(piece: slice) -> None:
-        missing.append(find(*columns, piece.start, piece.stop))
+        missing.append(find(*columns, plain, piece.start, piece.stop))
 
     spread(work, slices(space.size, PIECE), space.size)
     if any(missing):
@@ -201,22 +202,3 @@ def links_of(space: ProductSpace, notion: Notion, start: Floats, labels: Floats,
             assert kept < len(pending), "a label that fell has no neighbour that holds it down"
             pending = pending[:kept]
     return links
-
-
-def _flat(space: ProductSpace) -> tuple[Indices, Indices, Indices, Indices, Floats]:
-    """All axes in one: what each is like, and moves and tables one after the other."""
-    every = [space.lines(axis) for axis in range(len(space.axes))]
-    axes, rows, arcs, table = list[list[int]](), [np.zeros(1, dtype=np.int64)], 0, 0
-    row = 1
-    for lines in every:
-        axes.append([lines.length, lines.low, row, table, lines.epsilon.shape[1]])
-        rows.append(lines.moves.indptr + arcs)
-        row, arcs, table = row + lines.length + 1, arcs + len(lines.moves.targets), table + lines.epsilon.size
-    whole = [np.zeros(0, dtype=np.int64)]
-    return (
-        np.array(axes, dtype=np.int64).reshape(-1, 5),
-        np.concatenate(rows),
-        np.concatenate([*whole, *(lines.moves.targets for lines in every)]),
-        np.concatenate([*whole, *(lines.moves.kinds for lines in every)]),
-        np.concatenate([np.empty(0), *(lines.epsilon.ravel() for lines in every)]),
-    )

@@ -7,10 +7,9 @@ are linked to a neighbour that is linked already, or that kept its start: so eve
 from __future__ import annotations
 
 from hetdp.engines.contract import Roles
+from hetdp.engines.product.flat import LENGTH, LOW, ROWS, STATES, TABLE, WIDE
 from hetdp.engines.product.grow import INFINITE, step
 from hetdp.problem.space import Floats, Indices
-
-LENGTH, LOW, ROWS, TABLE, STATES = range(5)  # of an axis: length, distance, where its moves and its table begin, states
 
 WANTED = -2  # instead of a link that is still looked for
 
@@ -26,13 +25,20 @@ def find_links(
     kinds: Indices,
     tables: Floats,
     links: Indices,
+    plain: bool,
     first: int,
     last: int,
 ) -> int:
-    """Sets the links to neighbours with a smaller label, from one dataset to another; how many are still missing."""
+    """Sets the links to neighbours with a smaller label, from one dataset to another; how many are still missing.
+
+    `plain` says that labels were grown by plain addition, and no pin fell.
+    """
     for dataset in range(first, last):
         links[dataset] = WANTED if labels[dataset] < start[dataset] else -1
     for axis in range(len(axes)):
+        if plain and axes[axis, STATES] == 1 and axes[axis, LOW] >= WIDE:
+            link_rows(labels, axes, indptr, targets, kinds, tables, links, axis, first, last)
+            continue
         length, low = axes[axis, LENGTH], axes[axis, LOW]
         position, within = first // low % length, first % low
         for dataset in range(first, last):
@@ -65,6 +71,43 @@ def find_links(
             links[dataset] = -1
             missing += 1
     return missing
+
+
+def link_rows(
+    labels: Floats,
+    axes: Indices,
+    indptr: Indices,
+    targets: Indices,
+    kinds: Indices,
+    tables: Floats,
+    links: Indices,
+    axis: int,
+    first: int,
+    last: int,
+) -> None:
+    """The same along one axis by plain addition, several datasets at once."""
+    length, low = axes[axis, LENGTH], axes[axis, LOW]
+    begin = first
+    while begin < last:
+        position, end = begin // low % length, min(last, (begin // low + 1) * low)
+        row = axes[axis, ROWS] + position
+        for arc in range(indptr[row], indptr[row + 1]):
+            shift = (targets[arc] - position) * low
+            link_row(
+                labels[begin:end],
+                labels[begin + shift : end + shift],
+                links[begin:end],
+                tables[axes[axis, TABLE] + kinds[arc]],
+                begin + shift,
+            )
+        begin = end
+
+
+def link_row(own: Floats, beside: Floats, links: Indices, epsilon: float, other: int) -> None:
+    """Links a row of datasets to a row of neighbours, whose first one has a number, where their step is tight."""
+    for at in range(len(own)):
+        tight = (beside[at] + epsilon == own[at]) & (beside[at] < own[at]) & (links[at] == WANTED)
+        links[at] = other + at if tight else links[at]
 
 
 def link_ties(
