@@ -94,7 +94,7 @@ def _swept_once(space: ProductSpace, start: Floats) -> Floats | None:
         own = notes.another()
         if notes.on_grid:
             steps = first.program, first.part_steps, first.weights, first.moves
-            blocks(start, labels, piece.start, piece.stop, first.rows, first.part, *steps, own)
+            blocks(start, labels, labels.view(np.int64), piece.start, piece.stop, first.rows, first.part, *steps, own)
 
     spread(sweep, slices(first.high, -(-first.high // PIECES)), space.size)
     if not notes.on_grid or not notes.largest + furthest < LARGEST_EXACT:
@@ -109,7 +109,7 @@ def _swept_plainly(space: ProductSpace, start: Floats) -> Floats | None:
     copy, labels, notes = compiled_copy(), np.empty(space.size), Notes()
 
     def look(piece: slice) -> None:
-        copy(start[piece], labels[piece], notes.another())
+        copy(start[piece], labels[piece], labels[piece].view(np.int64), notes.another())
 
     spread(look, slices(space.size, BLOCK), space.size)
     if not notes.on_grid:
@@ -122,11 +122,11 @@ class Notes:
     """What was seen of the start labels, by whoever copied some of them."""
 
     def __init__(self) -> None:
-        self._notes: list[Floats] = []
+        self._notes: list[Indices] = []
 
-    def another(self) -> Floats:
+    def another(self) -> Indices:
         """Where one more may write."""
-        self._notes.append(np.array([1.0, 0.0]))
+        self._notes.append(np.array([1, 0], dtype=np.int64))
         return self._notes[-1]
 
     @property
@@ -137,7 +137,7 @@ class Notes:
     @property
     def largest(self) -> float:
         """The largest finite label."""
-        return max((float(note[LARGEST]) for note in self._notes), default=0.0)
+        return max((float(note[LARGEST:].view(np.float64)[0]) for note in self._notes), default=0.0)
 
 
 def _sweep_columns(columns: Any, labels: Floats, one: Pass) -> None:

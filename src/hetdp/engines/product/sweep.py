@@ -10,9 +10,9 @@ from __future__ import annotations
 from hetdp.problem.space import Floats, Indices
 
 LOW_EIGHT, FOUR, TWO, PATH, MOVES = range(5)  # operations; LOW_EIGHT: the last three axes at once
-ON_GRID, LARGEST = range(2)  # what is noted of the start labels
+ON_GRID, LARGEST = range(2)  # what is noted of the start labels: whether they are on it, the bits of the largest
 GRID = 2.0**40
-INFINITE = float("inf")
+INFINITE_BITS = 0x7FF0000000000000
 WIDE = 8  # labels of a row that are worth being worked on at once
 BIG = 2.0**52  # from here on, all floats are whole
 
@@ -26,6 +26,7 @@ def meet_at(one: float, other: float, epsilon: float) -> tuple[float, float]:
 def sweep_blocks(
     start: Floats,
     labels: Floats,
+    bits: Indices,
     first: int,
     last: int,
     block: int,
@@ -34,7 +35,7 @@ def sweep_blocks(
     part_steps: int,
     weights: Floats,
     moves: Indices,
-    notes: Floats,
+    notes: Indices,
 ) -> None:
     """Copies some blocks of labels and sweeps them along the last axes; the first steps part by part, in the cache.
 
@@ -44,8 +45,9 @@ def sweep_blocks(
         own = labels[number * block : (number + 1) * block]
         given = start[number * block : (number + 1) * block]
         for begin in range(0, block, part):
-            copy_and_look(given[begin : begin + part], own[begin : begin + part], notes)
-            if notes[ON_GRID] == 0.0:
+            place = number * block + begin
+            copy_and_look(given[begin : begin + part], own[begin : begin + part], bits[place : place + part], notes)
+            if notes[ON_GRID] == 0:
                 return
             run(own[begin : begin + part], program, 0, part_steps, weights, moves)
         run(own, program, part_steps, len(program), weights, moves)
@@ -81,17 +83,21 @@ def sweep_columns(
                 outside[at] = inside[at]
 
 
-def copy_and_look(given: Floats, own: Floats, notes: Floats) -> None:
-    """Copies labels, −0.0 as 0.0, and notes what they are like."""
-    strange, largest = 0, 0.0
+def copy_and_look(given: Floats, own: Floats, bits: Indices, notes: Indices) -> None:
+    """Copies labels, −0.0 as 0.0, and notes what they are like; `bits` is another view of the copy.
+
+    Floats ≥ 0 are in the order of their bits, and the largest of whole numbers is found for several at once.
+    """
+    strange, largest = 0, 0
     for at in range(len(given)):
         label = given[at] + 0.0
         own[at] = label
         scaled = label * GRID
-        strange += not (label >= 0.0 and round_half_even(scaled) == scaled)
-        largest = label if largest < label < INFINITE else largest
+        strange += not ((label >= 0.0) & (round_half_even(scaled) == scaled))
+    for at in range(len(bits)):
+        largest = max(largest, bits[at] if bits[at] < INFINITE_BITS else 0)
     if strange:
-        notes[ON_GRID] = 0.0
+        notes[ON_GRID] = 0
     notes[LARGEST] = max(notes[LARGEST], largest)
 
 
