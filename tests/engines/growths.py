@@ -16,6 +16,7 @@ from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
 
 Pairs = tuple[np.ndarray, np.ndarray]
+GRAPH_ENGINES = ["cpu", "reference"]  # the product engine has no use for stored edges
 
 
 @dataclass(frozen=True)

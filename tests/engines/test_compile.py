@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable
 from types import FunctionType
 
+from hetdp.engines.compiling import digest
 from hetdp.engines.cpu import grow as kernels
-from hetdp.engines.cpu.compile import compiled_grow, digest
+from hetdp.engines.cpu.compile import compiled_grow
 from hetdp.theory.pure import PURE
 
 SOURCE = """

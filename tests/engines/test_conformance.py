@@ -10,7 +10,6 @@ from hypothesis import given, settings
 
 import hetdp
 from hetdp.engines.contract import Role
-from hetdp.engines.registry import ENGINES
 from hetdp.theory.pure import step
 from tests.engines import growths
 from tests.engines.growths import (
@@ -25,7 +24,7 @@ from tests.engines.growths import (
     searches,
 )
 
-ENGINE = pytest.mark.parametrize("engine", list(ENGINES))
+ENGINE = pytest.mark.parametrize("engine", growths.GRAPH_ENGINES)
 SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 EPSILONS = pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__name__)
 

@@ -13,6 +13,7 @@ import hetdp
 from hetdp.engines import registry
 from hetdp.engines.registry import ENGINES, engine_for
 from hetdp.theory.pure import PURE
+from tests.engines.growths import GRAPH_ENGINES
 
 GRAPH = hetdp.DatasetGraph.from_edges([0], [1], 1.0)
 
@@ -36,8 +37,8 @@ class Elsewhere:
 
 
 def test_engines_are_known_by_name():
-    assert list(ENGINES) == ["cpu", "reference"]
-    for name in ENGINES:
+    assert list(ENGINES) == ["cpu", "product", "reference"]
+    for name in GRAPH_ENGINES:
         assert engine_for(name, GRAPH, PURE, "grow").name == name
         assert engine_for(name, GRAPH, PURE, "settle").name == name
 
@@ -65,7 +66,7 @@ def test_where_the_best_engine_cannot_the_next_one_does(monkeypatch):
 def test_an_unknown_engine_is_refused():
     with pytest.raises(hetdp.UsageError) as refused:
         engine_for("spark", GRAPH, PURE, "grow")
-    assert str(refused.value) == "unknown engine 'spark'; an engine is one of auto, cpu, reference."
+    assert str(refused.value) == "unknown engine 'spark'; an engine is one of auto, cpu, product, reference."
 
 
 UNSUPPORTED = {

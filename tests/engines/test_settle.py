@@ -12,7 +12,6 @@ from hypothesis import given, settings
 import hetdp
 from hetdp.engines.pins import demands
 from hetdp.engines.reference.engine import ReferenceEngine
-from hetdp.engines.registry import ENGINES
 from hetdp.mechanism.balanced import balanced_pins
 from hetdp.theory.coordinate import LAPLACE
 from hetdp.theory.pure import PURE, meet, step
@@ -27,11 +26,11 @@ from tests.engines.fairness import (
     small_fair,
     with_pins,
 )
-from tests.engines.growths import SHAPES, SIZES, graph_from
+from tests.engines.growths import GRAPH_ENGINES, SHAPES, SIZES, graph_from
 from tests.oracle.leximin import fair, fair_problems, has_odd_epsilon
 from tests.oracle.random_problems import SmallProblem
 
-ENGINE = pytest.mark.parametrize("engine", list(ENGINES))
+ENGINE = pytest.mark.parametrize("engine", GRAPH_ENGINES)
 SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 EPSILONS = pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__name__)
 SMALL_PROBLEMS = list(fair_problems(seed=31, count=500))

@@ -271,7 +271,7 @@ def test_a_file_that_would_be_left_out_is_refused(stranger, tmp_path: Path):
 def test_a_long_decimal_is_never_rounded_up(tmp_path: Path):
     column = pa.array([Decimal("0.29999999999999998000")], pa.decimal128(38, 20))
     folder = folder_of(tmp_path / "problem", TWO, {"source": ["a"], "target": ["b"], "epsilon": column})
-    used = float(hetdp.read_problem(folder).problem.graph.epsilon[0])
+    used = float(hetdp.read_problem(folder).problem.graph.neighbours(0)[1][0][0])
     assert Decimal(used) <= Decimal("0.29999999999999998")
 
 

@@ -118,6 +118,7 @@ def test_a_number_is_written_as_it_was_and_used_at_most_as_large(name, number, t
     hetdp.save(problem, tmp_path / "again", tables="csv")
     cells = (tmp_path / "again" / "edges.csv").read_text().splitlines()[1].split(",")[2:]
     assert [Fraction(cell) for cell in cells] == [Fraction(text) for text in written_as.values()]
+    assert isinstance(problem.graph, hetdp.DatasetGraph)
     assert Fraction(float(problem.graph.parameters[kind.index(name)][0])) <= Fraction(number)
 
 

@@ -111,7 +111,7 @@ def verify(problem: Problem, mechanism: Any) -> Certificate:
     z, pinned, links = _columns(problem, mechanism)
     rule = rule_of(problem.notion)
     seen = rule.survey(problem.graph, z, links)
-    better = np.where(problem.answers == 1, z, -z)
+    better = np.negative(z, out=z.copy(), where=problem.answers == 2)
     if (problem.boundary_mask & ~pinned).any():
         free = int(np.flatnonzero(problem.boundary_mask & ~pinned)[0])
         chains = Chains("a boundary dataset is not pinned", free, np.inf)

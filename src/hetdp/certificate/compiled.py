@@ -7,7 +7,7 @@ from typing import Any
 
 import numba
 
-from hetdp.certificate import scan
+from hetdp.certificate import products, scan
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
@@ -20,3 +20,4 @@ def _compiled(function: Callable[..., Any]) -> Any:
 scan_arcs = _compiled(scan.scan_arcs)
 scan_links = _compiled(scan.scan_links)
 sift_arcs = _compiled(scan.sift_arcs)
+write_arcs = _compiled(products.write_arcs)

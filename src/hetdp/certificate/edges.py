@@ -18,6 +18,7 @@ import numpy as np
 
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_holds, crossing_slack
+from hetdp.certificate.products import listed
 from hetdp.interrupts import load_whole
 from hetdp.problem.building.threads import spread
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Space
@@ -60,7 +61,10 @@ def survey(space: Space, z: Floats, links: Indices, halved: bool) -> Survey:
     scan_with = _compiled_scan if space.arc_count > SMALL else _plain_scan
     scan_block = scan_with(z, links, seen, halved)
 
-    def look(block: EdgeBlock) -> None:
+    pieces, arcs_of = listed(space)
+
+    def look(piece: Any) -> None:
+        block = arcs_of(piece)
         doubtful = np.empty(len(block.source), dtype=np.int64)
         least, worst, across, violations, doubts = scan_block(block, doubtful)
         seen.add(len(block.source), doubts, violations)
@@ -71,7 +75,7 @@ def survey(space: Space, z: Floats, links: Indices, halved: bool) -> Survey:
         if across < seen.slack:
             _offer_across(block, z, seen)
 
-    spread(look, space.edge_blocks(), space.arc_count)
+    spread(look, pieces, space.arc_count)
     seen.links = np.asarray(seen.links)
     return seen
 

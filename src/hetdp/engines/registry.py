@@ -11,6 +11,7 @@ from hetdp.theory.notion import Notion
 
 ENGINES = {  # by preference; imported only when chosen, since compilers take long to load
     "cpu": ("hetdp.engines.cpu.engine", "CpuEngine"),
+    "product": ("hetdp.engines.product.engine", "ProductEngine"),
     "reference": ("hetdp.engines.reference.engine", "ReferenceEngine"),
 }
 COMPILED = "searching (first time: compiling, some 10 s)"

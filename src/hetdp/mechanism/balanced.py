@@ -11,8 +11,10 @@ import numpy as np
 
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.limits import limits
+from hetdp.mechanism.products import start_labels
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 
 
@@ -35,6 +37,14 @@ def balanced(problem: Problem, engine: str = "auto") -> Floats:
     One grow over all edges from z = log((1 + e^ε)/2) at both ends of every edge between the answers. All labels are
     ≥ 0, so it serves both answers; they are rounded toward ½, so the pins are exactly private as they stand.
     """
+    graph, answers = problem.graph, problem.answers
+    start = start_labels(problem, graph) if isinstance(graph, ProductSpace) else _start(problem)
+    labels = engine_for(engine, graph, problem.notion, "grow").grow(graph, problem.notion, start).labels
+    return np.where(answers == 1, labels, -labels) + 0.0
+
+
+def _start(problem: Problem) -> Floats:
+    """Where two meet, at both ends of every edge between the answers."""
     graph, answers, notion = problem.graph, problem.answers, problem.notion
     start = np.full(graph.size, np.inf)
     for block in graph.edge_blocks():
@@ -44,8 +54,7 @@ def balanced(problem: Problem, engine: str = "auto") -> Floats:
         np.minimum.at(start, block.source[across], met)
     if len(notion.parameters) == 1:  # the least parameter meets first
         start[problem.boundary_mask] = _each(notion.meet, start[problem.boundary_mask])
-    labels = engine_for(engine, graph, problem.notion, "grow").grow(graph, problem.notion, start).labels
-    return np.where(answers == 1, labels, -labels) + 0.0
+    return start
 
 
 def _each(function: Callable[..., float], *columns: Floats) -> Floats:

@@ -27,10 +27,13 @@ from hetdp.mechanism.compatibility import check
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.mechanism.prior import shares_of
+from hetdp.mechanism.products import balanced_mechanism
 from hetdp.mechanism.wishes import largest_error, require_possible
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
+from hetdp.problem.stored import explicit
 
 OBJECTIVES = ("fair", "balanced", "average")
 
@@ -72,6 +75,8 @@ def design(
         raise UsageError(f"unknown objective {objective!r}", f"an objective is one of {', '.join(OBJECTIVES)}")
     if prior is not None and objective != "average":
         raise UsageError(f"a prior, with the objective {objective}", "a prior is what the objective average is about")
+    if objective == "balanced" and partial is None and max_error is None and isinstance(problem.graph, ProductSpace):
+        return balanced_mechanism(problem, problem.graph, engine)
     pins = pins_of(PartialMechanism() if partial is None else partial, problem)
     limit = largest_error(max_error)
     if objective == "average":
@@ -107,9 +112,10 @@ def _balanced(problem: Problem, pins: Floats, engine: str) -> Floats:
 def _fair(problem: Problem, pins: Floats, engine: str) -> Floats:
     """The fair mechanism with these pins, at every dataset."""
     given = _require_compatible(problem, pins, engine)
-    chosen = engine_for(engine, problem.graph, problem.notion, "settle")
+    graph = explicit(problem.graph) if isinstance(problem.graph, ProductSpace) else problem.graph
+    chosen = engine_for(engine, graph, problem.notion, "settle")
     progress.stage("searching for the fair values")
     ones = problem.answers == 1
     signed = np.where(ones, pins, -pins)
-    labels = chosen.settle(problem.graph, problem.notion, problem.answers, signed if given else None).labels
+    labels = chosen.settle(graph, problem.notion, problem.answers, signed if given else None).labels
     return np.where(ones, labels, -labels) + 0.0

@@ -14,12 +14,13 @@ from hetdp.engines.registry import engine_for
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.problem import notion_for
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.problem.validation import PROBABILITY_RULE
 
 
 def induced_bounds(
-    graph: DatasetGraph, dataset: Hashable, alpha: float, notion: str | None = None, engine: str = "auto"
+    graph: DatasetGraph | ProductSpace, dataset: Hashable, alpha: float, notion: str | None = None, engine: str = "auto"
 ) -> Floats:
     """The strongest upper bound on p at every dataset that follows from p = alpha at one.
 
@@ -39,7 +40,7 @@ def induced_bounds(
     >>> induced_bounds(graph, "a", 0.1).round(4)
     array([0.1   , 0.2718, 0.7321])
     """
-    if not isinstance(graph, DatasetGraph):
+    if not isinstance(graph, DatasetGraph | ProductSpace):
         raise UsageError(f"{shown(graph)} is no graph", "the first argument is a DatasetGraph")
     if not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
         fault = Fault("alpha out of range:", "alpha", shown(alpha), PROBABILITY_RULE)

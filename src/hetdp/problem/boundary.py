@@ -7,18 +7,23 @@ from typing import Any
 import numpy as np
 
 from hetdp.interrupts import load_whole
+from hetdp.problem.building.threads import spread
 from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.lines import Part, parts
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
 from hetdp.problem.space import SMALL, Mask
 
 
-def boundary_of(graph: DatasetGraph, answers: Answers) -> Mask:
+def boundary_of(graph: DatasetGraph | ProductSpace, answers: Answers) -> Mask:
     """Which datasets are on the boundary; edges without a constraint do not count.
 
     Paper: Definition 3 (boundary set).
     """
     mask = np.zeros(graph.size, dtype=np.bool_)
-    if graph.arc_count > SMALL:
+    if isinstance(graph, ProductSpace):
+        _mark_along_axes(graph, answers, mask)
+    elif graph.arc_count > SMALL:
         load_whole("hetdp.problem.building.compiled").mark_boundary(graph.indptr, graph.targets, answers, mask)
     else:
         mark_boundary(graph.indptr.tolist(), graph.targets.tolist(), answers.tolist(), mask)
@@ -33,3 +38,54 @@ def mark_boundary(indptr: Any, targets: Any, answers: Any, mask: Any) -> None:
             if answers[targets[arc]] != answers[dataset]:
                 mask[dataset] = True
                 break
+
+
+def _mark_along_axes(space: ProductSpace, answers: Answers, mask: Mask) -> None:
+    small = space.size <= SMALL
+    mark: Any = mark_lines if small else load_whole("hetdp.problem.building.compiled").mark_lines
+    states = space.states if space.states is not None else np.empty(0, dtype=np.uint8)
+    for axis in range(len(space.axes)):
+        lines = space.lines(axis)
+        table = (lines.epsilon.ravel() < np.inf, lines.epsilon.shape[1])
+        columns: Any = (answers, states, *table, *lines.moves, lines.length, lines.low)
+
+        def look(part: Part, columns: Any = columns) -> None:
+            mark(*columns, *part, mask)
+
+        spread(look, parts(lines), space.size)
+
+
+def mark_lines(
+    answers: Any,
+    states: Any,
+    finite: Any,
+    state_count: int,
+    indptr: Any,
+    targets: Any,
+    kinds: Any,
+    length: int,
+    low: int,
+    first: int,
+    last: int,
+    begin: int,
+    end: int,
+    mask: Any,
+) -> None:
+    """The same for one part of the lines along one axis of a product."""
+    for line in range(first, last):
+        for position in range(length):
+            own = (line * length + position) * low
+            here = slice(own + begin, own + end)
+            for arc in range(indptr[position], indptr[position + 1]):
+                other = (line * length + targets[arc]) * low
+                there = slice(other + begin, other + end)
+                row, answers_here, answers_there = mask[here], answers[here], answers[there]
+                if state_count == 1:
+                    if finite[kinds[arc]]:
+                        for at in range(end - begin):
+                            row[at] |= answers_here[at] != answers_there[at]
+                    continue
+                states_here, states_there = states[here], states[there]
+                for at in range(end - begin):
+                    place = (kinds[arc] * state_count + states_here[at]) * state_count + states_there[at]
+                    row[at] |= finite[place] and answers_here[at] != answers_there[at]

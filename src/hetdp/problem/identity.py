@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, shown
 from hetdp.problem.building.threads import spread
+from hetdp.problem.product import ProductSpace
 
 if TYPE_CHECKING:
     from hetdp.problem.problem import Problem
@@ -26,15 +27,31 @@ def identity_of(problem: Problem) -> str:
     datasets in the same order; classes, weights and words do not matter.
     """
     graph = problem.graph
+    if isinstance(graph, ProductSpace):
+        return _identity_of_product(problem, graph)
     title = f"hetdp problem 1\n{problem.notion.name} {graph.size} {graph.arc_count}\n".encode()
     arrays: tuple[NDArray[Any], ...] = (problem.answers, graph.indptr, graph.targets, *graph.parameters)
-    pieces = [memoryview(title + _text_of(graph.datasets)), *(piece for array in arrays for piece in _pieces(array))]
+    return _digest(title + _text_of(graph.datasets), arrays)
+
+
+def _identity_of_product(problem: Problem, space: ProductSpace) -> str:
+    """The same by definition: axes, tables and states say all about edges that are never written down."""
+    title = f"hetdp product 1\n{problem.notion.name} {space.size}\n".encode()
+    shapes = json.dumps([[axis.shape, axis.people, len(axis.values), *axis.epsilon.shape] for axis in space.axes])
+    names = b"".join(_text_of(axis.values) for axis in space.axes)
+    states = () if space.states is None else (space.states,)
+    table = np.concatenate([np.empty(0), *(axis.epsilon.ravel() for axis in space.axes)])
+    return _digest(title + shapes.encode() + b"\n" + names, (problem.answers, *states, table))
+
+
+def _digest(text: bytes, arrays: tuple[NDArray[Any], ...]) -> str:
+    pieces = [memoryview(text), *(piece for array in arrays for piece in _pieces(array))]
     digests = [b""] * len(pieces)
 
     def digest(at: int) -> None:
         digests[at] = hashlib.sha256(pieces[at]).digest()
 
-    spread(digest, range(len(pieces)), graph.arc_count)
+    spread(digest, range(len(pieces)), sum(len(array) for array in arrays))
     return PREFIX + hashlib.sha256(b"".join(digests)).hexdigest()
 
 

@@ -14,6 +14,7 @@ from hetdp.problem.frozen import Frozen
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import identity_of
 from hetdp.problem.labels import Labels
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.space import Floats, Mask
 from hetdp.problem.weights import weights_of
@@ -25,7 +26,7 @@ class Problem(Frozen):
     """What is asked, and how every pair of neighbours is protected. Its parts cannot be replaced once it is made.
 
     Args:
-        graph: the datasets and their neighbours.
+        graph: the datasets and their neighbours: a DatasetGraph, or a space made of people, whose edges are computed.
         query: the true answer at every dataset: a mapping label → answer, or a sequence in graph order.
         notion: the notion of privacy by name; "pure" is the paper's. Default: what the parameters of the edges say,
             that is "pure" where they have ε alone, "directed" with epsilon_back, "approximate" with delta, "gaussian"
@@ -43,16 +44,16 @@ class Problem(Frozen):
 
     def __init__(
         self,
-        graph: DatasetGraph,
+        graph: DatasetGraph | ProductSpace,
         query: Any,
         notion: str | None = None,
         positive: Any = None,
         weights: Any = None,
         about: Mapping[str, str] | None = None,
     ) -> None:
-        if not isinstance(graph, DatasetGraph):
+        if not isinstance(graph, DatasetGraph | ProductSpace):
             raise UsageError(f"{shown(graph)} is no graph", "a Problem is made of a DatasetGraph and a query")
-        self.graph: DatasetGraph = graph
+        self.graph: DatasetGraph | ProductSpace = graph
         self.answers: Answers = answers_of(query, graph.labels, positive)
         self.answers.flags.writeable = False
         self.notion: Notion = notion_for(graph, notion)
@@ -94,7 +95,7 @@ def _words(about: Any) -> dict[str, str]:
     return dict(words)
 
 
-def notion_for(graph: DatasetGraph, name: str | None) -> Notion:
+def notion_for(graph: DatasetGraph | ProductSpace, name: str | None) -> Notion:
     """The notion of that name, or the one that the edges suggest; refused if it does not fit the edges."""
     if name is not None and not isinstance(name, str):
         raise UsageError(f"the notion {shown(name)}", "a notion is named by a text, such as 'pure'")

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from hetdp.engines.registry import engine_for
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
 from hetdp.theory.pure import PURE
 
 Steps = NDArray[np.int64]
@@ -27,7 +28,7 @@ def steps_to_the_other_answer(problem: Problem, engine: str = "auto") -> Steps:
     return np.where(np.isinf(labels), NOWHERE, labels).astype(np.int64)
 
 
-def with_one_epsilon(graph: DatasetGraph, epsilon: float) -> DatasetGraph:
+def with_one_epsilon(graph: DatasetGraph | ProductSpace, epsilon: float) -> DatasetGraph:
     """The same datasets, numbered, and the same edges, with one ε for all of them."""
     nothing = np.zeros(0, dtype=np.int64)
     source, target = [nothing], [nothing]

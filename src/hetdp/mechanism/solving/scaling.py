@@ -9,6 +9,7 @@ from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.parameters import Parameters
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.validation import Edges
 
@@ -19,7 +20,7 @@ NEARLY_NOTHING = 1e-280  # below it, the error of a product may itself be rounde
 Columns = dict[str, Floats]
 
 
-def written_edges(graph: DatasetGraph) -> tuple[Indices, Indices, Columns]:
+def written_edges(graph: DatasetGraph | ProductSpace) -> tuple[Indices, Indices, Columns]:
     """Both ends of every edge, each once, and what the edge carries, as written, by the name of the parameter."""
     source, target, *columns = graph.edges()
     return source, target, dict(zip(graph.parameter_names, columns, strict=True))
@@ -94,5 +95,5 @@ def _halves(values: Floats | np.float64) -> tuple[Floats, Floats]:
     return np.asarray(big), np.asarray(values - big)
 
 
-def _classes(graph: DatasetGraph, findings: Findings) -> Classes | None:
+def _classes(graph: DatasetGraph | ProductSpace, findings: Findings) -> Classes | None:
     return classes_of(graph.edge_classes(), findings)

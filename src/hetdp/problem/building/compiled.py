@@ -37,6 +37,7 @@ def _calling(function: Callable[..., Any], *callees: Callable[..., Any]) -> Call
 
 
 mark_boundary = _compiled(boundary.mark_boundary)
+mark_lines = _compiled(boundary.mark_lines)
 mark_each = _compiled(_calling(decimals.mark_each, decimals.scale_of, decimals.mark_of))
 
 

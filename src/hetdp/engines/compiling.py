@@ -1,0 +1,78 @@
+"""From Python functions to compiled ones: a theory function runs compiled from the very source that states it.
+
+numba compiles one function at a time, and keeps it on disk until the file of that function changes. Here a function is
+compiled together with all plain functions it calls, and kept under a name that is a digest of all of them: an edit
+anywhere, or another notion, gives another name, so nothing stale is ever run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType
+from typing import Any
+
+import numba
+
+Function = Callable[..., Any]
+Replacements = dict[Function, Function]
+
+OPTIONS: Any = {"nogil": True, "_nrt": False}  # no counting of references to arrays, which took most of the time
+
+
+def compiled(function: Function, name: str, replaced: Replacements) -> Function:
+    """A function and all it calls, compiled, with some callees replaced; kept on disk where that is possible."""
+    plain = rebuilt(function, f"{name}_{digest(function, replaced)}", replaced, {})
+    try:
+        found: Function = numba.njit(plain, cache=True, **OPTIONS)
+    except RuntimeError:  # numba finds no folder that it may write to
+        found = numba.njit(plain, **OPTIONS)
+    return found
+
+
+def rebuilt(function: Function, name: str, replaced: Replacements, done: Replacements) -> Function:
+    """A copy of a function, under a new name, whose callees are compiled copies; `done` are those made before."""
+    scope = dict(function.__globals__)
+    for used, value in globals_of(function, replaced).items():
+        if isinstance(value, FunctionType) and value not in done:
+            plain = rebuilt(value, value.__name__, replaced, done)
+            done[value] = numba.njit(plain, forceinline=not hasattr(value, "apart"), **OPTIONS)
+        scope[used] = done[value] if isinstance(value, FunctionType) else value
+    copy = FunctionType(function.__code__.replace(co_name=name), scope, name, function.__defaults__)
+    copy.__qualname__ = name
+    copy.__module__ = function.__module__
+    return copy
+
+
+def globals_of(function: Function, replaced: Replacements) -> dict[str, Any]:
+    """The globals that a function uses, by name (attributes of modules must be named unlike any of them)."""
+    scope = function.__globals__
+    used = {name: scope[name] for name in function.__code__.co_names if name in scope}
+    return {name: replaced.get(value, value) if callable(value) else value for name, value in used.items()}
+
+
+def digest(function: Function, replaced: Replacements) -> str:
+    """A short name for what a function means: its code and constants, and those of all that it calls."""
+    pending, seen, parts = [function], {function}, list[str]()
+    while pending:
+        latest = pending.pop()
+        parts += code_parts(latest.__code__)
+        for name, value in globals_of(latest, replaced).items():
+            value = inspect.unwrap(value) if callable(value) else value
+            if not isinstance(value, FunctionType):
+                parts.append(f"{name} = {value!r}")
+            elif value not in seen:
+                seen.add(value)
+                pending.append(value)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def code_parts(code: CodeType) -> Iterator[str]:
+    """All that makes a difference in a code object, without the addresses that its own text has."""
+    yield f"{code.co_code.hex()} {code.co_names}"
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from code_parts(constant)
+        else:
+            yield repr(constant)

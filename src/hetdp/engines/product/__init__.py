@@ -1,0 +1,1 @@
+"""The product engine: spaces made of people, whose edges are never stored, swept axis by axis."""

@@ -1,0 +1,204 @@
+"""The product engine: spaces made of people, any notion with one ε for each edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from hetdp.engines.contract import Growth, Operation, Role, Roles
+from hetdp.engines.product.compile import compiled_copy, compiled_links, compiled_relax, compiled_sweeps
+from hetdp.engines.product.flat import PIECE, flat
+from hetdp.engines.product.program import Pass, passes, reach
+from hetdp.engines.product.sweep import LARGEST, ON_GRID
+from hetdp.errors import UsageError
+from hetdp.problem.building.threads import slices, spread
+from hetdp.problem.grid import LARGEST_EXACT
+from hetdp.problem.lines import BLOCK, Part, parts
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.space import Floats, Indices, Mask, Space
+from hetdp.theory.notion import Notion
+
+ADDITIVE = ("pure", "bounded-range")  # the notions whose step from a label ≥ 0 adds ε
+NOBODY: Roles = np.empty(0, dtype=np.uint8)
+PIECES = 64  # of a pass; more than threads, so that none waits long for another
+
+
+class SweptGrowth(Growth):
+    """A growth whose links are found when they are first asked for: sweeps do not need them."""
+
+    def __init__(self, labels: Floats, find: Callable[[], Indices]) -> None:
+        self.__dict__["labels"], self.__dict__["_find"] = labels, find
+
+    @cached_property
+    def links(self) -> Indices:
+        """For each dataset the neighbour that its label came from; see the contract."""
+        find: Callable[[], Indices] = self.__dict__.pop("_find")  # and with it the start labels
+        return find()
+
+
+class ProductEngine:
+    """Sweeps along the axes: one where that is exact, else until nothing changes."""
+
+    name = "product"
+
+    def supports(self, space: Space, notion: Notion, operation: Operation) -> bool:
+        """Growing, on products."""
+        return isinstance(space, ProductSpace) and notion.parameters == ("epsilon",) and operation == "grow"
+
+    def grow(
+        self, space: Space, notion: Notion, labels: Floats, roles: Roles | None = None, active: Mask | None = None
+    ) -> Growth:
+        """See the contract. Labels that are no news take part as well: their neighbours know them already.
+
+        Links are found when they are first asked for; until then the start labels must stay as they are.
+        """
+        assert isinstance(space, ProductSpace)
+        start = np.ascontiguousarray(labels, dtype=np.float64)
+        plain = swept(space, notion, start, roles)
+        grown = relaxed(space, notion, start, roles) if plain is None else plain
+        return SweptGrowth(grown, partial(links_of, space, notion, start, grown, roles, plain is not None))
+
+    def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
+        """Not supported: the fair search needs rows."""
+        raise UsageError("the fair search on a product", "the product engine grows", "engine='auto' chooses another")
+
+
+def swept(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats | None:
+    """The labels by plain addition, in one sweep if ε does not depend on states; or None where that is not exact.
+
+    With pins, the sweep goes over edges between them too, which take no part. Where it leaves all pins as they are,
+    that makes no difference: behind the last pin on a chain, there are only edges that do take part.
+    """
+    if notion.name not in ADDITIVE or not space.size:
+        return None
+    labels = _swept_once(space, start) if space.state_count == 1 else _swept_plainly(space, start)
+    if labels is None or (roles is not None and np.any((roles == Role.PINNED) & (labels < start))):
+        return None
+    return labels
+
+
+def _swept_once(space: ProductSpace, start: Floats) -> Floats | None:
+    """One sweep, if the start labels are on the grid, not below 0, and nothing leads beyond the exact sums."""
+    furthest = sum(map(reach, space.axes))
+    if not furthest < LARGEST_EXACT:
+        return None
+    blocks, columns = compiled_sweeps()
+    labels = np.empty(space.size)
+    first, *others = passes(space)
+    notes = Notes()
+
+    def sweep(piece: slice) -> None:
+        own = notes.another()
+        if notes.on_grid:
+            steps = first.program, first.part_steps, first.weights, first.moves
+            blocks(start, labels, labels.view(np.int64), piece.start, piece.stop, first.rows, first.part, *steps, own)
+
+    spread(sweep, slices(first.high, -(-first.high // PIECES)), space.size)
+    if not notes.on_grid or not notes.largest + furthest < LARGEST_EXACT:
+        return None
+    for one in others:
+        _sweep_columns(columns, labels, one)
+    return labels
+
+
+def _swept_plainly(space: ProductSpace, start: Floats) -> Floats | None:
+    """Sweeps until nothing changes; exact if all labels end below what sums can hold, since none rises."""
+    copy, labels, notes = compiled_copy(), np.empty(space.size), Notes()
+
+    def look(piece: slice) -> None:
+        copy(start[piece], labels[piece], labels[piece].view(np.int64), notes.another())
+
+    spread(look, slices(space.size, BLOCK), space.size)
+    if not notes.on_grid:
+        return None
+    relax_all(space, compiled_relax(None), labels, NOBODY)
+    return labels if np.max(labels, initial=0.0, where=labels < np.inf) < LARGEST_EXACT else None
+
+
+class Notes:
+    """What was seen of the start labels, by whoever copied some of them."""
+
+    def __init__(self) -> None:
+        self._notes: list[Indices] = []
+
+    def another(self) -> Indices:
+        """Where one more may write."""
+        self._notes.append(np.array([1, 0], dtype=np.int64))
+        return self._notes[-1]
+
+    @property
+    def on_grid(self) -> bool:
+        """Whether all labels were multiples of 2^-40 and not below 0."""
+        return all(note[ON_GRID] for note in self._notes)
+
+    @property
+    def largest(self) -> float:
+        """The largest finite label."""
+        return max((float(note[LARGEST:].view(np.float64)[0]) for note in self._notes), default=0.0)
+
+
+def _sweep_columns(columns: Any, labels: Floats, one: Pass) -> None:
+    if not len(one.program):
+        return
+    total = one.high * -(-one.low // one.width)
+
+    def sweep(piece: slice) -> None:
+        buffer = np.full(one.rows * one.width, np.inf)
+        steps = one.program, one.weights, one.moves
+        columns(labels, piece.start, piece.stop, one.rows, one.low, one.width, *steps, buffer)
+
+    spread(sweep, slices(total, -(-total // PIECES)), len(labels))
+
+
+def relaxed(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats:
+    """The labels after as many sweeps as it takes until nothing changes, whatever they are."""
+    labels = start + 0.0
+    relax_all(space, compiled_relax(notion), labels, NOBODY if roles is None else roles.astype(np.uint8))
+    return labels
+
+
+def relax_all(space: ProductSpace, relax: Any, labels: Floats, roles: Roles) -> None:
+    """Lowers labels along one axis after the other, until none falls along any of them."""
+    states = NOBODY if space.states is None else space.states
+    quiet, axis = 0, 0
+    while quiet < len(space.axes):
+        lines = space.lines(axis)
+        table = lines.epsilon.ravel(), lines.epsilon.shape[1]
+        once = space.axes[axis].shape == "count" or lines.length == 2
+        columns: Any = (labels, roles, states, *table, *lines.moves, lines.length, lines.low, once)
+        fell = list[bool]()
+
+        def work(part: Part, columns: Any = columns, fell: list[bool] = fell) -> None:
+            fell.append(bool(relax(*columns, *part)))
+
+        if len(lines.moves.targets):
+            spread(work, parts(lines), space.size)
+        quiet = 1 if any(fell) else quiet + 1
+        axis = (axis + 1) % len(space.axes)
+
+
+def links_of(
+    space: ProductSpace, notion: Notion, start: Floats, labels: Floats, roles: Roles | None, plain: bool
+) -> Indices:
+    """For each dataset whose label fell a neighbour that it came from; no cycle is among them."""
+    find, link_ties = compiled_links(notion)
+    links: Indices = np.empty(space.size, dtype=np.int32 if space.size < 2**31 else np.int64)
+    flags = NOBODY if roles is None else roles.astype(np.uint8)
+    states = NOBODY if space.states is None else space.states
+    columns: Any = (labels, start, flags, states, *flat(space), links)
+    missing = []
+
+    def work(piece: slice) -> None:
+        missing.append(find(*columns, plain, piece.start, piece.stop))
+
+    spread(work, slices(space.size, PIECE), space.size)
+    if any(missing):
+        pending = np.flatnonzero((links < 0) & (labels < start))
+        while len(pending):
+            kept = link_ties(*columns, pending)
+            assert kept < len(pending), "a label that fell has no neighbour that holds it down"
+            pending = pending[:kept]
+    return links

@@ -1,0 +1,157 @@
+"""One axis of the general case: any start labels, any tables, pinned datasets; repeated until nothing changes.
+
+It reads like Python and runs as Python too; `compile.py` puts a notion in place of what stands for it.
+"""
+
+from __future__ import annotations
+
+from hetdp.engines.contract import Roles
+from hetdp.problem.space import Floats, Indices
+
+INFINITE = float("inf")
+WIDE = 8  # datasets of a row that are worth being worked on at once
+
+
+def step(label: float, epsilon: float) -> float:
+    """Stands for the step of a notion."""
+    raise NotImplementedError
+
+
+def quick(label: float, epsilon: float) -> float:
+    """Stands for the quick guess of a notion."""
+    raise NotImplementedError
+
+
+def relax_lines(
+    labels: Floats,
+    roles: Roles,
+    states: Roles,
+    table: Floats,
+    state_count: int,
+    indptr: Indices,
+    targets: Indices,
+    kinds: Indices,
+    length: int,
+    low: int,
+    once: bool,
+    first: int,
+    last: int,
+    begin: int,
+    end: int,
+) -> bool:
+    """Lowers labels along an axis until each line is at its fixed point; whether any fell.
+
+    Args:
+        labels: of all datasets.
+        roles: of all datasets, or empty: all edges take part.
+        states: of all datasets, or empty if ε does not depend on them.
+        table: ε by kind, state and state, one after the other.
+        state_count: how many states the table tells apart.
+        indptr: the moves from each position begin here,
+        targets: lead there,
+        kinds: and are of that kind.
+        length: positions of the axis.
+        low: distance between neighbouring positions.
+        once: going up and down once is enough, as on a path.
+        first: the first line of the part.
+        last: after the last one.
+        begin: the first dataset of each position.
+        end: after the last one.
+    """
+    fell = False
+    for line in range(first, last):
+        again = True
+        while again:
+            again = False
+            for turn in range(2 * length):
+                upward = turn < length
+                position = turn if upward else 2 * length - 1 - turn
+                for arc in range(indptr[position], indptr[position + 1]):
+                    if (targets[arc] > position) == upward:
+                        source = (line * length + position) * low
+                        target = (line * length + targets[arc]) * low
+                        if relax(
+                            labels,
+                            roles,
+                            states,
+                            table,
+                            state_count,
+                            kinds[arc],
+                            source + begin,
+                            target + begin,
+                            end - begin,
+                        ):
+                            again = fell = True
+            if once:
+                break
+    return fell
+
+
+def relax(
+    labels: Floats,
+    roles: Roles,
+    states: Roles,
+    table: Floats,
+    state_count: int,
+    kind: int,
+    source: int,
+    target: int,
+    count: int,
+) -> bool:
+    """Tells a row of neighbours what the labels of a row of datasets allow; whether any label fell."""
+    fell = False
+    epsilon = float(table[kind * state_count * state_count])
+    for at in range(count):
+        if state_count > 1:
+            place = (kind * state_count + states[source + at]) * state_count + states[target + at]
+            epsilon = float(table[place])
+        label = float(labels[source + at])
+        if quick(label, epsilon) > labels[target + at] or epsilon == INFINITE:
+            continue
+        if len(roles) and roles[source + at] == 0 and roles[target + at] == 0:
+            continue
+        lowered = step(label, epsilon) + 0.0
+        if lowered < labels[target + at]:
+            labels[target + at] = lowered
+            fell = True
+    return fell
+
+
+def relax_plain(
+    labels: Floats,
+    roles: Roles,
+    states: Roles,
+    table: Floats,
+    state_count: int,
+    kind: int,
+    source: int,
+    target: int,
+    count: int,
+) -> bool:
+    """The same by plain addition over all edges, several datasets at once: where sums are exact and pins stay."""
+    fell = 0
+    if count < WIDE:
+        for at in range(count):
+            place = kind * state_count * state_count
+            if state_count > 1:
+                place += states[source + at] * state_count + states[target + at]
+            bound = labels[source + at] + table[place]
+            if bound < labels[target + at]:
+                labels[target + at] = bound
+                fell = 1
+        return fell > 0
+    here, there = labels[source : source + count], labels[target : target + count]
+    if state_count == 1:
+        epsilon = table[kind]
+        for at in range(count):
+            bound = here[at] + epsilon
+            fell += bound < there[at]
+            there[at] = bound if bound < there[at] else there[at]
+        return fell > 0
+    states_here, states_there = states[source : source + count], states[target : target + count]
+    own = table[kind * state_count * state_count : (kind + 1) * state_count * state_count]
+    for at in range(count):
+        bound = here[at] + own[states_here[at] * state_count + states_there[at]]
+        fell += bound < there[at]
+        there[at] = bound if bound < there[at] else there[at]
+    return fell > 0

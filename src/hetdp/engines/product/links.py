@@ -1,0 +1,189 @@
+"""Links, found afterwards: for each label that fell, a neighbour whose step gives it; and no cycle among them.
+
+A neighbour with a smaller label can never be part of a cycle. Labels that only equal ones hold down (ε = 0, or p = 0)
+are linked to a neighbour that is linked already, or that kept its start: so every chain of links ends at a start.
+"""
+
+from __future__ import annotations
+
+from hetdp.engines.contract import Roles
+from hetdp.engines.product.flat import LENGTH, LOW, ROWS, STATES, TABLE, WIDE
+from hetdp.engines.product.grow import INFINITE, step
+from hetdp.problem.space import Floats, Indices
+
+WANTED = -2  # instead of a link that is still looked for
+
+
+def find_links(
+    labels: Floats,
+    start: Floats,
+    roles: Roles,
+    states: Roles,
+    axes: Indices,
+    indptr: Indices,
+    targets: Indices,
+    kinds: Indices,
+    tables: Floats,
+    links: Indices,
+    plain: bool,
+    first: int,
+    last: int,
+) -> int:
+    """Sets the links to neighbours with a smaller label, from one dataset to another; how many are still missing.
+
+    `plain` says that labels were grown by plain addition, and no pin fell.
+    """
+    for dataset in range(first, last):
+        links[dataset] = WANTED if labels[dataset] < start[dataset] else -1
+    for axis in range(len(axes)):
+        if plain and axes[axis, STATES] == 1 and axes[axis, LOW] >= WIDE:
+            link_rows(labels, axes, indptr, targets, kinds, tables, links, axis, first, last)
+            continue
+        length, low = axes[axis, LENGTH], axes[axis, LOW]
+        position, within = first // low % length, first % low
+        for dataset in range(first, last):
+            if links[dataset] == WANTED:
+                found = holder(
+                    labels,
+                    start,
+                    roles,
+                    states,
+                    axes,
+                    indptr,
+                    targets,
+                    kinds,
+                    tables,
+                    links,
+                    dataset,
+                    axis,
+                    position,
+                    False,
+                )
+                links[dataset] = found if found >= 0 else WANTED
+            within += 1
+            if within == low:
+                within, position = 0, position + 1
+                if position == length:
+                    position = 0
+    missing = 0
+    for dataset in range(first, last):
+        if links[dataset] == WANTED:
+            links[dataset] = -1
+            missing += 1
+    return missing
+
+
+def link_rows(
+    labels: Floats,
+    axes: Indices,
+    indptr: Indices,
+    targets: Indices,
+    kinds: Indices,
+    tables: Floats,
+    links: Indices,
+    axis: int,
+    first: int,
+    last: int,
+) -> None:
+    """The same along one axis by plain addition, several datasets at once."""
+    length, low = axes[axis, LENGTH], axes[axis, LOW]
+    begin = first
+    while begin < last:
+        position, end = begin // low % length, min(last, (begin // low + 1) * low)
+        row = axes[axis, ROWS] + position
+        for arc in range(indptr[row], indptr[row + 1]):
+            shift = (targets[arc] - position) * low
+            link_row(
+                labels[begin:end],
+                labels[begin + shift : end + shift],
+                links[begin:end],
+                tables[axes[axis, TABLE] + kinds[arc]],
+                begin + shift,
+            )
+        begin = end
+
+
+def link_row(own: Floats, beside: Floats, links: Indices, epsilon: float, other: int) -> None:
+    """Links a row of datasets to a row of neighbours, whose first one has a number, where their step is tight."""
+    for at in range(len(own)):
+        tight = (beside[at] + epsilon == own[at]) & (beside[at] < own[at]) & (links[at] == WANTED)
+        links[at] = other + at if tight else links[at]
+
+
+def link_ties(
+    labels: Floats,
+    start: Floats,
+    roles: Roles,
+    states: Roles,
+    axes: Indices,
+    indptr: Indices,
+    targets: Indices,
+    kinds: Indices,
+    tables: Floats,
+    links: Indices,
+    pending: Indices,
+) -> int:
+    """Links what can be linked of the pending datasets, and moves up the others; how many these are."""
+    kept = 0
+    for place in range(len(pending)):
+        dataset = pending[place]
+        for axis in range(len(axes)):
+            position = dataset // axes[axis, LOW] % axes[axis, LENGTH]
+            if links[dataset] < 0:
+                links[dataset] = holder(
+                    labels,
+                    start,
+                    roles,
+                    states,
+                    axes,
+                    indptr,
+                    targets,
+                    kinds,
+                    tables,
+                    links,
+                    dataset,
+                    axis,
+                    position,
+                    True,
+                )
+        if links[dataset] < 0:
+            pending[kept] = dataset
+            kept += 1
+    return kept
+
+
+def holder(
+    labels: Floats,
+    start: Floats,
+    roles: Roles,
+    states: Roles,
+    axes: Indices,
+    indptr: Indices,
+    targets: Indices,
+    kinds: Indices,
+    tables: Floats,
+    links: Indices,
+    dataset: int,
+    axis: int,
+    position: int,
+    tied: bool,
+) -> int:
+    """A neighbour along one axis whose step gives a dataset its label; −1 if there is none of the kind looked for."""
+    label, count = float(labels[dataset]), axes[axis, STATES]
+    row = axes[axis, ROWS] + position
+    for arc in range(indptr[row], indptr[row + 1]):
+        other = dataset + (targets[arc] - position) * axes[axis, LOW]
+        beside = float(labels[other])
+        if beside > label or (beside == label) != tied:
+            continue
+        if tied and labels[other] < start[other] and links[other] < 0:
+            continue
+        place = axes[axis, TABLE] + kinds[arc] * count * count
+        if count > 1:
+            place += states[other] * count + states[dataset]
+        epsilon = float(tables[place])
+        if epsilon == INFINITE or (len(roles) and roles[other] == 0 and roles[dataset] == 0):
+            continue
+        if step(beside, epsilon) + 0.0 == label:
+            return int(other)
+    return -1

@@ -1,0 +1,105 @@
+"""Where the balanced search starts: at both ends of every edge between the answers, where the two meet."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from hetdp.engines.compiling import Function, compiled
+from hetdp.engines.product.flat import LENGTH, LOW, PIECE, ROWS, STATES, TABLE, WIDE, flat
+from hetdp.engines.product.grow import INFINITE
+from hetdp.problem.building.threads import slices, spread
+from hetdp.problem.grid import floored_labels
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.query import Answers
+from hetdp.problem.space import Floats, Indices
+from hetdp.theory.notion import Notion
+
+
+def meeting_labels(space: ProductSpace, notion: Notion, answers: Answers) -> Floats:
+    """For each dataset the least label at which it meets a neighbour of the other answer, on the grid; or +inf."""
+    start, meet = np.empty(space.size), _compiled_meet()
+    states = np.empty(0, dtype=np.uint8) if space.states is None else space.states
+    *moves, epsilon = flat(space)
+    points = floored_labels(np.array([notion.meet(each) if each < np.inf else np.inf for each in epsilon.tolist()]))
+
+    def work(piece: slice) -> None:
+        meet(answers, states, *moves, points, start, piece.start, piece.stop)
+
+    spread(work, slices(space.size, PIECE), space.size)
+    return start
+
+
+@cache
+def _compiled_meet() -> Function:
+    return compiled(meet_others, "meet_others", {})
+
+
+def meet_others(
+    answers: Any,
+    states: Any,
+    axes: Indices,
+    indptr: Indices,
+    targets: Indices,
+    kinds: Indices,
+    points: Floats,
+    start: Floats,
+    first: int,
+    last: int,
+) -> None:
+    """Sets the start labels from one dataset to another."""
+    for dataset in range(first, last):
+        start[dataset] = INFINITE
+    for axis in range(len(axes)):
+        length, low, count = axes[axis, LENGTH], axes[axis, LOW], axes[axis, STATES]
+        if count == 1 and low >= WIDE:
+            meet_rows(answers, axes, indptr, targets, kinds, points, start, axis, first, last)
+            continue
+        position, within = first // low % length, first % low
+        for dataset in range(first, last):
+            row = axes[axis, ROWS] + position
+            for arc in range(indptr[row], indptr[row + 1]):
+                other = dataset + (targets[arc] - position) * low
+                if answers[dataset] != answers[other]:
+                    place = axes[axis, TABLE] + kinds[arc] * count * count
+                    if count > 1:
+                        place += states[dataset] * count + states[other]
+                    start[dataset] = min(start[dataset], points[place])
+            within += 1
+            if within == low:
+                within, position = 0, position + 1
+                if position == length:
+                    position = 0
+
+
+def meet_rows(
+    answers: Any,
+    axes: Indices,
+    indptr: Indices,
+    targets: Indices,
+    kinds: Indices,
+    points: Floats,
+    start: Floats,
+    axis: int,
+    first: int,
+    last: int,
+) -> None:
+    """The same along one axis, several datasets at once."""
+    length, low = axes[axis, LENGTH], axes[axis, LOW]
+    begin = first
+    while begin < last:
+        position, end = begin // low % length, min(last, (begin // low + 1) * low)
+        row = axes[axis, ROWS] + position
+        for arc in range(indptr[row], indptr[row + 1]):
+            shift, point = (targets[arc] - position) * low, points[axes[axis, TABLE] + kinds[arc]]
+            meet_row(answers[begin:end], answers[begin + shift : end + shift], start[begin:end], point)
+        begin = end
+
+
+def meet_row(here: Any, there: Any, row: Floats, point: float) -> None:
+    """The same for a row of datasets, and a row of neighbours over one ε."""
+    for at in range(len(row)):
+        bound = point if here[at] != there[at] else INFINITE
+        row[at] = bound if bound < row[at] else row[at]

@@ -1,0 +1,199 @@
+"""One axis of a product of people: the value of one person, or how many people of a group have each value.
+
+An axis has *positions*: the values that a person may have, or the counts that a group may show. Two positions are
+neighbours when one person's change of value leads from one to the other. Which value changes into which is the *kind*
+of a move. What ε is, says a table: by kind of move, and by the states of the two datasets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import comb
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.problem.frozen import Frozen
+from hetdp.problem.grid import floored
+from hetdp.problem.space import Floats
+
+Shape = Literal["value", "count", "counts"]
+TABLE_RULE = "ε is one number, or a table by value and value, or by value, value, state and state"
+MOST_POSITIONS = 1 << 20
+
+
+class Moves(NamedTuple):
+    """The moves from each position: those of position i are ``targets[indptr[i]:indptr[i + 1]]``, with their kinds."""
+
+    indptr: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    kinds: NDArray[np.int64]
+
+
+class Axis(Frozen):
+    """One axis. Make one with `person`, `tally` or `group`.
+
+    Attributes:
+        name: whose axis it is.
+        shape: "value" (one person: any value to any other), "count" (a group with two values: one up or down) or
+            "counts" (a group with several: one person from a value to another).
+        values: what a person may have.
+        people: how many there are.
+        positions: what stands in a dataset's label at each position: a value, a count of the first value, or the
+            counts of all values.
+        epsilon: ε by kind of move, state and state, floored to the grid; the same both ways.
+        written: the same, as written.
+    """
+
+    def __init__(self, name: Any, shape: Shape, values: Sequence[Any], people: int, epsilon: Any) -> None:
+        self.name, self.shape, self.values, self.people = name, shape, tuple(values), people
+        if shape == "value":
+            self.positions: Sequence[Any] = self.values
+        elif shape == "count":
+            self.positions = range(people + 1)
+        else:
+            self.positions = tuple(_counts(people, len(self.values)))
+        self.epsilon, self.written = _tables(name, len(self.values), epsilon)
+
+    @classmethod
+    def person(cls, name: Any, values: Sequence[Any], epsilon: Any) -> Axis:
+        """One person, who has one of some values.
+
+        Args:
+            name: whose axis it is.
+            values: what the person may have, two or more.
+            epsilon: one number; or a table by value and value (from, to; symmetric); or one by value, value, state and
+                state, where ε depends on the datasets as well.
+
+        >>> Axis.person("Ann", ["yes", "no"], 0.5)
+        Axis('Ann', 2 positions)
+        """
+        if len(values) < 1 or len(set(values)) < len(values):
+            raise UsageError(f"the values {shown(list(values))}", "a person has one of several different values")
+        return cls(name, "value", values, 1, epsilon)
+
+    @classmethod
+    def tally(cls, name: Any, size: int, epsilon: Any, values: Sequence[Any] = ("yes", "no")) -> Axis:
+        """A group of people with two values, of whom it matters only how many have the first one.
+
+        >>> Axis.tally("Pupils", 30, 0.5)
+        Axis('Pupils', 31 positions)
+        """
+        _require_size(name, size, size + 1)
+        if len(values) != 2:
+            raise UsageError(
+                f"the values {shown(list(values))}", "one count tells two values apart; for more, use group"
+            )
+        return cls(name, "count", values, size, epsilon)
+
+    @classmethod
+    def group(cls, name: Any, size: int, values: Sequence[Any], epsilon: Any) -> Axis:
+        """A group of people with any number of values, of whom it matters only how many have each.
+
+        >>> Axis.group("Pupils", 30, ["yes", "no", "abstain"], 0.5)
+        Axis('Pupils', 496 positions)
+        """
+        _require_size(name, size, comb(size + len(values) - 1, len(values) - 1) if size >= 0 and len(values) else 1)
+        return cls(name, "counts", values, size, epsilon)
+
+    @property
+    def length(self) -> int:
+        """How many positions there are."""
+        return len(self.positions)
+
+    @property
+    def states(self) -> int:
+        """How many states of a dataset the table tells apart; 1 where ε does not depend on them."""
+        return int(self.epsilon.shape[1])
+
+    def moves(self) -> Moves:
+        """All moves, from each position in the order of the others."""
+        if self.shape == "count":
+            return _steps(self.length)
+        listed = _changes(len(self.values)) if self.shape == "value" else _transfers(self)
+        rows = np.array(sorted(listed), dtype=np.int64).reshape(-1, 3)
+        indptr = np.searchsorted(rows[:, 0], np.arange(self.length + 1))
+        return Moves(indptr.astype(np.int64), rows[:, 1].copy(), rows[:, 2].copy())
+
+    def __repr__(self) -> str:
+        return f"Axis({shown(self.name)}, {self.length} positions)"
+
+
+def kind_of(one: int, other: int, values: int) -> int:
+    """The kind of a change between two values: the place of the pair among all pairs.
+
+    >>> [kind_of(*pair, 3) for pair in ((0, 1), (0, 2), (2, 1))]
+    [0, 1, 2]
+    """
+    low, high = min(one, other), max(one, other)
+    return low * (2 * values - low - 1) // 2 + high - low - 1
+
+
+def _steps(length: int) -> Moves:
+    """One up or one down."""
+    ends = np.stack([np.arange(length) - 1, np.arange(length) + 1], axis=1)
+    inside = (ends >= 0) & (ends < length)
+    indptr = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
+    targets = ends[inside]
+    return Moves(indptr.astype(np.int64), targets, np.zeros(len(targets), dtype=np.int64))
+
+
+def _changes(values: int) -> Iterator[tuple[int, int, int]]:
+    """Any value to any other."""
+    for one, other in combinations(range(values), 2):
+        kind = kind_of(one, other, values)
+        yield from ((one, other, kind), (other, one, kind))
+
+
+def _transfers(axis: Axis) -> Iterator[tuple[int, int, int]]:
+    """One person from any value that somebody has to any other."""
+    places = {counts: place for place, counts in enumerate(axis.positions)}
+    values = len(axis.values)
+    for counts, place in places.items():
+        for one in range(values):
+            for other in range(values):
+                if counts[one] and one != other:
+                    moved = [*counts]
+                    moved[one], moved[other] = moved[one] - 1, moved[other] + 1
+                    yield place, places[tuple(moved)], kind_of(one, other, values)
+
+
+def _counts(people: int, values: int) -> Iterator[tuple[int, ...]]:
+    """All ways to share people out among values, in the order of the counts."""
+    if values == 1:
+        yield (people,)
+        return
+    for first in range(people + 1):
+        for rest in _counts(people - first, values - 1):
+            yield (first, *rest)
+
+
+def _require_size(name: Any, size: int, positions: int) -> None:
+    if size < 0 or positions > MOST_POSITIONS:
+        rule = f"a group has 0 people or more, and at most {MOST_POSITIONS:,} different counts"
+        raise UsageError(f"a group {shown(name)} of {size} people", rule)
+
+
+def _tables(name: Any, values: int, epsilon: Any) -> tuple[Floats, Floats]:
+    """ε on the grid and as written, by kind of move, state and state."""
+    given = np.asarray(epsilon, dtype=object)
+    if given.ndim not in (0, 2, 4) or (given.ndim and given.shape[:2] != (values, values)):
+        raise UsageError(f"a table of shape {given.shape} for {shown(name)}, with {values} values", TABLE_RULE)
+    given = given[(...,) + (None,) * (4 - given.ndim)] if given.ndim else np.full((values, values, 1, 1), given[()])
+    if given.shape[2] != given.shape[3]:
+        raise UsageError(f"a table of shape {given.shape} for {shown(name)}", TABLE_RULE)
+    pairs = list(combinations(range(values), 2))
+    written = np.array([[[float(x) for x in row] for row in given[pair]] for pair in pairs], dtype=np.float64)
+    written = written.reshape(len(pairs), *given.shape[2:])
+    if not np.all(written >= 0.0):
+        raise InputError("privacy", [Fault("ε out of range", shown(name), "", "ε is a number ≥ 0")])
+    both_ways = all(np.array_equal(given[a, b], given[b, a]) for a, b in pairs)
+    if not both_ways or not np.array_equal(written, written.transpose(0, 2, 1)):
+        raise InputError("privacy", [Fault("ε differs by direction", shown(name), "", "ε is the same both ways")])
+    used = np.array([floored(x) for pair in pairs for x in given[pair].ravel()], dtype=np.float64)
+    used, written = used.reshape(written.shape) + 0.0, written + 0.0
+    used.flags.writeable = written.flags.writeable = False
+    return used, written

@@ -1,0 +1,217 @@
+"""ProductSpace: datasets made of people, one axis each; their edges are computed, never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import UsageError, counted, shown
+from hetdp.problem.axis import Axis
+from hetdp.problem.frozen import Frozen
+from hetdp.problem.labels import Labels
+from hetdp.problem.lines import BLOCK, Lines
+from hetdp.problem.positions import TupleLabels
+from hetdp.problem.space import EdgeBlock, Floats, Indices
+
+States = NDArray[np.uint8]
+MOST_ARCS = 1 << 26  # that can be stored: about 1 GB of arrays, and three times as much for a search
+STATES_RULE = "there is one state for each dataset, a whole number below the states of the tables"
+
+
+class ProductSpace(Frozen):
+    """Every combination of positions on some axes is a dataset; neighbours differ by one move along one axis.
+
+    ε of an edge is looked up in the table of its axis, by the kind of the move and by the *states* of both datasets:
+    small numbers that say all that ε may depend on besides who changes what. All ε are multiples of 2^-40.
+
+    Args:
+        axes: the people, or groups of people.
+        states: a state for each dataset, in the order of the datasets (the last axis changes fastest); needed if a
+            table tells states apart.
+
+    >>> space = ProductSpace([Axis.person("Ann", ["yes", "no"], 0.5), Axis.tally("others", 2, 0.25)])
+    >>> space
+    ProductSpace(2 × 3 datasets, 7 edges)
+    >>> space.label(4), space.index(("no", 1)), space.neighbours(4)[0]
+    (('no', 1), 4, array([1, 3, 5]))
+    """
+
+    parameter_names = ("epsilon",)
+
+    def __init__(self, axes: Sequence[Axis], states: Any = None) -> None:
+        self.axes = tuple(axes)
+        if not all(isinstance(axis, Axis) for axis in self.axes):
+            raise UsageError(f"the axes {shown(list(axes))}", "a ProductSpace is made of Axis objects")
+        self.shape = tuple(axis.length for axis in self.axes)
+        self.size = prod(self.shape)
+        self.labels: Labels = TupleLabels(self.axes)
+        self.state_count = max((axis.states for axis in self.axes), default=1)
+        self.states: States | None = _states(states, self.size, self.state_count)
+        if any(axis.states not in (1, self.state_count) for axis in self.axes):
+            raise UsageError(
+                "tables with different numbers of states", "all that tell states apart tell the same apart"
+            )
+
+    def lines(self, axis: int) -> Lines:
+        """The datasets, seen along one axis."""
+        return self._lines[axis]
+
+    @cached_property
+    def _lines(self) -> list[Lines]:
+        shape = self.shape
+        return [
+            Lines(prod(shape[:at]), axis.length, prod(shape[at + 1 :]), axis.moves(), axis.epsilon)
+            for at, axis in enumerate(self.axes)
+        ]
+
+    @cached_property
+    def arc_count(self) -> int:
+        """Twice the number of edges; in closed form, unless ε = ∞ depends on the state."""
+        total = 0
+        for axis, one in enumerate(self.axes):
+            lines = self.lines(axis)
+            finite = np.isfinite(one.epsilon)
+            if finite.all() or one.states == 1:
+                moves = np.count_nonzero(finite[lines.moves.kinds, 0, 0])
+                total += lines.high * lines.low * int(moves)
+            else:
+                total += sum(len(block.source) for block in self.blocks_along(axis))
+        return total
+
+    @property
+    def edge_count(self) -> int:
+        """How many edges there are; those without a constraint (ε = ∞) do not count."""
+        return self.arc_count // 2
+
+    @property
+    def datasets(self) -> Sequence[Any]:
+        """The labels, in order; they are made one by one."""
+        return self.labels.names
+
+    def label(self, index: int) -> Hashable:
+        """The label of a dataset: a tuple with one entry for each axis."""
+        name: Hashable = self.labels.names[index]
+        return name
+
+    def index(self, label: Hashable) -> int:
+        """The number of a dataset; raises UnknownDatasetError."""
+        return self.labels.index(label)
+
+    def indices(self, labels: Any) -> Indices:
+        """The numbers of many datasets at once, −1 where a label names none."""
+        return self.labels.indices(labels)
+
+    def positions(self, axis: int, datasets: Any = None) -> Indices:
+        """The position on one axis of some datasets, given by their numbers; of all if none are given."""
+        lines = self.lines(axis)
+        numbers = np.arange(self.size) if datasets is None else np.asarray(datasets)
+        return np.asarray(numbers // lines.low % lines.length)
+
+    def neighbours(self, index: int) -> tuple[Indices, tuple[Floats, ...]]:
+        """The neighbours of one dataset, in their order, and the ε of the edges to them."""
+        found, epsilons = [np.empty(0, dtype=np.int64)], [np.empty(0)]
+        for axis in range(len(self.axes)):
+            lines = self.lines(axis)
+            at = index // lines.low % lines.length
+            row = slice(lines.moves.indptr[at], lines.moves.indptr[at + 1])
+            targets = index + (lines.moves.targets[row] - at) * lines.low
+            found.append(targets)
+            epsilons.append(self._looked_up(axis, lines.moves.kinds[row], np.full_like(targets, index), targets))
+        targets, epsilon = np.concatenate(found), np.concatenate(epsilons)
+        order = np.argsort(targets)
+        order = order[epsilon[order] < np.inf]
+        return targets[order], (epsilon[order],)
+
+    def parameters_between(self, index: int, neighbour: int) -> dict[str, float]:
+        """What the edge from a dataset to a neighbour promises, as written, by name."""
+        for axis in range(len(self.axes)):
+            lines = self.lines(axis)
+            at, to = index // lines.low % lines.length, neighbour // lines.low % lines.length
+            if at != to:
+                moves = slice(lines.moves.indptr[at], lines.moves.indptr[at + 1])
+                kinds = lines.moves.kinds[moves][lines.moves.targets[moves] == to]
+                ends = np.array([index]), np.array([neighbour])
+                return {"epsilon": float(self._looked_up(axis, kinds, *ends, written=True)[0])}
+        raise UsageError(f"{index} and {neighbour} are no neighbours", "an edge joins two neighbours")
+
+    def edges(self) -> tuple[Any, ...]:
+        """Source, target and ε as written, of every edge once, axis by axis; refused if there are too many to store."""
+        return edges_once(self, written=True)[:3]
+
+    def edge_classes(self) -> list[Any]:
+        """Whose data each edge is about: the name of its axis, in the order of `edges`."""
+        return [self.axes[axis].name for axis in edges_once(self)[3].tolist()]
+
+    def edge_blocks(self) -> Iterator[EdgeBlock]:
+        """All edges, each in both directions, axis by axis, in pieces."""
+        for axis in range(len(self.axes)):
+            yield from self.blocks_along(axis)
+
+    def blocks_along(self, axis: int, written: bool = False) -> Iterator[EdgeBlock]:
+        """The edges of one axis; ε as used, or as written."""
+        lines = self.lines(axis)
+        starts = np.repeat(np.arange(lines.length), np.diff(lines.moves.indptr))
+        arcs = len(starts)
+        for first in range(0, lines.high * arcs * lines.low, BLOCK):
+            rest, low = np.divmod(np.arange(first, min(first + BLOCK, lines.high * arcs * lines.low)), lines.low)
+            high, arc = np.divmod(rest, arcs)
+            base = high * (lines.length * lines.low) + low
+            source, target = base + starts[arc] * lines.low, base + lines.moves.targets[arc] * lines.low
+            epsilon = self._looked_up(axis, lines.moves.kinds[arc], source, target, written)
+            if np.isinf(epsilon).any():
+                bound = epsilon < np.inf
+                source, target, epsilon = source[bound], target[bound], epsilon[bound]
+            yield EdgeBlock(source, target, (epsilon,))
+
+    def _looked_up(self, axis: int, kinds: Indices, source: Indices, target: Indices, written: bool = False) -> Floats:
+        table = self.axes[axis].written if written else self.axes[axis].epsilon
+        if table.shape[1] == 1 or self.states is None:
+            return np.asarray(table[kinds, 0, 0])
+        return np.asarray(table[kinds, self.states[source], self.states[target]])
+
+    def __repr__(self) -> str:
+        return f"ProductSpace({' × '.join(map(str, self.shape)) or 1} datasets, {counted(self.edge_count, 'edge')})"
+
+
+def _states(given: Any, size: int, count: int) -> States | None:
+    """The states, or None where ε does not depend on them."""
+    if count == 1:
+        return None
+    states = np.asarray(given if given is not None else [])
+    if (
+        states.shape != (size,)
+        or states.dtype.kind not in "iu"
+        or (size and (states.min() < 0 or states.max() >= count))
+    ):
+        raise UsageError(f"states of type {states.dtype} and shape {states.shape} for {size} datasets", STATES_RULE)
+    states = states.astype(np.uint8)
+    states.flags.writeable = False
+    return states
+
+
+def edges_once(space: ProductSpace, written: bool = False) -> tuple[Indices, Indices, Floats, Indices]:
+    """Source, target and ε of every edge once, and the axis it lies along.
+
+    Raises:
+        UsageError: there are too many edges to be stored.
+    """
+    if space.arc_count > MOST_ARCS:
+        raise UsageError(
+            f"{counted(space.edge_count, 'edge')} to be stored",
+            f"at most {MOST_ARCS // 2:,} edges between people's datasets are stored",
+            "balanced, check, extend and verify store none; tallies have fewer edges than votes",
+        )
+    number = np.int32 if space.size < 2**31 else np.int64
+    found: list[tuple[Any, ...]] = [(np.empty(0, number), np.empty(0, number), np.empty(0), np.empty(0, number))]
+    for axis in range(len(space.axes)):
+        for source, target, (epsilon,) in space.blocks_along(axis, written):
+            once = source < target
+            ends = source[once].astype(number), target[once].astype(number)
+            found.append((*ends, epsilon[once], np.full(len(ends[0]), axis, dtype=number)))
+    source, target, epsilon, axes = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    return source, target, epsilon, axes
