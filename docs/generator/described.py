@@ -158,9 +158,9 @@ ARGUMENTS = {
 }
 
 EXIT_CODES_NOTE = """\
-`check` and `extend` end with 4 if no private mechanism has the given values. `verify` ends with 5 if the mechanism is
-not private, and with 0 if it is, whether or not it is the best one. A command whose output is no longer read, as in
-`hetdp boundary poll.json | head`, ends with 0 and without a word.
+`check`, `extend` and `design` end with 4 if no private mechanism has the given values. `verify` ends with 5 if the
+mechanism is not private, and with 0 if it is, whether or not it is the best one. A command whose output is no longer
+read, as in `hetdp boundary poll.json | head`, ends with 0 and without a word.
 
 `HETDP_DEBUG=1` in the environment shows where an error comes from.
 """

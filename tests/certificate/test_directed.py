@@ -279,3 +279,8 @@ def test_a_certificate_with_delta_reads_as_a_sentence():
     assert bad.worst_edge._asdict().keys() == {"source", "target", "epsilon", "delta", "slack"}
     good = hetdp.verify(problem, claim([-1.0, -1.25]))
     assert str(good).startswith("private on its one edge (0 by the full formula, least slack 2.5e-01)")
+
+
+def test_a_direction_with_a_delta_of_one_asks_for_nothing_however_deep_the_tails():
+    graph = hetdp.DatasetGraph.from_edges([0], [1], 1e5, delta=1.0, delta_back=0.0)
+    assert hetdp.design(hetdp.Problem(graph, [1, 2])).certificate.private

@@ -59,7 +59,7 @@ def test_pins_can_come_from_another_file_and_take_the_place_of_those_in_the_prob
     ended = hetdp("extend", "poll.json", "--pins", "wishes.json")
     assert ended.code == 3
     assert "dataset 2: boundary dataset without p" in ended.err
-    assert "Hint: hetdp boundary PROBLEM lists the datasets that need one" in ended.err
+    assert "Hint: hetdp design PROBLEM chooses values where there are none" in ended.err
 
 
 def test_values_moved_by_a_rounding_are_mentioned(hetdp):

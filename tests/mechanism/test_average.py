@@ -161,7 +161,7 @@ def test_a_largest_error_of_a_half_is_never_worse_than_a_coin():
 def test_a_largest_error_that_cannot_be_had_is_refused_with_the_smallest_that_can(objective):
     problem = voters(3, "everyone")
     with pytest.raises(
-        hetdp.InputError, match=r"max_error: larger errors cannot be avoided: 0.3; the smallest possib"
+        hetdp.InputError, match=r"max_error: no private mechanism keeps to 0.3; the smallest possib"
     ) as bad:
         hetdp.design(problem, objective, max_error=0.3)
     assert bad.value.exit_code == 3
@@ -250,3 +250,30 @@ def test_an_interrupt_ends_the_solver_before_it_goes_on(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         one._run()
     assert ended.is_set()
+
+
+@pytest.mark.parametrize("weights", [None, [1.0 if at == 3 else 1e-9 for at in range(100)]])
+def test_where_the_best_is_certain_the_average_is_not_left_to_the_fair_search(weights):
+    path = hetdp.DatasetGraph.from_edges(range(99), range(1, 100), 0.001)
+    problem = hetdp.Problem(path, [1 if at >= 40 else 2 for at in range(100)], weights=weights)
+    found = hetdp.design(problem, "average")
+    assert found.objective_gap < 1e-9
+    assert found.certificate.private
+    always_one = np.average(problem.answers == 2, weights=weights)
+    assert np.average(found.errors, weights=weights) <= always_one + 1e-9
+
+
+def test_edges_of_nearly_no_epsilon_do_not_leave_the_average_to_the_fair_search():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        epsilon = np.where(rng.random(300) < 0.15, 1e-12, rng.uniform(0.1, 2.0, 300))
+        ends = rng.integers(0, 100, (2, 300))
+        graph = hetdp.DatasetGraph.from_edges(*ends, epsilon, datasets=range(100), duplicates="min")
+        assert hetdp.design(hetdp.Problem(graph, rng.integers(1, 3, 100)), "average").objective_gap < 1e-7
+
+
+@pytest.mark.parametrize("objective", ["fair", "balanced", "average"])
+def test_a_tiny_largest_error_is_not_taken_for_a_rounding(objective):
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], 30.0), [1, 2])
+    with pytest.raises(hetdp.InputError, match="no private mechanism keeps to"):
+        hetdp.design(problem, objective, max_error=1e-15)

@@ -231,7 +231,7 @@ def test_rounding_never_understates(one: float, other: float):
 
 class TestRefusals:
     def test_values_that_are_not_private_have_no_odds(self):
-        with pytest.raises(hetdp.InputError, match=r"not private: NOT PRIVATE: .* only a private mechanism has odds"):
+        with pytest.raises(hetdp.InputError, match=r"not private: .* only a private mechanism has odds"):
             hetdp.odds(edge_problem(0.5), {"a": 0.7, "b": 0.3})
 
     def test_a_changed_copy_is_proved_again(self):
@@ -304,3 +304,34 @@ def test_the_json_shape_has_every_number_and_the_sentence():
         "unprotected": 1,
         "one_sided": 0,
     }
+
+
+def test_an_edge_that_protects_one_way_is_told_with_its_numbers():
+    graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0, epsilon_back=[math.inf, 1.0])
+    problem = hetdp.Problem(graph, [1, 2, 2])
+    found = hetdp.odds(problem, hetdp.design(problem))
+    assert (found.unprotected, found.one_sided, found.edges) == (0, 1, 2)
+    assert str(found).endswith("1 of 2 changes is protected in one direction only.")
+    assert "no promise" not in str(found)
+
+
+def test_a_delta_of_one_promises_nothing():
+    graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0, delta=[1.0, 0.0])
+    problem = hetdp.Problem(graph, [1, 2, 2])
+    found = hetdp.odds(problem, hetdp.design(problem))
+    assert (found.unprotected, found.one_sided) == (1, 0)
+
+
+@pytest.mark.parametrize("parameter", ["mu", "epsilon"])
+def test_tails_too_small_for_a_float_have_odds_too(parameter):
+    graph = hetdp.DatasetGraph.from_edges(range(900), range(1, 901), **{parameter: 1.0})
+    problem = hetdp.Problem(graph, [1] * 450 + [2] * 451, "gaussian" if parameter == "mu" else "bounded-range")
+    found = hetdp.odds(problem, hetdp.design(problem))
+    assert math.isfinite(found.loss)
+    assert "In proportion" in str(found)
+
+
+def test_words_cannot_move_the_cursor():
+    about = {"answer_1": "y\nes", "change": "you \x1b[2J\u202e vote"}
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], 1.0, classes=["\x1b[31m"]), [1, 2], about=about)
+    assert all(str(each).isprintable() for each in hetdp.odds(problem, hetdp.design(problem)).values())

@@ -194,3 +194,14 @@ def test_tables_in_place_of_columns_are_refused(shape):
     columns[shape] = np.stack([columns[shape], columns[shape]], axis=1)
     with pytest.raises(hetdp.InputError):
         hetdp.DatasetGraph.from_edges(**columns)
+
+
+def test_a_class_that_cannot_be_looked_up_is_refused():
+    with pytest.raises(hetdp.InputError, match="no class:"):
+        hetdp.DatasetGraph.from_edges([0], [1], 1.0, classes=[["a"]])
+
+
+@pytest.mark.parametrize("about", ["words", {"change": 3}, {1: "a"}])
+def test_words_that_are_no_texts_are_refused(about):
+    with pytest.raises(hetdp.UsageError, match="a mapping from texts to texts"):
+        hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], 1.0), [1, 2], about=about)

@@ -69,10 +69,15 @@ class Certificate:
     shortfall: str
     method: str = EVERY
 
+    @property
+    def violated(self) -> str:
+        """How often and where most, in words."""
+        found = f"{counted(self.violations, 'violation')} in {counted(self.edges, 'edge')}"
+        return f"{found}; the worst is {self.worst_edge}"
+
     def __str__(self) -> str:
         if not self.private:
-            found = f"{counted(self.violations, 'violation')} in {counted(self.edges, 'edge')}"
-            return f"NOT PRIVATE: {found}; the worst is {self.worst_edge}."
+            return f"NOT PRIVATE: {self.violated}."
         optimal = f"optimal (gap {self.gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
         anywhere = isinstance(self.worst_edge, WorstDirectedEdge | WorstApproximateEdge)
         place = "" if anywhere else " across ½"

@@ -36,7 +36,8 @@ def deliver(
     from hetdp.cli.writing import write
 
     if mechanism.moved > 0.0:
-        voice.say(f"the given values missed by a rounding, and were moved by at most {mechanism.moved:.1e} in z")
+        whose = "given" if mechanism.objective == "extension" else "chosen"
+        voice.say(f"the {whose} values missed by a rounding, and were moved by at most {mechanism.moved:.1e} in z")
     voice.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
     if output is not None:
         write(voice, mechanism, output)

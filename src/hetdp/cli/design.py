@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from hetdp.cli.voice import Voice
+    from hetdp.mechanism.mechanism import Mechanism
 
 EXAMPLES = """
 hetdp design poll.json                            a table for reading
@@ -77,7 +78,27 @@ def design(
     mechanism = best(asked, objective, given, prior, max_error, engine)
     if mechanism.objective_gap is not None:
         voice.say(f"no private mechanism has a mean accuracy larger by more than {mechanism.objective_gap:.1e}")
+    _say_worst(voice, mechanism)
     deliver(voice, "design", asked, given, mechanism, output, as_json)
+
+
+def _say_worst(voice: Voice, mechanism: Mechanism) -> None:
+    """What nobody should learn too late: the worst accuracy, and where a coin would do better."""
+    from hetdp.errors import counted, shown
+    from hetdp.mechanism.explanation import in_digits
+
+    errors = mechanism.errors
+    if not len(errors):
+        return
+    worst = int(errors.argmax())
+    label, error = mechanism.problem.labels.names[worst], float(errors[worst])
+    voice.say(f"worst accuracy {in_digits(1.0 - error, error)}, at {shown(label)}")
+    worse = int((errors > 0.5).sum())
+    if worse:
+        verb = "is" if worse == 1 else "are"
+        voice.say(
+            f"{counted(worse, 'dataset')} {verb} answered worse than by a coin; --max-error 0.5 would not allow it"
+        )
 
 
 command = Verb(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 BUG, USAGE = 1, 2
 SPOKEN = {  # the library speaks to those who write Python
-    "problem.boundary": "hetdp boundary PROBLEM",
+    "hetdp.design": "hetdp design PROBLEM",
     "positive=": "--positive",
     "duplicates='min'": "--duplicates min",
     "engine='auto'": "--engine auto",

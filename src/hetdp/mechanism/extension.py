@@ -109,7 +109,7 @@ def _certified(problem: Problem, mechanism: Mechanism) -> tuple[Mechanism, Certi
 def _refuse_free_boundary(problem: Problem, pins: Floats) -> None:
     findings = Findings("partial mechanism")
     rule = "every dataset with a neighbour of the other answer has a value"
-    hint = "problem.boundary lists the datasets that need one"
+    hint = "hetdp.design chooses values where there are none"
     findings.add_where(
         problem.boundary_mask & np.isnan(pins),
         lambda at: Fault("boundary dataset without p", f"dataset {shown(problem.graph.label(at))}", "", rule, hint),

@@ -140,7 +140,7 @@ def _private_values(problem: Problem, mechanism: Any) -> Floats:
         certificate = verify(problem, mechanism)
         if not certificate.private:
             rule = "only a private mechanism has odds that hold"
-            fault = Fault("not private:", "mechanism", str(certificate).removesuffix("."), rule)
+            fault = Fault("not private:", "mechanism", certificate.violated, rule)
             raise InputError("mechanism", [fault])
     return np.asarray(mechanism.coordinates if hasattr(mechanism, "coordinates") else pins_of(mechanism, problem))
 

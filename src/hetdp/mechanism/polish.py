@@ -37,7 +37,7 @@ def polish(problem: Problem, values: Any, engine: str = "auto") -> Mechanism:
     certificate = verify(problem, values)
     if not certificate.private and certificate.slack < -NEAR_MISS:
         rule = "only a private mechanism can be polished"
-        raise InputError("values", [Fault("not private:", "values", str(certificate).removesuffix("."), rule)])
+        raise InputError("values", [Fault("not private:", "values", certificate.violated, rule)])
     z = values.coordinates if isinstance(values, Mechanism) else pins_of(values, problem)
     kept = PartialMechanism(z=np.where(problem.boundary_mask, z, np.nan))
     return sealed(replace(extend(problem, kept, engine), objective="polish"))

@@ -37,4 +37,4 @@ def require_possible(
         return
     rounded = math.ceil(worst * 10**DIGITS) / 10**DIGITS
     rule = f"{whose} worst error{'' if np.isnan(pins).all() else ' with the given values'} is {rounded:.{DIGITS}g}"
-    raise InputError("max_error", [Fault("larger errors cannot be avoided:", "max_error", f"{max_error:g}", rule)])
+    raise InputError("max_error", [Fault("no private mechanism keeps to", "max_error", repr(max_error), rule)])

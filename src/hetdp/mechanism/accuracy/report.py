@@ -102,8 +102,8 @@ def accuracy(
         prior: how much each dataset counts in a mean: "uniform", "weight" (the problem's own weights), or a mapping
             label → number ≥ 0, or a sequence. Default: the problem's weights if it has any, else uniform.
         baselines: whether to measure, beside them, what else could be done on the same problem.
-        objective: without a mechanism: which objectives to compare, one or several. Default: all, but under the notions
-            gaussian and bounded-range no average of more than 1,000 datasets, which would take minutes.
+        objective: without a mechanism: which objectives to compare, one or several. Default: all, but no average
+            of more than 30,000 datasets (1,000 under gaussian and bounded-range), which may take minutes or hours.
         engine: "auto", "cpu" or "reference"; all give the same bits.
 
     Raises:
