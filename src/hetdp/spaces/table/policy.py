@@ -1,0 +1,151 @@
+"""The public policy of a table: who is there, with which ε, in which group and area. No answer is looked at."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp import progress
+from hetdp.errors import Fault, InputError
+from hetdp.spaces.table import kinds
+from hetdp.spaces.table.condition import require_columns
+from hetdp.spaces.table.database import identifier
+from hetdp.spaces.table.faults import Faults
+from hetdp.spaces.table.sources import Source
+from hetdp.spaces.table.wish import Wish
+
+MOST_NAMES = 10_000  # groups, and areas: more would be people
+NAMED = (kinds.TEXT, kinds.WHOLE, kinds.TRUTH, kinds.MOMENT)
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Names:
+    """A column of groups or areas: their names, in order, and everybody's number among them."""
+
+    names: tuple[str, ...]
+    codes: Codes
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is public about the people of a table, in the order of its rows.
+
+    Attributes:
+        size: how many there are.
+        epsilon: everybody's ε, as written.
+        groups: everybody's group, if there is a column of them.
+        areas: everybody's area, likewise.
+    """
+
+    size: int
+    epsilon: NDArray[np.float64]
+    groups: Names | None
+    areas: Names | None
+
+    def parts(self) -> Iterator[tuple[str | None, Any]]:
+        """Each area with the numbers of its rows; without areas, one part of all rows."""
+        if self.areas is None:
+            yield None, slice(None)
+            return
+        order = np.argsort(self.areas.codes, kind="stable")
+        ends = np.cumsum(np.bincount(self.areas.codes, minlength=len(self.areas.names)))
+        for at, name in enumerate(self.areas.names):
+            yield name, order[(ends[at - 1] if at else 0) : ends[at]]
+
+    def digest(self) -> str:
+        """A digest of the policy that does not depend on the order of the rows."""
+        found = hashlib.sha256(f"hetdp policy 1 {self.size}\n".encode())
+        for area, rows in self.parts():
+            epsilon = self.epsilon[rows] + 0.0  # no zero below zero
+            codes = np.zeros(len(epsilon), np.int32) if self.groups is None else self.groups.codes[rows]
+            sizes = np.bincount(codes)
+            for group in np.flatnonzero(sizes).tolist():
+                found.update(f"{area!r} {self.groups and self.groups.names[group]!r} {sizes[group]}\n".encode())
+            order = np.sort(epsilon) if len(sizes) == 1 else epsilon[np.lexsort((epsilon, codes))]
+            found.update(order.astype("<f8").tobytes())
+        return found.hexdigest()
+
+
+def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
+    """Reads the columns that are public, and refuses a table in which anybody has no ε, or is there twice.
+
+    Args:
+        source: the table.
+        wish: which columns these are.
+        curator: whether messages may name rows and values.
+
+    Raises:
+        UsageError: a column is not there.
+        InputError: an ε is missing or invalid, a person is there twice, or somebody has no group or area.
+    """
+    progress.stage("reading the policy")
+    require_columns(wish.public, source.columns)
+    require_columns(wish.private, source.columns)
+    kind = source.columns.__getitem__
+    kinds.require_kind(source.name, wish.person, kind(wish.person), (kinds.TEXT, kinds.WHOLE), "the column of people")
+    for column in (wish.group, wish.area):
+        if column is not None:
+            kinds.require_kind(source.name, column, kind(column), NAMED, "a column of groups or areas")
+    groups, areas = (_names(source, column) for column in (wish.group, wish.area))
+    wanted = {"person": f"hash({identifier(wish.person)})", "nobody": f"{identifier(wish.person)} IS NULL"}
+    for name, column, found in (("group", wish.group, groups), ("area", wish.area, areas)):
+        if column is not None and found is not None:
+            source.define(name, found)
+            wanted[name] = f"enum_code(CAST({kinds.text(column)} AS {identifier(name)}))::INTEGER"
+    if wish.epsilon.column is not None:
+        column = wish.epsilon.column
+        kinds.require_kind(source.name, column, kind(column), (kinds.WHOLE, kinds.NUMBER, kinds.TEXT), "a column of ε")
+        wanted["epsilon"], wanted["long"] = kinds.epsilon(column, kind(column))
+    rows = source.read(wanted, uses=wish.public)
+    faults = Faults(source, wish, curator)
+    faults.require_rows(len(rows["person"]))
+    faults.require_people(rows["person"], rows["nobody"])
+    group_names, area_names = (
+        None if names is None else Names(tuple(names), rows[role])
+        for role, names in (("group", groups), ("area", areas))
+    )
+    epsilon = _epsilon(wish, rows, group_names, faults)
+    return Policy(len(rows["person"]), epsilon, group_names, area_names)
+
+
+def _names(source: Source, column: str | None) -> list[str] | None:
+    if column is None:
+        return None
+    found = source.distinct(column, MOST_NAMES)
+    if found is None:
+        rule = f"everybody has one, and there are at most {MOST_NAMES:,} different ones"
+        where = f"{source.name}, {column}"
+        raise InputError(where, [Fault("too many groups or areas, or somebody without one", where, "", rule)])
+    return found
+
+
+def _epsilon(wish: Wish, rows: dict[str, Any], groups: Names | None, faults: Faults) -> NDArray[np.float64]:
+    size = len(rows["person"])
+    if wish.epsilon.constant is not None:
+        return np.full(size, _lowered(str(wish.epsilon.constant)))
+    if wish.epsilon.column is None and groups is not None:
+        promised = {group: _lowered(str(epsilon)) for group, epsilon in wish.epsilon.by_group}
+        by_code = np.array([promised.get(name, -1.0) for name in groups.names])
+        found = by_code[groups.codes]
+        faults.require_epsilons(found, "a group without an ε", wish.group or "")
+        return found
+    found = np.asarray(rows["epsilon"], dtype=np.float64)
+    faults.require_epsilons(found, "missing or invalid ε", wish.epsilon.column or "")
+    if rows["long"].any():
+        found = np.where(
+            rows["long"] & np.isfinite(found), np.nextafter(found, 0.0), found
+        )  # never above what is written
+    return found
+
+
+def _lowered(written: str) -> float:
+    """The ε of a text as a float that is not above it."""
+    value = float(written)
+    return float(np.nextafter(value, 0.0)) if len(written) > kinds.SURE_DIGITS and np.isfinite(value) else value
