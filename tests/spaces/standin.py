@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+SENTENCE = "If you answer differently, the published answer is yes in at most 62 of 100 runs instead of 38."
+
+
+class Row(NamedTuple):
+    """As in `PopulationMechanism.accuracy_by_margin`."""
+
+    margin: int
+    accuracy: float
+    error: float
 
 
 class StandIn:
@@ -13,7 +23,7 @@ class StandIn:
 
     def __init__(self, question: Any, epsilon: Any, values: Any, groups: Any = None, deciding: Any = None) -> None:
         self.question, self.epsilon, self.values = question, np.asarray(epsilon), values
-        self.size, self.deciding = len(self.epsilon), deciding
+        self.size, self.deciding, self.groups = len(self.epsilon), deciding, groups
         self.seen: list[list[int]] = []
 
     def design(self, objective: str) -> StandIn:
@@ -27,13 +37,15 @@ class StandIn:
         yes = bool(self.question.holds({"all": counts}, {"all": self.size}))
         return 2.0 if yes else -2.0
 
-    def accuracy_by_margin(self) -> dict[int, float]:
+    def accuracy_by_margin(self) -> list[Row]:
         ordered = np.sort(self.epsilon)
         steps = np.concatenate([[0.0], np.cumsum(ordered)])[: min(3, self.size)]
-        return {at + 1: 1 - 0.5 * math.exp(-min(z + ordered[0], 700.0)) for at, z in enumerate(steps.tolist())}
+        errors = [0.5 * math.exp(-min(z + ordered[0], 700.0)) for z in steps.tolist()]
+        return [Row(at + 1, 1.0 - error, error) for at, error in enumerate(errors)]
 
-    def odds(self, group: Any = None) -> str:
-        return "If you answer differently, the published answer is yes in at most 62 of 100 runs instead of 38."
+    def odds(self) -> dict[str, str]:
+        groups = [0] if self.groups is None else np.unique(self.groups).tolist()
+        return dict.fromkeys(map(str, groups), SENTENCE)
 
 
 def population(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hetdp.spaces.table.promise import Promise, Protection
 
 MOST_AREAS = 20  # that are told in words; --json has them all
+SMALL = 1e-5  # an error that is shown instead of the accuracy
 PARALLEL = (
     "One answer for each area: everybody belongs to one area, so everybody's answer enters one of them, and the promise"
     " to each person is the same as for a single answer."
@@ -56,9 +57,12 @@ def _of_area(promise: Promise) -> Iterator[str]:
         indent = "  "
     for protection in promise.protections:
         yield f"{indent}protected: {_protected(protection)}"
+        yield f"{indent}  {protection.odds}"
+    if not promise.accuracy:
+        yield f"{indent}every table of these people has the same answer, which needs no protection"
+        return
     yield f"{indent}the answer is right with a probability of at least"
-    yield from (f"{indent}  {_accuracy(margin, right)}" for margin, right in promise.accuracy())
-    yield f"{indent}{promise.odds()}"
+    yield from (f"{indent}  {_accuracy(margin, right, wrong)}" for margin, right, wrong in promise.accuracy)
 
 
 def _protected(given: Protection) -> str:
@@ -71,8 +75,8 @@ def _protected(given: Protection) -> str:
     return words + (f"; {given.unprotected:,} of them are promised no protection" if given.unprotected else "")
 
 
-def _accuracy(margin: int, right: float) -> str:
+def _accuracy(margin: int, right: float, wrong: float) -> str:
     from hetdp.spaces.table.promise import rounded_down
 
-    people = "1 person decides" if margin == 1 else f"it takes {margin:,} people to change it"
-    return f"{rounded_down(right)} where {people}"
+    probability = f"1 − {wrong:.1e}" if wrong < SMALL else rounded_down(right)
+    return f"{probability} where " + ("1 person decides" if margin == 1 else f"it takes {margin:,} people to change it")

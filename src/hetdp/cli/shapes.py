@@ -226,9 +226,12 @@ def promise(given: Promise) -> Shape:
                 "least_epsilon": number(one.least),
                 "largest_epsilon": number(one.largest),
                 "unprotected": one.unprotected,
+                "odds": one.odds,
             }
             for one in given.protections
         ],
-        "accuracy": [{"margin": margin, "accuracy": number(right)} for margin, right in given.accuracy()],
-        "odds": given.odds(),
+        "accuracy": [
+            {"margin": margin, "accuracy": number(right), "error": number(wrong)}
+            for margin, right, wrong in given.accuracy
+        ],
     }

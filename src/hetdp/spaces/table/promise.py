@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hetdp import spaces
 from hetdp.spaces.privacy.grid import for_document
 from hetdp.spaces.table.policy import Policy
 from hetdp.spaces.table.wish import Wish
@@ -17,13 +18,23 @@ DIGITS = 6  # of an accuracy in a plan; always rounded down
 
 @dataclass(frozen=True)
 class Protection:
-    """Whom an ε, or a range of them, is promised to."""
+    """Whom an ε, or a range of them, is promised to.
+
+    Attributes:
+        group: the name of the group; None if there are no groups.
+        people: how many are in it.
+        least: the smallest ε among them.
+        largest: the largest.
+        unprotected: how many have ε = ∞.
+        odds: what the answer of one of them changes, in a sentence.
+    """
 
     group: str | None
     people: int
     least: float
     largest: float
     unprotected: int
+    odds: str
 
 
 @dataclass(frozen=True)
@@ -35,24 +46,18 @@ class Promise:
         people: how many there are.
         protections: one for each group.
         mechanism: the mechanism, which knows no answers.
+        accuracy: margins, with the least probability of the right answer and the largest of the wrong one at each.
     """
 
     area: str | None
     people: int
     protections: tuple[Protection, ...]
     mechanism: Any
-
-    def accuracy(self) -> list[tuple[int, float]]:
-        """Margins, and the least probability of the right answer at each."""
-        return [(int(margin), float(right)) for margin, right in _rows(self.mechanism.accuracy_by_margin())]
-
-    def odds(self) -> str:
-        """What one person's answer changes, in a sentence."""
-        return str(self.mechanism.odds())
+    accuracy: tuple[tuple[int, float, float], ...]
 
     def body(self) -> dict[str, Any]:
         """As it stands in a plan."""
-        accuracy = {str(margin): rounded_down(right) for margin, right in self.accuracy()}
+        accuracy = {str(margin): rounded_down(right) for margin, right, _ in self.accuracy}
         return {"area": self.area, "people": self.people, "accuracy_by_margin": accuracy}
 
 
@@ -68,18 +73,14 @@ def promise_of(
         rows: which rows they are.
         population: what makes a mechanism of a policy.
     """
-    if population is None:
-        from hetdp.spaces import population
     epsilon = policy.epsilon[rows]
-    groups = None if policy.groups is None else np.asarray(policy.groups.names, dtype=object)[policy.groups.codes[rows]]
-    made = population(
-        wish.question,
-        epsilon,
-        values=wish.values,
-        groups=groups,
-        deciding=None if wish.deciding is None else for_document(wish.deciding),
-    )
-    return Promise(area, len(epsilon), _protections(policy, rows), made.design(wish.objective))
+    codes = None if policy.groups is None else policy.groups.codes[rows]
+    deciding = None if wish.deciding is None else for_document(wish.deciding)
+    make = spaces.population if population is None else population
+    made = make(wish.question, epsilon, values=wish.values, groups=codes, deciding=deciding)
+    mechanism = made.design(wish.objective)
+    accuracy = tuple((int(row.margin), float(row.accuracy), float(row.error)) for row in mechanism.accuracy_by_margin())
+    return Promise(area, len(epsilon), _protections(policy, rows, mechanism), mechanism, accuracy)
 
 
 def rounded_down(probability: float) -> str:
@@ -91,18 +92,17 @@ def rounded_down(probability: float) -> str:
     return f"{np.floor(probability * 10**DIGITS) / 10**DIGITS:.{DIGITS}f}"
 
 
-def _protections(policy: Policy, rows: Any) -> tuple[Protection, ...]:
-    epsilon = policy.epsilon[rows]
+def _protections(policy: Policy, rows: Any, mechanism: Any) -> tuple[Protection, ...]:
+    epsilon, odds = policy.epsilon[rows], list(mechanism.odds().values())  # in the order of the groups' numbers
     if policy.groups is None:
-        return (_protection(None, epsilon),)
+        return (_protection(None, epsilon, odds[0]),)
     codes = policy.groups.codes[rows]
-    return tuple(_protection(policy.groups.names[at], epsilon[codes == at]) for at in np.unique(codes).tolist())
+    numbers = np.unique(codes).tolist()
+    return tuple(
+        _protection(policy.groups.names[at], epsilon[codes == at], told) for at, told in zip(numbers, odds, strict=True)
+    )
 
 
-def _protection(group: str | None, epsilon: Any) -> Protection:
+def _protection(group: str | None, epsilon: Any, odds: Any) -> Protection:
     unprotected = int(np.isinf(epsilon).sum())
-    return Protection(group, len(epsilon), float(epsilon.min()), float(epsilon.max()), unprotected)
-
-
-def _rows(table: Any) -> Any:
-    return table.items() if hasattr(table, "items") else table
+    return Protection(group, len(epsilon), float(epsilon.min()), float(epsilon.max()), unprotected, str(odds))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -223,8 +224,8 @@ def _epsilon(given: Any, by_group: Any, group: str | None) -> Epsilon:
 
 
 def _looks_like_a_number(text: str) -> bool:
-    """Whether this was hardly meant as the name of a column: -1, 1,5 or nan."""
-    return not text.strip() or text.strip()[0] in "+-.0123456789" or text.strip().lower() == "nan"
+    """Whether this was hardly meant as the name of a column: -1, 1,5, 50% or nan."""
+    return re.fullmatch(r"[-+.,0-9eE%/\s]*|[-+]?(nan|inf(inity)?)", text.strip(), re.IGNORECASE) is not None
 
 
 def _require_offered(objective: Any) -> None:
