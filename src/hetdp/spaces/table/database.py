@@ -19,6 +19,7 @@ SETTINGS = {
     "temp_directory": "",  # nothing of the table is put down anywhere
 }
 RULE = "the table is a well-formed file that can be read"
+INTERRUPTED = "Query interrupted"  # what DuckDB makes of Ctrl-C
 HINT = "--curator shows what the reader says, which may name rows and values"
 
 
@@ -50,7 +51,7 @@ def refusals(name: str, curator: bool) -> Iterator[None]:
         raise MemoryError from None
     except (duckdb.Error, RuntimeError, UnicodeError) as refusal:
         words = str(refusal)
-        if "interrupted" in words.lower():  # what DuckDB makes of Ctrl-C
+        if isinstance(refusal, duckdb.InterruptException) or words == INTERRUPTED:
             raise KeyboardInterrupt from None
         told = next((line for line in words.splitlines() if line.strip()), "")[:200] if curator else ""
         fault = Fault("cannot be read" + (":" if told else ""), name, told, RULE, "" if curator else HINT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ KEYS = (
     "counts",
     "areas",
     "policy_sha256",
+    "plan_sha256",
 )
 
 
@@ -53,6 +55,11 @@ class Plan:
         """The plan for a JSON file; `read_plan` reads it."""
         return self.facts
 
+    @property
+    def digest(self) -> str:
+        """By which an approved plan is known."""
+        return str(self.facts["plan_sha256"])
+
     def require_same(self, other: Plan, name: str) -> None:
         """Refuses to go on under a plan that differs in anything.
 
@@ -68,7 +75,7 @@ class Plan:
         hint = "a new plan is made under another name, and approved again"
         faults = [
             Fault("differs from what is asked for now", f"{name}, {key}", "", rule, hint)
-            for key in KEYS
+            for key in KEYS[:-1]
             if _text(ours[key]) != _text(theirs[key])
         ]
         if faults:
@@ -78,6 +85,11 @@ class Plan:
 def _text(part: Any) -> str:
     """A part of a document, so that what is equal is also written alike: 1 is neither true nor 1.0."""
     return json.dumps(part, sort_keys=True, default=repr)
+
+
+def _digest(facts: dict[str, Any]) -> str:
+    """By which an approved plan is known; it stands last in the plan, over all the rest."""
+    return hashlib.sha256(_text(facts).encode()).hexdigest()
 
 
 def plan_of(wish: Wish, policy: Policy, table: str, sheet: str | None, areas: list[dict[str, Any]]) -> Plan:
@@ -108,7 +120,7 @@ def plan_of(wish: Wish, policy: Policy, table: str, sheet: str | None, areas: li
         "areas": areas,
         "policy_sha256": policy.digest(),
     }
-    return Plan(wish, facts)
+    return Plan(wish, facts | {"plan_sha256": _digest(facts)})
 
 
 def meaning_of_missing(wish: Wish) -> str:
@@ -138,6 +150,9 @@ def read_plan(path: Path) -> Plan:
         rule = f"this hetdp carries out plans of schema_version {VERSION}"
         refuse(name, Fault("schema_version", name, shown(version), rule))
     require_keys(document, KEYS, KEYS, name)
+    if document["plan_sha256"] != _digest({key: document[key] for key in KEYS[:-1]}):
+        rule = "its last key is a digest of all the others"
+        refuse(name, Fault("edited by hand", name, "", rule, "hetdp ask makes a plan; options change it"))
     try:
         wish = wish_from({key: document[key] for key in WISH_KEYS})
     except UsageError as refusal:

@@ -69,7 +69,7 @@ class Policy:
             for group in np.flatnonzero(sizes).tolist():
                 found.update(f"{area!r} {self.groups and self.groups.names[group]!r} {sizes[group]}\n".encode())
             order = np.sort(epsilon) if len(sizes) == 1 else epsilon[np.lexsort((epsilon, codes))]
-            found.update(order.astype("<f8").tobytes())
+            found.update(np.ascontiguousarray(order, dtype="<f8").data)
         return found.hexdigest()
 
 
