@@ -68,16 +68,22 @@ class Balanced:
         self.counted = self.scores.most[self.classes.group] > 0
         finite = self.classes.units[self.counted & (self.classes.units < UNBOUNDED)]
         self.dearest = int(finite[-1]) if len(finite) else 0
-        self.prices: Sequence[int] | Whole = range(self.dearest + 1)
+        only_deciding = (self.classes.units == UNBOUNDED) & (self.classes.deciding < UNBOUNDED)
+        self.mixed = bool((only_deciding & self.counted).any())  # protected when deciding, and only then
+        highest = self.dearest + (self._largest_meeting() if self.mixed else 0)
+        self.prices: Sequence[int] | Whole = range(highest + 1)
         if self.scores.is_count:
             different = np.append(True, finite[1:] != finite[:-1]) if len(finite) else np.zeros(0, dtype=np.bool_)
-            self.prices = np.append(0, finite[different])
+            self.prices = np.concatenate([[0], finite[different], [highest] if highest > self.dearest else []])
+            self.prices = self.prices.astype(np.int64, copy=False)
 
     @property
-    def gap(self) -> int:
+    def gap(self) -> Label:
         """How far the label of any table can be below the exact length of the cheapest way, in units."""
         if self.scores.is_count:
             return 0
+        if self.mixed:
+            return math.inf
         return self._most_saved() + self._grain() + self._largest_meeting()
 
     def label(self, counts: Whole) -> Label:
@@ -94,7 +100,7 @@ class Balanced:
             if gain:
                 levels.append(level(self.classes, int(gain), there))
             else:
-                least = int(np.min(self.classes.meeting, where=there > 0, initial=UNBOUNDED))
+                least = int(np.min(self.classes.meeting, where=(there > 0) & self.counted, initial=UNBOUNDED))
         found = self._highest(levels, least, way)
         return found if way.answer == 1 else -found
 
@@ -107,13 +113,15 @@ class Balanced:
         if self.scores.is_count:
             way = Way(1, self.scores.scores, margin, int(movable.sum()) - margin)
             return self._highest([self._all_movable], UNBOUNDED, way)
+        least = int(np.min(self.classes.meeting, where=self.counted, initial=UNBOUNDED))
+        if self.mixed:
+            return least
         before = np.cumsum(movable) - movable
         taken = np.clip(margin - 1 - before, 0, movable)
         if (taken[self.classes.units == UNBOUNDED] > 0).any():
             return math.inf
         parts = ((self.classes.units >> PART) @ taken, (self.classes.units & ((1 << PART) - 1)) @ taken)
         paid = (int(parts[0]) << PART) + int(parts[1])
-        least = int(np.min(self.classes.meeting))
         return max(least, paid - self._most_saved() - self._grain())
 
     @cached_property
@@ -126,7 +134,10 @@ class Balanced:
         units = self.classes.units
         bounded = int(np.searchsorted(units, UNBOUNDED)) - 1
         within_reach = sum(one.gain * int(one.people[bounded]) for one in levels) if bounded >= 0 else 0
-        if way.need > within_reach:  # nobody who is protected can be led across, nor led to where others can
+        if bounded + 1 < len(units):  # who is protected only when deciding may go last
+            last = [one.gain for one in levels if one.least[bounded + 1] < UNBOUNDED]
+            within_reach += max(last, default=0)
+        if way.need > within_reach:
             return math.inf
 
         def bound(price: int) -> int:
@@ -165,7 +176,7 @@ def by_group(classes: Classes, counts: Whole) -> Whole:
 
 def level(classes: Classes, gain: int, people: Whole) -> Level:
     """The sums and extremes of people who can go equally far; `people` is by class."""
-    there = (people > 0) & (classes.units < UNBOUNDED)
+    there = (people > 0) & (classes.deciding < UNBOUNDED)
     saved = np.where(there, classes.units - classes.meeting, -UNBOUNDED)
     least = np.where(there, classes.meeting, UNBOUNDED)
     return Level(

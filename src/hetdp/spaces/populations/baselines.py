@@ -55,11 +55,9 @@ def baselines_at(population: Population, margin: int, threshold: Any = None) -> 
     limit = float(np.mean(epsilon)) if threshold is None else float(as_floats(np.array([on_grid(threshold)]))[0])
     found = {LEAST: _smaller_error(margin, float(epsilon[0]))}
     tables = list(_worst_tables(epsilon, scores.threshold, int(margin)))
-    for name, chance in ((DROPPING, dropping), (SAMPLING, sampling)):
-        if name == DROPPING or len(epsilon) <= MOST_SAMPLED:
-            right = [chance(table, limit) if yes else 1.0 - chance(table, limit) for table, yes in tables]
-            found[name] = min(right)
-    found[PE] = 1.0 / (1.0 + float(np.exp(-0.5 * np.sum(epsilon[:margin]))))
+    for name, chance in ((DROPPING, dropping), (SAMPLING, sampling), (PE, exponential)):
+        if name != SAMPLING or len(epsilon) <= MOST_SAMPLED:
+            found[name] = min(chance(table, limit) if yes else 1.0 - chance(table, limit) for table, yes in tables)
     for objective in (WEIGHTED_VOTE, BALANCED):
         found[objective] = population.design(objective).accuracy(margin)
     return found
@@ -107,7 +105,7 @@ def sampling(table: Table, limit: float) -> float:
 
     >>> table = Table(np.array([0.1, 1.0, 1.0]), np.array([False, True, True]), 2)
     >>> round(sampling(table, 1.0), 4)
-    0.8067
+    0.8088
     """
     below = table.epsilon < limit
     kept = np.ones(len(table.epsilon))
@@ -115,6 +113,22 @@ def sampling(table: Table, limit: float) -> float:
     yes, no = _number_of(kept[table.says_yes]), _number_of(kept[~table.says_yes])
     totals = np.arange(len(yes))[:, None] * (1.0 - table.part) - np.arange(len(no))[None, :] * table.part
     return float(yes @ LAPLACE.probability(limit * totals) @ no)
+
+
+def exponential(table: Table, _limit: float = 0.0) -> float:
+    """Pr[answer 1] by PE: the odds of the true answer are e^(D/2), with D the least sum of ε to the other one.
+
+    Args:
+        table: the table.
+
+    >>> table = Table(np.array([0.1, 1.0, 1.0]), np.array([False, True, True]), 2)
+    >>> round(exponential(table), 4)
+    0.6225
+    """
+    short = table.threshold - int(np.sum(table.says_yes))
+    able, need = (~table.says_yes, short) if short > 0 else (table.says_yes, 1 - short)
+    tail = 1.0 / (1.0 + float(np.exp(min(0.5 * np.sum(table.epsilon[able][:need]), 700.0))))
+    return tail if short > 0 else 1.0 - tail
 
 
 def _number_of(chances: Floats) -> Floats:

@@ -104,7 +104,7 @@ def _bounded(formula: Balanced, whose: Indices) -> tuple[Change, float]:
     classes = formula.classes
     epsilon, meeting = as_floats(classes.units[whose]), as_floats(classes.meeting[whose])
     tail = 0.5 * np.exp(-meeting)
-    least = 0.5 * np.exp(-as_floats(classes.meeting).min())
+    least = 0.5 * np.exp(-as_floats(classes.meeting[formula.counted]).min())
     low, high = np.append(tail, least * np.exp(-epsilon)), np.append(1.0 - tail, np.full(len(tail), least))
     return Change(low, high, np.ones(len(low), dtype=np.int64)), float(epsilon.max())
 

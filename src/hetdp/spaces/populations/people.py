@@ -80,8 +80,8 @@ def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Cl
 def meetings(units: Units) -> Units:
     """log((1 + e^ε)/2) in units, never above the exact value: the label that both ends of a deciding step can have.
 
-    >>> int(meetings(np.array([2**40]))[0]) / 2**40
-    0.6201145069577783
+    >>> round(int(meetings(np.array([2**40]))[0]) / 2**40, 9)
+    0.620114507
     """
     epsilon = np.ldexp(np.minimum(units, LARGEST).astype(np.float64), -GRID)
     small = np.log1p(0.5 * np.expm1(np.minimum(epsilon, 1.0)))

@@ -15,7 +15,7 @@ class Theorem:
         private: always true: the page proves it for every population.
         optimal: whether no private mechanism has a smaller worst error.
         gap: how far z of any table can be from that of the exact balanced mechanism, toward ½, rounding aside; infinite
-            if it is another mechanism.
+            if it is another mechanism, or not known.
         method: ``"theorem"``.
         statement: what is proved, in words.
         page: where.
