@@ -30,8 +30,8 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
     ),
     (
         "People instead of edges",
-        "What is asked about people, and what they are promised, as data.",
-        ("questions", "privacy"),
+        "What is asked about people, and what they are promised, as data; and any number of people in closed form.",
+        ("questions", "privacy", "spaces"),
     ),
     (
         "Can it be done?",
