@@ -33,7 +33,7 @@ def test_a_dry_run_promises_and_reads_no_answers(hetdp, folder):
     assert (said.code, said.err) == (0, "")
     for words in (
         "at least half of all rows say yes; exactly half counts as yes",
-        "Any other value counts as not yes; a row without a value counts as not yes.",
+        "Any other value counts as not yes; a row of which it cannot be said, for want of a value, counts as not yes.",
         "people: 7, told apart by id.",
         "Neighbouring tables differ in one person's answer",
         "are public",

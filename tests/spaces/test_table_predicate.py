@@ -59,7 +59,7 @@ def said(predicate: Predicate, row: dict[str, Any]) -> bool | None:
     if isinstance(predicate, Joined):
         found, decides = [said(part, row) for part in predicate.parts], predicate.word == "OR"
         return decides if decides in found else None if None in found else not decides
-    cell = row[predicate.column]  # type: ignore[attr-defined]
+    cell = row[predicate.column]
     if isinstance(cell, float) and cell != cell:
         cell = None
     if isinstance(predicate, Missing):
@@ -193,7 +193,7 @@ def test_what_cannot_be_compared_is_refused_by_its_type(text, rule):
 
 
 def test_the_grammar_of_epsilon_is_the_same_as_in_privacy_rules():
-    assert grid._is_epsilon.__self__.pattern == kinds.EPSILON  # type: ignore[attr-defined]
+    assert grid._is_epsilon.__self__.pattern == kinds.EPSILON
 
 
 @given(st.sampled_from(["0.3", ".5", "1.", "1e3", "inf", "Infinity", "-1", "nan", "", " 1", "1 ", "1,5", "+1", "0x1"]))

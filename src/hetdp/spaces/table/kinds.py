@@ -58,11 +58,11 @@ def text(column: str) -> str:
     return f"CAST({identifier(column)} AS VARCHAR)"
 
 
-def epsilon(column: str, declared: str) -> tuple[str, str]:
-    """A cell as an ε, −1 where there is none; and whether it has more digits than a float keeps."""
+def epsilon(column: str, declared: str) -> tuple[str, str | None]:
+    """A cell as an ε, −1 where there is none; and whether it has more digits than a float keeps, if any may."""
     cell = identifier(column)
     if kind_of(declared) == WHOLE or declared == "DOUBLE":
-        return f"coalesce(CAST({cell} AS DOUBLE), -1)", "false"
+        return f"coalesce(CAST({cell} AS DOUBLE), -1)", None
     written = text(column)
     value = f"CASE WHEN regexp_full_match({written}, '{EPSILON}') THEN try_cast({written} AS DOUBLE) END"
     return f"coalesce({value}, -1)", f"coalesce(length({written}) > {SURE_DIGITS}, false)"

@@ -125,8 +125,8 @@ def plan_of(wish: Wish, policy: Policy, table: str, sheet: str | None, areas: li
 
 def meaning_of_missing(wish: Wish) -> str:
     """What a row counts as for which it cannot be said whether it is counted; declared before any is read."""
-    counts = f"is left out ({wish.values[2]})" if len(wish.values) > 2 else f"counts as not {YES}"
-    return f"Any other value counts as not {YES}; a row without a value {counts}."
+    counts = f"is left out as {wish.values[2]}" if len(wish.values) > 2 else f"counts as not {YES}"
+    return f"Any other value counts as not {YES}; a row of which it cannot be said, for want of a value, {counts}."
 
 
 def read_plan(path: Path) -> Plan:

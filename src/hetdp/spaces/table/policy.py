@@ -64,11 +64,14 @@ class Policy:
         found = hashlib.sha256(f"hetdp policy 1 {self.size}\n".encode())
         for area, rows in self.parts():
             epsilon = self.epsilon[rows] + 0.0  # no zero below zero
-            codes = np.zeros(len(epsilon), np.int32) if self.groups is None else self.groups.codes[rows]
-            sizes = np.bincount(codes)
-            for group in np.flatnonzero(sizes).tolist():
-                found.update(f"{area!r} {self.groups and self.groups.names[group]!r} {sizes[group]}\n".encode())
-            order = np.sort(epsilon) if len(sizes) == 1 else epsilon[np.lexsort((epsilon, codes))]
+            found.update(f"{area!r} {len(epsilon)}\n".encode())
+            if self.groups is None:
+                order = np.sort(epsilon)
+            else:
+                codes = self.groups.codes[rows]
+                order = epsilon[np.lexsort((epsilon, codes))]
+                sizes = np.bincount(codes, minlength=len(self.groups.names))
+                found.update(f"{dict(zip(self.groups.names, sizes.tolist(), strict=True))!r}\n".encode())
             found.update(np.ascontiguousarray(order, dtype="<f8").data)
         return found.hexdigest()
 
@@ -102,7 +105,8 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
     if wish.epsilon.column is not None:
         column = wish.epsilon.column
         kinds.require_kind(source.name, column, kind(column), (kinds.WHOLE, kinds.NUMBER, kinds.TEXT), "a column of ε")
-        wanted["epsilon"], wanted["long"] = kinds.epsilon(column, kind(column))
+        wanted["epsilon"], is_long = kinds.epsilon(column, kind(column))
+        wanted |= {} if is_long is None else {"long": is_long}
     rows = source.read(wanted, uses=wish.public)
     faults = Faults(source, wish, curator)
     faults.require_rows(len(rows["person"]))
@@ -138,7 +142,7 @@ def _epsilon(wish: Wish, rows: dict[str, Any], groups: Names | None, faults: Fau
         return found
     found = np.asarray(rows["epsilon"], dtype=np.float64)
     faults.require_epsilons(found, "missing or invalid ε", wish.epsilon.column or "")
-    if rows["long"].any():
+    if "long" in rows and rows["long"].any():
         found = np.where(
             rows["long"] & np.isfinite(found), np.nextafter(found, 0.0), found
         )  # never above what is written
