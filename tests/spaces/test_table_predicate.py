@@ -59,7 +59,7 @@ def said(predicate: Predicate, row: dict[str, Any]) -> bool | None:
     if isinstance(predicate, Joined):
         found, decides = [said(part, row) for part in predicate.parts], predicate.word == "OR"
         return decides if decides in found else None if None in found else not decides
-    cell = row[predicate.column]
+    cell = row[predicate.column]  # type: ignore[attr-defined]
     if isinstance(cell, float) and cell != cell:
         cell = None
     if isinstance(predicate, Missing):
