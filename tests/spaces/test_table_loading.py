@@ -110,6 +110,14 @@ def test_people_who_are_there_twice_or_have_no_id_are_refused(form, tmp_path):
     assert "a missing id" in refusal(FILES[form](columns | {"id": ["Ann", None, "Cid"]}, tmp_path), wanted())
 
 
+def test_an_id_may_have_the_digest_that_stands_for_nobody(monkeypatch, tmp_path):
+    with locked(None) as database:
+        (largest,) = database.execute("SELECT max(hash(range)) FROM range(7)").fetchone()
+    monkeypatch.setattr("hetdp.spaces.table.faults.NOBODY", largest)
+    monkeypatch.setattr("hetdp.spaces.table.policy.NOBODY", largest)
+    assert codes_of(as_parquet(PEOPLE | {"id": [*range(7)]}, tmp_path), wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
+
+
 def test_two_ids_with_one_digest_are_two_people(monkeypatch, tmp_path):
     monkeypatch.setattr("hetdp.spaces.table.policy.identifier", lambda _: "1")  # everybody's digest is that of 1
     assert codes_of(as_parquet(PEOPLE, tmp_path), wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
@@ -305,8 +313,9 @@ def test_what_is_no_table_is_refused(table):
 
 def test_patterns_pipes_and_unknown_formats_are_refused(tmp_path):
     as_csv(PEOPLE, tmp_path)
-    with pytest.raises(hetdp.UsageError, match="has no"), opened(tmp_path / "peop*.csv"):
-        pass
+    for name in ("peop*.csv", "peopl?.csv", "[p]eople.csv", "people\udcff.csv", "peo\nple.csv"):
+        with pytest.raises(hetdp.UsageError, match="characters that print"), opened(tmp_path / name):
+            pass
     with pytest.raises(hetdp.UsageError, match="no format is known"), opened(tmp_path / "people.xlsx"):
         pass
     os.mkfifo(tmp_path / "pipe.csv")

@@ -78,5 +78,5 @@ def _protected(given: Protection) -> str:
 def _accuracy(margin: int, right: float, wrong: float) -> str:
     from hetdp.spaces.table.promise import rounded_down
 
-    probability = f"1 − {wrong:.1e}" if wrong < SMALL else rounded_down(right)
+    probability = rounded_down(right) if wrong >= SMALL else f"1 − {wrong:.1e}" if wrong else "1"
     return f"{probability} where " + ("1 person decides" if margin == 1 else f"it takes {margin:,} people to change it")

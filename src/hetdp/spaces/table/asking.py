@@ -94,7 +94,9 @@ def prepare(
 def answers(source: Source, wish: Wish) -> Codes:
     """Everybody's value, as its number in ``wish.values``, in the order of the rows; every row has one."""
     said, parameters = condition(wish.counted, source.columns)
-    unsaid = len(wish.values) - 1  # blank, or else no
-    code = f"CAST(CASE WHEN {said} THEN 0 WHEN NOT {said} THEN 1 ELSE {unsaid} END AS UTINYINT)"
-    found = source.read({"code": code}, [*parameters, *parameters], wish.private)["code"]
+    if len(wish.values) > 2:
+        code, parameters = f"CASE WHEN {said} THEN 0 WHEN NOT {said} THEN 1 ELSE 2 END", [*parameters, *parameters]
+    else:
+        code = f"CASE WHEN {said} THEN 0 ELSE 1 END"
+    found = source.read({"code": f"CAST({code} AS UTINYINT)"}, parameters, wish.private)["code"]
     return np.asarray(found, dtype=np.uint8)

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError, shown
 from hetdp.spaces.table import kinds
+from hetdp.spaces.table.database import identifier
 from hetdp.spaces.table.sources import Source
 from hetdp.spaces.table.wish import Wish
 
+NOBODY = 2**64 - 1  # instead of a digest, where there is no id
 MOST = 20  # rows or values that a curator is shown
 HINT = "--curator shows the first rows"
 EPSILON_RULE = "everybody has an ε, which is a number ≥ 0 or inf; nothing is assumed"
@@ -40,15 +42,21 @@ class Faults:
             name = self._source.name
             raise InputError(name, [Fault("a table without rows", name, "", "a question is asked about somebody")])
 
-    def require_people(self, hashes: NDArray[Any], nobody: NDArray[Any]) -> None:
+    def require_people(self, hashes: NDArray[Any]) -> None:
         """Refuses rows without an id, and ids that are there twice.
+
+        Args:
+            hashes: 64 bits of a digest of each id; `NOBODY` where there is none.
 
         Raises:
             InputError: there are such rows.
         """
-        if nobody.any():
-            self._refuse("a missing id", self._wish.person, nobody, PERSON_RULE)
         ordered = np.sort(hashes)
+        if ordered[-1] == NOBODY:  # or one id in 2⁶⁴ has this digest
+            missing = {"nobody": f"{identifier(self._wish.person)} IS NULL"}
+            nobody = self._source.read(missing, uses=[self._wish.person])["nobody"]
+            if nobody.any():
+                self._refuse("a missing id", self._wish.person, nobody, PERSON_RULE)
         again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
         if len(again):  # the same, or only the same digest
             rows = np.flatnonzero(np.isin(hashes, again))

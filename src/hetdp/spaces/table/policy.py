@@ -15,7 +15,7 @@ from hetdp.errors import Fault, InputError
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.condition import require_columns
 from hetdp.spaces.table.database import identifier
-from hetdp.spaces.table.faults import Faults
+from hetdp.spaces.table.faults import NOBODY, Faults
 from hetdp.spaces.table.sources import Source
 from hetdp.spaces.table.wish import Wish
 
@@ -63,17 +63,26 @@ class Policy:
         """A digest of the policy that does not depend on the order of the rows."""
         found = hashlib.sha256(f"hetdp policy 1 {self.size}\n".encode())
         for area, rows in self.parts():
-            epsilon = self.epsilon[rows] + 0.0  # no zero below zero
+            epsilon = self.epsilon[rows]
             found.update(f"{area!r} {len(epsilon)}\n".encode())
             if self.groups is None:
-                order = np.sort(epsilon)
-            else:
-                codes = self.groups.codes[rows]
-                order = epsilon[np.lexsort((epsilon, codes))]
-                sizes = np.bincount(codes, minlength=len(self.groups.names))
-                found.update(f"{dict(zip(self.groups.names, sizes.tolist(), strict=True))!r}\n".encode())
-            found.update(np.ascontiguousarray(order, dtype="<f8").data)
+                _count(found, np.sort(epsilon))
+                continue
+            codes = self.groups.codes[rows]
+            order = np.lexsort((epsilon, codes))
+            ends = np.cumsum(np.bincount(codes, minlength=len(self.groups.names)))
+            for name, part in zip(self.groups.names, np.split(epsilon[order], ends[:-1]), strict=True):
+                found.update(f"{name!r} {len(part)}\n".encode())
+                _count(found, part)
         return found.hexdigest()
+
+
+def _count(digest: Any, ordered: NDArray[np.float64]) -> None:
+    """Adds how many have which ε to a digest, from all of them in order."""
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)])
+    levels = ordered[first] + 0.0  # no zero below zero
+    digest.update(np.ascontiguousarray(levels, dtype="<f8").data)
+    digest.update(np.ascontiguousarray(np.diff(first, append=len(ordered)), dtype="<i8").data)
 
 
 def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
@@ -97,7 +106,8 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         if column is not None:
             kinds.require_kind(source.name, column, kind(column), NAMED, "a column of groups or areas")
     groups, areas = (_names(source, column) for column in (wish.group, wish.area))
-    wanted = {"person": f"hash({identifier(wish.person)})", "nobody": f"{identifier(wish.person)} IS NULL"}
+    person = identifier(wish.person)
+    wanted = {"person": f"CASE WHEN {person} IS NULL THEN CAST({NOBODY} AS UBIGINT) ELSE hash({person}) END"}
     for name, column, found in (("group", wish.group, groups), ("area", wish.area, areas)):
         if column is not None and found is not None:
             source.define(name, found)
@@ -110,7 +120,7 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
     rows = source.read(wanted, uses=wish.public)
     faults = Faults(source, wish, curator)
     faults.require_rows(len(rows["person"]))
-    faults.require_people(rows["person"], rows["nobody"])
+    faults.require_people(rows["person"])
     group_names, area_names = (
         None if names is None else Names(tuple(names), rows[role])
         for role, names in (("group", groups), ("area", areas))

@@ -173,8 +173,10 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False) -> Itera
 
 def _require_file(place: Path) -> None:
     """The table is read twice, policy first, so it must be a plain file; and DuckDB must not take it for a pattern."""
-    if any(sign in str(place.absolute()) for sign in "*?["):
-        raise UsageError(f"the name {str(place)!r}", "the name of a table has no *, ? or [ in it", "rename the file")
+    path = str(place.absolute())
+    if any(sign in path for sign in "*?[") or not path.isprintable():
+        rule = "the name of a table is made of characters that print, without *, ? and ["
+        raise UsageError(f"the name {str(place)!r}", rule, "rename the file, or its folder")
     if not place.is_file():
         rule = "the table is a plain file: it is read twice, the policy first and then the answers"
         what = "is no plain file" if place.exists() else "is not there"
