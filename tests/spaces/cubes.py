@@ -20,7 +20,7 @@ def tables_of(people) -> list[tuple[int, ...]]:
 
 def answers_of(people, tables) -> list[int]:
     """The true answers, by the question itself."""
-    names = [people.groups[at] for at in people._classes.group[people._classes.member]]
+    names = [people.groups[at] for at in people.classes.group[people.classes.member]]
     sizes = {name: names.count(name) for name in people.groups}
     counts = {
         name: {
@@ -44,7 +44,7 @@ def steps(people, tables):
 
 def units_of(people) -> tuple[list[int], list[int]]:
     """Everybody's ε in units, and that of the steps that decide."""
-    classes = people._classes
+    classes = people.classes
     return classes.units[classes.member].tolist(), classes.deciding[classes.member].tolist()
 
 

@@ -50,7 +50,7 @@ def test_one_epsilon_for_all_needs_the_size():
 
 def test_deciding_never_raises_an_epsilon():
     people = majority([0.1, 0.5, float("inf")], deciding=0.3)
-    classes = people._classes
+    classes = people.classes
     assert classes.deciding[classes.member].tolist() == [on_grid(0.1), on_grid(0.3), on_grid(0.3)]
     assert people.units.tolist()[2] == UNBOUNDED
 

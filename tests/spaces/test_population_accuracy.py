@@ -98,7 +98,7 @@ def test_odds_are_never_understated(objective, seed):
     p = np.where(z > 0, 1 - 0.5 * np.exp(-np.abs(z)), 0.5 * np.exp(-np.abs(z)))
     odds = mechanism.odds()
     for source, target, who in steps(people, tables):
-        found = odds[people.groups[people._classes.group[people._classes.member[who]]]]
+        found = odds[people.groups[people.classes.group[people.classes.member[who]]]]
         assert abs(p[source] - p[target]) <= found.high - found.low + 1e-12
 
 
@@ -130,7 +130,7 @@ def mean_accuracy(sizes, epsilon, objective):
     """Over voters who are independent and say yes with probability one half, tally by tally."""
     groups = np.repeat(np.arange(len(sizes)), sizes)
     people = hetdp.spaces.population(Q.majority(), np.array(epsilon)[groups], groups=groups)
-    formula, total = people.design(objective)._formula, 0.0
+    formula, total = people.design(objective).formula, 0.0
     for yes in product(*(range(size + 1) for size in sizes)):
         if 2 * sum(yes) < sum(sizes):
             continue  # with all votes turned round, the other half is the same

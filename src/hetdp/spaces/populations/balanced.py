@@ -64,7 +64,7 @@ class Balanced:
 
     def __init__(self, population: Population) -> None:
         self.population = population
-        self.classes, self.scores = population._classes, population._scores
+        self.classes, self.scores = population.classes, population.scores
         self.counted = self.scores.most[self.classes.group] > 0
         finite = self.classes.units[self.counted & (self.classes.units < UNBOUNDED)]
         self.dearest = int(finite[-1]) if len(finite) else 0

@@ -43,14 +43,14 @@ class Table(NamedTuple):
 
 def baselines_at(population: Population, margin: int, threshold: Any = None) -> dict[str, float]:
     """The worst accuracy of each method at one margin; see `Population.baselines`."""
-    farthest, scores = population.farthest(), population._scores
+    farthest, scores = population.farthest(), population.scores
     if not scores.is_count:
         raise UsageError(f"the question is {population.question}", "baselines are known for counts, and shares of all")
     if not 1 <= whole(margin, "the margin", 1) <= farthest:
         raise UsageError(f"no table has the margin {margin:,}", f"margins are from 1 to {farthest:,}")
     weights = as_floats(weights_of(population))
     order = np.argsort(weights, kind="stable")
-    counted = np.where(scores.most[population._classes.group] > 0, population._classes.sizes, 0)
+    counted = np.where(scores.most[population.classes.group] > 0, population.classes.sizes, 0)
     epsilon = np.repeat(weights[order], counted[order])
     limit = float(np.mean(epsilon)) if threshold is None else float(as_floats(np.array([on_grid(threshold)]))[0])
     found = {LEAST: _smaller_error(margin, float(epsilon[0]))}

@@ -44,11 +44,12 @@ class PopulationMechanism:
     Attributes:
         population: the people and the question.
         objective: ``"balanced"`` or ``"weighted-vote"``.
+        formula: what computes labels, in units of 2⁻⁴⁰, from counts by class and value.
     """
 
     population: Population
     objective: str
-    _formula: Balanced | WeightedVote = field(repr=False)
+    formula: Balanced | WeightedVote = field(repr=False)
 
     def coordinate(self, answers: Any) -> float:
         """z of a table, exactly as it is private: a multiple of 2⁻⁴⁰. This is for the draw, and is never released.
@@ -66,7 +67,7 @@ class PopulationMechanism:
         >>> [round(people.design(name).coordinate([1, 0, 0]), 9) for name in ("balanced", "weighted-vote")]
         [0.620114507, 1.25]
         """
-        return as_float(self._formula.label(self.population.counts(answers)))
+        return as_float(self.formula.label(self.population.counts(answers)))
 
     def accuracy(self, margin: int) -> float:
         """The worst probability of the right answer over all tables of one margin. It is public.
@@ -107,7 +108,7 @@ class PopulationMechanism:
         if not 1 <= whole(margin, "the margin", 1) <= farthest:
             rule = f"margins are from 1 to {farthest:,}" if farthest else "every table has the same answer"
             raise UsageError(f"no table has the margin {margin:,}", rule)
-        return float(LAPLACE.error(as_float(self._formula.worst(int(margin))), 1))
+        return float(LAPLACE.error(as_float(self.formula.worst(int(margin))), 1))
 
     def odds(self, group: str | None = None) -> PopulationOdds | dict[str, PopulationOdds]:
         """What one person's value does to the published answer, at most; as text, a sentence for people.
@@ -125,10 +126,10 @@ class PopulationMechanism:
         """
         groups = self.population.groups
         if group is None:
-            return {name: odds_of(self._formula, name) for name in groups}
+            return {name: odds_of(self.formula, name) for name in groups}
         if group not in groups:
             raise UsageError(f"unknown group {shown(group)}", f"the groups are {', '.join(map(shown, groups[:10]))}")
-        return odds_of(self._formula, group)
+        return odds_of(self.formula, group)
 
     def document(self) -> dict[str, Any]:
         """The mechanism as a document: question, digest of the policy, objective, version. ε itself is not in it.
@@ -144,6 +145,10 @@ class PopulationMechanism:
     def from_document(document: Mapping[str, Any], population: Population) -> PopulationMechanism:
         """The mechanism that a document describes, for the population that it was made for.
 
+        Args:
+            document: as `document` gives it.
+            population: the population, made again from the same policy.
+
         Raises:
             InputError: the document is none of these, or is for another policy.
         """
@@ -153,7 +158,7 @@ class PopulationMechanism:
     def certificate(self) -> Theorem:
         """Why it is private: by a theorem; the tables are too many to check every edge."""
         balanced = self.objective == BALANCED
-        gap = self._formula.gap / (1 << GRID) if balanced else math.inf
+        gap = self.formula.gap / (1 << GRID) if balanced else math.inf
         best = (balanced and self.population.is_count) or self.population.constant > 0
         return Theorem(True, best, 0.0 if best else gap, STATEMENTS[self.objective])
 

@@ -32,42 +32,45 @@ class Population:
         question: the question.
         values: the values that a person may have; an answer is the place of a value in this list.
         groups: the names of the groups.
+        classes: people who are alike, folded: `member` is the class of each person; then for each class `sizes`,
+            `group`, `units`, `deciding` and `meeting`.
+        scores: what everybody counts toward the threshold.
     """
 
     question: Question
     values: tuple[str, ...]
     groups: tuple[str, ...]
-    _classes: Classes = field(repr=False)
-    _scores: Scores = field(repr=False)
+    classes: Classes = field(repr=False)
+    scores: Scores = field(repr=False)
 
     @property
     def size(self) -> int:
         """How many people there are."""
-        return len(self._classes.member)
+        return len(self.classes.member)
 
     @property
     def units(self) -> Units:
         """The ε that is used for each person, in units of 2⁻⁴⁰, rounded down; 2⁶² where no protection is promised."""
-        return self._classes.units[self._classes.member]
+        return self.classes.units[self.classes.member]
 
     @property
     def constant(self) -> int:
         """1 or 2 if every table has this answer, so that it can be told for certain; else 0."""
-        return self._scores.constant
+        return self.scores.constant
 
     @property
     def is_count(self) -> bool:
         """Whether one person moves the sum by one step or not at all; then the balanced answer has no gap."""
-        return self._scores.is_count
+        return self.scores.is_count
 
     def farthest(self) -> int:
         """The largest margin that a table can have: how many people must change before the answer does."""
-        return max(self._scores.farthest(1), self._scores.farthest(2))
+        return max(self.scores.farthest(1), self.scores.farthest(2))
 
     @cached_property
     def digest(self) -> str:
         """A digest of the policy: question, values, groups, and everybody's ε as used, in order."""
-        classes = self._classes
+        classes = self.classes
         facts = [self.question.body(), list(self.values), list(self.groups), self.size]
         found = hashlib.sha256(b"hetdp population 1\n" + json.dumps(facts, sort_keys=True, ensure_ascii=False).encode())
         for column in (classes.units, classes.deciding, classes.group):
@@ -78,8 +81,8 @@ class Population:
         """A mechanism for the population, in closed form.
 
         Args:
-            objective: ``"balanced"``: no private mechanism has a smaller worst error, and the error falls with the
-                distance from the threshold; or ``"weighted-vote"``: everybody counts ε, and noise is added.
+            objective: ``"balanced"``: the error falls with the distance from the threshold, and for counts no private
+                mechanism has a smaller worst error; or ``"weighted-vote"``: everybody counts ε, and noise is added.
 
         Raises:
             UsageError: there is no such objective.
@@ -114,13 +117,15 @@ class Population:
     def baselines(self, margin: int, threshold: Any = None) -> dict[str, float]:
         """What else could be done: the worst accuracy of other methods over all tables of one margin, by name.
 
+        They are the least ε for all, dropping people, Sampling and PE (Jorgensen, Yu and Cormode), weighted vote, and
+        balanced.
+
         Args:
             margin: how many people must change before the answer does.
             threshold: the ε below which people are dropped, or sampled; the mean, if not given.
 
         Returns:
-            least ε, dropping, Sampling and PE (Jorgensen, Yu and Cormode), weighted vote, and balanced. Sampling is
-            left out for more than 2,000 people who count.
+            accuracies by name; Sampling is left out for more than 2,000 people who count
 
         Raises:
             UsageError: the question is no count, or no table has such a margin.
@@ -149,9 +154,9 @@ class Population:
             raise UsageError(what, f"they are {self.size:,} whole numbers, one for each person")
         if int(array.min()) < 0 or int(array.max()) >= count:
             raise UsageError("some answers are no value", f"they are whole numbers from 0 to {count - 1}")
-        place = self._classes.member * count
+        place = self.classes.member * count
         np.add(place, array, out=place, casting="unsafe")
-        return np.bincount(place, minlength=len(self._classes.sizes) * count).reshape(-1, count)
+        return np.bincount(place, minlength=len(self.classes.sizes) * count).reshape(-1, count)
 
 
 def population(

@@ -23,7 +23,7 @@ class WeightedVote:
 
     def __init__(self, population: Population) -> None:
         self.population = population
-        self.classes, self.scores = population._classes, population._scores
+        self.classes, self.scores = population.classes, population.scores
         self.weights = weights_of(population)
         self.total = exact_dot(self.classes.sizes, self.weights)
         self.shift = self.total * (2 * self.scores.threshold - 1) // max(2 * self.scores.total, 1)
@@ -78,10 +78,10 @@ class WeightedVote:
 
 def weights_of(population: Population) -> Whole:
     """What each class weighs, in units; who is promised nothing weighs as much as the most of all others."""
-    classes = population._classes
+    classes = population.classes
     bounded = classes.deciding < UNBOUNDED
     most = int(np.max(classes.deciding, where=bounded, initial=0)) if bounded.any() else 1 << GRID
-    counts = population._scores.most[classes.group] > 0
+    counts = population.scores.most[classes.group] > 0
     return np.where(counts, np.minimum(classes.deciding, most), 0)
 
 
