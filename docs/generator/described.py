@@ -30,8 +30,8 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
     ),
     (
         "People instead of edges",
-        "What is asked about people, and what they are promised, as data.",
-        ("questions", "privacy"),
+        "What is asked about people, and what they are promised, as data; and any number of people in closed form.",
+        ("questions", "privacy", "spaces"),
     ),
     (
         "Can it be done?",
@@ -154,6 +154,8 @@ ARGUMENTS = {
     "MECHANISM": "a mechanism as `.csv`, `.parquet` or `.json`, or `-` for JSON on standard input",
     "[MECHANISM]...": "mechanisms as `.csv`, `.parquet` or `.json`; without any, the objectives are compared",
     "DATASET...": "one or more labels: text as it is, anything else as JSON. After `--` they may begin with `-`",
+    "TABLE": "a `.csv`, `.parquet`, `.arrow` or `.sqlite` file with one row for each person;"
+    " see [ask a table of people](../how-to/ask.md)",
     "bash|zsh|fish": "which shell the script is for; see [shell completion](../how-to/shell-completion.md)",
 }
 

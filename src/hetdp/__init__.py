@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # type checkers take it as true; importing it would doubl
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp import privacy, questions
+    from hetdp import privacy, questions, spaces
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
         Fault,
@@ -87,7 +87,7 @@ _HOME = {
     "verify": "hetdp.certificate.certificate",
 }
 
-_MODULES = ("privacy", "questions")  # as they are: `hetdp.questions.count(...)` needs no import of its own
+_MODULES = ("privacy", "questions", "spaces")  # as they are: `hetdp.questions.count(...)` needs no import of its own
 
 __all__ = [
     "Accuracy",
@@ -130,6 +130,7 @@ __all__ = [
     "read_problem",
     "save",
     "solve_epsilon",
+    "spaces",
     "verify",
 ]
 

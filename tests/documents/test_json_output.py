@@ -33,6 +33,8 @@ FILES |= {
     "approximate.json": GOOD.replace('n": 1}', 'n": 1, "delta": 0.001}').replace('inf"}', 'inf", "delta": 1}'),
     "gaussian.json": GOOD.replace('"epsilon"', '"mu"'),
 }
+FILES |= {"survey.csv": "id,county,eps,vote\n1,N,0.5,yes\n2,S,1,no\n3,S,inf,\n"}
+ASKED = "--count vote='yes' --at-least 50% --person id"
 HEADINGS = {"extend": "extend and design", "design": "extend and design"}  # where not the verb itself
 COMMANDS = [  # each with its exit code; for every verb one that works and one that does not
     (0, "demo"),
@@ -59,6 +61,11 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, "accuracy good.json mechanism.json -o accuracy.csv"),
     (0, "accuracy good.json --odds"),
     (2, "accuracy good.json --prior weight"),
+    (0, f"ask survey.csv {ASKED} --epsilon eps --dry-run"),
+    (0, f"ask survey.csv {ASKED} --epsilon 1 --by county --simulate --plan plan.json"),
+    (0, f"ask survey.csv {ASKED} --group county --epsilon-by N=1,S=2 --dry-run"),
+    (2, f"ask survey.csv {ASKED} --epsilon eps"),
+    (3, f"ask survey.csv {ASKED} --epsilon county --dry-run"),
     (0, "verify good.json mechanism.json"),
     (5, "verify good.json tampered.json"),
     (3, "verify good.json bad.json"),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hetdp.mechanism.repair import Repair
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
+    from hetdp.spaces.table.asking import Prepared
+    from hetdp.spaces.table.promise import Promise
 
     Shape = dict[str, Any]
 
@@ -196,4 +198,41 @@ def failure(given: Failure) -> Shape:
         "faults": [fault(each) for each in given.faults],
         "total": given.total,
         **given.facts,
+    }
+
+
+def ask(prepared: Prepared, plan: str | None, seed: int | None, answers: list[str] | None) -> Shape:
+    """What a table's people are promised; with simulated answers, which say so themselves."""
+    found = document("ask", released=False, **({} if plan is None else {"plan_file": plan}))
+    found["plan"] = prepared.plan.document()
+    found["promises"] = [promise(given) for given in prepared.promises]
+    if answers is not None:
+        from hetdp.spaces.table.simulation import WARNING
+
+        areas = [given.area for given in prepared.promises]
+        told = [{"area": area, "answer": answer} for area, answer in zip(areas, answers, strict=True)]
+        found["simulated"] = {"warning": WARNING, "seed": seed, "answers": told}
+    return found
+
+
+def promise(given: Promise) -> Shape:
+    """What is promised in one area."""
+    return {
+        "area": given.area,
+        "people": given.people,
+        "protected": [
+            {
+                "group": one.group,
+                "people": one.people,
+                "least_epsilon": number(one.least),
+                "largest_epsilon": number(one.largest),
+                "unprotected": one.unprotected,
+                "odds": one.odds,
+            }
+            for one in given.protections
+        ],
+        "accuracy": [
+            {"margin": margin, "accuracy": number(right), "error": number(wrong)}
+            for margin, right, wrong in given.accuracy
+        ],
     }

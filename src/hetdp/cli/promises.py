@@ -1,0 +1,82 @@
+"""What a table's people are promised, in words, before their answers are read."""
+
+from __future__ import annotations
+
+from hetdp.errors import counted
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hetdp.spaces.table.asking import Prepared
+    from hetdp.spaces.table.promise import Promise, Protection
+
+MOST_AREAS = 20  # that are told in words; --json has them all
+SMALL = 1e-5  # an error that is shown instead of the accuracy
+PARALLEL = (
+    "One answer for each area: everybody belongs to one area, so everybody's answer enters one of them, and the promise"
+    " to each person is the same as for a single answer."
+)
+
+
+def promise_lines(prepared: Prepared) -> list[str]:
+    """The whole promise."""
+    from hetdp.spaces.table.plan import NEIGHBOURS, meaning_of_missing
+
+    wish = prepared.wish
+    lines = [
+        f"question: {wish.question}",
+        f"yes is: {wish.counted}. {meaning_of_missing(wish)}",
+        f"people: {prepared.policy.size:,}, told apart by {wish.person}. {NEIGHBOURS}",
+        f"design: {wish.objective}",
+    ]
+    if wish.deciding is not None:
+        lines.append(f"where the answer depends on one person, ε is at most {wish.deciding} for everybody")
+    if wish.area is not None:
+        lines.append(PARALLEL)
+    for promise in prepared.promises[:MOST_AREAS]:
+        lines += _of_area(promise)
+    left = len(prepared.promises) - MOST_AREAS
+    return lines + ([f"and {counted(left, 'area')} more, in --json and in the plan"] if left > 0 else [])
+
+
+def answer_lines(prepared: Prepared, answers: Sequence[str], seed: int) -> Iterator[str]:
+    """Simulated answers, each marked as such."""
+    from hetdp.spaces.table.simulation import MARK, WARNING
+
+    for promise, answer in zip(prepared.promises, answers, strict=True):
+        area = "" if promise.area is None else f" in {promise.area!r}"
+        yield f"{MARK} answer{area}: {answer} (seed {seed}; {WARNING})"
+
+
+def _of_area(promise: Promise) -> Iterator[str]:
+    indent = ""
+    if promise.area is not None:
+        yield f"area {promise.area!r}: {counted(promise.people, 'row')}"
+        indent = "  "
+    for protection in promise.protections:
+        yield f"{indent}protected: {_protected(protection)}"
+        yield f"{indent}  {protection.odds}"
+    if not promise.accuracy:
+        yield f"{indent}every table of these people has the same answer, which needs no protection"
+        return
+    yield f"{indent}the answer is right with a probability of at least"
+    yield from (f"{indent}  {_accuracy(margin, right, wrong)}" for margin, right, wrong in promise.accuracy)
+
+
+def _protected(given: Protection) -> str:
+    whom = counted(given.people, "row") + ("" if given.group is None else f" of {given.group!r}")
+    protected = given.people - given.unprotected
+    if not protected:
+        return f"{whom}: no protection promised (ε = inf)"
+    least, largest = f"{given.least:g}", "inf" if given.unprotected else f"{given.largest:g}"
+    words = f"{whom}: ε = {least}" if least == largest else f"{whom}: ε from {least} to {largest}"
+    return words + (f"; {given.unprotected:,} of them are promised no protection" if given.unprotected else "")
+
+
+def _accuracy(margin: int, right: float, wrong: float) -> str:
+    from hetdp.spaces.table.promise import rounded_down
+
+    probability = rounded_down(right) if wrong >= SMALL else f"1 − {wrong:.1e}" if wrong else "1"
+    return f"{probability} where " + ("1 person decides" if margin == 1 else f"it takes {margin:,} people to change it")

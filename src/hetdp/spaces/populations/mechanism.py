@@ -1,0 +1,182 @@
+"""A population's mechanism: z of a table in one pass, and how good it is, which is public."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from hetdp.errors import UsageError, shown
+from hetdp.spaces.exact import whole
+from hetdp.spaces.populations.balanced import Balanced, Label
+from hetdp.spaces.populations.odds import PopulationOdds, odds_of
+from hetdp.spaces.populations.plans import document_of
+from hetdp.spaces.populations.population import BALANCED, OBJECTIVES, WEIGHTED_VOTE, Population
+from hetdp.spaces.populations.theorem import Theorem
+from hetdp.spaces.populations.vote import WeightedVote
+from hetdp.spaces.privacy.grid import GRID
+from hetdp.theory.coordinate import LAPLACE
+
+CEILING = 1 << 53  # in units; a label beyond it, z = 8,192, is lowered to it, so that every label is a float, exactly
+MARGINS = [size * 10**power for power in range(10) for size in (1, 2, 5)]
+NEGLIGIBLE = 1e-9  # an error below which larger margins are not listed
+FORMULAS: dict[str, type[Balanced] | type[WeightedVote]] = {BALANCED: Balanced, WEIGHTED_VOTE: WeightedVote}
+STATEMENTS = {
+    BALANCED: "the label of a table is a lower bound on the least sum of ε to the other answer, and one person's value"
+    " changes it by at most that person's ε",
+    WEIGHTED_VOTE: "one person's value changes z by at most that person's ε",
+}
+
+
+class MarginAccuracy(NamedTuple):
+    """The worst accuracy over all tables of one margin; see `PopulationMechanism.accuracy`."""
+
+    margin: int
+    accuracy: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationMechanism:
+    """A private answer to a population's question, by a formula; made by `Population.design`.
+
+    Attributes:
+        population: the people and the question.
+        objective: ``"balanced"`` or ``"weighted-vote"``.
+        formula: what computes labels, in units of 2⁻⁴⁰, from counts by class and value.
+    """
+
+    population: Population
+    objective: str
+    formula: Balanced | WeightedVote = field(repr=False)
+
+    def coordinate(self, answers: Any) -> float:
+        """z of a table, exactly as it is private: a multiple of 2⁻⁴⁰. This is for the draw, and is never released.
+
+        Every answer is read once; nothing but the places that are looked up in sums depends on what they say.
+
+        Args:
+            answers: for each person the place of the value in `population.values`.
+
+        Raises:
+            UsageError: there are not as many answers as people, or some are no place of a value.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.5, 1.0, 2.0])
+        >>> [round(people.design(name).coordinate([1, 0, 0]), 9) for name in ("balanced", "weighted-vote")]
+        [0.620114507, 1.25]
+        """
+        return as_float(self.formula.label(self.population.counts(answers)))
+
+    def accuracy(self, margin: int) -> float:
+        """The worst probability of the right answer over all tables of one margin. It is public.
+
+        It is exact for counts, shares of all rows, and majorities of all; for other questions it is a lower bound.
+
+        Args:
+            margin: how many people must change before the answer does; 1 where one suffices.
+
+        Raises:
+            UsageError: no table has such a margin, or the accuracy is not known.
+
+        >>> import hetdp
+        >>> senate = hetdp.spaces.population(hetdp.questions.count("guilty", 67), 0.5, ("guilty", "not"), size=100)
+        >>> round(senate.design().accuracy(10), 3)
+        0.996
+        """
+        return 1.0 - self._error(margin)
+
+    def accuracy_by_margin(self) -> list[MarginAccuracy]:
+        """The accuracy at a few margins: `margin`, `accuracy` and `error` of each.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.5, size=1001)
+        >>> [(row.margin, round(row.accuracy, 2)) for row in people.design().accuracy_by_margin()][:4]
+        [(1, 0.62), (2, 0.77), (5, 0.95), (10, 1.0)]
+        """
+        farthest, found = self.population.farthest(), []
+        for margin in [margin for margin in MARGINS if margin <= farthest]:
+            error = self._error(margin)
+            found.append(MarginAccuracy(margin, 1.0 - error, error))
+            if error < NEGLIGIBLE:
+                break
+        return found
+
+    def _error(self, margin: int) -> float:
+        farthest = self.population.farthest()
+        if not 1 <= whole(margin, "the margin", 1) <= farthest:
+            rule = f"margins are from 1 to {farthest:,}" if farthest else "every table has the same answer"
+            raise UsageError(f"no table has the margin {margin:,}", rule)
+        return float(LAPLACE.error(as_float(self.formula.worst(int(margin))), 1))
+
+    def odds(self, group: str | None = None) -> PopulationOdds | dict[str, PopulationOdds]:
+        """What one person's value does to the published answer, at most; as text, a sentence for people.
+
+        Args:
+            group: the group to speak of. Without it, a dictionary with all groups.
+
+        Raises:
+            UsageError: there is no such group.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.5, size=9)
+        >>> print(people.design().odds("everybody"))
+        If you answer differently, the published answer is yes in at most 63 of 100 runs instead of 37.
+        """
+        groups = self.population.groups
+        if group is None:
+            return {name: odds_of(self.formula, name) for name in groups}
+        if group not in groups:
+            raise UsageError(f"unknown group {shown(group)}", f"the groups are {', '.join(map(shown, groups[:10]))}")
+        return odds_of(self.formula, group)
+
+    def document(self) -> dict[str, Any]:
+        """The mechanism as a document: question, digest of the policy, objective, version. ε itself is not in it.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.5, size=9)
+        >>> people.design().document()["mechanism"]["objective"]
+        'balanced'
+        """
+        return document_of(self)
+
+    @staticmethod
+    def from_document(document: Mapping[str, Any], population: Population) -> PopulationMechanism:
+        """The mechanism that a document describes, for the population that it was made for.
+
+        Args:
+            document: as `document` gives it.
+            population: the population, made again from the same policy.
+
+        Raises:
+            InputError: the document is none of these, or is for another policy.
+        """
+        return population.design_from(document)
+
+    @property
+    def certificate(self) -> Theorem:
+        """Why it is private: by a theorem; the tables are too many to check every edge."""
+        balanced = self.objective == BALANCED
+        gap = self.formula.gap / (1 << GRID) if balanced else math.inf
+        best = (balanced and self.population.is_count) or self.population.constant > 0
+        return Theorem(True, best, 0.0 if best else gap, STATEMENTS[self.objective])
+
+
+def mechanism_of(population: Population, objective: str) -> PopulationMechanism:
+    """The mechanism with an objective.
+
+    Raises:
+        UsageError: there is no such objective.
+    """
+    if objective not in FORMULAS:
+        rule = f"the objectives of a population are {', '.join(OBJECTIVES)}"
+        raise UsageError(f"unknown objective {shown(objective)}", rule)
+    return PopulationMechanism(population, objective, FORMULAS[objective](population))
+
+
+def as_float(label: Label) -> float:
+    """A label as a float: lowered toward ½ beyond z = 8,192, else exactly."""
+    if isinstance(label, float):
+        return label  # an infinity
+    return math.ldexp(max(-CEILING, min(CEILING, label)), -GRID)

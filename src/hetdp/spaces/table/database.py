@@ -1,0 +1,72 @@
+"""DuckDB for a table of people: a database of its own in memory, locked before the first row is read.
+
+It may read the one file that it was opened for, write nothing, fetch nothing, and change no setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hetdp.errors import Fault, InputError
+from hetdp.interrupts import load_whole
+
+SETTINGS = {
+    "autoinstall_known_extensions": "false",  # nothing is ever fetched
+    "autoload_known_extensions": "false",
+    "pandas_analyze_sample": "0",  # a column of Python values is text, whatever the first thousands of them are
+    "temp_directory": "",  # nothing of the table is put down anywhere
+}
+RULE = "the table is a well-formed file that can be read"
+INTERRUPTED = "Query interrupted"  # what DuckDB makes of Ctrl-C
+HINT = "--curator shows what the reader says, which may name rows and values"
+
+
+@contextmanager
+def locked(path: str | None) -> Iterator[Any]:
+    """A connection that can read one file, or none, and nothing else.
+
+    Args:
+        path: the file, as it will be named in queries; None if Python objects will be registered.
+    """
+    database = load_whole("duckdb").connect(":memory:", config=SETTINGS)
+    try:
+        if path is not None:
+            database.execute(f"SET allowed_paths = [{quoted(path)}]")
+        database.execute("SET enable_external_access = false")
+        database.execute("SET lock_configuration = true")
+        yield database
+    finally:
+        database.close()
+
+
+@contextmanager
+def refusals(name: str, curator: bool) -> Iterator[None]:
+    """What DuckDB refuses, always in the same words: its own may name rows and values, and are for the curator only."""
+    duckdb = load_whole("duckdb")
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise MemoryError from None
+    except (duckdb.Error, RuntimeError, UnicodeError) as refusal:
+        words = str(refusal)
+        if isinstance(refusal, duckdb.InterruptException) or words == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        told = next((line for line in words.splitlines() if line.strip()), "")[:200] if curator else ""
+        fault = Fault("cannot be read" + (":" if told else ""), name, told, RULE, "" if curator else HINT)
+        raise InputError(name, [fault]) from None
+
+
+def identifier(name: str) -> str:
+    """A name in a query.
+
+    >>> identifier('a "b" c')
+    '"a ""b"" c"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quoted(text: str) -> str:
+    """A text in a query, where a parameter cannot stand."""
+    return "'" + text.replace("'", "''") + "'"

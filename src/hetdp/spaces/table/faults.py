@@ -1,0 +1,96 @@
+"""What is wrong with the public columns of a table: always in the same words, unless the curator asks to see more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import Fault, InputError, shown
+from hetdp.spaces.table import kinds
+from hetdp.spaces.table.database import identifier
+from hetdp.spaces.table.sources import Source
+from hetdp.spaces.table.wish import Wish
+
+NOBODY = 2**64 - 1  # instead of a digest, where there is no id
+MOST = 20  # rows or values that a curator is shown
+HINT = "--curator shows the first rows"
+EPSILON_RULE = "everybody has an ε, which is a number ≥ 0 or inf; nothing is assumed"
+PERSON_RULE = "everybody is there once, with an id"
+
+
+class Faults:
+    """Refuses what a table may not have.
+
+    Args:
+        source: the table.
+        wish: which columns matter.
+        curator: whether messages may name rows and values.
+    """
+
+    def __init__(self, source: Source, wish: Wish, curator: bool) -> None:
+        self._source, self._wish, self._curator = source, wish, curator
+
+    def require_rows(self, size: int) -> None:
+        """Refuses a table of nobody.
+
+        Raises:
+            InputError: there are no rows.
+        """
+        if size == 0:
+            name = self._source.name
+            raise InputError(name, [Fault("a table without rows", name, "", "a question is asked about somebody")])
+
+    def require_people(self, hashes: NDArray[Any]) -> None:
+        """Refuses rows without an id, and ids that are there twice.
+
+        Args:
+            hashes: 64 bits of a digest of each id; `NOBODY` where there is none.
+
+        Raises:
+            InputError: there are such rows.
+        """
+        ordered = np.sort(hashes)
+        if ordered[-1] == NOBODY:  # or one id in 2⁶⁴ has this digest
+            missing = {"nobody": f"{identifier(self._wish.person)} IS NULL"}
+            nobody = self._source.read(missing, uses=[self._wish.person])["nobody"]
+            if nobody.any():
+                self._refuse("a missing id", self._wish.person, nobody, PERSON_RULE)
+        again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+        if len(again):  # the same, or only the same digest
+            rows = np.flatnonzero(np.isin(hashes, again))
+            texts = self._texts(self._wish.person)[rows]
+            names, counts = np.unique(texts, return_counts=True)
+            if (counts > 1).any():
+                twice = np.isin(texts, names[counts > 1])
+                marked = np.zeros(len(hashes), dtype=bool)
+                marked[rows[twice]] = True
+                self._refuse("an id that is there twice", self._wish.person, marked, PERSON_RULE)
+
+    def require_epsilons(self, epsilon: NDArray[np.float64], what: str, column: str) -> None:
+        """Refuses rows whose ε is missing, negative or no number.
+
+        Raises:
+            InputError: there are such rows.
+        """
+        wrong = ~(epsilon >= 0.0)
+        if wrong.any():
+            self._refuse(what, column, wrong, EPSILON_RULE)
+
+    def _refuse(self, what: str, column: str, wrong: NDArray[Any], rule: str) -> None:
+        where = f"{self._source.name}, {column}"
+        if not self._curator:
+            raise InputError(where, [Fault(what, where, "", rule, HINT)])
+        rows = np.flatnonzero(wrong)
+        texts = self._texts(column)
+        faults = [
+            Fault(f"{what}:", f"{self._source.name} row {row + 1}, {column}", shown(texts[row]), rule)
+            for row in rows[:MOST].tolist()
+        ]
+        raise InputError(self._source.name, faults, len(rows))
+
+    def _texts(self, column: str) -> NDArray[Any]:
+        """A public column as it is written."""
+        found = self._source.read({"text": f"coalesce({kinds.text(column)}, '')"}, uses=[column])
+        return np.asarray(found["text"], dtype=object)

@@ -1,0 +1,68 @@
+"""What a column holds, by its type, which is public; and how any cell of it becomes a number or a text."""
+
+from __future__ import annotations
+
+import re
+
+from hetdp.errors import Fault, InputError
+from hetdp.spaces.table.database import identifier
+
+TEXT, WHOLE, NUMBER, TRUTH, MOMENT, OTHER = "text", "whole numbers", "numbers", "true or false", "dates", "other things"
+KINDS = {
+    **dict.fromkeys(("VARCHAR", "UUID", "ENUM"), TEXT),
+    **dict.fromkeys(
+        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), WHOLE
+    ),
+    **dict.fromkeys(("DOUBLE", "FLOAT", "DECIMAL"), NUMBER),
+    "BOOLEAN": TRUTH,
+    **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), MOMENT),
+}
+NUMERAL = r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?"
+EPSILON = r"([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?|inf|Infinity"  # as in privacy/grid.py; a test compares
+SURE_DIGITS = 15  # of a decimal, that its float still prints
+
+
+def kind_of(declared: str) -> str:
+    """What a column of a DuckDB type holds.
+
+    >>> kind_of("DECIMAL(18,3)"), kind_of("VARCHAR"), kind_of("VARCHAR[]"), kind_of("TIMESTAMP WITH TIME ZONE")
+    ('numbers', 'text', 'other things', 'other things')
+    """
+    named = re.fullmatch(r"([A-Z_]+)(\(.*\))?", declared, re.DOTALL)
+    return KINDS.get(named[1], OTHER) if named else OTHER
+
+
+def require_kind(name: str, column: str, declared: str, allowed: tuple[str, ...], use: str) -> None:
+    """Refuses a column by its type.
+
+    Raises:
+        InputError: it holds something else.
+    """
+    if kind_of(declared) not in allowed:
+        where, rule = f"{name}, {column}", f"{use} holds {' or '.join(allowed)}"
+        raise InputError(where, [Fault("a column of type", where, declared[:60], rule)])
+
+
+def number(column: str, declared: str) -> str:
+    """A cell as a number; what is none is missing."""
+    cell = identifier(column)
+    if kind_of(declared) == TEXT:
+        return f"CASE WHEN regexp_full_match({text(column)}, '{NUMERAL}') THEN try_cast({text(column)} AS DOUBLE) END"
+    if declared in ("DOUBLE", "FLOAT"):
+        return f"CASE WHEN isnan({cell}) THEN NULL ELSE CAST({cell} AS DOUBLE) END"
+    return f"CAST({cell} AS DOUBLE)"
+
+
+def text(column: str) -> str:
+    """A cell as a text."""
+    return f"CAST({identifier(column)} AS VARCHAR)"
+
+
+def epsilon(column: str, declared: str) -> tuple[str, str | None]:
+    """A cell as an ε, −1 where there is none; and whether it has more digits than a float keeps, if any may."""
+    cell = identifier(column)
+    if kind_of(declared) == WHOLE or declared == "DOUBLE":
+        return f"coalesce(CAST({cell} AS DOUBLE), -1)", None
+    written = text(column)
+    value = f"CASE WHEN regexp_full_match({written}, '{EPSILON}') THEN try_cast({written} AS DOUBLE) END"
+    return f"coalesce({value}, -1)", f"coalesce(length({written}) > {SURE_DIGITS}, false)"

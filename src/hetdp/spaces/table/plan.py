@@ -1,0 +1,160 @@
+"""A plan: all that is fixed before anybody's answer is looked at, for a second person to approve."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.spaces.documents import parsed_json, refuse, require_keys
+from hetdp.spaces.table.policy import Policy
+from hetdp.spaces.table.wish import KEYS as WISH_KEYS
+from hetdp.spaces.table.wish import YES, Wish
+from hetdp.spaces.table.wish import from_document as wish_from
+from hetdp.version import VERSION as SOFTWARE
+
+VERSION = 1
+KIND = "plan"
+UNIT = "person"
+NEIGHBOURS = (
+    "Neighbouring tables differ in one person's answer;"
+    " the number of people, and everybody's ε, group and area, are public."
+)
+KEYS = (
+    "schema_version",
+    "kind",
+    "software",
+    "table",
+    *WISH_KEYS,
+    "missing",
+    "unit",
+    "neighbours",
+    "counts",
+    "areas",
+    "policy_sha256",
+    "plan_sha256",
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan as it is written; equal plans make the same promises and the same mechanism.
+
+    Attributes:
+        wish: what is asked for.
+        facts: the whole document, of which the wish is a part.
+    """
+
+    wish: Wish
+    facts: dict[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        """The plan for a JSON file; `read_plan` reads it."""
+        return self.facts
+
+    @property
+    def digest(self) -> str:
+        """By which an approved plan is known."""
+        return str(self.facts["plan_sha256"])
+
+    def require_same(self, other: Plan, name: str) -> None:
+        """Refuses to go on under a plan that differs in anything.
+
+        Args:
+            other: the plan that was approved.
+            name: its file, for the message.
+
+        Raises:
+            InputError: with a fault for each key that differs; public facts alone are told.
+        """
+        ours, theirs = self.facts, other.facts
+        rule = "a plan is carried out exactly as it was approved, or not at all"
+        hint = "a new plan is made under another name, and approved again"
+        faults = [
+            Fault("differs from what is asked for now", f"{name}, {key}", "", rule, hint)
+            for key in KEYS[:-1]
+            if _text(ours[key]) != _text(theirs[key])
+        ]
+        if faults:
+            raise InputError(faults[0].where if len(faults) == 1 else name, faults)
+
+
+def _text(part: Any) -> str:
+    """A part of a document, so that what is equal is also written alike: 1 is neither true nor 1.0."""
+    return json.dumps(part, sort_keys=True, default=repr)
+
+
+def _digest(facts: dict[str, Any]) -> str:
+    """By which an approved plan is known; it stands last in the plan, over all the rest."""
+    return hashlib.sha256(_text(facts).encode()).hexdigest()
+
+
+def plan_of(wish: Wish, policy: Policy, table: str, sheet: str | None, areas: list[dict[str, Any]]) -> Plan:
+    """The plan for a table.
+
+    Args:
+        wish: what is asked for.
+        policy: what is public in the table.
+        table: the name of the file, without its folder.
+        sheet: the table within it, if it has several.
+        areas: what is promised in each area.
+    """
+    counts = {
+        "people": policy.size,
+        "areas": 1 if policy.areas is None else len(policy.areas.names),
+        "groups": 1 if policy.groups is None else len(policy.groups.names),
+    }
+    facts = {
+        "schema_version": VERSION,
+        "kind": KIND,
+        "software": f"hetdp {SOFTWARE}",
+        "table": {"file": table, "table": sheet},
+        **wish.document(),
+        "missing": meaning_of_missing(wish),
+        "unit": UNIT,
+        "neighbours": NEIGHBOURS,
+        "counts": counts,
+        "areas": areas,
+        "policy_sha256": policy.digest(),
+    }
+    return Plan(wish, facts | {"plan_sha256": _digest(facts)})
+
+
+def meaning_of_missing(wish: Wish) -> str:
+    """What a row counts as for which it cannot be said whether it is counted; declared before any is read."""
+    counts = f"is left out as {wish.values[2]}" if len(wish.values) > 2 else f"counts as not {YES}"
+    return f"Any other value counts as not {YES}; a row of which it cannot be said, for want of a value, {counts}."
+
+
+def read_plan(path: Path) -> Plan:
+    """A plan from its file; what we would not have written is refused.
+
+    Raises:
+        UsageError: the file cannot be read.
+        InputError: it is no plan, a newer one, or says something that we never write.
+    """
+    name = path.name
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as refusal:
+        reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
+        raise UsageError(f"the plan {str(path)!r} cannot be read: {reason}", "a plan is a JSON file") from None
+    document = parsed_json(text, KIND)
+    if isinstance(document, dict) and document.get("kind", KIND) != KIND:
+        refuse(name, Fault("another kind of document:", name, shown(document["kind"]), f"its kind is {KIND!r}"))
+    version = document.get("schema_version", VERSION) if isinstance(document, dict) else VERSION
+    if version != VERSION or isinstance(version, bool):
+        rule = f"this hetdp carries out plans of schema_version {VERSION}"
+        refuse(name, Fault("schema_version", name, shown(version), rule))
+    require_keys(document, KEYS, KEYS, name)
+    if document["plan_sha256"] != _digest({key: document[key] for key in KEYS[:-1]}):
+        rule = "its last key is a digest of all the others"
+        refuse(name, Fault("edited by hand", name, "", rule, "hetdp ask makes a plan; options change it"))
+    try:
+        wish = wish_from({key: document[key] for key in WISH_KEYS})
+    except UsageError as refusal:
+        refuse(name, Fault(refusal.what, name, "", refusal.rule, refusal.hint))
+    return Plan(wish, document)

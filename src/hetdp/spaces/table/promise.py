@@ -1,0 +1,108 @@
+"""What is promised to the people of one area, before their answers are read: how accurate, how private."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hetdp import spaces
+from hetdp.spaces.privacy.grid import for_document
+from hetdp.spaces.table.policy import Policy
+from hetdp.spaces.table.wish import Wish
+
+DIGITS = 6  # of an accuracy in a plan; always rounded down
+
+
+@dataclass(frozen=True)
+class Protection:
+    """Whom an ε, or a range of them, is promised to.
+
+    Attributes:
+        group: the name of the group; None if there are no groups.
+        people: how many are in it.
+        least: the smallest ε among them.
+        largest: the largest.
+        unprotected: how many have ε = ∞.
+        odds: what the answer of one of them changes, in a sentence.
+    """
+
+    group: str | None
+    people: int
+    least: float
+    largest: float
+    unprotected: int
+    odds: str
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The mechanism for one area and what it comes to.
+
+    Attributes:
+        area: its name; None if there are no areas.
+        people: how many there are.
+        protections: one for each group.
+        mechanism: the mechanism, which knows no answers.
+        accuracy: margins, with the least probability of the right answer and the largest of the wrong one at each.
+    """
+
+    area: str | None
+    people: int
+    protections: tuple[Protection, ...]
+    mechanism: Any
+    accuracy: tuple[tuple[int, float, float], ...]
+
+    def body(self) -> dict[str, Any]:
+        """As it stands in a plan."""
+        accuracy = {str(margin): rounded_down(right) for margin, right, _ in self.accuracy}
+        return {"area": self.area, "people": self.people, "accuracy_by_margin": accuracy}
+
+
+def promise_of(
+    wish: Wish, policy: Policy, area: str | None, rows: Any, population: Callable[..., Any] | None = None
+) -> Promise:
+    """Fixes the mechanism for the people of some rows.
+
+    Args:
+        wish: what is asked for.
+        policy: what is public.
+        area: the name of the area these people are in.
+        rows: which rows they are.
+        population: what makes a mechanism of a policy.
+    """
+    epsilon = policy.epsilon[rows]
+    codes = None if policy.groups is None else policy.groups.codes[rows]
+    deciding = None if wish.deciding is None else for_document(wish.deciding)
+    make = spaces.population if population is None else population
+    made = make(wish.question, epsilon, values=wish.values, groups=codes, deciding=deciding)
+    mechanism = made.design(wish.objective)
+    accuracy = tuple((int(row.margin), float(row.accuracy), float(row.error)) for row in mechanism.accuracy_by_margin())
+    return Promise(area, len(epsilon), _protections(policy, rows, mechanism), mechanism, accuracy)
+
+
+def rounded_down(probability: float) -> str:
+    """A probability in a plan: as text, never more than is promised.
+
+    >>> rounded_down(0.12345678), rounded_down(1.0 - 1e-12)
+    ('0.123456', '0.999999')
+    """
+    return f"{np.floor(probability * 10**DIGITS) / 10**DIGITS:.{DIGITS}f}"
+
+
+def _protections(policy: Policy, rows: Any, mechanism: Any) -> tuple[Protection, ...]:
+    epsilon, odds = policy.epsilon[rows], list(mechanism.odds().values())  # in the order of the groups' numbers
+    if policy.groups is None:
+        return (_protection(None, epsilon, odds[0]),)
+    codes = policy.groups.codes[rows]
+    numbers = np.unique(codes).tolist()
+    return tuple(
+        _protection(policy.groups.names[at], epsilon[codes == at], told) for at, told in zip(numbers, odds, strict=True)
+    )
+
+
+def _protection(group: str | None, epsilon: Any, odds: Any) -> Protection:
+    unprotected = int(np.isinf(epsilon).sum())
+    return Protection(group, len(epsilon), float(epsilon.min()), float(epsilon.max()), unprotected, str(odds))

@@ -1,0 +1,183 @@
+"""Where the rows come from: a CSV, Parquet, Arrow or SQLite file, or a data frame. Columns are read only when named.
+
+A source is read several times, each time the named columns of all rows, in the same order. It never looks at others.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.spaces.table.database import identifier, locked, refusals
+
+Arrays = dict[str, Any]
+Expressions = dict[str, str]  # name of a result → how it is computed from a row
+
+
+class Source(ABC):
+    """A table whose columns are known by name and type.
+
+    Attributes:
+        name: how messages name it.
+        columns: name → DuckDB's type, in the order of the table.
+    """
+
+    name: str
+    columns: dict[str, str]
+
+    @abstractmethod
+    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
+        """One pass over all rows.
+
+        Args:
+            wanted: what is computed from each row; never null.
+            parameters: the values of the question marks in them.
+            uses: the columns that they look at; no other is read.
+        """
+
+    @abstractmethod
+    def distinct(self, column: str, most: int) -> list[str] | None:
+        """The different texts of a column, in order; None if there are more than that, or if one is missing."""
+
+    @abstractmethod
+    def define(self, kind: str, names: Sequence[str]) -> None:
+        """Makes a type whose values are these texts, so that they can be read as numbers."""
+
+    @property
+    def unchanged(self) -> Any:
+        """What is the same as long as nobody changes the table; None if that cannot be known."""
+        return None
+
+
+class Queried(Source):
+    """A table that DuckDB scans by itself.
+
+    Args:
+        database: a locked connection.
+        scan: what stands behind FROM.
+        name: how messages name the table.
+        place: the file, if it is one.
+        renamed: name → how the scan calls it, if that differs.
+        bound: parameters of the scan.
+        curator: whether messages may say what the reader says.
+    """
+
+    def __init__(
+        self,
+        database: Any,
+        scan: str,
+        name: str,
+        place: Path | None = None,
+        renamed: dict[str, str] | None = None,
+        bound: Sequence[Any] = (),
+        curator: bool = False,
+    ) -> None:
+        self.name, self._database, self._place, self._bound, self._curator = name, database, place, list(bound), curator
+        with refusals(name, curator):
+            described = database.execute(f"DESCRIBE SELECT * FROM {scan}", self._bound).fetchall()
+        found = {str(column): str(kind) for column, kind, *_ in described}
+        ours = {column: column for column in found} if renamed is None else renamed
+        self._scanned, self._scan = ours, scan
+        self.columns = {column: found[scanned] for column, scanned in ours.items()}
+
+    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
+        """One pass; see `Source`."""
+        cells = ", ".join(f"{how} AS {identifier(name)}" for name, how in wanted.items())
+        query = f"SELECT {cells} FROM ({self._selection(uses)})"
+        with refusals(self.name, self._curator):
+            found = self._database.execute(query, [*parameters, *self._bound]).fetchnumpy()
+        return {name: np.asarray(array) for name, array in found.items()}
+
+    def distinct(self, column: str, most: int) -> list[str] | None:
+        """The different texts; see `Source`."""
+        query = f"SELECT DISTINCT CAST({identifier(column)} AS VARCHAR) FROM ({self._selection([column])}) LIMIT ?"
+        with refusals(self.name, self._curator):
+            found = [row[0] for row in self._database.execute(query, [*self._bound, most + 1]).fetchall()]
+        return None if len(found) > most or None in found else sorted(found)
+
+    def define(self, kind: str, names: Sequence[str]) -> None:
+        """Makes a type; see `Source`."""
+        define(self._database, kind, names)
+
+    @property
+    def unchanged(self) -> Any:
+        """The stamp of the file."""
+        return None if self._place is None else stamp(self._place)
+
+    def _selection(self, uses: Sequence[str]) -> str:
+        """The scan with the columns that are used, under their own names; with none, its rows only."""
+        named = dict.fromkeys(uses)
+        cells = [f"{identifier(self._scanned[column])} AS {identifier(column)}" for column in named] or ["1 AS rows"]
+        return f"SELECT {', '.join(cells)} FROM {self._scan}"
+
+
+def define(database: Any, kind: str, names: Sequence[str]) -> None:
+    """Makes a type whose values are these texts, in their order."""
+    database.register("names", {"name": np.array([*names], dtype=object)})
+    database.execute(f"DROP TYPE IF EXISTS {identifier(kind)}")
+    database.execute(f"CREATE TYPE {identifier(kind)} AS ENUM (SELECT name FROM names)")
+    database.unregister("names")
+
+
+def stamp(place: Path) -> tuple[int, int, int]:
+    """By which a change of a file is noticed."""
+    found = place.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def require_different(names: Sequence[str], name: str) -> None:
+    """Refuses names of columns that DuckDB would mix up, or that are there twice.
+
+    Raises:
+        InputError: two names are the same but for capitals.
+    """
+    if len({one.casefold() for one in names}) < len(names):
+        rule = "the names of columns differ by more than capitals"
+        raise InputError(name, [Fault("two columns of one name", name, "", rule)])
+
+
+@contextmanager
+def opened(table: Any, sheet: str | None = None, curator: bool = False) -> Iterator[Source]:
+    """A table of people, to be read column by column.
+
+    Args:
+        table: the name of a ``.csv``, ``.parquet``, ``.arrow``, ``.feather``, ``.sqlite`` or ``.db`` file; or a pandas
+            or Polars data frame, or an Arrow table.
+        sheet: the table within an SQLite file; it may be left out if there is only one.
+        curator: whether messages may name rows and values.
+
+    Raises:
+        UsageError: the name says no format, or `sheet` is for another one.
+        InputError: the table cannot be read.
+    """
+    from hetdp.spaces.table import formats
+
+    if not isinstance(table, str | Path):
+        with locked(None) as database:
+            yield formats.frame(database, table, curator)
+        return
+    place = Path(table)
+    maker = formats.maker_of(place)
+    if sheet is not None and maker is not formats.sqlite:
+        raise UsageError(f"a table {shown(sheet)} in {place.name}", "only SQLite files hold several tables")
+    _require_file(place)
+    with locked(str(place.absolute())) as database:
+        yield maker(database, place.absolute(), sheet, curator)
+
+
+def _require_file(place: Path) -> None:
+    """The table is read twice, policy first, so it must be a plain file; and DuckDB must not take it for a pattern."""
+    path = str(place.absolute())
+    if any(sign in path for sign in "*?[") or not path.isprintable():
+        rule = "the name of a table is made of characters that print, without *, ? and ["
+        raise UsageError(f"the name {str(place)!r}", rule, "rename the file, or its folder")
+    if not place.is_file():
+        rule = "the table is a plain file: it is read twice, the policy first and then the answers"
+        what = "is no plain file" if place.exists() else "is not there"
+        raise InputError(str(place), [Fault(what, str(place), "", rule)])

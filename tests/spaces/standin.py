@@ -1,0 +1,55 @@
+"""A small population mechanism in plain Python, so that tests of tables depend on nothing but the agreed interface."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+SENTENCE = "If you answer differently, the published answer is yes in at most 62 of 100 runs instead of 38."
+
+
+class Row(NamedTuple):
+    """As in `PopulationMechanism.accuracy_by_margin`."""
+
+    margin: int
+    accuracy: float
+    error: float
+
+
+class StandIn:
+    """Balanced, for counts: the sum of the smallest ε on the way to the threshold, and the crossing."""
+
+    def __init__(self, question: Any, epsilon: Any, values: Any, groups: Any = None, deciding: Any = None) -> None:
+        self.question, self.epsilon, self.values = question, np.asarray(epsilon), values
+        self.size, self.deciding, self.groups = len(self.epsilon), deciding, groups
+        self.seen: list[list[int]] = []
+
+    def design(self, objective: str) -> StandIn:
+        assert objective in ("balanced", "weighted-vote")
+        return self
+
+    def coordinate(self, codes: Any) -> float:
+        assert len(codes) == self.size
+        self.seen.append(np.asarray(codes).tolist())
+        counts = {value: int((codes == at).sum()) for at, value in enumerate(self.values)}
+        yes = bool(self.question.holds({"all": counts}, {"all": self.size}))
+        return 2.0 if yes else -2.0
+
+    def accuracy_by_margin(self) -> list[Row]:
+        ordered = np.sort(self.epsilon)
+        steps = np.concatenate([[0.0], np.cumsum(ordered)])[: min(3, self.size)]
+        errors = [0.5 * math.exp(-min(z + ordered[0], 700.0)) for z in steps.tolist()]
+        return [Row(at + 1, 1.0 - error, error) for at, error in enumerate(errors)]
+
+    def odds(self) -> dict[str, str]:
+        groups = [0] if self.groups is None else np.unique(self.groups).tolist()
+        return dict.fromkeys(map(str, groups), SENTENCE)
+
+
+def population(
+    question: Any, epsilon: Any, values: Any = ("yes", "no"), groups: Any = None, deciding: Any = None
+) -> StandIn:
+    """As `hetdp.spaces.population` is called."""
+    return StandIn(question, epsilon, values, groups, deciding)

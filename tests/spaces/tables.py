@@ -1,0 +1,71 @@
+"""Tables of people in every format, for tests."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+
+Columns = dict[str, list[Any]]
+PEOPLE: Columns = {
+    "id": [1, 2, 3, 4, 5, 6, 7],
+    "county": ["North", "North", "North", "South", "South", "South", "South"],
+    "role": ["pupil", "pupil", "staff", "staff", "pupil", "staff", "guest"],
+    "eps": [0.3, 0.3, 1.0, 1.0, 0.3, 1.0, 2.0],
+    "vote": ["yes", "no", "yes", None, "yes", "maybe", "yes"],
+}
+
+
+def as_csv(columns: Columns, folder: Path) -> Path:
+    """Nothing is written where there is no value."""
+    place = folder / "people.csv"
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    text = "".join(",".join("" if cell is None else _field(str(cell)) for cell in row) + "\n" for row in rows)
+    place.write_bytes(text.encode())
+    return place
+
+
+def _field(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\r\n') else text
+
+
+def as_parquet(columns: Columns, folder: Path) -> Path:
+    pyarrow.parquet.write_table(pa.table(columns), folder / "people.parquet")
+    return folder / "people.parquet"
+
+
+def as_arrow(columns: Columns, folder: Path) -> Path:
+    pyarrow.feather.write_feather(pa.table(columns), str(folder / "people.arrow"), compression="uncompressed")
+    return folder / "people.arrow"
+
+
+def as_sqlite(columns: Columns, folder: Path) -> Path:
+    place = folder / "people.sqlite"
+    place.unlink(missing_ok=True)
+    names = ['"' + name.replace('"', '""') + '"' for name in columns]
+    with closing(sqlite3.connect(place)) as file, file:
+        file.execute(f"CREATE TABLE people ({', '.join(names)})")
+        slots = ", ".join("?" * len(names))
+        file.executemany(f"INSERT INTO people VALUES ({slots})", list(zip(*columns.values(), strict=True)))
+    return place
+
+
+FILES: dict[str, Callable[[Columns, Path], Any]] = {
+    "csv": as_csv,
+    "parquet": as_parquet,
+    "arrow": as_arrow,
+    "sqlite": as_sqlite,
+}
+FORMATS: dict[str, Callable[[Columns, Path], Any]] = FILES | {
+    "pandas": lambda columns, _: pandas.DataFrame(columns),
+    "polars": lambda columns, _: polars.DataFrame(columns),
+    "table": lambda columns, _: pa.table(columns),
+}
