@@ -68,7 +68,8 @@ def arrow(database: Any, place: Path, _: str | None, curator: bool) -> Source:
     except (OSError, ValueError):
         raise InputError(place.name, [Fault("cannot be read", place.name, "", "it is an Arrow file")]) from None
     require_different(names, place.name)
-    database.register("people", rows)
+    with refusals(place.name, curator):
+        database.register("people", rows)
     return Queried(database, "people", place.name, place, curator=curator)
 
 
@@ -110,7 +111,7 @@ class Batches(Source):
                 listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
                 self._sheet = self._chosen([str(row[0]) for row in file.execute(listed)], sheet)
                 described = file.execute(f"SELECT * FROM {identifier(self._sheet)} LIMIT 0").description
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):  # the latter for names
             raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
         names = [str(column[0]) for column in described]
         require_different(names, self.name)
@@ -166,7 +167,7 @@ class Batches(Source):
                     table = np.empty((len(batch), len(names)), dtype=object)
                     table[:] = batch
                     yield {name: table[:, at].copy() for at, name in enumerate(names)}
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):  # the latter for names
             raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
 
     def _computed(self, query: str, parameters: Sequence[Any], batch: Arrays) -> Arrays:
