@@ -26,7 +26,7 @@ TWO_ANSWERS = "a query has two answers: 1 and 2, 0 and 1, False and True, or any
 PINNABLE = "only datasets of the graph can be pinned."
 BOUNDARY = (
     "every dataset with a neighbour of the other answer has a value."
-    " Hint: problem.boundary lists the datasets that need one"
+    " Hint: hetdp.design chooses values where there are none"
 )
 
 
