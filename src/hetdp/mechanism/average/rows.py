@@ -15,19 +15,19 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask
 
 LARGEST = 600.0  # of exponents; what is larger constrains nothing
-Limits = tuple[Floats, Floats]
+Promises = tuple[Floats, Floats]
 
 
-def _without_delta(parameters: tuple[Floats, ...]) -> Limits:
+def _without_delta(parameters: tuple[Floats, ...]) -> Promises:
     return parameters[0], np.zeros_like(parameters[0])
 
 
-def _with_delta(parameters: tuple[Floats, ...]) -> Limits:
+def _with_delta(parameters: tuple[Floats, ...]) -> Promises:
     return parameters[0], parameters[2]
 
 
 # For each notion: ε and δ of an arc u → v, where the probability of either answer at u is ≤ e^ε · that at v + δ.
-LINEAR: dict[str, Callable[[tuple[Floats, ...]], Limits]] = {
+LINEAR: dict[str, Callable[[tuple[Floats, ...]], Promises]] = {
     "pure": _without_delta,
     "directed": _without_delta,
     "approximate": _with_delta,
