@@ -22,6 +22,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "check": "whether the given values can be private together",
     "extend": "the most accurate private mechanism with the given values",
     "design": "the best private mechanism when no values are given, or only some",
+    "make": "a problem file from people, a question and privacy rules",
     "ask": "a table of people and a yes/no question, without a graph",
     "accuracy": "how good mechanisms and baselines are, before anything is spent",
     "verify": "whether a mechanism is private, exactly",

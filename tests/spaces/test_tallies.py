@@ -1,0 +1,152 @@
+"""Tallies: votes that are counted, and nothing is lost."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hetdp
+
+questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
+SIZES = {"A": 3, "B": 2}
+ABSTAIN = ("yes", "no", "abstain")
+CASES: dict[str, tuple[Any, Any, Any]] = {
+    "majority": (("yes", "no"), lambda a, b: questions.majority(), {}),
+    "veto": (("yes", "no"), lambda a, b: questions.count("yes", 3) & questions.all_of(b), {}),
+    "deciding": (("yes", "no"), lambda a, b: questions.count("yes", 2), {"deciding": True}),
+    "within": (("yes", "no"), lambda a, b: questions.majority(), {"within": 2}),
+    "three values": (ABSTAIN, lambda a, b: questions.versus("yes", "no"), {}),
+    "three values, deciding": (
+        ABSTAIN,
+        lambda a, b: questions.share("yes", "2/3", of="respondents", blank="abstain"),
+        {"deciding": True},
+    ),
+    "three values, within": (ABSTAIN, lambda a, b: questions.count("abstain", 2), {"within": 1}),
+    "weighted": (
+        ("yes", "no"),
+        lambda a, b: questions.weighted_sum(dict.fromkeys(a, 1) | dict.fromkeys(b, 2.5), at_least=4),
+        {},
+    ),
+}
+
+
+def both(case: str) -> tuple[hetdp.Problem, hetdp.Problem, np.ndarray]:
+    """Tallies, votes, and for each vote its tally."""
+    values, question, special = CASES[case]
+    members = {group: [f"{group}{at}" for at in range(size)] for group, size in SIZES.items()}
+    people = [one for several in members.values() for one in several]
+
+    def promised(a: list[str], b: list[str]) -> hetdp.privacy.Privacy:
+        rules = [privacy.Rule(0.75, a), privacy.Rule(0.5, b)]
+        if "deciding" in special:
+            rules += [privacy.Rule(0.3, b, when="deciding"), privacy.Rule(0.1, a, when="deciding")]
+        if "within" in special:
+            rules += [privacy.Rule(0.2, a, when=privacy.within(special["within"]))]
+        return privacy.Privacy(rules)
+
+    folded = spaces.tallies(SIZES, question(["A"], ["B"]), promised(["A"], ["B"]), values)
+    votes = spaces.votes(people, question(*members.values()), promised(*members.values()), values)
+    at = [folded.graph.index(tally_of(label, values)) for label in votes.labels.names]
+    return folded, votes, np.array(at)
+
+
+def tally_of(label: tuple[str, ...], values: tuple[str, ...]) -> tuple[object, ...]:
+    parts = label[:3], label[3:]
+    counts = [tuple(part.count(value) for value in values) for part in parts]
+    return tuple(one[0] if len(values) == 2 else one for one in counts)
+
+
+@pytest.mark.parametrize("objective", ["fair", "balanced"])
+@pytest.mark.parametrize("case", CASES)
+def test_tallies_are_votes_folded(case, objective):
+    folded, votes, at = both(case)
+    assert votes.answers.tolist() == folded.answers[at].tolist()
+    ours, theirs = hetdp.design(folded, objective), hetdp.design(votes, objective)
+    np.testing.assert_allclose(theirs.coordinates, ours.coordinates[at], rtol=0, atol=1e-11)
+    assert ours.certificate is not None
+    assert ours.certificate.optimal
+    assert folded.weights is not None
+    np.testing.assert_allclose(folded.weights, np.bincount(at) / len(at), rtol=1e-14)
+
+
+def test_21_voters_in_three_groups():
+    problem = spaces.tallies({"a": 11, "b": 8, "c": 2}, questions.majority(), {"a": 0.1, "b": 0.5, "c": 1})
+    found = hetdp.design(problem)
+    assert problem.graph.size == 12 * 9 * 3
+    assert np.sum((1 - found.errors) * problem.weights) == pytest.approx(0.581, abs=5e-4)
+    average = hetdp.design(problem, "average")
+    assert np.sum((1 - average.errors) * problem.weights) == pytest.approx(0.673, abs=5e-4)
+
+
+def test_the_security_council_has_66_tallies():
+    question = questions.count("yes", at_least=9) & questions.all_of("permanent")
+    problem = spaces.tallies({"permanent": 5, "elected": 10}, question, {"permanent": 0.5, "elected": 1})
+    assert [label for label, answer in zip(problem.labels.names, problem.answers, strict=True) if answer == 1] == [
+        (5, elected) for elected in range(4, 11)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prior", "chances"),
+    [
+        (None, {"A": (1, 1, 1), "B": (1, 1, 1)}),
+        ({"yes": "1/2", "no": 0.3, "abstain": "20%"}, {"A": (5, 3, 2), "B": (5, 3, 2)}),
+        (
+            {"A": {"yes": 1, "no": 0, "abstain": 0}, "B": {"yes": 0.25, "no": 0.25, "abstain": 0.5}},
+            {"A": (1, 0, 0), "B": (1, 1, 2)},
+        ),
+    ],
+)
+def test_a_prior_is_that_of_independent_people(prior, chances):
+    problem = spaces.tallies(SIZES, questions.versus("yes", "no"), 1, ABSTAIN, prior)
+    expected: Counter[object] = Counter()
+    for label in product(ABSTAIN, repeat=5):
+        weights = [chances["A" if who < 3 else "B"] for who in range(5)]
+        one = [Fraction(w[ABSTAIN.index(v)], sum(w)) for w, v in zip(weights, label, strict=True)]
+        expected[tally_of(label, ABSTAIN)] += math.prod(one)
+    assert problem.weights is not None
+    np.testing.assert_allclose(problem.weights, [float(expected[label]) for label in problem.labels.names], rtol=1e-13)
+
+
+def test_a_large_group_has_a_prior_that_adds_up():
+    problem = spaces.tallies({"all": 10_000}, questions.majority(), 0.01)
+    assert problem.weights is not None
+    assert math.fsum(problem.weights) == pytest.approx(1.0, rel=1e-13)
+    exact = math.comb(10_000, 4_990) / 2**10_000
+    assert problem.weights[4_990] == pytest.approx(exact, rel=1e-9)
+
+
+def test_uniform_over_tallies_needs_no_weights():
+    assert spaces.tallies({"all": 4}, questions.majority(), 1, prior="uniform").weights is None
+
+
+def test_a_group_may_be_empty():
+    problem = spaces.tallies({"all": 3, "guests": 0}, questions.majority(), 1)
+    assert problem.labels.names[3] == (3, 0)
+    assert hetdp.design(problem)[3, 0] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("groups", "options", "words"),
+    [
+        ({}, {}, "name → how many people"),
+        (["A"], {}, "name → how many people"),
+        ({"A": -1}, {}, "the size of 'A' is -1"),
+        ({"A": 1.5}, {}, "whole number"),
+        ({"A": 100_000, "B": 100_000}, {}, "200,000 people make 10,000,200,001 datasets"),
+        ({"A": 2}, {"prior": "even"}, "the prior is 'even'"),
+        ({"A": 2}, {"prior": {"yes": 1}}, "unknown value with a probability 'no'"),
+        ({"A": 2}, {"prior": {"yes": 0.5, "no": 0.6}}, "add up to 1"),
+        ({"A": 2}, {"prior": {"yes": 1.5, "no": -0.5}}, "add up to 1"),
+        ({"A": 2}, {"prior": {"B": {"yes": 1, "no": 0}}}, "unknown group 'B'"),
+    ],
+)
+def test_what_does_not_fit_is_refused(groups, options, words):
+    with pytest.raises(hetdp.UsageError, match=words):
+        spaces.tallies(groups, questions.majority(), 1, **options)
