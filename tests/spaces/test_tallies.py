@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import hetdp
+from hetdp.problem.grid import floored
+from tests.spaces.questions_to_ask import NESTED, VALUES, stacked, tables
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
 SIZES = {"A": 3, "B": 2}
+TABLES = tables()
 ABSTAIN = ("yes", "no", "abstain")
 CASES: dict[str, tuple[Any, Any, Any]] = {
     "majority": (("yes", "no"), lambda a, b: questions.majority(), {}),
@@ -150,3 +155,59 @@ def test_a_group_may_be_empty():
 def test_what_does_not_fit_is_refused(groups, options, words):
     with pytest.raises(hetdp.UsageError, match=words):
         spaces.tallies(groups, questions.majority(), 1, **options)
+
+
+WHENS = st.one_of(
+    st.sampled_from([None, "deciding", privacy.answer(1), privacy.answer(2)]), st.integers(1, 4).map(privacy.within)
+)
+A_RULE = st.builds(
+    privacy.Rule,
+    st.sampled_from(["0", "0.1", "0.3", "0.7", "1.5", "inf"]),
+    st.sampled_from([None, "A", "B", ["A", "B"]]),
+    st.sampled_from([None, "yes", "blank", ["yes", "no"], ["no", "blank"]]),
+    WHENS,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(question=NESTED, rules=st.lists(A_RULE, max_size=4))
+def test_any_question_under_any_rules_has_the_edges_of_the_definitions(question, rules):
+    promised = privacy.Privacy([privacy.Rule(2), *rules])
+    problem = spaces.tallies(SIZES, question, promised, VALUES)
+    labels, answers = list(problem.labels.names), problem.answers.tolist()
+    holds = np.broadcast_to(question.holds(stacked(TABLES), SIZES), len(TABLES)).tolist()
+    known = {tuple(tuple(one.values()) for one in table.values()): at for at, table in enumerate(TABLES)}
+    assert answers == [1 if holds[known[label]] else 2 for label in labels]
+    steps = _steps(labels)
+    apart = np.array(answers)[:, None] != np.array(answers)[None]
+    margins = np.where(apart, steps, 99).min(axis=1)
+    expected = {}
+    for u, v in zip(*np.nonzero(np.triu(steps == 1)), strict=True):
+        at = next(at for at in (0, 1) if labels[u][at] != labels[v][at])
+        change = {VALUES[k] for k in range(3) if labels[u][at][k] != labels[v][at][k]}
+        situation = (apart[u, v], min(margins[u], margins[v]), {answers[u], answers[v]})
+        fitting = [rule.epsilon for rule in promised.rules if _applies(rule, "AB"[at], change, *situation)]
+        if min(fitting) < math.inf:
+            expected[int(u), int(v)] = floored(min(fitting))
+    found = {}
+    for source, target, (epsilon,) in problem.graph.edge_blocks():
+        found |= {
+            (u, v): e for u, v, e in zip(source.tolist(), target.tolist(), epsilon.tolist(), strict=True) if u < v
+        }
+    assert found == expected
+
+
+def _steps(labels: list[Any]) -> np.ndarray:
+    """How many people must change to make one tally of another."""
+    counts = np.array(labels)
+    return np.abs(counts[:, None] - counts[None]).sum(axis=(2, 3)) // 2
+
+
+def _applies(rule: Any, group: str, change: set[str], deciding: bool, margin: int, sides: set[int]) -> bool:
+    """Whether a rule speaks of a change, by its words."""
+    if not (group in (rule.groups or "AB") and set(rule.change or ()) <= change):
+        return False
+    if rule.when is None:
+        return True
+    meant = {"deciding": deciding, "within": margin <= rule.when.number, "answer": rule.when.number in sides}
+    return bool(meant[rule.when.kind])

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 VOTES, TALLIES = SPACES = ("votes", "tallies")
 EXAMPLES = """
-hetdp make votes --people Ann,Bob,Cyd --majority --epsilon 1 --deciding-epsilon Ann=0.2 -o poll.json
+hetdp make votes --people Ann,Bob,Cyd --majority --epsilon 1 --deciding-epsilon Ann=0.2 -o voters.json
 hetdp make votes --people 5 --count yes --at-least 60% --epsilon 0.5 -o five.json
-hetdp make tallies --group pupils=20 --group staff=5 --values ill,well --count ill --at-least 3 \\
-    --epsilon pupils=0.3,staff=1 -o school.json
+hetdp make tallies --group pupils=20,staff=5 --count yes --at-least 3 --epsilon pupils=0.3,staff=1 -o school.json
 """
 ABOUT = """
 Votes have a dataset for all that people may answer together, labelled such as "yes,no,yes"; tallies one for each way
@@ -29,7 +28,7 @@ Neighbours differ in one person's value; the class of an edge is the person, or 
 SPACE = click.Argument(["space"], type=click.Choice(SPACES), metavar="votes|tallies")
 OPTIONS = [
     click.Option(["--people"], metavar="N|NAME,…", help="For votes: how many people, or their names."),
-    click.Option(["--group"], metavar="NAME=SIZE", multiple=True, help="For tallies: a group; several may be given."),
+    click.Option(["--group"], metavar="NAME=SIZE,…", multiple=True, help="For tallies: the groups."),
     click.Option(["--values"], metavar="VALUE,…", default="yes,no", show_default=True, help="What a person may have."),
     click.Option(["--count"], metavar="VALUE", help="The value that is counted; with --majority by default yes."),
     click.Option(["--at-least"], metavar="K|SHARE", help="The answer is yes if so many have it: 3, or 50% or 2/3."),
