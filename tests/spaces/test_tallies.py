@@ -89,6 +89,12 @@ def test_21_voters_in_three_groups():
     assert np.sum((1 - average.errors) * problem.weights) == pytest.approx(0.673, abs=5e-4)
 
 
+@pytest.mark.parametrize(("needed", "yes", "right"), [(50, 49, 0.62), (67, 57, 0.996)])
+def test_two_votes_of_the_senate(needed, yes, right):
+    problem = spaces.tallies({"members": 100}, questions.count("yes", needed), 0.5)
+    assert 1 - hetdp.design(problem)[(yes,)] == pytest.approx(right, abs=5e-3)
+
+
 def test_the_security_council_has_66_tallies():
     question = questions.count("yes", at_least=9) & questions.all_of("permanent")
     problem = spaces.tallies({"permanent": 5, "elected": 10}, question, {"permanent": 0.5, "elected": 1})

@@ -29,6 +29,16 @@ def test_votes_are_the_graph_of_the_definitions(kind, rule):
     assert ours.weights is None
 
 
+@pytest.mark.parametrize(("people", "values"), [(6, ("yes", "no")), (4, ("a", "yes", "b", "no"))])
+@pytest.mark.parametrize("rule", ["one", "deciding", "within", "by answer", "by change"])
+def test_any_number_of_people_and_values(people, values, rule):
+    given, promised = RULES[rule]
+    ours = spaces.votes(people, questions.count("yes", 1 + people // 2), given, values)
+    answers, edges = by_hand(people, values, lambda table: table.count("yes") > people // 2, promised)
+    assert dict(zip(ours.labels.names, ours.answers.tolist(), strict=True)) == answers
+    assert edges_of(ours) == edges
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_values_on_both_sides_of_a_half_are_extended_to_the_same_bits(seed):
     rng = np.random.default_rng(seed)
@@ -72,6 +82,7 @@ def test_what_is_told_of_the_problem():
     told = [str(one) for one in hetdp.odds(problem, hetdp.design(problem)).values()]
     assert told[0].startswith("If Ann answers differently, the published answer is yes in at most")
     assert problem.graph.parameters_between(0, 1) == {"epsilon": 1.0}
+    assert spaces.votes(2, questions.majority(), 1).about["change"] == "person {class} answers differently"
 
 
 def test_epsilon_is_kept_as_written_and_used_on_the_grid():

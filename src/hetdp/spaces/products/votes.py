@@ -49,10 +49,11 @@ def votes(
     >>> round(mechanism["yes", "yes", "no"], 3), round(mechanism["yes", "yes", "yes"], 3)
     (0.55, 0.834)
     """
-    known = values_of(values)
+    known, change = values_of(values), CHANGE
     if isinstance(people, Integral):
+        change = f"person {change}"
         require_few([int(people)], len(known), False, MOST_DATASETS, MOST_RULE, FEWER)
-    return problem_of(dict.fromkeys(_named(people), 1), Axis.person, question, privacy, known, CHANGE)
+    return problem_of(dict.fromkeys(_named(people), 1), Axis.person, question, privacy, known, change)
 
 
 def _named(people: Any) -> tuple[str, ...]:
