@@ -30,7 +30,8 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
     ),
     (
         "People instead of edges",
-        "What is asked about people, and what they are promised, as data; and any number of people in closed form.",
+        "What is asked about people, and what they are promised, as data; problems made from them, and any number of"
+        " people in closed form. [People instead of edges](../how-to/people.md).",
         ("questions", "privacy", "spaces"),
     ),
     (
@@ -156,6 +157,8 @@ ARGUMENTS = {
     "DATASET...": "one or more labels: text as it is, anything else as JSON. After `--` they may begin with `-`",
     "TABLE": "a `.csv`, `.parquet`, `.arrow` or `.sqlite` file with one row for each person;"
     " see [ask a table of people](../how-to/ask.md)",
+    "votes|tallies": "a dataset for all that people may answer together, or for each way to count groups;"
+    " see [people instead of edges](../how-to/people.md)",
     "bash|zsh|fish": "which shell the script is for; see [shell completion](../how-to/shell-completion.md)",
 }
 

@@ -137,10 +137,11 @@ def _approved(path: str | None, table: str) -> Plan | None:
 
 def _wish(given: dict[str, Any], approved: Plan | None) -> Wish:
     """What is asked for: by options, or by the plan if there are none."""
+    from hetdp.cli.pairs import pairs
     from hetdp.errors import UsageError
     from hetdp.spaces.table.wish import wish
 
-    given["epsilon_by"] = given["epsilon_by"] or None
+    given["epsilon_by"] = by = given["epsilon_by"] or None
     if approved is not None and all(value is None for value in given.values()):
         return approved.wish
     if given["count"] is None:
@@ -151,35 +152,13 @@ def _wish(given: dict[str, Any], approved: Plan | None) -> Wish:
         more_than=given["more_than"],
         of=given["of"] or "all",
         epsilon=given["epsilon"],
-        by_group=_by_group(given["epsilon_by"]),
+        by_group=None if by is None else pairs("--epsilon-by", by, "GROUP=ε", "each group has one ε"),
         deciding=given["deciding_epsilon"],
         person=given["person"],
         group=given["group"],
         area=given["by"],
         objective=given["design"] or "balanced",
     )
-
-
-def _by_group(given: tuple[str, ...] | None) -> dict[str, Any] | None:
-    """Group → ε: from GROUP=ε, several of them with commas between, or from a JSON object."""
-    from hetdp.errors import UsageError, shown
-    from hetdp.spaces.documents import parsed_json
-
-    if given is None:
-        return None
-    pairs: list[tuple[str, Any]] = []
-    for words in given:
-        if words.lstrip().startswith("{"):
-            pairs += parsed_json(words, "--epsilon-by").items()
-            continue
-        for part in words.split(","):
-            name, equals, epsilon = part.rpartition("=")
-            if not equals:
-                raise UsageError(f"--epsilon-by {shown(part)}", "it is GROUP=ε, with commas between several")
-            pairs.append((name.strip(), epsilon.strip()))
-    if len(dict(pairs)) < len(pairs):
-        raise UsageError("--epsilon-by names a group twice", "each group has one ε")
-    return dict(pairs)
 
 
 def _keep(voice: Voice, prepared: Prepared, approved: Plan | None, path: str | None) -> None:

@@ -22,6 +22,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "check": "whether the given values can be private together",
     "extend": "the most accurate private mechanism with the given values",
     "design": "the best private mechanism when no values are given, or only some",
+    "make": "a problem file from people, a question and privacy rules",
     "ask": "a table of people and a yes/no question, without a graph",
     "accuracy": "how good mechanisms and baselines are, before anything is spent",
     "verify": "whether a mechanism is private, exactly",
@@ -41,6 +42,7 @@ hetdp design poll.json                      the same when no values are given
 hetdp accuracy poll.json                    how good is it, and how good is anything else?
 hetdp verify poll.json mechanism.csv        prove a mechanism again, or refute it
 hetdp explain poll.json 111                 why is this dataset not answered better?
+hetdp make votes --people 5 --majority --epsilon 1 -o five.json    a problem file, made from people
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --dry-run
 
 The most accurate private yes/no answer, when pairs of neighbouring datasets need different privacy. PROBLEM is a JSON

@@ -201,6 +201,12 @@ def failure(given: Failure) -> Shape:
     }
 
 
+def made(problem: Problem, space: str, output: str) -> Shape:
+    """What `make` wrote to a file."""
+    words = {"question": problem.about["title"], "privacy": problem.about["privacy"]}
+    return document("make", output=output, space=space, counts=counts(problem), **words)
+
+
 def ask(prepared: Prepared, plan: str | None, seed: int | None, answers: list[str] | None) -> Shape:
     """What a table's people are promised; with simulated answers, which say so themselves."""
     found = document("ask", released=False, **({} if plan is None else {"plan_file": plan}))

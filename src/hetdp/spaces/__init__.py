@@ -1,5 +1,8 @@
 """Problems made from people instead of edges: what is asked (questions), what is promised (privacy), and of whom.
 
+`votes` and `tallies` are problems like any other, with datasets made from people: all that they may answer together, or
+how many of each group have each value. Their edges are computed, never stored.
+
 A `population` is any number of people with one ε each and a question that is a threshold of a sum over people. Its
 mechanisms are closed formulas: nothing is searched, and no graph is made.
 """
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from hetdp.spaces.populations.odds import PopulationOdds
     from hetdp.spaces.populations.population import Population, population
     from hetdp.spaces.populations.theorem import Theorem
+    from hetdp.spaces.products.tallies import tallies
+    from hetdp.spaces.products.votes import votes
 
 _HOME = {
     "Population": "hetdp.spaces.populations.population",
@@ -22,9 +27,11 @@ _HOME = {
     "PopulationOdds": "hetdp.spaces.populations.odds",
     "Theorem": "hetdp.spaces.populations.theorem",
     "population": "hetdp.spaces.populations.population",
+    "tallies": "hetdp.spaces.products.tallies",
+    "votes": "hetdp.spaces.products.votes",
 }
 
-__all__ = ["Population", "PopulationMechanism", "PopulationOdds", "Theorem", "population"]
+__all__ = ["Population", "PopulationMechanism", "PopulationOdds", "Theorem", "population", "tallies", "votes"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,189 @@
+"""`hetdp make`: an ordinary problem file from people, a question and privacy rules, to look inside."""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.options import PATH, SPEAKING, Verb
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from hetdp.cli.voice import Voice
+    from hetdp.problem.problem import Problem
+
+VOTES, TALLIES = SPACES = ("votes", "tallies")
+EXAMPLES = """
+hetdp make votes --people Ann,Bob,Cyd --majority --epsilon 1 --deciding-epsilon Ann=0.2 -o voters.json
+hetdp make votes --people 5 --count yes --at-least 60% --epsilon 0.5 -o five.json
+hetdp make tallies --group pupils=20,staff=5 --count yes --at-least 3 --epsilon pupils=0.3,staff=1 -o school.json
+"""
+ABOUT = """
+Votes have a dataset for all that people may answer together, labelled such as "yes,no,yes"; tallies one for each way
+to count groups, such as "3,1": how many have the first value. With more than two values, "2/1/0" are the counts of all.
+Neighbours differ in one person's value; the class of an edge is the person, or the group. Answer 1 is yes.
+"""
+SPACE = click.Argument(["space"], type=click.Choice(SPACES), metavar="votes|tallies")
+OPTIONS = [
+    click.Option(["--people"], metavar="N|NAME,…", help="For votes: how many people, or their names."),
+    click.Option(["--group"], metavar="NAME=SIZE,…", multiple=True, help="For tallies: the groups."),
+    click.Option(["--values"], metavar="VALUE,…", default="yes,no", show_default=True, help="What a person may have."),
+    click.Option(["--count"], metavar="VALUE", help="The value that is counted; with --majority by default yes."),
+    click.Option(["--at-least"], metavar="K|SHARE", help="The answer is yes if so many have it: 3, or 50% or 2/3."),
+    click.Option(["--majority"], is_flag=True, help="The answer is yes if more than half have it."),
+    click.Option(["--question"], type=PATH, metavar="FILE", help="Any other question, as a .json or .toml file."),
+    click.Option(["--epsilon"], metavar="ε|NAME=ε,…", help="ε for everybody; or for each person, or group."),
+    click.Option(["--deciding-epsilon"], metavar="ε|NAME=ε,…", help="The same where the answer depends on one person."),
+    click.Option(["--rules"], type=PATH, metavar="FILE", help="Any other privacy rules, as a .json or .toml file."),
+    click.Option(
+        ["--prior"],
+        metavar="uniform|VALUE=p,…",
+        help="For tallies: how probable they are. Default: everybody has each value with the same probability.",
+    ),
+    click.Option(
+        ["-o", "--output"],
+        type=PATH,
+        metavar="FILE",
+        help="Write the problem to a .json file or a folder of tables; - is JSON on standard output.",
+    ),
+]
+
+
+def make(
+    voice: Voice,
+    space: str,
+    people: str | None,
+    group: tuple[str, ...],
+    values: str,
+    prior: str | None,
+    output: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Writes a problem made from people."""
+    from hetdp.cli import shapes
+    from hetdp.cli.reading import STANDARD
+    from hetdp.cli.writing import require_place, write
+    from hetdp.errors import UsageError, counted
+    from hetdp.spaces.products.written import with_edges
+
+    if output is None:
+        raise UsageError("no place for the problem", "-o names a .json file or a folder", "-o - is standard output")
+    require_place("-o", output, as_json, (".json", ""), (given["question"], given["rules"]))
+    made = with_edges(_made(space, people, group, [value.strip() for value in values.split(",")], prior, given))
+    write(voice, made, output)
+    if as_json:
+        voice.emit_document(shapes.made(made, space, output))
+        return
+    size = f"{counted(made.graph.size, 'dataset')}, {counted(made.graph.edge_count, 'edge')}"
+    privacy = made.about["privacy"].replace("\n", "\n         ")
+    lines = [f"question: {made.about['title']}", f"privacy: {privacy}", size]
+    if output == STANDARD:
+        voice.say("\n".join(lines))
+    else:
+        voice.emit(lines)
+
+
+def _made(
+    space: str, people: str | None, group: tuple[str, ...], values: list[str], prior: str | None, given: dict[str, Any]
+) -> Problem:
+    """The problem, after a look at its size."""
+    from hetdp.cli.pairs import pairs
+    from hetdp.errors import UsageError
+    from hetdp.spaces.exact import whole
+    from hetdp.spaces.products.building import require_few, values_of
+    from hetdp.spaces.products.tallies import tallies
+    from hetdp.spaces.products.votes import votes
+    from hetdp.spaces.products.written import INSTEAD, MOST_WRITTEN, WRITTEN_RULE
+
+    is_votes, known = space == VOTES, values_of(values)
+    wrong = [name for name, one in (("--group", group), ("--prior", prior)) if one] if is_votes else []
+    wrong = wrong if is_votes else ["--people"] * (people is not None)
+    if wrong or not (people if is_votes else group):
+        rule = "votes are made of --people" if is_votes else "tallies are made of --group, with --prior if wanted"
+        raise UsageError(f"{wrong[0]} for {space}" if wrong else f"{space} of nobody", rule)
+    asked, promised = _question(**given), _privacy(**given)
+    limits = (MOST_WRITTEN, WRITTEN_RULE, INSTEAD)
+    if people is not None:
+        listed = [name.strip() for name in people.split(",")]
+        number = whole(people, "the number of people", 1) if people.strip().isdecimal() else None
+        require_few([len(listed) if number is None else number], len(known), False, *limits)
+        return votes(listed if number is None else number, asked, promised, known)
+    sizes = pairs("--group", group, "NAME=SIZE", "each group has one size")
+    sizes = {name: whole(size, f"the size of {name!r}", 0) for name, size in sizes.items()}
+    require_few(list(sizes.values()), len(known), True, *limits)
+    chances = prior if prior in (None, "uniform") else pairs("--prior", [prior], "VALUE=p", "each value has one")
+    return tallies(sizes, asked, promised, known, chances)
+
+
+def _question(count: str | None, at_least: str | None, majority: bool, question: str | None, **_: Any) -> Any:
+    """What is asked, in one of three ways."""
+    from hetdp import questions
+    from hetdp.errors import UsageError
+
+    ways = {"--at-least": at_least is not None, "--majority": majority, "--question": question is not None}
+    found = [way for way, is_there in ways.items() if is_there]
+    if len(found) != 1 or (question is not None and count is not None):
+        what = (
+            f"{' beside '.join(found) if len(found) > 1 else '--count beside --question'}" if found else "no question"
+        )
+        rule = "a question is --count with --at-least, or --majority, or --question"
+        raise UsageError(what, rule, "" if found else "--count yes --at-least 3")
+    if question is not None:
+        return _read(question, questions)
+    if majority:
+        return questions.majority(count or "yes")
+    if count is None:
+        raise UsageError("--at-least without --count", "a value is counted", "--count yes")
+    is_share = bool(set("%/.") & set(str(at_least)))
+    return questions.share(count, str(at_least)) if is_share else questions.count(count, at_least)  # type: ignore[arg-type]
+
+
+def _privacy(epsilon: str | None, deciding_epsilon: str | None, rules: str | None, **_: Any) -> Any:
+    """What is promised."""
+    from hetdp import privacy
+    from hetdp.cli.pairs import pairs
+    from hetdp.errors import UsageError
+
+    if (epsilon is None) == (rules is None) or (rules is not None and deciding_epsilon is not None):
+        what = "no ε" if epsilon is rules is None else "ε beside --rules"
+        raise UsageError(what, "privacy is --epsilon, with --deciding-epsilon if wanted; or --rules")
+    if rules is not None:
+        return _read(rules, privacy)
+
+    def by_name(option: str, given: str | None) -> Any:
+        if given is None or not set("={") & set(given):
+            return given
+        return pairs(option, [given], "NAME=ε", "each name has one ε")
+
+    return privacy.rules(by_name("--epsilon", epsilon), deciding=by_name("--deciding-epsilon", deciding_epsilon))
+
+
+def _read(path: str, kind: Any) -> Any:
+    """A question, or privacy rules, from a file."""
+    from pathlib import Path
+
+    from hetdp.errors import UsageError
+
+    readers = {".json": kind.from_json, ".toml": kind.from_toml}
+    place = Path(path)
+    if place.suffix.lower() not in readers:
+        raise UsageError(f"no format is known for {path!r}", "the name of the file ends in .json or .toml")
+    try:
+        text = place.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as refusal:
+        reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
+        raise UsageError(f"{path!r} cannot be read: {reason}", "it is a .json or .toml file") from None
+    return readers[place.suffix.lower()](text)
+
+
+command = Verb(
+    "make",
+    make,
+    EXAMPLES,
+    ABOUT,
+    [SPACE, *OPTIONS, *SPEAKING],
+    stages=("working", "writing"),
+)

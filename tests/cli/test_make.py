@@ -1,0 +1,156 @@
+"""`hetdp make`: people, a question and rules become an ordinary problem file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hetdp as library
+
+VOTERS = ("make", "votes", "--people", "Ann,Bob,Cyd", "--majority", "--epsilon", "1", "--deciding-epsilon", "Ann=0.2")
+SCHOOL = ("make", "tallies", "--group", "pupils=4", "--group", "staff=2", "--values", "ill,well", "--count", "ill")
+
+
+def test_votes_become_a_file_that_other_verbs_read(hetdp):
+    said = hetdp(*VOTERS, "-o", "voters.json")
+    assert said == (
+        0,
+        "question: more than half of all rows say yes; exactly half counts as no; blank rows count as not yes\n"
+        "privacy: Ann: 0.2 when deciding, else 1\n         everybody else: 1\n8 datasets, 12 edges\n",
+        "wrote voters.json\n",
+    )
+    problem, _ = library.read_problem("voters.json")
+    assert problem.graph.index("yes,no,yes") == 2
+    edges = json.loads(Path("voters.json").read_text())["edges"]
+    strict = {(edge["source"], edge["target"]) for edge in edges if edge["class"] == "Ann" and edge["epsilon"] == 0.2}
+    assert strict == {("yes,yes,no", "no,yes,no"), ("yes,no,yes", "no,no,yes")}
+    assert {edge["epsilon"] for edge in edges} == {0.2, 1}
+    rules = library.privacy.rules(1, deciding={"Ann": 0.2})
+    ours = library.design(library.spaces.votes(["Ann", "Bob", "Cyd"], library.questions.majority(), rules))
+    np.testing.assert_allclose(library.design(problem).coordinates, ours.coordinates, atol=1e-11)
+    assert hetdp("design", "voters.json", "-q").code == 0
+
+
+def test_tallies_become_tables_with_their_weights(hetdp):
+    options = ("--at-least", "2", "--epsilon", "pupils=0.3,staff=1")
+    assert hetdp(*SCHOOL, *options, "-o", "school").code == 0
+    problem, _ = library.read_problem("school")
+    assert problem.graph.datasets[:4] == ("0,0", "0,1", "0,2", "1,0")
+    assert problem.weights is not None
+    assert problem.weights[4] == pytest.approx(4 * 2 / 2**6)
+    assert set(problem.graph.edge_classes() or ()) == {"pupils", "staff"}
+    hetdp(*SCHOOL, *options, "--prior", "ill=0.1,well=0.9", "-o", "rare.json")
+    rare = library.read_problem("rare.json").problem
+    assert rare.weights is not None
+    assert rare.weights[0] == pytest.approx(0.9**6)
+    hetdp(*SCHOOL, *options, "--prior", "uniform", "-o", "uniform.json")
+    assert library.read_problem("uniform.json").problem.weights is None
+
+
+def test_three_values_are_counted_in_one_label(hetdp):
+    options = ("--values", "yes,no,abstain", "--majority", "--epsilon", "0.5", "-o", "-")
+    said = hetdp("make", "tallies", "--group", "all=2", *options)
+    assert [row["dataset"] for row in said.document["datasets"]] == [
+        "0/0/2",
+        "0/1/1",
+        "0/2/0",
+        "1/0/1",
+        "1/1/0",
+        "2/0/0",
+    ]
+    assert said.err.endswith("6 datasets, 9 edges\n")
+
+
+def test_a_question_and_rules_may_come_from_files(hetdp):
+    question = library.questions.count("yes", 2) & library.questions.all_of("Ann")
+    Path("question.json").write_text(json.dumps(question.document()))
+    Path("rules.toml").write_text(
+        'schema_version = 1\nkind = "privacy"\nrules = [{epsilon = 1}, {epsilon = 0.3, when = {within = 1}}]\n'
+    )
+    people = ("make", "votes", "--people", "Ann,Bob,Cyd")
+    said = hetdp(*people, "--question", "question.json", "--rules", "rules.toml", "-o", "made.json", "--json")
+    assert said.document == {
+        "schema_version": 1,
+        "verb": "make",
+        "output": "made.json",
+        "space": "votes",
+        "counts": {"datasets": 8, "edges": 12},
+        "question": str(question),
+        "privacy": "everybody: 0.3 within 1 of the threshold, else 1",
+    }
+
+
+def test_a_share_is_told_from_a_number(hetdp):
+    people = ("make", "votes", "--people", "4", "--epsilon", "1", "-o", "four.json", "--count", "no")
+    assert "at least half of all rows say no" in hetdp(*people, "--at-least", "50%").out
+    assert "at least 2 rows say no" in hetdp(*people, "--at-least", "2").out
+    assert "more than half of all rows say no" in hetdp(*people, "--majority").out
+
+
+def test_where_nothing_is_promised_there_is_no_edge(hetdp):
+    said = hetdp("make", "votes", "--people", "2", "--majority", "--epsilon", "inf", "-o", "free.json")
+    assert said.out.endswith("4 datasets, 0 edges\n")
+    assert library.read_problem("free.json").problem.graph.edge_count == 0
+
+
+MADE = ("-o", "made.json")
+FEW = ("make", "votes", "--people", "3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (VOTERS, "no place for the problem"),
+        ((*VOTERS, "-o", "made.csv"), "no format is known for 'made.csv'"),
+        (("make", "votes", "--majority", "--epsilon", "1", *MADE), "votes of nobody"),
+        (("make", "tallies", "--majority", "--epsilon", "1", *MADE), "tallies of nobody"),
+        ((*VOTERS, "--group", "a=3", *MADE), "--group for votes"),
+        ((*VOTERS, "--prior", "uniform", *MADE), "--prior for votes"),
+        ((*SCHOOL, "--people", "3", "--at-least", "2", "--epsilon", "1", *MADE), "--people for tallies"),
+        ((*SCHOOL, "--group", "b", "--at-least", "2", "--epsilon", "1", *MADE), "NAME=SIZE"),
+        ((*SCHOOL, "--group", "b=x", "--at-least", "2", "--epsilon", "1", *MADE), "the size of 'b' is 'x'"),
+        ((*SCHOOL, "--group", "staff=1", "--at-least", "2", "--epsilon", "1", *MADE), "--group has a name twice"),
+        ((*SCHOOL, "--at-least", "2", "--epsilon", "1", "--prior", "ill", *MADE), "VALUE=p"),
+        ((*FEW, "--epsilon", "1", *MADE), "no question"),
+        ((*FEW, "--at-least", "1", "--epsilon", "1", *MADE), "--at-least without --count"),
+        ((*VOTERS, "--count", "yes", "--at-least", "1", *MADE), "--at-least beside --majority"),
+        ((*FEW, "--question", "q.json", "--count", "yes", "--epsilon", "1", *MADE), "--count beside --question"),
+        ((*FEW, "--question", "nowhere.json", "--epsilon", "1", *MADE), "'nowhere.json' cannot be read: No such file"),
+        ((*FEW, "--question", "poll.txt", "--epsilon", "1", *MADE), "ends in .json or .toml"),
+        ((*FEW, "--majority", *MADE), "no ε"),
+        ((*VOTERS, "--rules", "r.json", *MADE), "ε beside --rules"),
+        ((*FEW, "--majority", "--epsilon", "x", *MADE), "ε is 'x'"),
+        ((*FEW, "--majority", "--epsilon", "1=1,2", *MADE), "NAME=ε"),
+        ((*FEW, "--majority", "--epsilon", "1", "--values", "yes", *MADE), "two values or more"),
+        (
+            ("make", "votes", "--people", "17", "--majority", "--epsilon", "1", *MADE),
+            "17 people make 131,072 datasets; at most 65,536 datasets are written to a file."
+            " Hint: hetdp.spaces in Python stores no edges",
+        ),
+        (("make", "votes", "--people", "9" * 50, "--majority", "--epsilon", "1", *MADE), "people make about 10^"),
+        (
+            ("make", "tallies", "--group", "a=999", "--group", "b=999", "--majority", "--epsilon", "1", *MADE),
+            "1,998 people make 1,000,000 datasets",
+        ),
+    ],
+)
+def test_wrong_usage_is_refused(hetdp, arguments, words):
+    said = hetdp(*arguments)
+    assert (said.code, said.out) == (2, "")
+    assert words in said.err
+    assert not Path("made.json").exists()
+
+
+def test_standard_output_holds_one_document(hetdp):
+    assert hetdp(*VOTERS, "-o", "-", "--json").document["error"]["message"].startswith("-o - beside --json;")
+
+
+def test_bad_rules_are_bad_input(hetdp):
+    said = hetdp("make", "votes", "--people", "a,b", "--majority", "--epsilon", "a=1", *MADE)
+    assert said.code == 3
+    assert "missing ε" in said.err
+    Path("rules.json").write_text("{}")
+    assert hetdp(*FEW, "--majority", "--rules", "rules.json", *MADE).code == 3

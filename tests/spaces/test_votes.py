@@ -1,0 +1,134 @@
+"""Votes: the same datasets, answers and edges as a graph that is built by hand from the definitions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.problem.stored import explicit
+from tests.spaces.byhand import ASKED, RULES, by_hand, edges_of
+
+questions, privacy = hetdp.questions, hetdp.privacy
+spaces: Any = hetdp.spaces  # wrong arguments are tried, too
+PEOPLE = 4
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("kind", ASKED)
+def test_votes_are_the_graph_of_the_definitions(kind, rule):
+    values, question, holds = ASKED[kind]
+    given, promised = RULES[rule]
+    ours, (answers, edges) = spaces.votes(PEOPLE, question, given, values), by_hand(PEOPLE, values, holds, promised)
+    assert dict(zip(ours.labels.names, ours.answers.tolist(), strict=True)) == answers
+    assert edges_of(ours) == edges
+    assert ours.graph.edge_count == len(edges)
+    assert ours.weights is None
+
+
+@pytest.mark.parametrize(("people", "values"), [(6, ("yes", "no")), (4, ("a", "yes", "b", "no"))])
+@pytest.mark.parametrize("rule", ["one", "deciding", "within", "by answer", "by change"])
+def test_any_number_of_people_and_values(people, values, rule):
+    given, promised = RULES[rule]
+    ours = spaces.votes(people, questions.count("yes", 1 + people // 2), given, values)
+    answers, edges = by_hand(people, values, lambda table: table.count("yes") > people // 2, promised)
+    assert dict(zip(ours.labels.names, ours.answers.tolist(), strict=True)) == answers
+    assert edges_of(ours) == edges
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_values_on_both_sides_of_a_half_are_extended_to_the_same_bits(seed):
+    rng = np.random.default_rng(seed)
+    values, question, _ = ASKED[list(ASKED)[seed]]
+    ours = spaces.votes(PEOPLE, question, RULES[list(RULES)[1 + seed % 5]][0], values)
+    stored = hetdp.Problem(explicit(ours.graph), ours.answers)
+    z = hetdp.design(stored).coordinates + rng.uniform(-0.3, 0.3)
+    pins = hetdp.PartialMechanism(z=np.where(stored.boundary_mask, z, np.nan))
+    verdict = hetdp.check(stored, pins)
+    assert hetdp.check(ours, pins).compatible == verdict.compatible
+    pins = pins if verdict.compatible else verdict.repair.pins
+    found = hetdp.extend(ours, pins)
+    assert found.coordinates.tobytes() == hetdp.extend(stored, pins).coordinates.tobytes()
+    assert found.certificate.private
+    assert hetdp.design(ours).coordinates.tobytes() == hetdp.design(stored).coordinates.tobytes()
+
+
+def test_the_paper_s_three_voters_are_protected_only_when_the_first_decides():
+    rules = privacy.rules({"first": math.inf, "second": 1, "third": 1}, deciding={"first": 0.2})
+    problem = spaces.votes(["first", "second", "third"], questions.count("1", 2), rules, values=("1", "2"))
+    source, target, epsilon = problem.graph.edges()
+    first = {
+        ("".join(problem.graph.label(u)), "".join(problem.graph.label(v)), e)
+        for u, v, e, whom in zip(source, target, epsilon, problem.graph.edge_classes(), strict=True)
+        if whom == "first"
+    }
+    assert first == {("121", "221", 0.2), ("112", "212", 0.2)}
+
+
+def test_what_is_told_of_the_problem():
+    problem = spaces.votes(["Ann", "Bob"], questions.majority(), privacy.rules(1, deciding={"Ann": 0.3}))
+    assert problem.about == {
+        "title": "more than half of all rows say yes; exactly half counts as no; blank rows count as not yes",
+        "answer_1": "yes",
+        "answer_2": "no",
+        "privacy_unit": "one person's value",
+        "neighbour_relation": "one person has another value; who there is, and every ε, are public",
+        "change": "{class} answers differently",
+        "privacy": "Ann: 0.3 when deciding, else 1\neverybody else: 1",
+    }
+    told = [str(one) for one in hetdp.odds(problem, hetdp.design(problem)).values()]
+    assert told[0].startswith("If Ann answers differently, the published answer is yes in at most")
+    assert problem.graph.parameters_between(0, 1) == {"epsilon": 1.0}
+    assert spaces.votes(2, questions.majority(), 1).about["change"] == "person {class} answers differently"
+
+
+def test_epsilon_is_kept_as_written_and_used_on_the_grid():
+    problem = spaces.votes(2, questions.count("yes", 1), {"1": "0.3", "2": 5000})
+    assert problem.graph.parameters_between(0, 2) == {"epsilon": 0.3}
+    assert problem.graph.axes[0].epsilon.item() == math.floor(0.3 * 2**40) / 2**40
+    assert problem.graph.axes[1].epsilon.item() == 4096.0
+    assert problem.graph.states is None
+
+
+@pytest.mark.parametrize("deciding", [None, 0.2])
+def test_a_population_is_votes_in_closed_form(deciding):
+    epsilon = [0.1, 0.5, 0.3, 1.0, 0.2]
+    rules = privacy.rules({str(at + 1): one for at, one in enumerate(epsilon)}, deciding=deciding)
+    found = hetdp.design(spaces.votes(5, questions.count("yes", 2), rules), "balanced")
+    people = spaces.population(questions.count("yes", 2), epsilon, deciding=deciding).design()
+    codes = np.array([[("yes", "no").index(value) for value in label] for label in found.problem.labels.names])
+    np.testing.assert_allclose(found.coordinates, [people.coordinate(one) for one in codes], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: spaces.votes(0, questions.majority(), 1), "there are 0 people"),
+        (lambda: spaces.votes(True, questions.majority(), 1), "the people are True"),
+        (lambda: spaces.votes("Ann", questions.majority(), 1), "the people are 'Ann'"),
+        (lambda: spaces.votes(["Ann", "Ann"], questions.majority(), 1), "several are named once each"),
+        (lambda: spaces.votes(2, "majority", 1), "it is made by hetdp.questions"),
+        (lambda: spaces.votes(2, questions.majority(), 1, values=["yes"]), "two values or more"),
+        (lambda: spaces.votes(2, questions.majority("aye"), 1), "unknown value 'aye'"),
+        (lambda: spaces.votes(2, questions.all_of("Ann"), 1), "unknown group 'Ann'"),
+        (lambda: spaces.votes(2, questions.majority(), {"1": 1, "Bob": 2}), "unknown group 'Bob'"),
+        (lambda: spaces.votes(2, questions.majority(), -1), "ε is -1"),
+        (lambda: spaces.votes(40, questions.majority(), 1), "40 people make 1,099,511,627,776 datasets"),
+        (lambda: spaces.votes(10**9, questions.majority(), 1), r"make about 10\^301029995 datasets"),
+        (
+            lambda: spaces.votes(2, questions.function(lambda _: np.zeros(7, bool), "seven"), 1),
+            r"gave an array of the shape \(7,\)",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, words):
+    with pytest.raises(hetdp.UsageError, match=words):
+        call()
+
+
+def test_a_person_without_epsilon_is_refused():
+    with pytest.raises(hetdp.InputError, match="group '2', changes between 'yes' and 'no'"):
+        spaces.votes(2, questions.majority(), {"1": 1})
