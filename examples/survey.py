@@ -45,6 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
     options.add_argument("--table", type=Path, help="keep the table in this .csv file")
     options.add_argument("--json", action="store_true", help="the numbers only")
     given = options.parse_args(arguments)
+    if given.people < 1 or (given.table and given.table.exists()):
+        options.error("--people is at least 1, and --table names a file that is not there yet")
     with tempfile.TemporaryDirectory() as folder:
         table = given.table or Path(folder) / "survey.csv"
         write_table(table, given.people)

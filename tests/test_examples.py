@@ -163,3 +163,11 @@ def test_survey(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     for row in promise["accuracy"]:  # the cheapest people go first; the last of them decides
         way = before[row["margin"] - 1], epsilons[row["margin"] - 1]
         assert row["accuracy"] == pytest.approx(1 - exp(-way[0]) / (1 + exp(way[1])), abs=ROUNDING)
+
+
+def test_survey_overwrites_nothing(tmp_path: Path):
+    table = tmp_path / "mine.csv"
+    table.write_text("mine", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        survey.main(["--table", str(table)])
+    assert table.read_text(encoding="utf-8") == "mine"
