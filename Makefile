@@ -36,7 +36,7 @@ bench: $(VENV)/test.stamp  ## the benchmarks, into benchmarks/RESULTS.md
 
 clean:  ## remove everything that was made, .venv included
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Set-up: $(VENV)/place holds the folder the environment was made for, so that a moved or copied one is made anew.
 PLACE := $(shell cat $(VENV)/place 2>/dev/null)

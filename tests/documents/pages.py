@@ -111,11 +111,14 @@ def printed(commands: list[Typed], folder: Path, programs: Path | None = None) -
 
 
 def _environment(programs: Path | None) -> dict[str, str]:
-    """The reader's: `hetdp` and `python` are found, and nothing of ours is set; by default, with this very code."""
+    """The reader's: `hetdp` and `python` are found, and nothing of ours is set; by default, with this very code.
+
+    The repository itself is on the path, so that ``python -m examples.NAME`` does what it does in its root.
+    """
     ours = ("HETDP_", "NUMBA_", "PYTEST_", "COV_", "PYTHON")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     folders = [str(programs or Path(sys.executable).parent), kept.get("PATH", os.defpath)]
-    source = {} if programs else {"PYTHONPATH": str(ROOT / "src")}
+    source = {} if programs else {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     return kept | {"PATH": os.pathsep.join(folders), "TERM": "dumb"} | source
 
 

@@ -45,7 +45,8 @@ def test_every_block_is_run_or_says_that_it_is_only_shown(page: Path):
 
 def test_the_pages_that_matter_are_run():
     assert {"README.md", "docs/tutorials/researcher.md", "docs/reference/python.md"} <= set(map(name_of, LIVELY))
-    assert {page for page in PAGES if page.parent.name == "how-to"} <= set(LIVELY)
+    assert {page for page in PAGES if page.parent.name in ("how-to", "tutorials")} <= set(LIVELY)
+    assert "docs/examples.md" in set(map(name_of, LIVELY))
 
 
 def test_what_is_made_with_make_can_be_made():

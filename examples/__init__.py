@@ -1,0 +1,1 @@
+"""Short worked examples. Each runs by itself: ``python -m examples.senate``."""
