@@ -36,16 +36,10 @@ class WorstGaussianEdge(NamedTuple):
         return _sentence(self.source, self.target, f"μ = {self.mu:g}", self.slack)
 
 
-class WorstDirectedEdge(NamedTuple):
+class WorstDirectedEdge(WorstEdge):
     """The direction with the least slack: Pr at `source` is bounded by Pr at `target`, with the ε of that direction."""
 
-    source: Any
-    target: Any
-    epsilon: float
-    slack: float
-
-    def __str__(self) -> str:
-        return _sentence(self.source, self.target, f"ε = {self.epsilon:g}", self.slack)
+    __slots__ = ()
 
 
 class WorstApproximateEdge(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.design import OBJECTIVES
-from hetdp.cli.options import ENGINE, PATH, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import ENGINE, PATH, PRIOR, PROBLEM, READING, SPEAKING, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -39,11 +39,6 @@ OBJECTIVE = click.Option(
     multiple=True,
     help="Compare only this one; may be given several times. Default: all, but no average of more than 30,000"
     " datasets (1,000 under gaussian and bounded-range), which may take long.",
-)
-PRIOR = click.Option(
-    ["--prior"],
-    type=click.Choice(["uniform", "weight"]),
-    help="What means are taken under: every dataset alike, or the problem's weights. Default: these, if there are any.",
 )
 NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="Leave the baselines out.")
 FORMAT = click.Option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
-from hetdp.cli.options import ENGINE, PINS, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import ENGINE, PINS, PRIOR, PROBLEM, READING, SPEAKING, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -34,11 +34,6 @@ OBJECTIVE = click.Option(
     default="fair",
     show_default=True,
     help="What to be best at.",
-)
-PRIOR = click.Option(
-    ["--prior"],
-    type=click.Choice(["uniform", "weight"]),
-    help="What average counts: all datasets alike, or by PROBLEM's weights. Default: these if there are any.",
 )
 MAX_ERROR = click.Option(
     ["--max-error"],

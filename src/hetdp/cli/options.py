@@ -41,6 +41,11 @@ DUPLICATES = click.Option(
 POSITIVE = click.Option(
     ["--positive"], metavar="ANSWER", help="The answer that p is the probability of, if the answers are not 1 and 2."
 )
+PRIOR = click.Option(
+    ["--prior"],
+    type=click.Choice(["uniform", "weight"]),
+    help="What means are taken under: every dataset alike, or PROBLEM's weights. Default: these, if there are any.",
+)
 QUIET = click.Option(["-q", "--quiet"], is_flag=True, help="No words on standard error, except errors.")
 JSON = click.Option(["as_json", "--json"], is_flag=True, help="Results and errors as JSON on standard output.")
 READING = [DUPLICATES, POSITIVE]
