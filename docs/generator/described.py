@@ -115,8 +115,8 @@ ATTRIBUTES = {
         "graph": "the DatasetGraph",
         "answers": "the true answers as 1 and 2, in graph order",
         "notion": "the notion of privacy; `notion.name` is its name",
-        "weights": "the weights in graph order, or None",
         "about": "the words for people",
+        "scores": "what everybody counts toward a threshold, where the problem is made of people; else None",
     },
     "ProblemFile": {
         "problem": "the Problem",
