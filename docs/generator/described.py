@@ -99,7 +99,8 @@ MORE = {
         "methods",
     ): " Each has `name`, `baseline` (true or false), `mechanism`, `worst_accuracy`, `worst_error`,"
     " `worst_at`, `mean_accuracy`, `mean_error`, and `by_distance`: a list with `distance` (None where no path leads to"
-    " the other answer), `datasets`, `worst_error` and `mean_error` (None where the prior gives no weight).",
+    " the other answer), `datasets`, `worst_error` and `mean_error` (None where the prior gives no weight); and"
+    " `by_class`, with `edge_class` in place of `distance`: where one change of the class decides.",
     ("Odds", "strongest"): " It has `source`, `target`, `answer`, `low` and `high`. None if no edge has a finite ε.",
     ("Odds", "words"): " It has `answers`, `change` and `name`.",
 }

@@ -22,6 +22,7 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.scores import Scores, Whole
 from hetdp.problem.space import Floats
 from hetdp.theory import voting
+from hetdp.theory.pure import PURE
 
 WEIGHTED_VOTE = "weighted-vote"
 ONE = int(1 / UNIT)  # ε = 1 in units of the grid
@@ -56,7 +57,7 @@ def people_of(problem: Problem) -> tuple[ProductSpace, Scores]:
     if not isinstance(problem.graph, ProductSpace):
         rule = "the weighted vote counts people: it is for problems made by hetdp.spaces.votes or hetdp.spaces.tallies"
         raise UsageError(f"the objective {WEIGHTED_VOTE} on a problem without people", rule, ELSEWHERE)
-    if problem.scores is None:
+    if problem.scores is None or problem.notion.name != PURE.name:
         rule = "it is for a count, a share, a majority, A against B, a weighted sum, all of a group, or their opposite"
         raise UsageError(f"the objective {WEIGHTED_VOTE} on a question that is no threshold of a sum", rule, ELSEWHERE)
     return problem.graph, problem.scores
