@@ -128,12 +128,29 @@ def test_a_largest_error_is_kept_or_refused():
         hetdp.design(PEOPLE, "weighted-vote", max_error=0.1)
 
 
-def test_eighty_one_voters():
-    groups, epsilon = {"a": 27, "b": 27, "c": 27}, {"a": 0.1, "b": 0.5, "c": 1}
+@pytest.mark.parametrize(("sizes", "voted", "best"), [((11, 8, 2), 0.67301, 0.67318), ((27, 27, 27), 0.77144, 0.77497)])
+def test_voters_in_three_groups(sizes, voted, best):
+    """The figures: .6730 against .6732, and .7714 against .7750."""
+    groups, epsilon = dict(zip("abc", sizes, strict=True)), {"a": 0.1, "b": 0.5, "c": 1}
     problem = spaces.tallies(groups, questions.majority(), epsilon)
-    found = hetdp.design(problem, "weighted-vote")
     assert problem.weights is not None
-    assert problem.weights @ (1 - found.errors) == pytest.approx(0.7714, abs=5e-5)
+    for objective, accuracy in (("weighted-vote", voted), ("average", best)):
+        found = hetdp.design(problem, objective)
+        assert problem.weights @ (1 - found.errors) == pytest.approx(accuracy, abs=1e-5)
+        assert found.problem is problem
+        assert found.certificate is not None
+        assert found.certificate.private
+    assert found.objective_gap is not None
+    assert found.objective_gap < 1e-7
+
+
+def test_the_best_average_is_that_of_the_stored_edges():
+    problem = spaces.tallies({"a": 3, "b": 2}, questions.majority(), {"a": 0.2, "b": 1})
+    stored = hetdp.Problem(explicit(problem.graph), problem.answers, weights=problem.weights)
+    for engine in ("auto", "reference"):
+        found = hetdp.design(problem, "average", engine=engine)
+        assert found.coordinates.tolist() == hetdp.design(stored, "average").coordinates.tolist()
+        assert found.is_as_proved
 
 
 def test_scores_are_one_for_each_axis_and_value():

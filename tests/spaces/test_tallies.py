@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.problem.grid import floored
-from tests.spaces.questions_to_ask import NESTED, VALUES, stacked, tables
+from tests.spaces.questions_to_ask import A_RULE, NESTED, VALUES, stacked, tables
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
 SIZES = {"A": 3, "B": 2}
@@ -161,18 +161,6 @@ def test_a_group_may_be_empty():
 def test_what_does_not_fit_is_refused(groups, options, words):
     with pytest.raises(hetdp.UsageError, match=words):
         spaces.tallies(groups, questions.majority(), 1, **options)
-
-
-WHENS = st.one_of(
-    st.sampled_from([None, "deciding", privacy.answer(1), privacy.answer(2)]), st.integers(1, 4).map(privacy.within)
-)
-A_RULE = st.builds(
-    privacy.Rule,
-    st.sampled_from(["0", "0.1", "0.3", "0.7", "1.5", "inf"]),
-    st.sampled_from([None, "A", "B", ["A", "B"]]),
-    st.sampled_from([None, "yes", "blank", ["yes", "no"], ["no", "blank"]]),
-    WHENS,
-)
 
 
 @settings(max_examples=40, deadline=None)
