@@ -8,14 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import hetdp
 from hetdp.errors import VerificationError
 from hetdp.mechanism.accuracy import baselines, people
 from hetdp.problem.stored import explicit
 from hetdp.theory.coordinate import LAPLACE
+from tests.spaces.questions_to_ask import A_RULE, LINEAR, SIZES, VALUES
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
+EPSILONS = st.sampled_from(["0", "0.1", "0.3", "0.300000000001", "1.5", "20", "900", "4096", "inf"])
 NAMES = ["weighted vote", "dropping", "Sampling"]
 EPSILON = [0.1, 0.5, 0.3, 1.0, 2.0]
 MEAN = sum(math.floor(one * 2**40) for one in EPSILON) // len(EPSILON) / 2**40
@@ -102,6 +106,21 @@ def test_any_epsilon_has_baselines_that_are_proved(rules, epsilon):
     for name in NAMES:
         z, other = result[name].mechanism.coordinates, same[name].mechanism.coordinates
         np.testing.assert_allclose(z, other, rtol=0, atol=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(question=LINEAR, epsilon=st.lists(EPSILONS, min_size=2, max_size=2), rules=st.lists(A_RULE, max_size=2))
+def test_whatever_is_asked_and_promised_the_baselines_of_people_are_proved(question, epsilon, rules):
+    promised = privacy.rules(dict(zip(SIZES, epsilon, strict=True)), also=rules)
+    problem = spaces.tallies(SIZES, question, promised, VALUES)
+    for name, coordinates in people.PEOPLES:
+        z = coordinates(problem)
+        if z is not None:
+            labels = np.where(problem.answers == 1, z, -z)
+            found = baselines.proved(baselines.Setting(problem, np.zeros(0, dtype=np.int64), "auto"), labels, name)
+            assert found.certificate is not None
+            assert found.certificate.private
+            assert found.moved < 1e-9
 
 
 @pytest.mark.parametrize(

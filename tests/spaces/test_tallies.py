@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter
 from fractions import Fraction
 from itertools import product
@@ -131,6 +132,17 @@ def test_a_large_group_has_a_prior_that_adds_up():
     assert math.fsum(problem.weights) == pytest.approx(1.0, rel=1e-13)
     exact = math.comb(10_000, 4_990) / 2**10_000
     assert problem.weights[4_990] == pytest.approx(exact, rel=1e-9)
+
+
+def test_weights_are_made_when_they_are_needed_and_not_before():
+    problem = spaces.tallies({"A": 3, "B": 2}, questions.majority(), 1)
+    hetdp.verify(problem, hetdp.design(problem, "balanced"))
+    hetdp.design(problem, "weighted-vote")
+    assert "weights" not in vars(problem)
+    again = pickle.loads(pickle.dumps(problem))
+    assert again.weights.tolist() == problem.weights.tolist()
+    assert again.weights is again.weights
+    assert not again.weights.flags.writeable
 
 
 def test_uniform_over_tallies_needs_no_weights():
