@@ -99,7 +99,8 @@ MORE = {
         "methods",
     ): " Each has `name`, `baseline` (true or false), `mechanism`, `worst_accuracy`, `worst_error`,"
     " `worst_at`, `mean_accuracy`, `mean_error`, and `by_distance`: a list with `distance` (None where no path leads to"
-    " the other answer), `datasets`, `worst_error` and `mean_error` (None where the prior gives no weight).",
+    " the other answer), `datasets`, `worst_error` and `mean_error` (None where the prior gives no weight); and"
+    " `by_class`, with `edge_class` in place of `distance`: where one change of the class decides.",
     ("Odds", "strongest"): " It has `source`, `target`, `answer`, `low` and `high`. None if no edge has a finite ε.",
     ("Odds", "words"): " It has `answers`, `change` and `name`.",
 }
@@ -115,8 +116,8 @@ ATTRIBUTES = {
         "graph": "the DatasetGraph",
         "answers": "the true answers as 1 and 2, in graph order",
         "notion": "the notion of privacy; `notion.name` is its name",
-        "weights": "the weights in graph order, or None",
         "about": "the words for people",
+        "scores": "what everybody counts toward a threshold, where the problem is made of people; else None",
     },
     "ProblemFile": {
         "problem": "the Problem",

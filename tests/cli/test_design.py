@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 
 def test_a_design_leaves_the_problems_values_aside_if_asked_to(hetdp):
     ended = hetdp("design", "poll.json", "--free", "--json")
@@ -58,3 +60,11 @@ def test_a_largest_error_that_cannot_be_had_ends_with_3(hetdp):
     assert (ended.code, ended.out) == (3, "")
     assert "the smallest possible worst error is 0.377541" in ended.err
     assert hetdp("design", "poll.json", "--free", "--max-error", "0.377541").code == 0
+
+
+@pytest.mark.parametrize("verb", ["design", "accuracy"])
+def test_a_file_has_no_people_who_could_vote(hetdp, verb):
+    ended = hetdp(verb, "poll.json", "--objective", "weighted-vote")
+    assert (ended.code, ended.out) == (2, "")
+    assert "the objective weighted-vote on a problem file; a problem file has datasets and edges" in ended.err
+    assert "hetdp ask TABLE --design weighted-vote" in ended.err

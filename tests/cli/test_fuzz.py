@@ -15,6 +15,7 @@ import hetdp as library
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, PROBLEM_KEYS
 from hetdp.problem.parameters import KINDS
 from hetdp.theory.catalogue import NOTIONS
+from tests.cli import fuzz_people
 from tests.cli.fuzz import ALLOWED, fuzz
 
 SCALARS = st.one_of(
@@ -57,6 +58,15 @@ def test_a_file_with_a_few_bytes_or_values_changed_is_read_or_refused(seed):
     assert sum(codes.values()) == 500
     assert codes[3] > 100
     assert codes[0] > 80
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_question_or_rules_with_a_few_bytes_or_values_changed_make_a_problem_or_are_refused(seed):
+    codes = fuzz_people.fuzz(120, seed)
+    assert sum(codes.values()) == 120
+    assert codes[3] > 60
+    assert codes[0] > 12
+    assert codes[2] > 0
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)

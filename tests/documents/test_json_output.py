@@ -62,6 +62,7 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, "accuracy good.json --odds"),
     (2, "accuracy good.json --prior weight"),
     (0, "make votes --people 3 --majority --epsilon 1 -o voters.json"),
+    (0, "accuracy voters.json"),
     (2, "make votes --people 3 --majority --epsilon 1"),
     (3, "make votes --people a,b --majority --epsilon a=1 -o voters.json"),
     (0, f"ask survey.csv {ASKED} --epsilon eps --dry-run"),

@@ -67,6 +67,19 @@ NESTED = st.recursive(
 )
 
 
+WHENS = st.one_of(
+    st.sampled_from([None, "deciding", hetdp.privacy.answer(1), hetdp.privacy.answer(2)]),
+    st.integers(1, 4).map(hetdp.privacy.within),
+)
+A_RULE = st.builds(
+    hetdp.privacy.Rule,
+    st.sampled_from(["0", "0.1", "0.3", "0.7", "1.5", "inf"]),
+    st.sampled_from([None, "A", "B", ["A", "B"]]),
+    st.sampled_from([None, "yes", "blank", ["yes", "no"], ["no", "blank"]]),
+    WHENS,
+)
+
+
 def tallies(size: int, values: int) -> list[tuple[int, ...]]:
     """All ways in which so many people can have so many values."""
     return [tally for tally in product(range(size + 1), repeat=values) if sum(tally) == size]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter
 from fractions import Fraction
 from itertools import product
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.problem.grid import floored
-from tests.spaces.questions_to_ask import NESTED, VALUES, stacked, tables
+from tests.spaces.questions_to_ask import A_RULE, NESTED, VALUES, stacked, tables
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
 SIZES = {"A": 3, "B": 2}
@@ -133,6 +134,17 @@ def test_a_large_group_has_a_prior_that_adds_up():
     assert problem.weights[4_990] == pytest.approx(exact, rel=1e-9)
 
 
+def test_weights_are_made_when_they_are_needed_and_not_before():
+    problem = spaces.tallies({"A": 3, "B": 2}, questions.majority(), 1)
+    hetdp.verify(problem, hetdp.design(problem, "balanced"))
+    hetdp.design(problem, "weighted-vote")
+    assert "weights" not in vars(problem)
+    again = pickle.loads(pickle.dumps(problem))
+    assert again.weights.tolist() == problem.weights.tolist()
+    assert again.weights is again.weights
+    assert not again.weights.flags.writeable
+
+
 def test_uniform_over_tallies_needs_no_weights():
     assert spaces.tallies({"all": 4}, questions.majority(), 1, prior="uniform").weights is None
 
@@ -161,18 +173,6 @@ def test_a_group_may_be_empty():
 def test_what_does_not_fit_is_refused(groups, options, words):
     with pytest.raises(hetdp.UsageError, match=words):
         spaces.tallies(groups, questions.majority(), 1, **options)
-
-
-WHENS = st.one_of(
-    st.sampled_from([None, "deciding", privacy.answer(1), privacy.answer(2)]), st.integers(1, 4).map(privacy.within)
-)
-A_RULE = st.builds(
-    privacy.Rule,
-    st.sampled_from(["0", "0.1", "0.3", "0.7", "1.5", "inf"]),
-    st.sampled_from([None, "A", "B", ["A", "B"]]),
-    st.sampled_from([None, "yes", "blank", ["yes", "no"], ["no", "blank"]]),
-    WHENS,
-)
 
 
 @settings(max_examples=40, deadline=None)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import hetdp
+from hetdp.problem.grid import floored
 from hetdp.problem.stored import explicit
 from tests.spaces.byhand import ASKED, RULES, by_hand, edges_of
+from tests.spaces.questions_to_ask import A_RULE, NESTED, VALUES
 
 questions, privacy = hetdp.questions, hetdp.privacy
 spaces: Any = hetdp.spaces  # wrong arguments are tried, too
@@ -39,21 +44,92 @@ def test_any_number_of_people_and_values(people, values, rule):
     assert edges_of(ours) == edges
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_values_on_both_sides_of_a_half_are_extended_to_the_same_bits(seed):
+PEOPLE_AND_VALUES = [(4, 4), (6, 2), (4, 3)]  # one of them in turn, beside the smallest
+NAMES = ("yes", "no", "abstain", "absent")
+
+
+def both_ways(ours: Any, seed: int) -> bool:
+    """Everything that can be asked of a problem, of people and of the same graph with stored edges, to the same bits.
+
+    The pins lie on both sides of ½; what is told is whether some are worse than a coin.
+    """
     rng = np.random.default_rng(seed)
-    values, question, _ = ASKED[list(ASKED)[seed]]
-    ours = spaces.votes(PEOPLE, question, RULES[list(RULES)[1 + seed % 5]][0], values)
     stored = hetdp.Problem(explicit(ours.graph), ours.answers)
-    z = hetdp.design(stored).coordinates + rng.uniform(-0.3, 0.3)
-    pins = hetdp.PartialMechanism(z=np.where(stored.boundary_mask, z, np.nan))
-    verdict = hetdp.check(stored, pins)
-    assert hetdp.check(ours, pins).compatible == verdict.compatible
-    pins = pins if verdict.compatible else verdict.repair.pins
-    found = hetdp.extend(ours, pins)
-    assert found.coordinates.tobytes() == hetdp.extend(stored, pins).coordinates.tobytes()
-    assert found.certificate.private
-    assert hetdp.design(ours).coordinates.tobytes() == hetdp.design(stored).coordinates.tobytes()
+    for objective in ("fair", "balanced"):
+        one, other = hetdp.design(ours, objective), hetdp.design(stored, objective)
+        if objective == "fair":
+            assert one.coordinates.tobytes() == other.coordinates.tobytes()
+        np.testing.assert_allclose(one.coordinates, other.coordinates, rtol=0, atol=1e-11)
+        _assert_proved(one, other)
+    given = rng.normal(0.0, 1.0, ours.graph.size)
+    pins = hetdp.PartialMechanism(z=np.where(ours.boundary_mask | (rng.random(len(given)) < 0.1), given, np.nan))
+    verdict: Any
+    expected: Any
+    verdict, expected = hetdp.check(ours, pins, engine="product"), hetdp.check(stored, pins, engine="reference")
+    assert (verdict.compatible, verdict.moved) == (expected.compatible, expected.moved)
+    if not verdict.compatible:
+        assert verdict.witness.path.bounds[-1] != verdict.witness.value  # which of several contradictions, is free
+        pins = verdict.repair.pins
+        assert pins.z == expected.repair.pins.z
+    one, other = hetdp.extend(ours, pins, engine="product"), hetdp.extend(stored, pins, engine="reference")
+    assert one.coordinates.tobytes() == other.coordinates.tobytes()
+    _assert_proved(one, other)
+    for at in rng.integers(ours.graph.size, size=3).tolist():
+        _assert_explained(one, other, at)
+    broken = hetdp.PartialMechanism(z=one.coordinates + rng.normal(0.0, 0.1, ours.graph.size))
+    told = [hetdp.verify(problem, broken) for problem in (ours, stored)]
+    assert len({(each.private, each.violations, each.slack, each.worst_edge) for each in told}) == 1
+    return bool((np.where(ours.answers == 1, one.coordinates, -one.coordinates)[one.pinned] < 0).any())
+
+
+def _assert_proved(one: Any, other: Any) -> None:
+    assert one.pinned.tolist() == other.pinned.tolist()
+    proofs = [mechanism.certificate for mechanism in (one, other)]
+    assert {(proof.private, proof.optimal, proof.edges) for proof in proofs} == {
+        (True, True, other.problem.graph.edge_count)
+    }
+
+
+def _assert_explained(one: Any, other: Any, at: int) -> None:
+    """Both give a path of neighbours from a pin to the dataset; which one they give, where several bind, is free."""
+    label, stored = one.problem.labels.names[at], other.problem.graph
+    ours, theirs = one.explain(label), other.explain(label)
+    assert (ours.datasets[-1], ours.bounds[-1]) == (theirs.datasets[-1], theirs.bounds[-1])
+    places = [stored.index(dataset) for dataset in ours.datasets]
+    assert one.pinned[places[0]] or np.isinf(one.coordinates[at])
+    for (here, there), epsilon in zip(pairwise(places), ours.epsilons, strict=True):
+        assert stored.parameters_between(here, there)["epsilon"] == floored(epsilon)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("kind", ASKED)
+def test_votes_are_answered_as_the_graph_of_their_edges_is(kind, rule):
+    values, question, _ = ASKED[kind]
+    turn = (list(ASKED).index(kind) + list(RULES).index(rule)) % len(PEOPLE_AND_VALUES)
+    worse = False
+    for people, count in ((4, 2), PEOPLE_AND_VALUES[turn]):
+        promised = RULES[rule][0]
+        if rule == "by person":
+            promised = promised | {str(at): 0.4 for at in range(5, people + 1)}
+        known = NAMES[: max(count, len(values))]
+        worse |= both_ways(spaces.votes(people, question, promised, known), turn)
+    assert worse or kind == "never"
+
+
+@pytest.mark.parametrize(("people", "values"), [(10, 2), (8, 2), (6, 3), (5, 4)])
+def test_more_people_are_answered_as_the_graph_of_their_edges_is(people, values):
+    rules = privacy.rules(
+        {str(at): round(0.1 * at, 1) for at in range(1, people + 1)}, deciding={"1": 0.05}, within={2: 0.3}
+    )
+    question = questions.count("yes", people // 2) & ~questions.all_of("2", "no")
+    assert both_ways(spaces.votes(people, question, rules, NAMES[:values]), people)
+
+
+@settings(max_examples=25, deadline=None)
+@given(question=NESTED, rules=st.lists(A_RULE, max_size=3), seed=st.integers(0, 99))
+def test_any_question_under_any_rules_is_answered_as_the_graph_is(question, rules, seed):
+    promised = privacy.Privacy([privacy.Rule(2), *rules])
+    both_ways(spaces.votes(["A", "B", "C"], question, promised, VALUES), seed)
 
 
 def test_the_paper_s_three_voters_are_protected_only_when_the_first_decides():

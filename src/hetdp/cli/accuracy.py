@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.design import OBJECTIVES
+from hetdp.cli.design import OBJECTIVES, Objective
 from hetdp.cli.options import ENGINE, PATH, PRIOR, PROBLEM, READING, SPEAKING, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -35,7 +35,7 @@ AVERAGE = "average"
 MECHANISMS = click.Argument(["mechanisms"], type=PATH, nargs=-1, metavar="[MECHANISM]...")
 OBJECTIVE = click.Option(
     ["--objective", "objectives"],
-    type=click.Choice(OBJECTIVES),
+    type=Objective(OBJECTIVES),
     multiple=True,
     help="Compare only this one; may be given several times. Default: all, but no average of more than 30,000"
     " datasets (1,000 under gaussian and bounded-range), which may take long.",

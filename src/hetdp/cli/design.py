@@ -10,6 +10,8 @@ from hetdp.cli.options import ENGINE, PINS, PRIOR, PROBLEM, READING, SPEAKING, V
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from hetdp.cli.voice import Voice
     from hetdp.mechanism.mechanism import Mechanism
 
@@ -28,9 +30,29 @@ answered worse than by a coin, unless --max-error forbids it. Values that PROBLE
 fills in the rest; if no private mechanism has them, it says why (exit code 4).
 """
 OBJECTIVES = ("fair", "balanced", "average")  # a test compares them with the library, which takes long to load
+
+
+class Objective(click.Choice):  # type: ignore[type-arg]
+    """An objective of every problem; of those of people alone it says where they are."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The objective by its name.
+
+        Raises:
+            UsageError: it is one that a problem file cannot have.
+        """
+        if value == "weighted-vote":
+            from hetdp.errors import UsageError
+
+            rule = "a problem file has datasets and edges, and says nothing of people, whom this vote counts"
+            hint = "hetdp ask TABLE --design weighted-vote; or hetdp.design in Python, on hetdp.spaces.votes or tallies"
+            raise UsageError("the objective weighted-vote on a problem file", rule, hint)
+        return super().convert(value, param, ctx)
+
+
 OBJECTIVE = click.Option(
     ["--objective"],
-    type=click.Choice(OBJECTIVES),
+    type=Objective(OBJECTIVES),
     default="fair",
     show_default=True,
     help="What to be best at.",

@@ -8,6 +8,8 @@ What each objective promises, and what it does not:
   better.
 - average: the largest mean accuracy, up to a proved gap; single datasets may be answered worse than by a coin, unless
   max_error says how bad they may be.
+- weighted-vote: everybody counts as much as their ε; a closed form for people, nearly as good in the mean as average
+  where groups are large, and the best at nothing.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.mechanism.prior import shares_of
 from hetdp.mechanism.products import balanced_mechanism
+from hetdp.mechanism.vote import WEIGHTED_VOTE, weighted_vote
 from hetdp.mechanism.wishes import largest_error, require_possible
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem
@@ -35,7 +38,7 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.problem.stored import explicit
 
-OBJECTIVES = ("fair", "balanced", "average")
+OBJECTIVES = ("fair", "balanced", "average")  # of every problem
 
 
 def design(
@@ -54,7 +57,9 @@ def design(
             "balanced" (the smallest possible worst error, in closed form; nowhere better than fair; with values given
             beforehand, the smallest over all datasets, those included), or "average" (the
             largest mean accuracy; single datasets may be answered worse than by a coin). How close an average is to the
-            best possible one is proved, and stands in `objective_gap` of the result.
+            best possible one is proved, and stands in `objective_gap` of the result. For votes and tallies there is
+            "weighted-vote" as well: everybody counts as much as their smallest ε, and noise is added; it takes neither
+            `partial` nor a search, and `polish` makes it at least as accurate everywhere.
         partial: values that are given beforehand on some datasets; they are kept.
         prior: how much each dataset counts in the average: a mapping label → number, a sequence in graph order,
             "uniform", or "weight" for the problem's weights. Default: these if there are any, else uniform.
@@ -64,6 +69,7 @@ def design(
     Raises:
         InputError: no private mechanism has errors as small as max_error; or weights that are all zero.
         NoExtensionError: no private mechanism has the values given beforehand; with witness and repair.
+        UsageError: there is no such objective, or not for this problem.
 
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
@@ -71,10 +77,13 @@ def design(
     >>> {dataset: round(p, 3) for dataset, p in dict(hetdp.design(problem)).items()}
     {'a': 0.964, 'b': 0.731, 'c': 0.269}
     """
-    if objective not in OBJECTIVES:
-        raise UsageError(f"unknown objective {objective!r}", f"an objective is one of {', '.join(OBJECTIVES)}")
+    if objective not in (*OBJECTIVES, WEIGHTED_VOTE):
+        rule = f"an objective is one of {', '.join(OBJECTIVES)}, and for people {WEIGHTED_VOTE}"
+        raise UsageError(f"unknown objective {objective!r}", rule)
     if prior is not None and objective != "average":
         raise UsageError(f"a prior, with the objective {objective}", "a prior is what the objective average is about")
+    if objective == WEIGHTED_VOTE:
+        return _voted(problem, partial, largest_error(max_error))
     if objective == "balanced" and partial is None and max_error is None and isinstance(problem.graph, ProductSpace):
         return balanced_mechanism(problem, problem.graph, engine)
     pins = pins_of(PartialMechanism() if partial is None else partial, problem)
@@ -91,6 +100,16 @@ def design(
         require_possible(problem, chosen, pins, limit, f"the {objective} mechanism's")
     kept = np.where(np.isnan(pins), np.where(problem.boundary_mask, chosen, np.nan), pins)
     return sealed(replace(extend(problem, PartialMechanism(z=kept), engine), objective=objective))
+
+
+def _voted(problem: Problem, partial: Any, limit: float | None) -> Mechanism:
+    """The weighted vote, if nothing is asked of it that a formula cannot give."""
+    if partial is not None:
+        rule = "the weighted vote gives every value itself"
+        raise UsageError(f"values given beforehand, with the objective {WEIGHTED_VOTE}", rule)
+    found = weighted_vote(problem)
+    require_possible(problem, found.coordinates, np.full(len(found), np.nan), limit, "the weighted vote's")
+    return found
 
 
 def _require_compatible(problem: Problem, pins: Floats, engine: str) -> bool:

@@ -104,6 +104,19 @@ class Axis(Frozen):
         """How many positions there are."""
         return len(self.positions)
 
+    def counts(self) -> NDArray[np.int64]:
+        """How many people have each value: [position, value].
+
+        >>> Axis.tally("Pupils", 2, 0.5).counts().tolist()
+        [[0, 2], [1, 1], [2, 0]]
+        """
+        if self.shape == "value":
+            return np.eye(len(self.values), dtype=np.int64)
+        if self.shape == "count":
+            first = np.arange(self.length)
+            return np.stack([first, self.people - first], axis=1)
+        return np.array(self.positions, dtype=np.int64).reshape(self.length, len(self.values))
+
     @property
     def states(self) -> int:
         """How many states of a dataset the table tells apart; 1 where ε does not depend on them."""

@@ -16,8 +16,9 @@ from hetdp.problem.identity import identity_of
 from hetdp.problem.labels import Labels
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers, answers_of
+from hetdp.problem.scores import Scores
 from hetdp.problem.space import Floats, Mask
-from hetdp.problem.weights import weights_of
+from hetdp.problem.weights import Factors, weights_of
 from hetdp.theory.catalogue import notion_named, notion_of
 from hetdp.theory.notion import Notion
 
@@ -34,6 +35,7 @@ class Problem(Frozen):
         positive: which given answer counts as 1; needed unless they are {1, 2}, {0, 1} or booleans.
         weights: how much each dataset counts in averages: a mapping label → number ≥ 0, or a sequence in graph order.
         about: words for people, such as {"title": …, "privacy_unit": …, "neighbour_relation": …}.
+        scores: of a space made of people, the query as a threshold of a sum over people; `hetdp.spaces` gives it.
 
     >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5)
     >>> Problem(graph, {"a": 1, "b": 1, "c": 2}).boundary
@@ -50,6 +52,7 @@ class Problem(Frozen):
         positive: Any = None,
         weights: Any = None,
         about: Mapping[str, str] | None = None,
+        scores: Scores | None = None,
     ) -> None:
         if not isinstance(graph, DatasetGraph | ProductSpace):
             raise UsageError(f"{shown(graph)} is no graph", "a Problem is made of a DatasetGraph and a query")
@@ -57,8 +60,18 @@ class Problem(Frozen):
         self.answers: Answers = answers_of(query, graph.labels, positive)
         self.answers.flags.writeable = False
         self.notion: Notion = notion_for(graph, notion)
-        self.weights: Floats | None = None if weights is None else weights_of(weights, graph.labels)
+        later = weights is None or isinstance(weights, Factors)
+        self._weights: Floats | Factors | None = weights if later else weights_of(weights, graph.labels)
         self.about: Mapping[str, str] = _words(about)
+        self.scores: Scores | None = scores
+        axes = graph.axes if isinstance(graph, ProductSpace) else ()
+        if scores is not None and [len(row) for row in scores.scores] != [len(axis.values) for axis in axes]:
+            raise UsageError("scores that do not fit the people", "there is one for each axis and value")
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        """How much each dataset counts in averages; None if all count the same. Tallies make them when needed."""
+        return self._weights.multiplied() if isinstance(self._weights, Factors) else self._weights
 
     @property
     def labels(self) -> Labels:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,28 @@ from hetdp.problem.ordered import WEIGHT, in_order
 from hetdp.problem.space import Floats
 
 RULE = "a weight is a finite number ≥ 0"
+
+
+class Factors(NamedTuple):
+    """Weights of a product that are themselves products, one factor for each position of each axis; made when needed.
+
+    Attributes:
+        factors: for each axis the weight of each of its positions, ≥ 0 and finite.
+    """
+
+    factors: tuple[Floats, ...]
+
+    def multiplied(self) -> Floats:
+        """The weight of each dataset, in order.
+
+        >>> Factors((np.array([0.5, 0.5]), np.array([0.25, 0.75]))).multiplied()
+        array([0.125, 0.375, 0.125, 0.375])
+        """
+        weights = np.ones(1)
+        for one in self.factors:
+            weights = np.multiply.outer(weights, one).ravel()
+        weights.flags.writeable = False
+        return weights
 
 
 def weights_of(given: Any, labels: Labels) -> Floats:

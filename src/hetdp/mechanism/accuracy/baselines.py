@@ -17,11 +17,13 @@ from hetdp.certificate.certificate import verify
 from hetdp.engines.registry import engine_for
 from hetdp.errors import NoExtensionError, VerificationError
 from hetdp.mechanism.accuracy.distance import NOWHERE, Steps, is_threshold, with_one_epsilon
+from hetdp.mechanism.accuracy.people import PEOPLES
 from hetdp.mechanism.design import design
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.theory.pure import PURE
 
@@ -124,6 +126,7 @@ def exponential_by_edge(setting: Setting) -> Floats:
 
 
 ONE_EPSILON, ONE_AVERAGE = "one ε", "one ε, average"
+OWN_EPSILON, PE = "exponential, own ε", "PE"  # the second where the edges are people's, as its authors meant it
 SYMBOLS = {"mu": "μ"}  # of parameters that are not an ε
 
 
@@ -139,6 +142,8 @@ class Baseline(NamedTuple):
         """What it is called on a problem."""
         if self.name == ONE_EPSILON:
             return self.name.replace("ε", SYMBOLS.get(setting.problem.notion.parameters[0], "ε"))
+        if self.name == OWN_EPSILON and isinstance(setting.problem.graph, ProductSpace):
+            return PE
         return self.otherwise if self.otherwise and not setting.threshold else self.name
 
 
@@ -147,13 +152,13 @@ BASELINES = (
     Baseline("geometric then threshold", geometric, otherwise="geometric on distance"),
     Baseline("Laplace then threshold", laplace, otherwise="Laplace on distance"),
     Baseline("exponential", exponential),
-    Baseline("exponential, own ε", exponential_by_edge),
+    Baseline(OWN_EPSILON, exponential_by_edge),
     Baseline("randomised response", randomised_response, pure_only=False),
 )
 
 
 def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[tuple[str, Mechanism]]:
-    """Every baseline that the problem's notion has, by name; the best mean with one ε only if `average` is compared."""
+    """Every baseline that the problem has, by name; the best mean with one ε only if `average` is compared."""
     pure = setting.problem.notion.name == PURE.name
     if average and pure and setting.least[0] < np.inf:
         yield ONE_AVERAGE, proved(setting, _one_epsilon_average(setting, weights), ONE_AVERAGE)
@@ -161,6 +166,10 @@ def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[t
         if pure or not baseline.pure_only:
             name = baseline.name_on(setting)
             yield name, proved(setting, baseline.labels(setting), name)
+    for name, coordinates in PEOPLES if pure else ():
+        z = coordinates(setting.problem)
+        if z is not None:
+            yield name, proved(setting, np.where(setting.problem.answers == 1, z, -z), name)
 
 
 def _one_epsilon_average(setting: Setting, weights: Floats) -> Floats:

@@ -16,7 +16,7 @@ from hetdp.mechanism.accuracy.distance import NOWHERE
 from hetdp.mechanism.accuracy.measures import Method
 from hetdp.mechanism.explanation import in_digits
 
-SHOWN = 5  # distances in the table for people; the long table has all
+SHOWN = 5  # distances in the table for people, and classes; the long table has all distances
 LONGEST = 40  # characters of a name
 NOTHING = "-"
 WORTH_SAYING = 1e-9  # of a gap; a smaller one no table shows
@@ -57,6 +57,9 @@ def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pri
     hidden = int(np.count_nonzero(methods[0].levels.distances != NOWHERE)) - SHOWN
     if hidden > 0:
         yield f"({counted(hidden, 'more distance')}, only in the long table: as columns, CSV or JSON)"
+    unnamed = len(methods[0].levels.deciders) - len(_classes(methods[0]))
+    if unnamed > 0:
+        yield f"({unnamed:,} classes, and how accurate it is where one of them decides, only in JSON)"
     yield from (printable(words) for words in _remarks(methods, comparisons))
 
 
@@ -91,15 +94,26 @@ def _rows(methods: Sequence[Method], prior: str) -> list[list[str]]:
     near = np.flatnonzero(levels.distances != NOWHERE)[:SHOWN]
     shown = [*near.tolist(), *np.flatnonzero(levels.distances == NOWHERE).tolist()]
     titles = ["no path" if levels.distances[at] == NOWHERE else f"distance {levels.distances[at]}" for at in shown]
+    classes = _classes(methods[0])
+    titles += [_in_one_line(f"{_plain(name)} decides") for name in classes]
     header = ["accuracy", "worst", "where", f"mean ({prior})", *titles]
     counts = ["datasets", "", "", f"{len(levels.order):,}", *(f"{levels.counts[at]:,}" for at in shown)]
+    counts += [f"{len(levels.deciders[name]):,}" for name in classes]
     return [header, counts, *(_row(method, shown) for method in methods)]
 
 
 def _row(method: Method, shown: Sequence[int]) -> list[str]:
-    errors = [method.worst_error, method.mean_error, *(float(method.mean_errors[at]) for at in shown)]
-    worst, *means = (NOTHING if error != error else in_digits(1.0 - error, error) for error in errors)
+    errors: list[float | None] = [method.worst_error, method.mean_error]
+    errors += [float(method.mean_errors[at]) for at in shown]
+    errors += [one.mean_error for one in method.by_class] if _classes(method) else []
+    worst, *means = (NOTHING if error is None or error != error else in_digits(1.0 - error, error) for error in errors)
     return [_in_one_line(method.name), worst, _in_one_line(_plain(method.worst_at) or NOTHING), *means]
+
+
+def _classes(method: Method) -> list[Any]:
+    """The classes that have a column: all, if they are few."""
+    names = list(method.levels.deciders)
+    return names if len(names) <= SHOWN else []
 
 
 def _in_one_line(text: str) -> str:

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.mechanism.accuracy.deciders import Deciders
 from hetdp.mechanism.accuracy.distance import NOWHERE, Steps
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem
-from hetdp.problem.space import Floats
+from hetdp.problem.space import Floats, Indices
 
 
 class AtDistance(NamedTuple):
@@ -35,6 +36,22 @@ class AtDistance(NamedTuple):
     mean_error: float | None
 
 
+class WhereDeciding(NamedTuple):
+    """How accurate a method is where one change of a class of edges takes the data to the other answer.
+
+    Attributes:
+        edge_class: the class: a person, or a group.
+        datasets: how many such datasets there are.
+        worst_error: the largest error among them; None if there are none.
+        mean_error: their mean error under the prior; None if the prior gives them no weight.
+    """
+
+    edge_class: Any
+    datasets: int
+    worst_error: float | None
+    mean_error: float | None
+
+
 @dataclass(frozen=True, eq=False)
 class Levels:
     """The datasets by distance, the nearest first, those from which no path leads to the other answer last.
@@ -45,6 +62,7 @@ class Levels:
         distances: the distance of each level; 0 where no path leads.
         counts: how many datasets each has.
         weights: the prior, in graph order.
+        deciders: for each class of edges the datasets at which one change of it decides.
     """
 
     order: NDArray[np.int64]
@@ -52,14 +70,15 @@ class Levels:
     distances: Steps
     counts: NDArray[np.int64]
     weights: Floats
+    deciders: Deciders = field(default_factory=dict)
 
     @classmethod
-    def of(cls, steps: Steps, weights: Floats) -> Levels:
+    def of(cls, steps: Steps, weights: Floats, deciders: Deciders | None = None) -> Levels:
         """The levels of a problem, under a prior."""
         last = np.where(steps == NOWHERE, np.iinfo(np.int64).max, steps)
         order = np.argsort(last, kind="stable")
         _, starts, counts = np.unique(last[order], return_index=True, return_counts=True)
-        return cls(order, starts, steps[order[starts]], counts, weights)
+        return cls(order, starts, steps[order[starts]], counts, weights, deciders or {})
 
     @cached_property
     def totals(self) -> Floats:
@@ -118,6 +137,17 @@ class Method:
             AtDistance(None if distance == NOWHERE else distance, count, worst, None if math.isnan(mean) else mean)
             for distance, count, worst, mean in zip(*(column.tolist() for column in columns), strict=True)
         ]
+
+    @property
+    def by_class(self) -> list[WhereDeciding]:
+        """The same where one person of each class decides; nothing if edges have no classes."""
+        return [self._where_deciding(name, datasets) for name, datasets in self.levels.deciders.items()]
+
+    def _where_deciding(self, name: Any, datasets: Indices) -> WhereDeciding:
+        errors, weights = self.mechanism.errors[datasets], self.levels.weights[datasets]
+        total = math.fsum(weights.tolist())
+        mean = math.fsum((errors * weights).tolist()) / total if total else None
+        return WhereDeciding(name, len(datasets), float(errors.max()) if len(datasets) else None, mean)
 
 
 def measure(problem: Problem, name: str, baseline: bool, mechanism: Mechanism, levels: Levels) -> Method:

@@ -9,9 +9,10 @@ from hetdp import progress
 from hetdp.errors import UsageError, shown
 from hetdp.mechanism.accuracy.baselines import Setting, baselines_on
 from hetdp.mechanism.accuracy.comparison import Comparison, compare
+from hetdp.mechanism.accuracy.deciders import deciders_of
 from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
 from hetdp.mechanism.accuracy.layout import csv_text, latex_lines, long_columns, text_lines
-from hetdp.mechanism.accuracy.measures import Levels, Method, measure
+from hetdp.mechanism.accuracy.measures import AtDistance, Levels, Method, WhereDeciding, measure
 from hetdp.mechanism.accuracy.subjects import AVERAGE, by_name, designed, objectives_of, private
 from hetdp.mechanism.prior import prior_of
 from hetdp.problem.problem import Problem, require_problem
@@ -93,7 +94,8 @@ def accuracy(
 ) -> Accuracy:
     """How accurate mechanisms are: exactly, and free of budget, since nobody's data is looked at.
 
-    For each: the worst accuracy, the mean under a prior, and both by the number of steps to the other answer.
+    For each: the worst accuracy, the mean under a prior, and both by the number of steps to the other answer; and if
+    edges have classes (people, or groups), both where one change of a class decides.
 
     Args:
         problem: datasets, ε and query.
@@ -101,7 +103,8 @@ def accuracy(
             to several of these. Default: the mechanisms that `design` finds.
         prior: how much each dataset counts in a mean: "uniform", "weight" (the problem's own weights), or a mapping
             label → number ≥ 0, or a sequence. Default: the problem's weights if it has any, else uniform.
-        baselines: whether to measure, beside them, what else could be done on the same problem.
+        baselines: whether to measure, beside them, what else could be done on the same problem; for votes and tallies
+            also what needs people: the ε-weighted vote, dropping people below the mean ε, Sampling and PE.
         objective: without a mechanism: which objectives to compare, one or several. Default: all, but no average
             of more than 30,000 datasets (1,000 under gaussian and bounded-range), which may take minutes or hours.
         engine: "auto", "cpu" or "reference"; all give the same bits.
@@ -130,7 +133,7 @@ def accuracy(
         raise UsageError("an objective beside a mechanism", rule, "leave one of them out")
     progress.stage("measuring")
     steps = steps_to_the_other_answer(problem, engine)
-    setting, levels = Setting(problem, steps, engine), Levels.of(steps, weights)
+    setting, levels = Setting(problem, steps, engine), Levels.of(steps, weights, deciders_of(problem))
     rows = [(False, name, each) for name, each in found]
     if baselines:
         rows += [(True, name, each) for name, each in baselines_on(setting, AVERAGE in wanted, weights)]
@@ -152,13 +155,29 @@ def _method(method: Method) -> dict[str, Any]:
             {
                 "distance": level.distance,
                 "datasets": level.datasets,
-                "worst_accuracy": 1.0 - level.worst_error,
-                "worst_error": level.worst_error,
-                "mean_accuracy": None if level.mean_error is None else 1.0 - level.mean_error,
-                "mean_error": level.mean_error,
+                **_both(level),
             }
             for level in method.by_distance
         ],
+        "by_class": [
+            {
+                "class": one.edge_class,
+                "datasets": one.datasets,
+                **_both(one),
+            }
+            for one in method.by_class
+        ],
+    }
+
+
+def _both(part: AtDistance | WhereDeciding) -> dict[str, float | None]:
+    """Worst and mean of a part of all datasets, as accuracy and as error."""
+    worst, mean = part.worst_error, part.mean_error
+    return {
+        "worst_accuracy": None if worst is None else 1.0 - worst,
+        "worst_error": worst,
+        "mean_accuracy": None if mean is None else 1.0 - mean,
+        "mean_error": mean,
     }
 
 

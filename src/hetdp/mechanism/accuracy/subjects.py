@@ -14,6 +14,7 @@ from hetdp.mechanism import design as designing
 from hetdp.mechanism.average.tangents import SLOPES
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
@@ -29,11 +30,11 @@ def objectives_of(wanted: Any, problem: Problem) -> tuple[str, ...]:
         most = FEW if problem.notion.name in SLOPES else MANY
         return tuple(name for name in designing.OBJECTIVES if name != AVERAGE or problem.graph.size <= most)
     names = (wanted,) if isinstance(wanted, str) or not isinstance(wanted, Iterable) else tuple(wanted)
-    rule = f"an objective is one of {', '.join(designing.OBJECTIVES)}"
+    rule = f"an objective is one of {', '.join(designing.OBJECTIVES)}, and for people {WEIGHTED_VOTE}"
     if not names:
         raise UsageError("no objective", rule)
     for name in names:
-        if name not in list(designing.OBJECTIVES):
+        if name not in [*designing.OBJECTIVES, WEIGHTED_VOTE]:
             raise UsageError(f"unknown objective {shown(name)}", rule)
     return tuple(dict.fromkeys(names))
 

@@ -18,7 +18,9 @@ from hetdp.mechanism.limits import Limits, limits
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
+from hetdp.problem.stored import explicit
 
 CLOSE = 3e-8  # in mean accuracy; a result that is proved to be this close to the best is taken
 SMALL = 5_000  # datasets, of which none is left out
@@ -38,6 +40,8 @@ def best_average(
         max_error: what no free dataset's error may exceed; the fair mechanism's do not.
         engine: which engine searches.
     """
+    if isinstance(problem.graph, ProductSpace):
+        return _on_people(problem, problem.graph, pins, fair, weights, max_error, engine)
     chosen = engine_for(engine, problem.graph, problem.notion, "settle")
     allowed = limits(problem, pins, chosen, max_error)
     scale = reference(problem, fair, weights, allowed, chosen)
@@ -57,6 +61,22 @@ def best_average(
             scale = np.where(np.isfinite(best.coordinates), best.coordinates, scale)
     gap = max(0.0, mean_error(problem, best.coordinates, weights) - least)
     return sealed(replace(best, objective="average", objective_gap=gap))
+
+
+def _on_people(
+    problem: Problem,
+    space: ProductSpace,
+    pins: Floats,
+    fair: Floats,
+    weights: Floats,
+    max_error: float | None,
+    engine: str,
+) -> Mechanism:
+    """The same on people: searched with edges that are stored, for which the program has rows; proved on their own."""
+    stored = Problem(explicit(space), problem.answers)
+    found = best_average(stored, pins, fair, weights, max_error, engine)
+    best = _extended(problem, pins, found.coordinates, engine)
+    return sealed(replace(best, objective=found.objective, objective_gap=found.objective_gap))
 
 
 def _private(

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hetdp.problem.scores import Way
 from hetdp.spaces.populations.people import Classes, Whole
 from hetdp.spaces.populations.population import Population
-from hetdp.spaces.populations.scores import Way
 from hetdp.spaces.privacy.grid import UNBOUNDED
 
 PART = 31  # an ε is added in two parts of so many bits, so that no sum overflows

@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import UsageError
+from hetdp.problem.grid import UNIT
 from hetdp.problem.space import Floats, Mask
 from hetdp.spaces.exact import whole
 from hetdp.spaces.populations.population import BALANCED, WEIGHTED_VOTE, Population
 from hetdp.spaces.populations.vote import weights_of
 from hetdp.spaces.privacy.grid import as_floats, on_grid
 from hetdp.theory.coordinate import LAPLACE
+from hetdp.theory.voting import kept_chance, mean_epsilon, needed_part, number_kept
 
 MOST_SAMPLED = 2000
 LEAST, DROPPING, SAMPLING, PE = "least ε", "dropping", "Sampling", "PE"
@@ -38,7 +40,7 @@ class Table(NamedTuple):
     @property
     def part(self) -> float:
         """The part of all people that is needed, less half a person."""
-        return (self.threshold - 0.5) / len(self.epsilon)
+        return needed_part(self.threshold, len(self.epsilon))
 
 
 def baselines_at(population: Population, margin: int, threshold: Any = None) -> dict[str, float]:
@@ -48,11 +50,12 @@ def baselines_at(population: Population, margin: int, threshold: Any = None) -> 
         raise UsageError(f"the question is {population.question}", "baselines are known for counts, and shares of all")
     if not 1 <= whole(margin, "the margin", 1) <= farthest:
         raise UsageError(f"no table has the margin {margin:,}", f"margins are from 1 to {farthest:,}")
-    weights = as_floats(weights_of(population))
+    weights = weights_of(population)
     order = np.argsort(weights, kind="stable")
     counted = np.where(scores.most[population.classes.group] > 0, population.classes.sizes, 0)
-    epsilon = np.repeat(weights[order], counted[order])
-    limit = float(np.mean(epsilon)) if threshold is None else float(as_floats(np.array([on_grid(threshold)]))[0])
+    epsilon = np.repeat(as_floats(weights[order]), counted[order])
+    mean = mean_epsilon(weights, counted, UNIT)
+    limit = mean if threshold is None else float(as_floats(np.array([on_grid(threshold)]))[0])
     found = {LEAST: _smaller_error(margin, float(epsilon[0]))}
     tables = list(_worst_tables(epsilon, scores.threshold, int(margin)))
     for name, chance in ((DROPPING, dropping), (SAMPLING, sampling), (PE, exponential)):
@@ -107,10 +110,7 @@ def sampling(table: Table, limit: float) -> float:
     >>> round(sampling(table, 1.0), 4)
     0.8088
     """
-    below = table.epsilon < limit
-    kept = np.ones(len(table.epsilon))
-    kept[below] = np.expm1(table.epsilon[below]) / np.expm1(limit)
-    yes, no = _number_of(kept[table.says_yes]), _number_of(kept[~table.says_yes])
+    yes, no = (_number_of(table.epsilon[who], limit) for who in (table.says_yes, ~table.says_yes))
     totals = np.arange(len(yes))[:, None] * (1.0 - table.part) - np.arange(len(no))[None, :] * table.part
     return float(yes @ LAPLACE.probability(limit * totals) @ no)
 
@@ -131,18 +131,9 @@ def exponential(table: Table, _limit: float = 0.0) -> float:
     return tail if short > 0 else 1.0 - tail
 
 
-def _number_of(chances: Floats) -> Floats:
-    """How probable each number of successes is."""
+def _number_of(epsilon: Floats, limit: float) -> Floats:
+    """How probable each number of people is who are kept."""
     found = np.ones(1)
-    for chance, times in zip(*np.unique(chances, return_counts=True), strict=True):
-        found = np.convolve(found, _binomial(int(times), float(chance)))
+    for one, people in zip(*np.unique(epsilon, return_counts=True), strict=True):
+        found = np.convolve(found, number_kept(int(people), *kept_chance(float(one), limit)))
     return found
-
-
-def _binomial(times: int, chance: float) -> Floats:
-    """The same for equal chances, by doubling."""
-    if times == 0:
-        return np.ones(1)
-    half = _binomial(times // 2, chance)
-    found = np.convolve(half, half)
-    return np.convolve(found, np.array([1.0 - chance, chance])) if times % 2 else found

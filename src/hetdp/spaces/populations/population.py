@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetdp.errors import UsageError, shown
+from hetdp.problem.scores import Scores
 from hetdp.spaces.names import names
 from hetdp.spaces.populations.people import Classes, Whole, classes_of
-from hetdp.spaces.populations.scores import Scores, scores_of
+from hetdp.spaces.populations.scores import scores_of
 from hetdp.spaces.privacy.grid import Units
 from hetdp.spaces.questions.question import Question
 

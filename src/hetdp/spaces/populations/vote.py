@@ -1,8 +1,4 @@
-"""The ε-weighted vote: everybody counts ε times the part of their largest score, and Laplace noise of scale 1 is added.
-
-In the Laplace coordinate that is plain addition: z = Σ weights − shift. The shift is public: if a part of the largest
-sum is needed (less half a step, so that no table lies on the threshold), the same part of all weights is needed.
-"""
+"""The ε-weighted vote of a population: everybody counts ε times the part of their largest score (theory/voting.py)."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ from hetdp.spaces.populations.balanced import PART, Label
 from hetdp.spaces.populations.people import Whole
 from hetdp.spaces.populations.population import Population
 from hetdp.spaces.privacy.grid import GRID, UNBOUNDED
+from hetdp.theory import voting
 
 
 class WeightedVote:
@@ -26,7 +23,7 @@ class WeightedVote:
         self.classes, self.scores = population.classes, population.scores
         self.weights = weights_of(population)
         self.total = exact_dot(self.classes.sizes, self.weights)
-        self.shift = self.total * (2 * self.scores.threshold - 1) // max(2 * self.scores.total, 1)
+        self.shift = voting.shift(self.total, self.scores.threshold, self.scores.total)
 
     gap = 0
 
@@ -38,8 +35,7 @@ class WeightedVote:
         total = 0
         for value in range(counts.shape[1]):
             score = self.scores.scores[:, value][self.classes.group]
-            counted = self.weights // most * score + self.weights % most * score // most
-            total += exact_dot(counts[:, value], counted)
+            total += exact_dot(counts[:, value], voting.counted(self.weights, score, most))
         return total - self.shift
 
     def worst(self, margin: int) -> Label:
@@ -79,10 +75,8 @@ class WeightedVote:
 def weights_of(population: Population) -> Whole:
     """What each class weighs, in units; who is promised nothing weighs as much as the most of all others."""
     classes = population.classes
-    bounded = classes.deciding < UNBOUNDED
-    most = int(np.max(classes.deciding, where=bounded, initial=0)) if bounded.any() else 1 << GRID
     counts = population.scores.most[classes.group] > 0
-    return np.where(counts, np.minimum(classes.deciding, most), 0)
+    return voting.weights(classes.deciding, classes.deciding < UNBOUNDED, counts, 1 << GRID)
 
 
 def exact_dot(people: Whole, units: Whole) -> int:

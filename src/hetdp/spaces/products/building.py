@@ -8,14 +8,15 @@ from math import comb, log10, prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, shown
 from hetdp.problem.axis import Axis
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
+from hetdp.problem.scores import Scores
 from hetdp.spaces.names import names
+from hetdp.spaces.populations.scores import scores_of
 from hetdp.spaces.privacy.grid import LARGEST, on_grid
 from hetdp.spaces.privacy.rules import Privacy, rules
 from hetdp.spaces.privacy.table import Table
@@ -114,7 +115,18 @@ def problem_of(
     told_apart = any(one.states > 1 for one in axes)
     space = ProductSpace(axes, states_of(axes, answers, table.states) if told_apart else None)
     weights = weights_of(axes, prior) if folded else None
-    return Problem(space, answers, weights=weights, about=_about(question, promised, change))
+    scores = _scores(question, sizes, values)
+    return Problem(space, answers, weights=weights, about=_about(question, promised, change), scores=scores)
+
+
+def _scores(question: Question, sizes: Mapping[str, int], values: tuple[str, ...]) -> Scores | None:
+    """What everybody counts toward the threshold; None if the question is none, or its scores are too large."""
+    if question.linear() is None:
+        return None
+    try:
+        return scores_of(question, list(sizes), np.array(list(sizes.values()), dtype=np.int64), values)
+    except UsageError:  # the answers were found already, so every name is known
+        return None
 
 
 def _tables(table: Table, privacy: Privacy) -> list[Any]:
@@ -135,23 +147,13 @@ def _tables(table: Table, privacy: Privacy) -> list[Any]:
     return found
 
 
-def counts_on(axis: Axis) -> NDArray[np.int64]:
-    """How many people have each value: [position, value]."""
-    if axis.shape == "value":
-        return np.eye(len(axis.values), dtype=np.int64)
-    if axis.shape == "count":
-        first = np.arange(axis.length)
-        return np.stack([first, axis.people - first], axis=1)
-    return np.array(axis.positions, dtype=np.int64).reshape(axis.length, len(axis.values))
-
-
 def _answers(axes: Sequence[Axis], sizes: Mapping[str, int], question: Question) -> Answers:
     """1 where the question holds, else 2, in the order of the datasets."""
     shape = tuple(axis.length for axis in axes)
     counts = {}
     for at, axis in enumerate(axes):
         along = [1] * at + [axis.length] + [1] * (len(axes) - at - 1)
-        columns = counts_on(axis).T.astype(np.min_scalar_type(-axis.people - 1))
+        columns = axis.counts().T.astype(np.min_scalar_type(-axis.people - 1))
         counts[axis.name] = {value: one.reshape(along) for value, one in zip(axis.values, columns, strict=True)}
     found = question.holds(counts, sizes)
     try:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, shown
 from hetdp.problem.axis import Axis
+from hetdp.problem.weights import Factors
 from hetdp.spaces.exact import exact
 from hetdp.spaces.names import require_known
 
@@ -22,8 +23,8 @@ ROUNDING = Fraction(1, 10**9)  # by which probabilities may miss 1; they are the
 Weights = NDArray[np.float64]
 
 
-def weights_of(axes: Sequence[Axis], prior: Any) -> Weights | None:
-    """The probability of each tally, in the order of the datasets; None if all are as probable.
+def weights_of(axes: Sequence[Axis], prior: Any) -> Factors | None:
+    """The probability of each tally, as a product over the groups; None if all are as probable.
 
     Args:
         axes: the groups.
@@ -33,14 +34,12 @@ def weights_of(axes: Sequence[Axis], prior: Any) -> Weights | None:
         UsageError: that is no prior for these groups.
 
     >>> weights_of([Axis.tally("all", 2, 1)], None)
-    array([0.25, 0.5 , 0.25])
+    Factors(factors=(array([0.25, 0.5 , 0.25]),))
     """
     if isinstance(prior, str) and prior == UNIFORM:
         return None
-    weights = np.ones(1)
-    for axis, chances in zip(axes, _chances(axes, prior), strict=True):
-        weights = np.multiply.outer(weights, _of_counts(axis, chances)).ravel()
-    return weights
+    chances = _chances(axes, prior)
+    return Factors(tuple(_of_counts(axis, one) for axis, one in zip(axes, chances, strict=True)))
 
 
 def _chances(axes: Sequence[Axis], prior: Any) -> list[list[float]]:

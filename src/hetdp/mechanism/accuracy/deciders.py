@@ -1,0 +1,42 @@
+"""Where one person, or one of a group, decides: the datasets that one change of a class takes to the other answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hetdp.mechanism.solving.scaling import written_edges
+from hetdp.problem.classes import classes_of
+from hetdp.problem.findings import Findings
+from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.space import Indices
+
+Deciders = Mapping[Any, Indices]
+
+
+def deciders_of(problem: Problem) -> Deciders:
+    """For each class of edges the datasets at which it decides, in graph order; nothing if edges have no classes.
+
+    Edges without a constraint do not count, as they make no boundary; nor do edges without a class.
+    """
+    graph, answers, found = problem.graph, problem.answers, dict[Any, Indices]()
+    if isinstance(graph, ProductSpace):
+        for at, axis in enumerate(graph.axes):
+            decides = np.zeros(graph.size, dtype=np.bool_)
+            for source, target, _ in graph.blocks_along(at):
+                decides[source[answers[source] != answers[target]]] = True
+            found[axis.name] = np.flatnonzero(decides)
+        return found
+    classes = classes_of(graph.edge_classes(), Findings("edges"))
+    if classes is None:
+        return found
+    source, target, columns = written_edges(graph)
+    across = (answers[source] != answers[target]) & ~np.all([np.isinf(one) for one in columns.values()], axis=0)
+    for number, name in enumerate(classes.names):
+        edges = across & (classes.numbers == number)
+        ends = np.unique(np.concatenate([source[edges], target[edges]]))
+        found[name] = ends[problem.boundary_mask[ends]]
+    return found

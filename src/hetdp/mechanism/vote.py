@@ -1,0 +1,101 @@
+"""The ε-weighted vote of people: everybody counts as much as their smallest ε, and Laplace noise of scale 1 is added.
+
+Whoever changes their value changes z by at most that ε, whatever the situation; so it is private on every edge, and the
+certificate proves it again. docs/theory/products.md says more; theory/voting.py has the formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from hetdp import progress
+from hetdp.certificate.certificate import verify
+from hetdp.errors import UsageError, VerificationError
+from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.problem.axis import Axis
+from hetdp.problem.grid import LARGEST_EXACT, UNIT
+from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.scores import Scores, Whole
+from hetdp.problem.space import Floats
+from hetdp.theory import voting
+from hetdp.theory.pure import PURE
+
+WEIGHTED_VOTE = "weighted-vote"
+ONE = int(1 / UNIT)  # ε = 1 in units of the grid
+MOST = 1 << 62  # in units: what all people may weigh together, so that whole numbers of 64 bits hold every sum
+ELSEWHERE = "fair, balanced and average answer any question"
+
+
+def weighted_vote(problem: Problem) -> Mechanism:
+    """The weighted vote as a mechanism, with its proof; all its values are pinned, since a formula gives them.
+
+    Raises:
+        UsageError: the problem is not made of people, or its question is no threshold of a sum over them.
+        VerificationError: it could not be proved private, which would be a bug; nothing is returned.
+    """
+    space, scores = people_of(problem)
+    z = vote_coordinates(space, scores)
+    links = np.full(space.size, -1, dtype=np.int32 if space.size < 2**31 else np.int64)
+    mechanism = Mechanism(problem, z, np.ones(space.size, dtype=np.bool_), links)
+    progress.stage("proving every edge")
+    proof = verify(problem, mechanism)
+    if not proof.private:
+        raise VerificationError(proof)
+    return sealed(replace(mechanism, certificate=proof, objective=WEIGHTED_VOTE))
+
+
+def people_of(problem: Problem) -> tuple[ProductSpace, Scores]:
+    """The people of a problem, and what they count.
+
+    Raises:
+        UsageError: there are none, or its question is no threshold of a sum.
+    """
+    if not isinstance(problem.graph, ProductSpace):
+        rule = "the weighted vote counts people: it is for problems made by hetdp.spaces.votes or hetdp.spaces.tallies"
+        raise UsageError(f"the objective {WEIGHTED_VOTE} on a problem without people", rule, ELSEWHERE)
+    if problem.scores is None or problem.notion.name != PURE.name:
+        rule = "it is for a count, a share, a majority, A against B, a weighted sum, all of a group, or their opposite"
+        raise UsageError(f"the objective {WEIGHTED_VOTE} on a question that is no threshold of a sum", rule, ELSEWHERE)
+    return problem.graph, problem.scores
+
+
+def vote_coordinates(space: ProductSpace, scores: Scores) -> Floats:
+    """z of every dataset: a multiple of 2⁻⁴⁰, brought to ±8,192 beyond it, so that each is a float, exactly.
+
+    Raises:
+        UsageError: the ε of all people together are too large for whole numbers of 64 bits.
+    """
+    if scores.constant:
+        return np.full(space.size, np.inf if scores.constant == 1 else -np.inf)
+    weights = weights_of(space, scores)
+    total = sum(axis.people * weight for axis, weight in zip(space.axes, weights.tolist(), strict=True))
+    if total >= MOST:
+        rule = f"the weights of all people together are below {MOST // ONE:,}"
+        raise UsageError("the ε are too large for a weighted vote on datasets", rule, "a population has no such limit")
+    units = np.array([-voting.shift(total, scores.threshold, scores.total)])
+    for axis, weight, most, row in zip(space.axes, weights.tolist(), scores.most.tolist(), scores.scores, strict=True):
+        units = np.add.outer(units, axis.counts() @ voting.counted(weight, row, max(most, 1))).ravel()
+    largest = int(LARGEST_EXACT * ONE)
+    np.clip(units, -largest, largest, out=units)
+    z = units.astype(np.float64)
+    z *= UNIT
+    return z
+
+
+def weights_of(space: ProductSpace, scores: Scores) -> Whole:
+    """What each person, or everybody of a group, weighs, in units of the grid: their smallest ε in any situation."""
+    least = np.array([_least(axis, row) for axis, row in zip(space.axes, scores.scores, strict=True)])
+    bounded = least < np.inf
+    units = np.where(bounded, least / UNIT, 0.0).astype(np.int64)
+    units[~bounded] = MOST
+    return voting.weights(units, bounded, scores.most > 0, ONE)
+
+
+def _least(axis: Axis, row: Whole) -> float:
+    """The smallest ε of all changes that change the score, in any state; of all changes where none does."""
+    changes = np.array([row[one] != row[other] for one, other in combinations(range(len(row)), 2)])
+    return float(np.min(axis.epsilon[changes] if changes.any() else axis.epsilon, initial=np.inf))
