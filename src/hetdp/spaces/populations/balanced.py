@@ -122,9 +122,10 @@ class Balanced:
             return least
         last = self.everybody.class_of(margin - 1)
         before = self.everybody.up_to(last)
-        if last >= self.classes.bounded and margin - 1 > before.people:
+        rest = margin - 1 - int(before.people)
+        if last >= self.classes.bounded and rest > 0:
             return math.inf
-        paid = before.epsilon + (margin - 1 - before.people) * int(self.classes.units[last])
+        paid = before.epsilon + rest * int(self.classes.units[last])
         return max(least, paid - self._most_saved - self._grain())
 
     def _having(self, counts: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:

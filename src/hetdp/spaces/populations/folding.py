@@ -19,8 +19,8 @@ from hetdp.problem.space import Floats
 from hetdp.spaces.privacy.grid import GRID, LARGEST, UNBOUNDED, Units
 
 Whole = NDArray[np.int64]
-Rows = NDArray[np.uint32]
-BLOCK = 1 << 15  # numbers that are worked on at a time, so that they stay in the cache
+Rows = NDArray[np.intp]
+BLOCK = 1 << 14  # numbers that are worked on at a time, so that they stay in the cache
 FEW = 16  # classes, each of which is soon looked for in all rows
 ROOM = 64  # bits of a key and a row together
 
@@ -117,7 +117,7 @@ def in_order(keys: Whole) -> tuple[Rows, Whole]:
         upper = (keys[piece] >> shift).view(np.uint64) << np.uint64(bits)
         np.bitwise_or(upper, np.arange(piece.start, piece.stop, dtype=np.uint64), out=packed[piece])
     packed.sort()
-    rows, ordered = np.empty(len(keys), dtype=np.uint32), np.empty(len(keys), dtype=np.int64)
+    rows, ordered = np.empty(len(keys), dtype=np.intp), np.empty(len(keys), dtype=np.int64)
     for piece in pieces:
         rows[piece] = packed[piece] & np.uint64((1 << bits) - 1)
         ordered[piece] = packed[piece] >> np.uint64(bits)

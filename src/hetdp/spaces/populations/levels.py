@@ -102,13 +102,17 @@ class Level:
         """Sums over a piece of the classes, from each of some places in it to the next."""
         units, meeting = self._classes.units[piece], self._classes.meeting[piece]
         people = self._people[piece].astype(np.int64, copy=False)
-        there = (people > 0) & (self._classes.deciding[piece] < UNBOUNDED)
+        there = people > 0
+        if piece.stop > self._classes.bounded:
+            there &= self._classes.deciding[piece] < UNBOUNDED
+        there = there.astype(np.int64)  # multiplied by, which takes as long whoever is there
+        saved = np.maximum.reduceat((units - meeting + 1) * there, first)  # no label is above its ε
         return Sums(
             np.add.reduceat(people, first),
             np.add.reduceat(people * (units >> PART), first),
             np.add.reduceat(people * (units & ((1 << PART) - 1)), first),
-            np.maximum.reduceat(np.where(there, units - meeting, -UNBOUNDED), first),
-            np.minimum.reduceat(np.where(there, meeting, UNBOUNDED), first),
+            np.where(saved == 0, -UNBOUNDED, saved - 1),
+            UNBOUNDED - np.maximum.reduceat((UNBOUNDED - meeting) * there, first),
         )
 
 
@@ -116,5 +120,5 @@ def least_meeting(classes: Classes, people: NDArray[Any]) -> int:
     """The least meeting label of all classes that have people."""
     found = UNBOUNDED
     for piece in slices(len(people), BLOCK):
-        found = min(found, int(np.where(people[piece] > 0, classes.meeting[piece], UNBOUNDED).min()))
+        found = min(found, UNBOUNDED - int(((UNBOUNDED - classes.meeting[piece]) * (people[piece] > 0)).max()))
     return found
