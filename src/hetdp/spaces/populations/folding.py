@@ -41,6 +41,10 @@ class Ordered:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype, copy=copy)
 
+    def sort(self) -> None:
+        """Sorts them now, so that nobody has to wait for it later."""
+        self.sorted  # noqa: B018
+
     @cached_property
     def sorted(self) -> Floats:
         """All of them in increasing order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -148,13 +149,21 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
     rows = source.read(wanted, uses=wish.public)
     faults = Faults(source, wish, curator)
     faults.require_rows(len(rows["person"]))
-    faults.require_people(rows["person"])
     group_names, area_names = (
         None if names is None else Names(tuple(names), rows[role])
         for role, names in (("group", groups), ("area", areas))
     )
-    epsilon = _epsilon(wish, rows, group_names, faults)
-    return Policy(len(rows["person"]), epsilon, group_names, area_names)
+    policy = Policy(len(rows["person"]), _epsilon(wish, rows, group_names), group_names, area_names)
+    with ThreadPoolExecutor(1) as beside:
+        hashes = beside.submit(np.sort, rows["person"])
+        if areas is None:
+            policy.ordered(None).sort()  # meanwhile
+        faults.require_people(rows["person"], hashes.result())
+    told = (
+        ("missing or invalid ε", wish.epsilon.column) if wish.epsilon.column else ("a group without an ε", wish.group)
+    )
+    faults.require_epsilons(policy.epsilon, told[0], told[1] or "")
+    return policy
 
 
 def _names(source: Source, column: str | None) -> list[str] | None:
@@ -168,18 +177,14 @@ def _names(source: Source, column: str | None) -> list[str] | None:
     return found
 
 
-def _epsilon(wish: Wish, rows: dict[str, Any], groups: Names | None, faults: Faults) -> NDArray[np.float64]:
-    size = len(rows["person"])
+def _epsilon(wish: Wish, rows: dict[str, Any], groups: Names | None) -> NDArray[np.float64]:
+    """Everybody's ε; below zero, or no number, where there is none."""
     if wish.epsilon.constant is not None:
-        return np.full(size, _lowered(str(wish.epsilon.constant)))
+        return np.full(len(rows["person"]), _lowered(str(wish.epsilon.constant)))
     if wish.epsilon.column is None and groups is not None:
         promised = {group: _lowered(str(epsilon)) for group, epsilon in wish.epsilon.by_group}
-        by_code = np.array([promised.get(name, -1.0) for name in groups.names])
-        found = by_code[groups.codes]
-        faults.require_epsilons(found, "a group without an ε", wish.group or "")
-        return found
+        return np.array([promised.get(name, -1.0) for name in groups.names])[groups.codes]
     found = np.asarray(rows["epsilon"], dtype=np.float64)
-    faults.require_epsilons(found, "missing or invalid ε", wish.epsilon.column or "")
     if "long" in rows and rows["long"].any():
         found = np.where(
             rows["long"] & np.isfinite(found), np.nextafter(found, 0.0), found
