@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hetdp import progress
 from hetdp.errors import Fault, InputError
 from hetdp.problem.building.threads import slices
-from hetdp.spaces.populations.folding import BLOCK, Ordered
+from hetdp.spaces.populations.folding import Ordered
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.condition import require_columns
 from hetdp.spaces.table.database import identifier
@@ -24,6 +24,7 @@ from hetdp.spaces.table.sources import Source
 from hetdp.spaces.table.wish import Wish
 
 MOST_NAMES = 10_000  # groups, and areas: more would be people
+PIECE = 1 << 18  # numbers that a digest takes at a time
 NAMED = (kinds.TEXT, kinds.WHOLE, kinds.TRUTH, kinds.MOMENT)
 
 Codes = NDArray[np.int32]
@@ -77,6 +78,17 @@ class Policy:
 
     def digest(self) -> str:
         """A digest of the policy that does not depend on the order of the rows."""
+        return self.pending.result()
+
+    @cached_property
+    def pending(self) -> Future[str]:
+        """The same, begun when this is first asked for, beside whatever else is done then."""
+        pool = ThreadPoolExecutor(1)
+        begun = pool.submit(self._digest)
+        pool.shutdown(wait=False)
+        return begun
+
+    def _digest(self) -> str:
         found = hashlib.sha256(f"hetdp policy 1 {self.size}\n".encode())
         for area in self._rows:
             found.update(f"{area!r} {len(self.ordered(area))}\n".encode())
@@ -104,7 +116,7 @@ class Policy:
 
 def _add(digest: Any, numbers: NDArray[Any], form: str) -> None:
     """Adds numbers to a digest, some at a time."""
-    for piece in slices(len(numbers), BLOCK):
+    for piece in slices(len(numbers), PIECE):
         digest.update(np.ascontiguousarray(numbers[piece], dtype=form).data)
 
 
@@ -163,6 +175,8 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         ("missing or invalid ε", wish.epsilon.column) if wish.epsilon.column else ("a group without an ε", wish.group)
     )
     faults.require_epsilons(policy.epsilon, told[0], told[1] or "")
+    if areas is None and groups is None:  # else much would be sorted twice
+        policy.pending  # noqa: B018
     return policy
 
 
