@@ -74,7 +74,7 @@ def pages(quick: bool) -> Iterator[str]:
     yield "for people who are there twice, fixes the mechanism and its promise (*promise*), and reads the answers."
     yield "Asked for: ≤ 2 on 10⁷ rows."
     yield ""
-    yield from ask.sections(*((10**4, 10**3, 1) if quick else (10**7, 10**5, 3)))
+    yield from ask.sections(*((10**4, 10**4, 1) if quick else (10**7, 10**7, 3)))
     yield ""
     yield "## Start"
     yield ""

@@ -9,54 +9,39 @@ scores, one apart, it is the exact length of the way.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hetdp.problem.scores import Way
-from hetdp.spaces.populations.people import Classes, Whole
+from hetdp.spaces.populations.folding import Whole
+from hetdp.spaces.populations.levels import Level, least_meeting
+from hetdp.spaces.populations.people import Classes
 from hetdp.spaces.populations.population import Population
 from hetdp.spaces.privacy.grid import UNBOUNDED
 
-PART = 31  # an ε is added in two parts of so many bits, so that no sum overflows
 Label = int | float  # units; or an infinity
 
 
-class Level(NamedTuple):
-    """All who can go equally far, in order of ε: sums over the first of them, and extremes.
+class Prices:
+    """Prices at which what people pay may bend: nothing, everybody's ε in order, and perhaps one more."""
 
-    Attributes:
-        gain: how far each can go.
-        people: how many there are up to each class.
-        high: the sum of the upper parts of their ε.
-        low: the sum of the lower parts.
-        saved: the largest ε minus meeting label up to each class: what is saved if that person goes last.
-        least: the least meeting label from each class on.
-    """
+    def __init__(self, epsilon: Whole, last: tuple[int, ...]) -> None:
+        self._epsilon, self._last = epsilon, last
 
-    gain: int
-    people: Whole
-    high: Whole
-    low: Whole
-    saved: Whole
-    least: Whole
+    def __len__(self) -> int:
+        return 1 + len(self._epsilon) + len(self._last)
 
-    def paid(self, units: Whole, price: int) -> tuple[int, int]:
-        """What these people pay at a price, and the most that one of them saves by going last."""
-        asked = min(price * self.gain, UNBOUNDED)
-        last = int(np.searchsorted(units, asked, side="right")) - 1
-        whole, beyond = (0, int(self.people[-1])) if last < 0 else (self._whole(last), self._beyond(last))
-        saved = -UNBOUNDED if last < 0 else int(self.saved[last])
-        least = UNBOUNDED if last + 1 == len(units) else int(self.least[last + 1])
-        return whole + asked * beyond, max(saved, asked - least)
+    def __getitem__(self, at: int) -> int:
+        if at == 0:
+            return 0
+        return int(self._epsilon[at - 1]) if at <= len(self._epsilon) else self._last[0]
 
-    def _whole(self, last: int) -> int:
-        return (int(self.high[last]) << PART) + int(self.low[last])
-
-    def _beyond(self, last: int) -> int:
-        return int(self.people[-1]) - int(self.people[last])
+    def after(self, at: int) -> int:
+        """The place of the next price that is larger."""
+        return 1 + int(np.searchsorted(self._epsilon, self[at], side="right"))
 
 
 class Balanced:
@@ -65,17 +50,40 @@ class Balanced:
     def __init__(self, population: Population) -> None:
         self.population = population
         self.classes, self.scores = population.classes, population.scores
-        self.counted = self.scores.most[self.classes.group] > 0
-        finite = self.classes.units[self.counted & (self.classes.units < UNBOUNDED)]
+        self.counted = self.classes.by_class(self.scores.most > 0)
+        bounded = slice(0, self.classes.bounded)
+        finite = self.classes.units[bounded]
+        if not self._all_count:
+            finite = finite[self.counted[bounded]]
         self.dearest = int(finite[-1]) if len(finite) else 0
-        only_deciding = (self.classes.units == UNBOUNDED) & (self.classes.deciding < UNBOUNDED)
-        self.mixed = bool((only_deciding & self.counted).any())  # protected when deciding, and only then
+        beyond = slice(self.classes.bounded, None)
+        only_deciding = self.counted[beyond] & (self.classes.deciding[beyond] < UNBOUNDED)
+        self.mixed = bool(only_deciding.any())  # protected when deciding, and only then
         highest = self.dearest + (self._largest_meeting() if self.mixed else 0)
-        self.prices: Sequence[int] | Whole = range(highest + 1)
+        self.prices: range | Prices = range(highest + 1)
         if self.scores.is_count:
-            different = np.append(True, finite[1:] != finite[:-1]) if len(finite) else np.zeros(0, dtype=np.bool_)
-            self.prices = np.concatenate([[0], finite[different], [highest] if highest > self.dearest else []])
-            self.prices = self.prices.astype(np.int64, copy=False)
+            self.prices = Prices(finite, (highest,) if highest > self.dearest else ())
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether everybody has one finite ε for all steps."""
+        classes = self.classes
+        alike = classes.deciding is classes.units or bool((classes.deciding == classes.units).all())
+        return alike and classes.bounded == len(classes.units)
+
+    @property
+    def _all_count(self) -> bool:
+        return bool((self.scores.most > 0).all())
+
+    @cached_property
+    def movable(self) -> Whole:
+        """How many people of each class count."""
+        return self.classes.sizes if self._all_count else np.where(self.counted, self.classes.sizes, 0)
+
+    @cached_property
+    def everybody(self) -> Level:
+        """Everybody who counts, as if all could go one step."""
+        return Level(self.classes, 1, self.movable)
 
     @property
     def gap(self) -> Label:
@@ -84,23 +92,20 @@ class Balanced:
             return 0
         if self.mixed:
             return math.inf
-        return self._most_saved() + self._grain() + self._largest_meeting()
+        return self._most_saved + self._grain() + self._largest_meeting()
 
     def label(self, counts: Whole) -> Label:
         """The label of a table in units, positive for answer 1; `counts` is by class and value."""
         if self.scores.constant:
             return math.inf if self.scores.constant == 1 else -math.inf
         way = self.scores.way(by_group(self.classes, counts))
-        gains = way.gains[self.classes.group]
         levels, least = [], UNBOUNDED
         for gain in np.unique(way.gains).tolist():
-            there = np.zeros(len(counts), dtype=np.int64)
-            for value in np.flatnonzero((way.gains == gain).any(axis=0)):
-                there += np.where(gains[:, value] == gain, counts[:, value], 0)
+            there = self._having(counts, way.gains == gain)
             if gain:
-                levels.append(level(self.classes, int(gain), there))
+                levels.append(Level(self.classes, int(gain), there))
             else:
-                least = int(np.min(self.classes.meeting, where=(there > 0) & self.counted, initial=UNBOUNDED))
+                least = least_meeting(self.classes, there if self._all_count else there * self.counted)
         found = self._highest(levels, least, way)
         return found if way.answer == 1 else -found
 
@@ -109,33 +114,37 @@ class Balanced:
 
         For questions that are no count it is a lower bound of it.
         """
-        movable = np.where(self.counted, self.classes.sizes, 0)
         if self.scores.is_count:
-            way = Way(1, self.scores.scores, margin, int(movable.sum()) - margin)
-            return self._highest([self._all_movable], UNBOUNDED, way)
-        least = int(np.min(self.classes.meeting, where=self.counted, initial=UNBOUNDED))
+            way = Way(1, self.scores.scores, margin, self.everybody.size - margin)
+            return self._highest([self.everybody], UNBOUNDED, way)
+        least = self.everybody.least_from(0)
         if self.mixed:
             return least
-        before = np.cumsum(movable) - movable
-        taken = np.clip(margin - 1 - before, 0, movable)
-        if (taken[self.classes.units == UNBOUNDED] > 0).any():
+        last = self.everybody.class_of(margin - 1)
+        before = self.everybody.up_to(last)
+        rest = margin - 1 - int(before.people)
+        if last >= self.classes.bounded and rest > 0:
             return math.inf
-        parts = ((self.classes.units >> PART) @ taken, (self.classes.units & ((1 << PART) - 1)) @ taken)
-        paid = (int(parts[0]) << PART) + int(parts[1])
-        return max(least, paid - self._most_saved() - self._grain())
+        paid = before.epsilon + rest * int(self.classes.units[last])
+        return max(least, paid - self._most_saved - self._grain())
 
-    @cached_property
-    def _all_movable(self) -> Level:
-        """Everybody who counts, as if all could go one step."""
-        return level(self.classes, 1, np.where(self.counted, self.classes.sizes, 0))
+    def _having(self, counts: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:
+        """How many people of each class have one of the values that are chosen for their group."""
+        if len(counts.T) == 2 and (chosen == [True, False]).all():
+            return counts[:, 0]
+        if len(counts.T) == 2 and (chosen == [False, True]).all():
+            return counts[:, 1]
+        there = np.zeros(len(counts), dtype=np.int64)
+        for value in np.flatnonzero(chosen.any(axis=0)):
+            there += np.where(self.classes.by_class(chosen[:, value]), counts[:, value], 0)
+        return there
 
     def _highest(self, levels: list[Level], least: int, way: Way) -> Label:
         """The largest bound over all prices. Bounds rise and then fall as prices do, so halving finds it."""
-        units = self.classes.units
-        bounded = int(np.searchsorted(units, UNBOUNDED)) - 1
-        within_reach = sum(one.gain * int(one.people[bounded]) for one in levels) if bounded >= 0 else 0
-        if bounded + 1 < len(units):  # who is protected only when deciding may go last
-            last = [one.gain for one in levels if one.least[bounded + 1] < UNBOUNDED]
+        bounded = self.classes.bounded
+        within_reach = sum(one.gain * one.up_to(bounded).people for one in levels)
+        if bounded < len(self.classes.units):  # who is protected only when deciding may go last
+            last = [one.gain for one in levels if one.least_from(bounded) < UNBOUNDED]
             within_reach += max(last, default=0)
         if way.need > within_reach:
             return math.inf
@@ -143,22 +152,26 @@ class Balanced:
         def bound(price: int) -> int:
             paid, saved = -price * way.reserve, -least
             for one in levels:
-                pays, saves = one.paid(units, price)
+                pays, saves = one.paid(price)
                 paid, saved = paid + pays, max(saved, saves)
             return paid - saved
 
         low, high = 0, len(self.prices) - 1
         for _ in range(high.bit_length()):  # as often for every table
             middle = (low + high) // 2
-            if bound(int(self.prices[middle])) < bound(int(self.prices[min(middle + 1, high)])):
-                low = middle + 1
+            after = self.prices.after(middle) if isinstance(self.prices, Prices) else middle + 1
+            after = min(after, high)
+            if bound(self.prices[middle]) < bound(self.prices[after]):
+                low = after
             else:
                 high = middle
-        return bound(int(self.prices[low]))
+        return bound(self.prices[low])
 
+    @cached_property
     def _most_saved(self) -> int:
-        saved = self.classes.units - self.classes.meeting
-        return int(np.max(saved, where=self.counted & (self.classes.units < UNBOUNDED), initial=0))
+        bounded = slice(0, self.classes.bounded)
+        saved = self.classes.units[bounded] - self.classes.meeting[bounded]
+        return int(np.max(saved, where=self.counted[bounded], initial=0))
 
     def _largest_meeting(self) -> int:
         return int(np.max(self.classes.meeting, where=self.classes.meeting < UNBOUNDED, initial=0))
@@ -168,22 +181,6 @@ class Balanced:
         return max(self.scores.threshold, self.scores.total - self.scores.threshold + 1)
 
 
-def by_group(classes: Classes, counts: Whole) -> Whole:
+def by_group(classes: Classes, counts: NDArray[Any]) -> Whole:
     """Counts by group and value, from counts by class and value."""
-    columns = (np.bincount(classes.group, column, len(classes.names)) for column in counts.T)
-    return np.stack([column.astype(np.int64) for column in columns], axis=1)  # below 2³¹, so floats are exact
-
-
-def level(classes: Classes, gain: int, people: Whole) -> Level:
-    """The sums and extremes of people who can go equally far; `people` is by class."""
-    there = (people > 0) & (classes.deciding < UNBOUNDED)
-    saved = np.where(there, classes.units - classes.meeting, -UNBOUNDED)
-    least = np.where(there, classes.meeting, UNBOUNDED)
-    return Level(
-        gain,
-        np.cumsum(people),
-        np.cumsum(people * (classes.units >> PART)),
-        np.cumsum(people * (classes.units & ((1 << PART) - 1))),
-        np.maximum.accumulate(saved),
-        np.minimum.accumulate(least[::-1])[::-1],
-    )
+    return np.stack([classes.by_group(column) for column in counts.T], axis=1)

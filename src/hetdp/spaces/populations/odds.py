@@ -12,9 +12,10 @@ from hetdp.mechanism.odds_words import runs_of
 from hetdp.problem.space import Floats, Indices
 from hetdp.spaces.populations.balanced import Balanced
 from hetdp.spaces.populations.vote import WeightedVote
-from hetdp.spaces.privacy.grid import UNBOUNDED, as_floats
+from hetdp.spaces.privacy.grid import GRID, UNBOUNDED, as_floats
 
 ANSWERS = ("yes", "no")
+SMALLEST = float(np.finfo(np.float64).tiny)
 ByRank = Callable[[Indices], Floats]  # from places in increasing order to ε
 
 
@@ -68,26 +69,30 @@ class Change(NamedTuple):
 
 
 def odds_of(formula: Balanced | WeightedVote, group: str) -> PopulationOdds:
-    """The odds of one group."""
-    classes, scores = formula.classes, formula.scores
-    mine = classes.group == classes.names.index(group)
-    bounded = mine & (classes.units < UNBOUNDED)
-    people, unprotected = (int(classes.sizes[one].sum()) for one in (mine, mine & ~bounded))
-    epsilon = float(np.max(as_floats(classes.units[bounded]), initial=0.0))
+    """The odds of one group: those of its largest finite ε, since everything here grows with ε."""
+    classes, scores, number = formula.classes, formula.scores, formula.classes.names.index(group)
+    mine = slice(0, None) if len(classes.names) == 1 else np.flatnonzero(classes.group == number)
+    sizes, units = classes.sizes[mine], classes.units[mine]
+    bounded = int(np.searchsorted(units, UNBOUNDED))
+    people, unprotected = int(sizes.sum()), int(sizes[bounded:].sum())
+    epsilon = float(as_floats(units[bounded - 1 : bounded])[0]) if bounded else 0.0
     exact = False
-    if scores.constant or scores.most[classes.names.index(group)] == 0:
+    if scores.constant or scores.most[number] == 0:
         change, loss, exact = Change(np.array([0.5]), np.array([0.5]), np.array([1])), 0.0, True
-    elif not bounded.any():
+    elif not bounded:
         change, loss = Change(np.array([0.0]), np.array([1.0]), np.array([1])), np.inf
     elif isinstance(formula, WeightedVote):
-        change, loss = _voted(as_floats(formula.weights[bounded]))
-    elif scores.is_count and (classes.deciding == classes.units).all() and (classes.units < UNBOUNDED).all():
-        change, loss = _counted(formula, np.flatnonzero(bounded))
+        change, loss = _voted(as_floats(formula.weights[mine][:bounded].max(keepdims=True)))
+    elif scores.is_count and formula.is_plain:
+        change, loss = _counted(formula, epsilon)
         exact = True
     else:
-        change, loss = _bounded(formula, bounded)
+        change, loss = _bounded(formula, epsilon, int(classes.meeting[mine][:bounded].max()))
     most = int(np.argmax(change.high - change.low))
     high, low = float(change.high[most]), float(change.low[most])
+    low = (
+        max(low, SMALLEST) if bounded else low
+    )  # it may be too small for a float, but where ε is finite it is not zero
     return PopulationOdds(
         group, int(change.answer[most]), high, low, float(min(loss, epsilon)), epsilon, people, unprotected, exact
     )
@@ -99,56 +104,50 @@ def _voted(weights: Floats) -> tuple[Change, float]:
     return Change(tail, 1.0 - tail, np.ones(len(tail), dtype=np.int64)), float(weights.max())
 
 
-def _bounded(formula: Balanced, whose: Indices) -> tuple[Change, float]:
+def _bounded(formula: Balanced, epsilon: float, meeting: int) -> tuple[Change, float]:
     """Bounds for any population: steps between the answers, and steps on one side of them."""
-    classes = formula.classes
-    epsilon, meeting = as_floats(classes.units[whose]), as_floats(classes.meeting[whose])
-    tail = 0.5 * np.exp(-meeting)
-    least = 0.5 * np.exp(-as_floats(classes.meeting[formula.counted]).min())
-    low, high = np.append(tail, least * np.exp(-epsilon)), np.append(1.0 - tail, np.full(len(tail), least))
-    return Change(low, high, np.ones(len(low), dtype=np.int64)), float(epsilon.max())
+    tail, least = (0.5 * np.exp(-as_floats(np.array([one]))) for one in (meeting, formula.everybody.least_from(0)))
+    low, high = np.append(tail, least * np.exp(-epsilon)), np.append(1.0 - tail, least)
+    return Change(low, high, np.ones(len(low), dtype=np.int64)), epsilon
 
 
-def _counted(formula: Balanced, whose: Indices) -> tuple[Change, float]:
+def _counted(formula: Balanced, epsilon: float) -> tuple[Change, float]:
     """The largest differences that a count has, exactly; see docs/theory/population.md, Odds."""
-    classes, scores = formula.classes, formula.scores
-    sizes = np.where(formula.counted, classes.sizes, 0)
-    everybody = np.repeat(as_floats(classes.units), sizes)
-    own = as_floats(classes.units[whose])
-    place = (np.cumsum(sizes) - sizes)[whose]
+    classes, everybody, threshold = formula.classes, formula.everybody, formula.scores.threshold
+    own, count = np.array([epsilon]), everybody.size
+    first = int(np.searchsorted(classes.units, int(epsilon * (1 << GRID))))  # exact: both are whole units
+    place = everybody.up_to(first).people
 
-    def other(rank: Indices) -> Floats:
+    def other(ranks: Indices) -> Floats:
         """The ε of the others by rank, from 0, in increasing order: everybody's but one's own."""
-        return everybody[np.where(rank < place, rank, rank + 1)]
+        there = [everybody.class_of(rank if rank < place else rank + 1) for rank in ranks.tolist()]
+        return as_floats(classes.units[there])
 
-    count, threshold = len(everybody), scores.threshold
     found, losses = [], [0.0]
     for saying_yes, saying_no in ((threshold - 1, count - threshold), (count - threshold, threshold - 1)):
         # the others who have the answer at hand are those with the largest ε, or those with the smallest
-        rich = np.minimum(own, other(np.full_like(place, saying_no))) if saying_yes else own
-        poor = np.minimum(own, other(np.zeros_like(place))) if saying_no else own
-        found.append(Change(_tail(poor), 1.0 - _tail(rich), np.ones_like(place)))
-        found.append(Change(_tail(rich), 1.0 - _tail(poor), np.ones_like(place)))
+        rich = np.minimum(own, other(np.array([saying_no]))) if saying_yes else own
+        poor = np.minimum(own, other(np.array([0]))) if saying_no else own
+        found.append(Change(_tail(poor), 1.0 - _tail(rich), np.array([1])))
+        found.append(Change(_tail(rich), 1.0 - _tail(poor), np.array([1])))
+        losses += [_log_ratio(rich, poor), _log_ratio(poor, rich)]
     for answer, needed in ((2, threshold), (1, count - threshold + 1)):
         if needed < count:
-            changes, loss = _on_one_side(own, place, other, count - needed, needed > 1)
-            found += [Change(low, high, np.full_like(place, answer)) for low, high in changes]
+            changes, loss = _on_one_side(own, other, count - needed, needed > 1)
+            found += [Change(low, high, np.array([answer])) for low, high in changes]
             losses.append(loss)
-    losses += [float(np.max(np.log(one.high / one.low))) for one in found]
     return Change(*(np.concatenate(column) for column in zip(*found, strict=True))), max(losses)
 
 
-def _on_one_side(
-    own: Floats, place: Indices, other: ByRank, most: int, has_next: bool
-) -> tuple[list[tuple[Floats, Floats]], float]:
+def _on_one_side(own: Floats, other: ByRank, most: int, has_next: bool) -> tuple[list[tuple[Floats, Floats]], float]:
     """Changes between margin 1 and margin 2: the least other ε before is one of the `most` smallest."""
-    limit = np.minimum(own, other(np.full_like(place, most))) if has_next else own
+    limit = np.minimum(own, other(np.array([most]))) if has_next else own
     steepest = -np.log(np.sqrt(1.0 + np.exp(np.minimum(limit, 700.0))) - 1.0)
     changes: list[tuple[Floats, Floats]] = []
     for target in (own, steepest):
         rank = _rank(other, target, most)
         changes += [_step(own, limit, other(np.clip(near, 0, most - 1))) for near in (rank - 1, rank)]
-    last = other(np.full_like(place, most - 1))
+    last = other(np.array([most - 1]))
     increase = np.where(own <= last, own, last + _meeting(limit) - _meeting(last))
     return changes, float(np.max(increase))
 
@@ -172,6 +171,11 @@ def _step(own: Floats, limit: Floats, least: Floats) -> tuple[Floats, Floats]:
 
 def _meeting(epsilon: Floats) -> Floats:
     return np.asarray(np.logaddexp(0.0, epsilon) - np.log(2.0))
+
+
+def _log_ratio(high: Floats, low: Floats) -> float:
+    """log((1 − tail(high)) / tail(low))."""
+    return float(np.max(np.log1p(-_tail(high)) + np.logaddexp(0.0, low)))
 
 
 def _tail(epsilon: Floats) -> Floats:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.problem.building.decimals import marks_of, unmarked
+from hetdp.problem.building.threads import slices
 from hetdp.spaces.exact import whole
+from hetdp.spaces.populations.folding import (
+    BLOCK,
+    Fold,
+    Ordered,
+    Whole,
+    first_of_each,
+    in_order,
+    in_units,
+    sizes_from,
+    taken,
+)
 from hetdp.spaces.privacy.grid import GRID, LARGEST, RULE, UNBOUNDED, Units, on_grid
 
 EVERYBODY = "everybody"
@@ -19,29 +31,56 @@ MOST_PEOPLE = 1 << 31
 LN_2 = float(np.log(2.0))
 LOWERED = 1.0 - 2.0**-46  # many times the error of the functions that are used
 
-Whole = NDArray[np.int64]
 
-
-class Classes(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Classes:
     """People who are alike, in increasing order of ε.
 
     Attributes:
-        member: the class of each person.
-        sizes: how many people each class has.
+        fold: who is in which class.
         group: the group of each class, by number.
         units: ε in units of 2⁻⁴⁰, floored; `UNBOUNDED` where no protection is promised.
         deciding: ε for the steps that change the answer; never above `units`.
-        meeting: the label log((1 + e^ε)/2) of that ε in units, floored.
         names: the names of the groups.
     """
 
-    member: Whole
-    sizes: Whole
+    fold: Fold
     group: Whole
     units: Units
     deciding: Units
-    meeting: Units
     names: tuple[str, ...]
+
+    @property
+    def sizes(self) -> Whole:
+        """How many people each class has."""
+        return self.fold.sizes
+
+    @property
+    def member(self) -> Whole:
+        """The class of each person."""
+        return self.fold.member
+
+    @cached_property
+    def meeting(self) -> Units:
+        """The label log((1 + e^ε)/2) of the deciding ε in units, floored."""
+        return meetings(self.deciding)
+
+    @cached_property
+    def bounded(self) -> int:
+        """How many classes are promised a protection; they come first."""
+        return int(np.searchsorted(self.units, UNBOUNDED))
+
+    def by_class(self, by_group: NDArray[Any]) -> NDArray[Any]:
+        """For each class what its group has; if all groups have the same, nothing is copied."""
+        if (by_group == by_group[0]).all():
+            return np.broadcast_to(by_group[0], len(self.units))
+        return by_group[self.group]
+
+    def by_group(self, by_class: NDArray[Any]) -> Whole:
+        """The sum over the classes of each group; sums are below 2⁵³, so that floats are exact."""
+        if len(self.names) == 1:
+            return np.array([by_class.sum(dtype=np.int64)])
+        return np.bincount(self.group, by_class, len(self.names)).astype(np.int64)
 
 
 def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Classes:
@@ -55,26 +94,25 @@ def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Cl
         if size is None:
             raise UsageError("one ε, and no size", "one ε for everybody needs size=, the number of people")
         epsilon = np.full(_number(size), np.nan if epsilon is None else epsilon)
-    levels, member = _levels(epsilon, "ε")
-    if size is not None and _number(size) != len(member):
-        raise UsageError(f"size is {size}, and there are {len(member):,} ε", "there is one ε for each person")
-    _number(len(member))
-    units, columns = levels, []
+    everybody = _everybody(epsilon, "ε")
+    people = len(everybody)
+    if size is not None and _number(size) != people:
+        raise UsageError(f"size is {size}, and there are {people:,} ε", "there is one ε for each person")
+    _number(people)
+    columns: list[Whole] = []
     if deciding is not None and np.ndim(deciding) > 0:
-        strict, which = _levels(deciding, "the deciding ε")
-        columns.append(_fitting(which, len(member), "deciding ε"))
+        strict, which = np.unique(_units(_everybody(deciding, "the deciding ε")), return_inverse=True)
+        columns.append(_fitting(which, people, "deciding ε"))
     else:
         strict = np.array([UNBOUNDED if deciding is None else on_grid(deciding)])
     names, code = _named(groups)
     if groups is not None:
-        columns.append(_fitting(code, len(member), "groups"))
-    member, parts = _combined(member, len(units), [(column, column.max(initial=0) + 1) for column in columns])
-    units = units[parts[0]]
-    least = strict[parts[1]] if len(strict) > 1 or np.ndim(deciding) > 0 else strict[0]
-    group = parts[-1] if groups is not None else np.zeros(len(units), dtype=np.int64)
-    decides = np.minimum(units, least)
-    sizes = np.bincount(member, minlength=len(units))
-    return Classes(member, sizes, group, units, decides, meetings(decides), names)
+        columns.append(_fitting(code, people, "groups"))
+    fold, units, parts = _by_several(_units(everybody), columns) if columns else _by_epsilon(everybody)
+    least = strict[parts[0]] if np.ndim(deciding) > 0 else strict
+    group = parts[-1] if groups is not None else np.broadcast_to(np.int64(0), len(units))
+    decides = units if deciding is None else np.minimum(units, least)
+    return Classes(fold, group, units, decides, names)
 
 
 def meetings(units: Units) -> Units:
@@ -83,11 +121,16 @@ def meetings(units: Units) -> Units:
     >>> round(int(meetings(np.array([2**40]))[0]) / 2**40, 9)
     0.620114507
     """
-    epsilon = np.ldexp(np.minimum(units, LARGEST).astype(np.float64), -GRID)
-    small = np.log1p(0.5 * np.expm1(np.minimum(epsilon, 1.0)))
-    large = (epsilon - LN_2) + np.log1p(np.exp(-epsilon))
-    floored = np.floor(np.ldexp(np.where(epsilon <= 1.0, small, large) * LOWERED, GRID)).astype(np.int64)
-    return np.where(units == UNBOUNDED, UNBOUNDED, np.maximum(floored, 0))
+    found = np.empty(len(units), dtype=np.int64)
+    for piece in slices(len(units), BLOCK):
+        epsilon = np.minimum(units[piece], LARGEST) * 2.0**-GRID
+        label = np.log1p(0.5 * np.expm1(np.minimum(epsilon, 1.0)))
+        if epsilon.max() > 1.0:
+            label = np.where(epsilon <= 1.0, label, (epsilon - LN_2) + np.log1p(np.exp(-epsilon)))
+        found[piece] = np.maximum(label * (LOWERED * 2.0**GRID), 0.0)  # whole numbers: floored
+        if units[piece].max() == UNBOUNDED:
+            found[piece][units[piece] == UNBOUNDED] = UNBOUNDED
+    return found
 
 
 def _number(size: Any) -> int:
@@ -97,26 +140,25 @@ def _number(size: Any) -> int:
     return found
 
 
-def _levels(given: Any, what: str) -> tuple[Units, Whole]:
-    """The different ε in increasing order, on the grid, and which of them each person has."""
-    array = np.asarray(given)
-    if array.ndim != 1 or array.dtype.kind == "b":
-        raise UsageError(f"{what} has the shape {array.shape} and the type {array.dtype}", "it is one for each person")
-    if array.dtype.kind in "iu":
-        array = array.astype(np.float64)
-    if array.dtype != np.float64:
-        return _few_levels(array, what)
-    wrong = int(np.count_nonzero(~(array >= 0.0)))
-    if wrong:
-        _refuse(wrong, len(array), what)
-    distinct, member = np.unique(array + 0.0, return_inverse=True)
-    floored = unmarked(marks_of(distinct))[0]
-    units = np.where(np.isinf(distinct), UNBOUNDED, np.minimum(np.ldexp(np.minimum(floored, 4096.0), GRID), LARGEST))
-    return units.astype(np.int64), member.astype(np.int64, copy=False)
+def _everybody(given: Any, what: str) -> Ordered | Units:
+    """Everybody's ε as floats to be sorted; or in units already, where it was written in another way."""
+    if isinstance(given, Ordered):
+        found = given
+    else:
+        array = np.asarray(given)
+        if array.ndim != 1 or array.dtype.kind == "b":
+            rule = "it is one for each person"
+            raise UsageError(f"{what} has the shape {array.shape} and the type {array.dtype}", rule)
+        if array.dtype != np.float64 and array.dtype.kind not in "iu":
+            return _few_levels(array, what)
+        found = Ordered(array.astype(np.float64, copy=False))
+    if len(found) and not (found.sorted[0] >= 0.0 and found.sorted[-1] >= 0.0):  # what is no number comes last
+        _refuse(int(np.count_nonzero(~(found.values >= 0.0))), len(found), what)
+    return found
 
 
-def _few_levels(array: NDArray[Any], what: str) -> tuple[Units, Whole]:
-    """The same for texts, Decimals and narrow floats, each different one by itself."""
+def _few_levels(array: NDArray[Any], what: str) -> Units:
+    """Texts, Decimals and narrow floats in units, each different one by itself."""
     try:
         distinct, member = np.unique(array, return_inverse=True)
     except TypeError:  # None among texts
@@ -129,10 +171,48 @@ def _few_levels(array: NDArray[Any], what: str) -> tuple[Units, Whole]:
             wrong[at] = True
     if wrong.any():
         _refuse(int(np.count_nonzero(wrong[member])), len(array), what)
-    order = np.argsort(units, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return units[order], rank[member]
+    return units[member]
+
+
+def _units(everybody: Ordered | Units) -> Units:
+    """Everybody's ε in units, in the order of the rows."""
+    return in_units(everybody.values) if isinstance(everybody, Ordered) else everybody
+
+
+def _by_epsilon(everybody: Ordered | Units) -> tuple[Fold, Units, list[Whole]]:
+    """Classes by ε alone, from the different ones; which rows they have is looked for later."""
+    if not isinstance(everybody, Ordered):
+        return _by_several(everybody, [])
+    rows, size = lambda: in_order(in_units(everybody.values))[0], len(everybody)
+    if 2 * len(everybody.levels) > size:  # then everybody is a class
+        return Fold(sizes_from(None, size), rows), in_units(everybody.sorted), []
+    units = in_units(everybody.levels)
+    first = first_of_each(units)  # several ε may come to the same
+    sizes = everybody.sizes if first is None else np.add.reduceat(everybody.sizes, first)
+    return Fold(sizes, rows, taken(everybody.levels, first), everybody.values), taken(units, first), []
+
+
+def _by_several(units: Units, columns: list[Whole]) -> tuple[Fold, Units, list[Whole]]:
+    """Classes by ε and other columns, in the order of the first; and what each class has in each of the others."""
+    widths = [int(column.max()) + 1 for column in columns]
+    bounded = int(np.max(units, where=units < UNBOUNDED, initial=-1))
+    beyond = bounded + 1  # instead of infinity, so that keys are short
+    levels, key = None, units if int(units.max()) == bounded else np.minimum(units, beyond)
+    if (beyond + 1) * prod(widths) >= 1 << 62:
+        levels, key = np.unique(key, return_inverse=True)
+        if len(levels) * prod(widths) >= 1 << 62:
+            raise UsageError("too many different ε and groups", "their numbers, multiplied, are below 2⁶²")
+    for column, width in zip(columns, widths, strict=True):
+        key = key * width + column
+    order, ordered = in_order(key)
+    first = first_of_each(ordered)
+    found, parts = taken(ordered, first), []
+    for width in reversed(widths):
+        found, part = np.divmod(found, width)
+        parts.append(part)
+    found = found if levels is None else levels[found]
+    fold = Fold(sizes_from(first, len(units)), lambda: order)
+    return fold, np.where(found == beyond, UNBOUNDED, found), parts[::-1]
 
 
 def _refuse(wrong: int, people: int, what: str) -> None:
@@ -153,27 +233,3 @@ def _fitting(column: Whole, people: int, what: str) -> Whole:
     if len(column) != people:
         raise UsageError(f"there are {people:,} ε and {len(column):,} {what}", "there is one for each person")
     return column
-
-
-def _combined(member: Whole, count: int, columns: Sequence[tuple[Whole, int]]) -> tuple[Whole, list[Whole]]:
-    """Classes by several columns at once, in the order of the first; and what each class has in each column."""
-    if not columns:
-        return member, [np.arange(count)]
-    width = prod(int(different) for _, different in columns)
-    if count * width >= 1 << 62:
-        raise UsageError("too many different ε and groups", "their numbers, multiplied, are below 2⁶²")
-    key = member
-    for column, different in columns:
-        key = key * int(different) + column
-    if count * width <= 4 * len(member):  # then a table of all combinations is shorter than sorting
-        found = np.flatnonzero(np.bincount(key, minlength=count * width))
-        place = np.zeros(count * width, dtype=np.int64)
-        place[found] = np.arange(len(found))
-        folded = place[key]
-    else:
-        found, folded = np.unique(key, return_inverse=True)
-    parts = []
-    for _, different in reversed(columns):
-        found, part = np.divmod(found, int(different))
-        parts.append(part)
-    return folded, [found, *reversed(parts)]

@@ -14,7 +14,8 @@ import numpy as np
 from hetdp.errors import UsageError, shown
 from hetdp.problem.scores import Scores
 from hetdp.spaces.names import names
-from hetdp.spaces.populations.people import Classes, Whole, classes_of
+from hetdp.spaces.populations.folding import Whole
+from hetdp.spaces.populations.people import Classes, classes_of
 from hetdp.spaces.populations.scores import scores_of
 from hetdp.spaces.privacy.grid import Units
 from hetdp.spaces.questions.question import Question
@@ -47,7 +48,7 @@ class Population:
     @property
     def size(self) -> int:
         """How many people there are."""
-        return len(self.classes.member)
+        return self.classes.fold.size
 
     @property
     def units(self) -> Units:
@@ -155,9 +156,7 @@ class Population:
             raise UsageError(what, f"they are {self.size:,} whole numbers, one for each person")
         if int(array.min()) < 0 or int(array.max()) >= count:
             raise UsageError("some answers are no value", f"they are whole numbers from 0 to {count - 1}")
-        place = self.classes.member * count
-        np.add(place, array, out=place, casting="unsafe")
-        return np.bincount(place, minlength=len(self.classes.sizes) * count).reshape(-1, count)
+        return self.classes.fold.counts(array, count)
 
 
 def population(
@@ -195,6 +194,5 @@ def population(
     if len(known) < 2:
         raise UsageError(f"the values are {shown(values)}", "everybody has one of two values or more")
     classes = classes_of(epsilon, deciding, groups, size)
-    sizes = np.zeros(len(classes.names), dtype=np.int64)
-    np.add.at(sizes, classes.group, classes.sizes)
+    sizes = classes.by_group(classes.sizes)
     return Population(question, known, classes.names, classes, scores_of(question, classes.names, sizes, known))

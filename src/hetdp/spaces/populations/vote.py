@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from hetdp.errors import UsageError
-from hetdp.spaces.populations.balanced import PART, Label
-from hetdp.spaces.populations.people import Whole
+from hetdp.spaces.populations.balanced import Label
+from hetdp.spaces.populations.folding import Whole
+from hetdp.spaces.populations.levels import PART
 from hetdp.spaces.populations.population import Population
 from hetdp.spaces.privacy.grid import GRID, UNBOUNDED
 from hetdp.theory import voting

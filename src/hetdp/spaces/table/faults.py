@@ -42,16 +42,16 @@ class Faults:
             name = self._source.name
             raise InputError(name, [Fault("a table without rows", name, "", "a question is asked about somebody")])
 
-    def require_people(self, hashes: NDArray[Any]) -> None:
+    def require_people(self, hashes: NDArray[Any], ordered: NDArray[Any]) -> None:
         """Refuses rows without an id, and ids that are there twice.
 
         Args:
             hashes: 64 bits of a digest of each id; `NOBODY` where there is none.
+            ordered: the same in increasing order.
 
         Raises:
             InputError: there are such rows.
         """
-        ordered = np.sort(hashes)
         if ordered[-1] == NOBODY:  # or one id in 2⁶⁴ has this digest
             missing = {"nobody": f"{identifier(self._wish.person)} IS NULL"}
             nobody = self._source.read(missing, uses=[self._wish.person])["nobody"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from numpy.typing import NDArray
 
 from hetdp import progress
 from hetdp.errors import Fault, InputError
+from hetdp.problem.building.threads import slices
+from hetdp.spaces.populations.folding import Ordered
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.condition import require_columns
 from hetdp.spaces.table.database import identifier
@@ -20,6 +24,7 @@ from hetdp.spaces.table.sources import Source
 from hetdp.spaces.table.wish import Wish
 
 MOST_NAMES = 10_000  # groups, and areas: more would be people
+PIECE = 1 << 18  # numbers that a digest takes at a time
 NAMED = (kinds.TEXT, kinds.WHOLE, kinds.TRUTH, kinds.MOMENT)
 
 Codes = NDArray[np.int32]
@@ -51,38 +56,74 @@ class Policy:
 
     def parts(self) -> Iterator[tuple[str | None, Any]]:
         """Each area with the numbers of its rows; without areas, one part of all rows."""
-        if self.areas is None:
-            yield None, slice(None)
-            return
-        order = np.argsort(self.areas.codes, kind="stable")
-        ends = np.cumsum(np.bincount(self.areas.codes, minlength=len(self.areas.names)))
-        for at, name in enumerate(self.areas.names):
-            yield name, order[(ends[at - 1] if at else 0) : ends[at]]
+        return iter(self._rows.items())
+
+    def ordered(self, area: str | None) -> Ordered:
+        """Everybody's ε in an area, which is sorted once for all that needs it."""
+        if area not in self._ordered:
+            self._ordered[area] = Ordered(self.epsilon[self._rows[area]])
+        return self._ordered[area]
+
+    def by_group(self, area: str | None) -> list[tuple[str | None, Ordered]]:
+        """The same for each group by name, also for those of whom nobody is there; without groups, one of no name."""
+        if self.groups is None:
+            return [(None, self.ordered(area))]
+        if area not in self._by_group:
+            parts = _apart(self.groups.codes[self._rows[area]], len(self.groups.names))
+            epsilon = self.ordered(area).values
+            self._by_group[area] = [
+                (name, Ordered(epsilon[rows])) for name, rows in zip(self.groups.names, parts, strict=True)
+            ]
+        return self._by_group[area]
 
     def digest(self) -> str:
         """A digest of the policy that does not depend on the order of the rows."""
+        return self.pending.result()
+
+    @cached_property
+    def pending(self) -> Future[str]:
+        """The same, begun when this is first asked for, beside whatever else is done then."""
+        pool = ThreadPoolExecutor(1)
+        begun = pool.submit(self._digest)
+        pool.shutdown(wait=False)
+        return begun
+
+    def _digest(self) -> str:
         found = hashlib.sha256(f"hetdp policy 1 {self.size}\n".encode())
-        for area, rows in self.parts():
-            epsilon = self.epsilon[rows]
-            found.update(f"{area!r} {len(epsilon)}\n".encode())
-            if self.groups is None:
-                _count(found, np.sort(epsilon))
-                continue
-            codes = self.groups.codes[rows]
-            order = np.lexsort((epsilon, codes))
-            ends = np.cumsum(np.bincount(codes, minlength=len(self.groups.names)))
-            for name, part in zip(self.groups.names, np.split(epsilon[order], ends[:-1]), strict=True):
-                found.update(f"{name!r} {len(part)}\n".encode())
-                _count(found, part)
+        for area in self._rows:
+            found.update(f"{area!r} {len(self.ordered(area))}\n".encode())
+            for name, part in self.by_group(area):
+                if name is not None:
+                    found.update(f"{name!r} {len(part)}\n".encode())
+                _add(found, part.levels, "<f8")
+                _add(found, part.sizes, "<i8")
         return found.hexdigest()
 
+    @cached_property
+    def _rows(self) -> dict[str | None, Any]:
+        if self.areas is None:
+            return {None: slice(None)}
+        return dict(zip(self.areas.names, _apart(self.areas.codes, len(self.areas.names)), strict=True))
 
-def _count(digest: Any, ordered: NDArray[np.float64]) -> None:
-    """Adds how many have which ε to a digest, from all of them in order."""
-    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)])
-    levels = ordered[first] + 0.0  # no zero below zero
-    digest.update(np.ascontiguousarray(levels, dtype="<f8").data)
-    digest.update(np.ascontiguousarray(np.diff(first, append=len(ordered)), dtype="<i8").data)
+    @cached_property
+    def _ordered(self) -> dict[str | None, Ordered]:
+        return {}
+
+    @cached_property
+    def _by_group(self) -> dict[str | None, list[tuple[str | None, Ordered]]]:
+        return {}
+
+
+def _add(digest: Any, numbers: NDArray[Any], form: str) -> None:
+    """Adds numbers to a digest, some at a time."""
+    for piece in slices(len(numbers), PIECE):
+        digest.update(np.ascontiguousarray(numbers[piece], dtype=form).data)
+
+
+def _apart(codes: Codes, count: int) -> list[NDArray[np.int64]]:
+    """The places of each code, in increasing order."""
+    order = np.argsort(codes.astype(np.uint16), kind="stable")  # there are at most MOST_NAMES
+    return np.split(order, np.cumsum(np.bincount(codes, minlength=count))[:-1])
 
 
 def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
@@ -120,13 +161,23 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
     rows = source.read(wanted, uses=wish.public)
     faults = Faults(source, wish, curator)
     faults.require_rows(len(rows["person"]))
-    faults.require_people(rows["person"])
     group_names, area_names = (
         None if names is None else Names(tuple(names), rows[role])
         for role, names in (("group", groups), ("area", areas))
     )
-    epsilon = _epsilon(wish, rows, group_names, faults)
-    return Policy(len(rows["person"]), epsilon, group_names, area_names)
+    policy = Policy(len(rows["person"]), _epsilon(wish, rows, group_names), group_names, area_names)
+    with ThreadPoolExecutor(1) as beside:
+        hashes = beside.submit(np.sort, rows["person"])
+        if areas is None:
+            policy.ordered(None).sort()  # meanwhile
+        faults.require_people(rows["person"], hashes.result())
+    told = (
+        ("missing or invalid ε", wish.epsilon.column) if wish.epsilon.column else ("a group without an ε", wish.group)
+    )
+    faults.require_epsilons(policy.epsilon, told[0], told[1] or "")
+    if areas is None and groups is None:  # else much would be sorted twice
+        policy.pending  # noqa: B018
+    return policy
 
 
 def _names(source: Source, column: str | None) -> list[str] | None:
@@ -140,18 +191,14 @@ def _names(source: Source, column: str | None) -> list[str] | None:
     return found
 
 
-def _epsilon(wish: Wish, rows: dict[str, Any], groups: Names | None, faults: Faults) -> NDArray[np.float64]:
-    size = len(rows["person"])
+def _epsilon(wish: Wish, rows: dict[str, Any], groups: Names | None) -> NDArray[np.float64]:
+    """Everybody's ε; below zero, or no number, where there is none."""
     if wish.epsilon.constant is not None:
-        return np.full(size, _lowered(str(wish.epsilon.constant)))
+        return np.full(len(rows["person"]), _lowered(str(wish.epsilon.constant)))
     if wish.epsilon.column is None and groups is not None:
         promised = {group: _lowered(str(epsilon)) for group, epsilon in wish.epsilon.by_group}
-        by_code = np.array([promised.get(name, -1.0) for name in groups.names])
-        found = by_code[groups.codes]
-        faults.require_epsilons(found, "a group without an ε", wish.group or "")
-        return found
+        return np.array([promised.get(name, -1.0) for name in groups.names])[groups.codes]
     found = np.asarray(rows["epsilon"], dtype=np.float64)
-    faults.require_epsilons(found, "missing or invalid ε", wish.epsilon.column or "")
     if "long" in rows and rows["long"].any():
         found = np.where(
             rows["long"] & np.isfinite(found), np.nextafter(found, 0.0), found

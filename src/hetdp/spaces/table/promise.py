@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hetdp import spaces
+from hetdp.spaces.populations.folding import Ordered
 from hetdp.spaces.privacy.grid import for_document
 from hetdp.spaces.table.policy import Policy
 from hetdp.spaces.table.wish import Wish
@@ -73,14 +74,14 @@ def promise_of(
         rows: which rows they are.
         population: what makes a mechanism of a policy.
     """
-    epsilon = policy.epsilon[rows]
+    epsilon = policy.ordered(area)
     codes = None if policy.groups is None else policy.groups.codes[rows]
     deciding = None if wish.deciding is None else for_document(wish.deciding)
     make = spaces.population if population is None else population
     made = make(wish.question, epsilon, values=wish.values, groups=codes, deciding=deciding)
     mechanism = made.design(wish.objective)
     accuracy = tuple((int(row.margin), float(row.accuracy), float(row.error)) for row in mechanism.accuracy_by_margin())
-    return Promise(area, len(epsilon), _protections(policy, rows, mechanism), mechanism, accuracy)
+    return Promise(area, len(epsilon), _protections(policy, area, mechanism), mechanism, accuracy)
 
 
 def rounded_down(probability: float) -> str:
@@ -92,17 +93,13 @@ def rounded_down(probability: float) -> str:
     return f"{np.floor(probability * 10**DIGITS) / 10**DIGITS:.{DIGITS}f}"
 
 
-def _protections(policy: Policy, rows: Any, mechanism: Any) -> tuple[Protection, ...]:
-    epsilon, odds = policy.epsilon[rows], list(mechanism.odds().values())  # in the order of the groups' numbers
-    if policy.groups is None:
-        return (_protection(None, epsilon, odds[0]),)
-    codes = policy.groups.codes[rows]
-    numbers = np.unique(codes).tolist()
-    return tuple(
-        _protection(policy.groups.names[at], epsilon[codes == at], told) for at, told in zip(numbers, odds, strict=True)
-    )
+def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Protection, ...]:
+    odds = mechanism.odds().values()  # in the order of the groups' numbers, of those that are there
+    there = [(name, part) for name, part in policy.by_group(area) if len(part)]
+    return tuple(_protection(name, part, told) for (name, part), told in zip(there, odds, strict=True))
 
 
-def _protection(group: str | None, epsilon: Any, odds: Any) -> Protection:
-    unprotected = int(np.isinf(epsilon).sum())
-    return Protection(group, len(epsilon), float(epsilon.min()), float(epsilon.max()), unprotected, str(odds))
+def _protection(group: str | None, epsilon: Ordered, odds: Any) -> Protection:
+    ordered = epsilon.sorted
+    unprotected = len(ordered) - int(np.searchsorted(ordered, np.inf))
+    return Protection(group, len(ordered), float(ordered[0]), float(ordered[-1]), unprotected, str(odds))
