@@ -95,8 +95,8 @@ def _scan(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved:
         with seen.lock:
             seen.missing += [missing] * (missing >= 0)
             seen.loose += [loose] * (loose >= 0)
-            seen.ties.append(ties[:tied])
-            seen.crossings.append(crossings[:crossed])
+            seen.ties.append(ties[:tied].copy())  # a view would keep the whole block
+            seen.crossings.append(crossings[:crossed].copy())
             seen.counts += counts
             np.maximum(seen.gaps, gaps, out=seen.gaps)
 

@@ -108,7 +108,8 @@ def _voted(problem: Problem, partial: Any, limit: float | None) -> Mechanism:
         rule = "the weighted vote gives every value itself"
         raise UsageError(f"values given beforehand, with the objective {WEIGHTED_VOTE}", rule)
     found = weighted_vote(problem)
-    require_possible(problem, found.coordinates, np.full(len(found), np.nan), limit, "the weighted vote's")
+    if limit is not None:
+        require_possible(problem, found.coordinates, np.full(len(found), np.nan), limit, "the weighted vote's")
     return found
 
 

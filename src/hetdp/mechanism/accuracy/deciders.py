@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.mechanism.solving.scaling import written_edges
-from hetdp.problem.classes import classes_of
+from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
@@ -35,8 +35,10 @@ def deciders_of(problem: Problem) -> Deciders:
         return found
     source, target, columns = written_edges(graph)
     across = (answers[source] != answers[target]) & ~np.all([np.isinf(one) for one in columns.values()], axis=0)
-    for number, name in enumerate(classes.names):
-        edges = across & (classes.numbers == number)
-        ends = np.unique(np.concatenate([source[edges], target[edges]]))
-        found[name] = ends[problem.boundary_mask[ends]]
+    edges = np.flatnonzero(across & (classes.numbers != NONE))
+    edges = edges[np.argsort(classes.numbers[edges], kind="stable")]
+    ends = np.searchsorted(classes.numbers[edges], np.arange(len(classes.names) + 1))
+    for name, first, last in zip(classes.names, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        datasets = np.unique(np.concatenate([source[edges[first:last]], target[edges[first:last]]]))
+        found[name] = datasets[problem.boundary_mask[datasets]]
     return found
