@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NoReturn
 
-from hetdp.errors import Fault, InputError, UsageError, shown
-from hetdp.spaces.names import instead_of
+from hetdp.errors import Fault, InputError, UsageError, instead_of, shown
 
 VERSION = 1
 DEEPEST = 50  # how far questions may stand within questions
