@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def ask(
             return asked
         answers = simulated(prepared.coordinates(), seed or 0)  # a release takes this line's place
     areas = [one.area for one in prepared.promises]
-    found = (SimulatedAnswer(area, answer, seed or 0) for area, answer in zip(areas, answers, strict=True))
+    found = (SimulatedAnswer(area, answer, int(seed or 0)) for area, answer in zip(areas, answers, strict=True))
     return replace(asked, simulated=tuple(found))
 
 
@@ -120,7 +121,7 @@ def _require_one_way(dry_run: bool, simulate: bool, seed: Any) -> None:
         raise UsageError("nothing can be released", rule, "--dry-run says what is promised, --simulate tries it out")
     if seed is not None and not simulate:
         raise UsageError("--seed without --simulate", "only a simulation has a seed; a release never will")
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0):
         raise UsageError(f"the seed is {shown(seed)}", "it is a whole number ≥ 0")
 
 
