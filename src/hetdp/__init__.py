@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp import privacy, questions, spaces
+    from hetdp.asking.ask import ask
+    from hetdp.asking.asked import Asked
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
         Fault,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Accuracy": "hetdp.mechanism.accuracy.report",
+    "Asked": "hetdp.asking.asked",
     "BindingPath": "hetdp.mechanism.explanation",
     "Certificate": "hetdp.certificate.certificate",
     "DatasetGraph": "hetdp.problem.graph",
@@ -68,6 +71,7 @@ _HOME = {
     "VerificationError": "hetdp.errors",
     "Witness": "hetdp.mechanism.compatibility",
     "accuracy": "hetdp.mechanism.accuracy.report",
+    "ask": "hetdp.asking.ask",
     "check": "hetdp.mechanism.compatibility",
     "design": "hetdp.mechanism.design",
     "extend": "hetdp.mechanism.extension",
@@ -91,6 +95,7 @@ _MODULES = ("privacy", "questions", "spaces")  # as they are: `hetdp.questions.c
 
 __all__ = [
     "Accuracy",
+    "Asked",
     "BindingPath",
     "Certificate",
     "DatasetGraph",
@@ -112,6 +117,7 @@ __all__ = [
     "Witness",
     "__version__",
     "accuracy",
+    "ask",
     "check",
     "design",
     "extend",

@@ -19,6 +19,7 @@ from hetdp.spaces.populations.folding import Ordered
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.condition import require_columns
 from hetdp.spaces.table.database import identifier
+from hetdp.spaces.table.everybody import cells, deciding_of, epsilon_of
 from hetdp.spaces.table.faults import NOBODY, Faults
 from hetdp.spaces.table.sources import Source
 from hetdp.spaces.table.wish import Wish
@@ -47,12 +48,14 @@ class Policy:
         epsilon: everybody's ε, as written.
         groups: everybody's group, if there is a column of them.
         areas: everybody's area, likewise.
+        deciding: what steps that decide are promised: everybody's, or one as written; None for the same.
     """
 
     size: int
     epsilon: NDArray[np.float64]
     groups: Names | None
     areas: Names | None
+    deciding: Any = None
 
     def parts(self) -> Iterator[tuple[str | None, Any]]:
         """Each area with the numbers of its rows; without areas, one part of all rows."""
@@ -97,6 +100,7 @@ class Policy:
                     found.update(f"{name!r} {len(part)}\n".encode())
                 _add(found, part.levels, "<f8")
                 _add(found, part.sizes, "<i8")
+        add_deciding(found, self)
         return found.hexdigest()
 
     @cached_property
@@ -126,6 +130,23 @@ def _apart(codes: Codes, count: int) -> list[NDArray[np.int64]]:
     return np.split(order, np.cumsum(np.bincount(codes, minlength=count))[:-1])
 
 
+def add_deciding(digest: Any, policy: Policy) -> None:
+    """Adds who is promised what where they decide to a digest, if that differs between people; in no order of rows."""
+    if not isinstance(policy.deciding, np.ndarray):
+        return
+    columns = [policy.epsilon, policy.deciding]
+    columns += [names.codes.astype(np.float64) for names in (policy.groups, policy.areas) if names is not None]
+    kind = np.zeros(policy.size, dtype=np.int64)
+    for column in columns:
+        levels, place = np.unique(column, return_inverse=True)
+        _, kind = np.unique(kind * len(levels) + place, return_inverse=True)
+    _, first, counts = np.unique(kind, return_index=True, return_counts=True)
+    digest.update(f"deciding {len(first)}\n".encode())
+    for column in columns:
+        digest.update(np.ascontiguousarray(column[first] + 0.0, dtype="<f8").data)
+    digest.update(np.ascontiguousarray(counts, dtype="<i8").data)
+
+
 def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
     """Reads the columns that are public, and refuses a table in which anybody has no ε, or is there twice.
 
@@ -153,11 +174,9 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         if column is not None and found is not None:
             source.define(name, found)
             wanted[name] = f"enum_code(CAST({kinds.text(column)} AS {identifier(name)}))::INTEGER"
-    if wish.epsilon.column is not None:
-        column = wish.epsilon.column
-        kinds.require_kind(source.name, column, kind(column), (kinds.WHOLE, kinds.NUMBER, kinds.TEXT), "a column of ε")
-        wanted["epsilon"], is_long = kinds.epsilon(column, kind(column))
-        wanted |= {} if is_long is None else {"long": is_long}
+    for role, where in (("epsilon", wish.epsilon), ("deciding", wish.deciding)):
+        if where is not None and where.column is not None:
+            wanted |= cells(source, where.column, role)
     rows = source.read(wanted, uses=wish.public)
     faults = Faults(source, wish, curator)
     faults.require_rows(len(rows["person"]))
@@ -165,7 +184,8 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         None if names is None else Names(tuple(names), rows[role])
         for role, names in (("group", groups), ("area", areas))
     )
-    policy = Policy(len(rows["person"]), _epsilon(wish, rows, group_names), group_names, area_names)
+    epsilon, deciding = epsilon_of(wish, rows, group_names), deciding_of(wish, rows, group_names)
+    policy = Policy(len(rows["person"]), epsilon, group_names, area_names, deciding)
     with ThreadPoolExecutor(1) as beside:
         hashes = beside.submit(np.sort, rows["person"])
         if areas is None:
@@ -175,6 +195,8 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         ("missing or invalid ε", wish.epsilon.column) if wish.epsilon.column else ("a group without an ε", wish.group)
     )
     faults.require_epsilons(policy.epsilon, told[0], told[1] or "")
+    if wish.deciding is not None and wish.deciding.column is not None:
+        faults.require_epsilons(policy.deciding, "missing or invalid ε", wish.deciding.column)
     if areas is None and groups is None:  # else much would be sorted twice
         policy.pending  # noqa: B018
     return policy
@@ -189,24 +211,3 @@ def _names(source: Source, column: str | None) -> list[str] | None:
         where = f"{source.name}, {column}"
         raise InputError(where, [Fault("too many groups or areas, or somebody without one", where, "", rule)])
     return found
-
-
-def _epsilon(wish: Wish, rows: dict[str, Any], groups: Names | None) -> NDArray[np.float64]:
-    """Everybody's ε; below zero, or no number, where there is none."""
-    if wish.epsilon.constant is not None:
-        return np.full(len(rows["person"]), _lowered(str(wish.epsilon.constant)))
-    if wish.epsilon.column is None and groups is not None:
-        promised = {group: _lowered(str(epsilon)) for group, epsilon in wish.epsilon.by_group}
-        return np.array([promised.get(name, -1.0) for name in groups.names])[groups.codes]
-    found = np.asarray(rows["epsilon"], dtype=np.float64)
-    if "long" in rows and rows["long"].any():
-        found = np.where(
-            rows["long"] & np.isfinite(found), np.nextafter(found, 0.0), found
-        )  # never above what is written
-    return found
-
-
-def _lowered(written: str) -> float:
-    """The ε of a text as a float that is not above it."""
-    value = float(written)
-    return float(np.nextafter(value, 0.0)) if len(written) > kinds.SURE_DIGITS and np.isfinite(value) else value
