@@ -85,7 +85,10 @@ def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch
     monkeypatch.setenv("HOME", str(tmp_path))
     Path("poll.json").write_text(POLL)
     Path("grid.json").write_text(POLL.replace('"111"', "[0, 1]"))
-    Path("survey.csv").write_text("id,eps,vote\n1,0.5,yes\n2,1,no\n3,1,\n")
+    Path("survey.csv").write_text("id,eps,vote,role\n1,0.5,yes,owner\n2,1,no,member\n3,1,,member\n")
+    Path("veto.toml").write_text(
+        'schema_version = 1\nkind = "question"\n[question]\nasks = "all_of"\ngroup = "owner"\n'
+    )
     Path("wishes.csv").write_text("dataset,p\n112,0.55\n122,0.45\n")
     Path(".config/fish/completions").mkdir(parents=True)
     hetdp.save(hetdp.read_problem("poll.json").problem, "folder")
