@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest --quiet -n $(WORKERS) --maxprocesses 4 --dist 
 .DELETE_ON_ERROR:
 
 help:  ## what can be made
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-17s %s\n", $$1, $$2}'
 
 demo: $(VENV)/runtime.stamp  ## the paper's examples, solved and explained, in seconds
 	@$(BIN)/hetdp demo

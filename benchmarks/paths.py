@@ -120,7 +120,7 @@ def sections(arcs: int, rounds: int) -> Iterator[Part]:
     heads = ("search, seconds", "times hetdp's", "building its graph, seconds", "largest difference to SciPy")
     yield Table(("graph", "arcs", "library", *heads), rows)
     yield from (f"Not measured: {reason}." for reason in every.values() if isinstance(reason, str))
-    yield Chart("paths", "One search from the boundary", "seconds", (OURS, SCIPY, *libraries), series, log=True)
+    yield Chart("paths", "One search from the boundary", "seconds", (OURS, SCIPY, *libraries), series)
 
 
 def _text(value: float, form: str) -> str:

@@ -114,7 +114,8 @@ def accuracies(people: int, draws: int, libraries: dict[str, Any]) -> Iterator[P
             usual = [usual_accuracy(mechanism, people, margin) for margin in margins]
             series[f"hetdp {objective}, {profile}: random tables"] = usual
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, values in series.items()]
-    yield f"{people:,} people, of whom these shares have an ε of {', '.join(map(str, LEVELS))}; accuracy by margin:"
+    levels = ", ".join(map(str, LEVELS))
+    yield f"{people:,} people, of whom these shares have an ε of {levels}; {TABLES} random tables; accuracy by margin:"
     yield Table(("release", *(f"margin {margin}" for margin in margins)), rows)
     shown = {name: values for name, values in series.items() if "all the least" not in name and VOTE not in name}
     yield Chart("releases", "Accuracy of a yes/no release", "Pr[right answer]", margins, shown, "lines", "margin")
