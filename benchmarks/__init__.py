@@ -1,1 +1,1 @@
-"""Benchmarks: ratios within one run, since machines are noisy. `make bench` runs all of `registry` and writes RESULTS.md."""
+"""Benchmarks: ratios within one run, since machines are noisy. `make bench` runs all and writes RESULTS.md."""
