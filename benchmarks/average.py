@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from multiprocessing import get_context
 from typing import Any
 
@@ -69,8 +70,7 @@ def whole_program(problem: hetdp.Problem) -> float:
 
 def libqif(problem: hetdp.Problem, send: Any) -> None:
     """Sends the seconds that libqif takes on the same problem, and its mean accuracy."""
-    import qif
-
+    qif = import_module("qif")
     between = {
         (u, v): epsilon
         for block in problem.graph.edge_blocks()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,13 @@ from benchmarks.claims import Chart
 from benchmarks.libraries import loaded
 
 COLOURS = ("#3465a4", "#cc6633", "#5a8f3c", "#8f5a9c", "#888888", "#b59b00")
-SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "hetdp", "font.size": 9, "axes.spines.top": False}
+SETTINGS = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "hetdp",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
 
 
 def missing() -> str:
@@ -22,11 +29,8 @@ def missing() -> str:
 
 def draw(chart: Chart, place: Path) -> None:
     """Writes one picture; the same numbers give the same bytes."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context({**SETTINGS, "axes.spines.right": False}):
-        figure = Figure(figsize=(6.4, 3.0), layout="constrained")
+    with import_module("matplotlib").rc_context(SETTINGS):
+        figure = import_module("matplotlib.figure").Figure(figsize=(6.4, 3.0), layout="constrained")
         axes = figure.subplots()
         (_bars if chart.kind == "bars" else _lines)(axes, chart)
         if chart.limit is not None:
