@@ -122,7 +122,7 @@ looking up labels, sorting arcs and flooring each ε; *whole* also makes the dig
 """,
         sections,
         full=(10**7, 9),
-        quick=(10**4, 1),
+        quick=(2 * 10**3, 1),
         asked=(Asked(WHOLE, AT_MOST, 2),),
     ),
 )
