@@ -6,11 +6,11 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest --quiet -n $(WORKERS) --maxprocesses 4 --dist worksteal
 
-.PHONY: help demo test lint docs bench clean
+.PHONY: help demo test lint docs bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:  ## what can be made
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-17s %s\n", $$1, $$2}'
 
 demo: $(VENV)/runtime.stamp  ## the paper's examples, solved and explained, in seconds
 	@$(BIN)/hetdp demo
@@ -31,8 +31,11 @@ lint: $(VENV)/test.stamp  ## style, types and the direction of imports
 docs: $(VENV)/test.stamp  ## the reference pages, written anew from the code
 	@$(BIN)/python -m docs.generate
 
-bench: $(VENV)/test.stamp  ## the benchmarks, into benchmarks/RESULTS.md
+bench: $(VENV)/bench.stamp  ## the benchmarks, into benchmarks/RESULTS.md (minutes; leave the machine alone meanwhile)
 	@$(BIN)/python -m benchmarks
+
+bench-quick: $(VENV)/test.stamp  ## all benchmarks at tiny sizes, to see that they run; writes nothing
+	@$(BIN)/python -m benchmarks --quick
 
 clean:  ## remove everything that was made, .venv included
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -64,3 +67,10 @@ $(VENV)/test.stamp: pyproject.toml $(VENV)/place
 	@echo "hetdp: installing hetdp and what its tests need"
 	@$(PIP_INSTALL) --editable '.[test]'
 	@touch $(VENV)/runtime.stamp $@
+
+# What others offer, for comparison: one after the other, since what cannot be installed here is only said in the page.
+$(VENV)/bench.stamp: $(VENV)/test.stamp
+	@echo "hetdp: installing what the benchmarks compare with"
+	@$(BIN)/python -m benchmarks.libraries | while read -r library; do \
+	  $(PIP_INSTALL) "$$library" || echo "hetdp: $$library cannot be installed here; the page will say so" >&2; done
+	@touch $@

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 
+from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.measure import in_turn
 from hetdp.spaces.table.asking import prepare
 from hetdp.spaces.table.simulation import simulated
 from hetdp.spaces.table.sources import opened
 from hetdp.spaces.table.wish import wish
 
+ASK = "ask / DuckDB reads and sorts ε"
 LEVELS = {"three levels of ε": "[0.1, 0.5, 1.0][1 + (range % 3)::INTEGER]", "everybody's own ε": "random()"}
 
 
@@ -48,24 +51,36 @@ def promised(place: Path) -> None:
         prepare(source, wanted)
 
 
-def sections(rows: int, own: int, rounds: int) -> Iterator[str]:
-    """A table of times: few levels of ε, and an ε of their own for everybody, with as many rows as are said."""
-    yield "| Parquet | rows | seconds of DuckDB | ask | of it the promise |"
-    yield "|---|---|---|---|---|"
-    for (name, epsilon), size in zip(LEVELS.items(), (rows, own), strict=True):
+def sections(rows: int, rounds: int) -> Iterator[Part]:
+    """One row for each kind of ε: few levels, and an ε of their own for everybody."""
+    lines = []
+    for name, epsilon in LEVELS.items():
         with TemporaryDirectory() as folder:
             place = Path(folder) / "people.parquet"
-            make(place, size, epsilon)
+            make(place, rows, epsilon)
             calls: dict[str, Callable[[], Any]] = {
-                "unit": lambda place=place: duckdb_sorts(place),  # type: ignore[misc]
-                "ask": lambda place=place: asked(place),  # type: ignore[misc]
-                "promise": lambda place=place: promised(place),  # type: ignore[misc]
+                "unit": partial(duckdb_sorts, place),
+                "ask": partial(asked, place),
+                "promise": partial(promised, place),
             }
             found = in_turn(calls, rounds)
-        unit = found["unit"]
-        yield f"| {name} | {size:,} | {unit:.2f} | {found['ask'] / unit:.2f} | {found['promise'] / unit:.2f} |"
+        unit, ratios = found["unit"], [found[part] / found["unit"] for part in ("ask", "promise")]
+        lines.append((name, f"{rows:,}", f"{unit:.2f}", *(f"{ratio:.2f}" for ratio in ratios)))
+        yield Measured(ASK, name, ratios[0])
+    yield Table(("Parquet", "rows", "seconds of DuckDB", "ask", "of it the promise"), lines)
 
 
-if __name__ == "__main__":
-    for line in sections(10**7, 10**7, 3):
-        print(line, flush=True)
+BENCHMARKS = (
+    Benchmark(
+        "ask",
+        "A table of people",
+        """
+DuckDB reads the column of ε from Parquet and sorts it = 1; `hetdp ask` reads everybody's id and ε, looks for people who
+are there twice, fixes the mechanism and its promise (*promise*), and reads the answers.
+""",
+        sections,
+        full=(10**7, 3),
+        quick=(10**3, 1),
+        asked=(Asked(ASK, AT_MOST, 2),),
+    ),
+)

@@ -12,6 +12,7 @@ import duckdb
 import numpy as np
 
 import hetdp
+from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.graphs import grid, random_ball
 from benchmarks.measure import in_turn
 from benchmarks.speed import search
@@ -19,6 +20,7 @@ from hetdp.files.columns import mechanism_columns
 from hetdp.files.saving import SMALL_TABLE
 from hetdp.mechanism.balanced import balanced_pins
 
+WHOLE = "whole / (search + DuckDB reads + DuckDB writes)"
 PARTS = ["read", "extend", "write"]
 
 
@@ -60,31 +62,37 @@ def calls(problem: hetdp.Problem, folder: Path) -> dict[str, Callable[[], Any]]:
     }
 
 
-def sections(arcs: int, rounds: int) -> Iterator[str]:
-    """The table, row by row."""
-    yield "| graph | arcs | search, s | DuckDB reads, s | DuckDB writes, s | read | extend | write | whole, s | ratio |"
-    yield "|---" * 10 + "|"
+def sections(arcs: int, rounds: int) -> Iterator[Part]:
+    """Parquet, then CSV."""
+    yield from parquet(arcs, rounds)
+    yield "Problems as CSV, with labels that are said to be integers, and with labels that are text:"
+    yield from text(arcs // 5)
+
+
+def parquet(arcs: int, rounds: int) -> Iterator[Part]:
+    """From Parquet to Parquet on both graphs."""
+    rows = []
     for kind, make in (("random, 1 % ball", random_ball), ("grid, halves", grid)):
         problem = make(arcs)
         with TemporaryDirectory() as folder:
             took = in_turn(calls(problem, Path(folder)), rounds)
         one = took["search"] + took["duckdb reads"] + took["duckdb writes"]
-        parts = " | ".join(f"{took[part] / one:.2f}" for part in PARTS)
-        theirs = " | ".join(f"{took[part]:.2f}" for part in ("search", "duckdb reads", "duckdb writes"))
-        yield (
-            f"| {kind} | {problem.graph.arc_count:,} | {theirs} | {parts} | {took['whole']:.2f}"
-            f" | {took['whole'] / one:.2f} |"
-        )
+        theirs = [f"{took[part]:.2f}" for part in ("search", "duckdb reads", "duckdb writes")]
+        parts = [f"{took[part] / one:.2f}" for part in PARTS]
+        whole = (f"{took['whole']:.2f}", f"{took['whole'] / one:.2f}")
+        rows.append((kind, f"{problem.graph.arc_count:,}", *theirs, *parts, *whole))
+        yield Measured(WHOLE, kind, took["whole"] / one)
+    units = ("search, s", "DuckDB reads, s", "DuckDB writes, s")
+    yield Table(("graph", "arcs", *units, *PARTS, "whole, s", "ratio"), rows)
 
 
-def text_sections(edges: int) -> Iterator[str]:
-    """How long large tables of text take, per million edges, against DuckDB's own reading of the columns as text."""
+def text(edges: int) -> Iterator[Part]:
+    """How long large tables of text take, against DuckDB's own reading of the columns as text."""
     rng = np.random.default_rng(1)
     size = edges // 5
     source, target = rng.integers(0, size, edges), rng.integers(0, size, edges)
     graph = hetdp.DatasetGraph.from_edges(source, target, rng.random(edges), datasets=range(size), duplicates="min")
-    yield "| labels | edges | DuckDB reads, s | read, s | ratio |"
-    yield "|---|---|---|---|---|"
+    rows = []
     for kind in ("integer", "text"):
         with TemporaryDirectory() as folder:
             place = Path(folder, "problem")
@@ -93,10 +101,28 @@ def text_sections(edges: int) -> Iterator[str]:
                 (place / "problem.json").unlink()
             took = in_turn({"theirs": bound(_csv_reads, place), "ours": bound(hetdp.read_problem, place)}, 2)
         ratio = took["ours"] / took["theirs"]
-        yield f"| {kind} | {graph.edge_count:,} | {took['theirs']:.2f} | {took['ours']:.2f} | {ratio:.1f} |"
+        rows.append((kind, f"{graph.edge_count:,}", f"{took['theirs']:.2f}", f"{took['ours']:.2f}", f"{ratio:.1f}"))
+    yield Table(("labels", "edges", "DuckDB reads, s", "read, s", "ratio"), rows)
 
 
 def _csv_reads(folder: Path) -> None:
     with duckdb.connect() as database:
         for name in ("datasets", "edges"):
             database.execute(f"SELECT * FROM read_csv('{folder / name}.csv', all_varchar=true)").fetchnumpy()
+
+
+BENCHMARKS = (
+    Benchmark(
+        "files",
+        "Files",
+        """
+A folder of Parquet tables in, `extend` with its proof, a Parquet file out, in one warm process. The unit is the search
+itself plus DuckDB's own reading (all columns, as arrays) and writing (the same columns) of these files. *read* includes
+looking up labels, sorting arcs and flooring each ε; *whole* also makes the digest that ties a mechanism to its problem.
+""",
+        sections,
+        full=(10**7, 9),
+        quick=(2 * 10**3, 1),
+        asked=(Asked(WHOLE, AT_MOST, 2),),
+    ),
+)

@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
 import hetdp
+from hetdp.problem.space import Space
 
 SEED = 20261115
 
@@ -66,6 +67,7 @@ def cube(voters: int) -> hetdp.Problem:
     return hetdp.Problem(graph, np.where(votes.sum(axis=1) > voters / 2, 1, 2))
 
 
-def matrix(graph: hetdp.DatasetGraph) -> sparse.csr_array:
+def matrix(graph: Space) -> sparse.csr_array:
     """The same graph for SciPy."""
+    assert isinstance(graph, hetdp.DatasetGraph)
     return sparse.csr_array((graph.epsilon, graph.targets, graph.indptr), shape=(graph.size, graph.size))

@@ -10,9 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from benchmarks.bar import BAR
 
 
 def best_of(call: Callable[[], Any], rounds: int = 3) -> float:
@@ -29,8 +30,9 @@ def best_of(call: Callable[[], Any], rounds: int = 3) -> float:
 def in_turn(calls: dict[str, Callable[[], Any]], rounds: int = 3) -> dict[str, float]:
     """The least seconds of several calls, taken in turn so that a noisy minute hits them all."""
     least = dict.fromkeys(calls, float("inf"))
-    for _ in range(rounds):
+    for turn in range(rounds):
         for name, call in calls.items():
+            BAR.tell(f"{name}, {turn + 1} of {rounds}")
             least[name] = min(least[name], best_of(call, 1))
     return least
 
@@ -48,12 +50,11 @@ def reset_peak() -> None:
 
 
 def machine() -> str:
-    """Processor, cores, memory and versions in one line."""
+    """Processor, cores, memory and Python in one line."""
     names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     gibibytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scipy", "highspy"))
     processor = names[0] if names else platform.processor()
-    return f"{processor}, {os.cpu_count()} cores, {gibibytes:.0f} GiB; Python {platform.python_version()}, {packages}"
+    return f"{processor}, {os.cpu_count()} cores, {gibibytes:.0f} GiB; Python {platform.python_version()}"
 
 
 def in_new_process(code: str) -> str:

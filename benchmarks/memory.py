@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchmarks.bar import BAR
+from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.measure import in_new_process
 
+PEAK = "peak / arrays of the graph"
 CODE = """
 import sys
 import hetdp
 from benchmarks.graphs import {kind}
+from benchmarks.bar import BAR
+from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.measure import memory, reset_peak
 from hetdp.mechanism.balanced import balanced_pins
 
@@ -27,10 +32,25 @@ print(arrays, memory("VmHWM") - own)
 """
 
 
-def sections(arcs: int) -> Iterator[str]:
-    """The table, row by row."""
-    yield "| graph | arrays of the graph, MiB | peak above the interpreter, MiB | ratio |"
-    yield "|---|---|---|---|"
+def sections(arcs: int) -> Iterator[Part]:
+    """One row for each graph, from a process of its own."""
+    rows = []
     for kind, title, count in (("random_ball", "random, 1 % ball", arcs), ("grid", "grid, halves", 8 * arcs // 10)):
+        BAR.tell(title)
         arrays, peak = map(float, in_new_process(CODE.format(kind=kind, arcs=count)).split())
-        yield f"| {title} | {arrays:.0f} | {peak:.0f} | {peak / arrays:.2f} |"
+        rows.append((title, f"{arrays:.0f}", f"{peak:.0f}", f"{peak / arrays:.2f}"))
+        yield Measured(PEAK, title, peak / arrays)
+    yield Table(("graph", "arrays of the graph, MiB", "peak above the interpreter, MiB", "ratio"), rows)
+
+
+BENCHMARKS = (
+    Benchmark(
+        "memory",
+        "Memory",
+        "Peak of the whole `extend` call with its proof, graph included, above the interpreter's own.",
+        sections,
+        full=(10**7,),
+        quick=(10**4,),
+        asked=(Asked(PEAK, AT_MOST, 3),),
+    ),
+)

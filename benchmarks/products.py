@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import hetdp
+from benchmarks.bar import BAR
+from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.graphs import SEED
 from benchmarks.measure import best_of, in_new_process, in_turn
 from hetdp.engines.registry import engine_for
@@ -14,6 +16,9 @@ from hetdp.mechanism.products import start_labels
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 
+COPIES, TIME = "growth / one copy for each voter", "10⁸ tallies, seconds of the whole design"
+MEMORY, VOTERS = "10⁸ tallies, peak in GB", "24 voters, peak in GB"
+SPACES = {"voters": "{} voters", "tallies": "three tallies", "deciding": "three tallies, deciding votes apart"}
 CODE = """
 from benchmarks.measure import memory, reset_peak
 from benchmarks.products import {problem}, balanced
@@ -64,7 +69,7 @@ def balanced(problem: hetdp.Problem) -> tuple[float, float]:
     return alone, best_of(lambda: hetdp.design(problem, "balanced"), 1)
 
 
-def against_copies(people: int, rounds: int) -> Iterator[str]:
+def against_copies(people: int, rounds: int) -> Iterator[Part]:
     """What the parts of a search cost, as parts of copying the labels once for each voter."""
     problem = voters(people)
     graph = problem.graph
@@ -81,26 +86,48 @@ def against_copies(people: int, rounds: int) -> Iterator[str]:
         rounds,
     )
     parts = ("growth", "start labels", "growth and links")
-    yield f"| voters | datasets | edges | {people} `np.copyto`, seconds | " + " | ".join(parts) + " |"
-    yield "|---" * (4 + len(parts)) + "|"
-    ratios = " | ".join(f"{took[name] / took['copies']:.2f}" for name in parts)
-    yield f"| {people} | {graph.size:,} | {graph.edge_count:,} | {took['copies']:.2f} | {ratios} |"
+    ratios = [f"{took[name] / took['copies']:.2f}" for name in parts]
+    row = (str(people), f"{graph.size:,}", f"{graph.edge_count:,}", f"{took['copies']:.2f}", *ratios)
+    yield Measured(COPIES, f"{people} voters", took["growth"] / took["copies"])
+    yield Table(("voters", "datasets", "edges", f"{people} `np.copyto`, seconds", *parts), [row])
 
 
-def sections(people: int, group: int, rounds: int) -> Iterator[str]:
-    """Both tables, row by row."""
+def sections(people: int, group: int, rounds: int, spaces: tuple[str, ...]) -> Iterator[Part]:
+    """The parts of a search, then whole calls in new processes."""
     yield from against_copies(people, rounds)
-    yield ""
-    yield "| space | datasets | edges | search, seconds | whole design with its proof, seconds | peak, MiB |"
-    yield "|---|---|---|---|---|---|"
-    for title, name, small, size in (
-        (f"{people} voters", "voters", 15, people),
-        ("three tallies", "tallies", 30, group),
-        ("three tallies, deciding votes apart", "deciding", 30, group),
-    ):
-        code = CODE.format(problem=name, small=small, size=size)
-        alone, whole, datasets, edges, peak = in_new_process(code).split()
-        yield (
-            f"| {title} | {int(datasets):,} | {int(edges):,} | {float(alone):.2f} | {float(whole):.1f}"
-            f" | {float(peak):,.0f} |"
-        )
+    rows = []
+    for name in spaces:
+        title = SPACES[name].format(people)
+        small, size = (min(people, 15), people) if name == "voters" else (min(group, 30), group)
+        BAR.tell(title)
+        found = in_new_process(CODE.format(problem=name, small=small, size=size)).split()
+        (alone, whole, peak), (datasets, edges) = (float(found[at]) for at in (0, 1, 4)), map(int, found[2:4])
+        rows.append((title, f"{datasets:,}", f"{edges:,}", f"{alone:.2f}", f"{whole:.1f}", f"{peak:,.0f}"))
+        if name == "voters":
+            yield Measured(VOTERS, f"{people} voters", peak * 2**20 / 1e9)
+        else:
+            yield Measured(TIME, title, whole)
+            yield Measured(MEMORY, title, peak * 2**20 / 1e9)
+    whole_call = ("search, seconds", "whole design with its proof, seconds", "peak, MiB")
+    yield Table(("space", "datasets", "edges", *whole_call), rows)
+
+
+BENCHMARKS = (
+    Benchmark(
+        "products",
+        "Spaces of people",
+        """
+Balanced, without stored edges. First the time of the growth, of finding where it starts, and of its links, as parts of
+the time that copying the labels once for each voter takes. Then whole calls, in new processes.
+""",
+        sections,
+        full=(24, 463, 9, (*SPACES,)),
+        quick=(8, 5, 1, ("voters", "tallies")),
+        asked=(
+            Asked(COPIES, AT_MOST, 0.5),
+            Asked(VOTERS, AT_MOST, 1),
+            Asked(TIME, AT_MOST, 60),
+            Asked(MEMORY, AT_MOST, 4),
+        ),
+    ),
+)

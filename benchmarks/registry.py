@@ -1,0 +1,26 @@
+"""All benchmarks, in the order of the page. To add one, add its module here; it holds `BENCHMARKS`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from benchmarks.claims import Benchmark
+
+MODULES = (
+    "speed",
+    "paths",
+    "memory",
+    "programs",
+    "average",
+    "products",
+    "releases",
+    "ask",
+    "start",
+    "files",
+)
+
+
+def benchmarks() -> dict[str, Benchmark]:
+    """All of them, by name."""
+    every = [one for name in MODULES for one in import_module(f"benchmarks.{name}").BENCHMARKS]
+    return {one.name: one for one in every}
