@@ -62,6 +62,11 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("odds", "Odds", "solve_epsilon", "SolvedEpsilon"),
     ),
     (
+        "A release",
+        "One exact draw, paid for before it is shown. [Release an answer](../how-to/release.md).",
+        ("release", "Release", "read_record", "verify_record", "RecordVerdict"),
+    ),
+    (
         "Files",
         "[Files](files.md) describes what stands in them.",
         ("read_problem", "ProblemFile", "read_pins", "save", "load"),
@@ -83,6 +88,7 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
             "UnknownDatasetError",
             "NoExtensionError",
             "VerificationError",
+            "UnwrittenRecordError",
         ),
     ),
     ("The version", "", ("__version__",)),
@@ -138,6 +144,10 @@ ATTRIBUTES = {
         "repair": "a Repair: values that do extend",
     },
     "VerificationError": {"certificate": "the Certificate of what was withheld"},
+    "UnwrittenRecordError": {
+        "release": "the Release: what was published, and its record",
+        "reason": "why a file was not written",
+    },
 }
 
 COMMAND_INTRODUCTION = f"""\
@@ -155,6 +165,8 @@ ARGUMENTS = {
     "MECHANISM": "a mechanism as `.csv`, `.parquet` or `.json`, or `-` for JSON on standard input",
     "[MECHANISM]...": "mechanisms as `.csv`, `.parquet` or `.json`; without any, the objectives are compared",
     "DATASET...": "one or more labels: text as it is, anything else as JSON. After `--` they may begin with `-`",
+    "RECORD": "the record of a release, a `.json` file; see [release an answer](../how-to/release.md)",
+    "verify": "what is done with it",
     "TABLE": "a `.csv`, `.parquet`, `.arrow` or `.sqlite` file with one row for each person;"
     " see [ask a table of people](../how-to/ask.md)",
     "votes|tallies": "a dataset for all that people may answer together, or for each way to count groups;"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         InputError,
         NoExtensionError,
         UnknownDatasetError,
+        UnwrittenRecordError,
         UsageError,
         VerificationError,
     )
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
+    from hetdp.release.record.document import read_record
+    from hetdp.release.record.verification import RecordVerdict, verify_record
+    from hetdp.release.release import Release, release
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
 _HOME = {
@@ -60,9 +64,12 @@ _HOME = {
     "PartialMechanism": "hetdp.problem.partial",
     "Problem": "hetdp.problem.problem",
     "ProblemFile": "hetdp.files.problems",
+    "RecordVerdict": "hetdp.release.record.verification",
+    "Release": "hetdp.release.release",
     "Repair": "hetdp.mechanism.repair",
     "SolvedEpsilon": "hetdp.mechanism.solving.solve",
     "UnknownDatasetError": "hetdp.errors",
+    "UnwrittenRecordError": "hetdp.errors",
     "UsageError": "hetdp.errors",
     "Verdict": "hetdp.mechanism.compatibility",
     "VerificationError": "hetdp.errors",
@@ -82,12 +89,14 @@ _HOME = {
     "polish": "hetdp.mechanism.polish",
     "read_pins": "hetdp.files.pins",
     "read_problem": "hetdp.files.problems",
+    "read_record": "hetdp.release.record.document",
     "save": "hetdp.files.saving",
     "solve_epsilon": "hetdp.mechanism.solving.solve",
     "verify": "hetdp.certificate.certificate",
+    "verify_record": "hetdp.release.record.verification",
 }
 
-_MODULES = ("privacy", "questions", "spaces")  # as they are: `hetdp.questions.count(...)` needs no import of its own
+_MODULES = ("privacy", "questions", "release", "spaces")  # as they are: `hetdp.questions.count(...)` needs no import of its own
 
 __all__ = [
     "Accuracy",
@@ -103,9 +112,12 @@ __all__ = [
     "PartialMechanism",
     "Problem",
     "ProblemFile",
+    "RecordVerdict",
+    "Release",
     "Repair",
     "SolvedEpsilon",
     "UnknownDatasetError",
+    "UnwrittenRecordError",
     "UsageError",
     "Verdict",
     "VerificationError",
@@ -128,10 +140,13 @@ __all__ = [
     "questions",
     "read_pins",
     "read_problem",
+    "read_record",
+    "release",
     "save",
     "solve_epsilon",
     "spaces",
     "verify",
+    "verify_record",
 ]
 
 

@@ -142,13 +142,30 @@ class NoExtensionError(HetdpError):
 
 
 class VerificationError(HetdpError):
-    """No mechanism could be proved, so none is returned; `certificate` says what the last try came to."""
+    """No mechanism could be proved, so none is returned or released; `certificate` says what the last try came to."""
 
     exit_code = 5
 
-    def __init__(self, certificate: Any) -> None:
-        self.certificate, self.arguments = certificate, (certificate,)
+    def __init__(self, certificate: Any, message: str = "") -> None:
+        self.certificate, self.arguments = certificate, (certificate, message)
         super().__init__(
-            f"no mechanism with these values could be proved, and none is returned: {certificate}"
+            message
+            or f"no mechanism with these values could be proved, and none is returned: {certificate}"
             " Hint: this is a bug in hetdp; please report it with the problem that caused it."
+        )
+
+
+class UnwrittenRecordError(HetdpError):
+    """An answer was drawn, paid for and is in the ledger, but a file of its record could not be written.
+
+    Nothing is lost: `release` has the answer, and asking again gives the same answer and record, and spends nothing.
+    """
+
+    exit_code = 2
+
+    def __init__(self, release: Any, reason: str) -> None:
+        self.release, self.reason = self.arguments = release, reason
+        super().__init__(
+            f"the answer was released and is in the ledger, but its record was not written: {reason}"
+            " Hint: ask again with another place for the record; the answer will be the same, and nothing is spent."
         )

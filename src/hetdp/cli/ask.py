@@ -173,7 +173,7 @@ def _keep(voice: Voice, prepared: Prepared, approved: Plan | None, path: str | N
     if approved is not None:
         voice.say(f"this is exactly the plan in {path}, sha256 {approved.digest}")
         return
-    with whole_file(Path(path)) as draft, draft.open("w", encoding="utf-8") as file:
+    with whole_file(Path(path), private=True) as draft, draft.open("w", encoding="utf-8") as file:
         write_json(file, prepared.plan.document())
     voice.say(f"wrote {path}, sha256 {prepared.plan.digest}")
 
