@@ -62,6 +62,12 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("odds", "Odds", "solve_epsilon", "SolvedEpsilon"),
     ),
     (
+        "What it costs",
+        "What has been spent of people's privacy, and what may be: [keep a ledger](../how-to/ledger.md),"
+        " [the ledger's tables](ledger.md).",
+        ("Ledger", "Charge", "Entry"),
+    ),
+    (
         "Files",
         "[Files](files.md) describes what stands in them.",
         ("read_problem", "ProblemFile", "read_pins", "save", "load"),
@@ -83,6 +89,8 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
             "UnknownDatasetError",
             "NoExtensionError",
             "VerificationError",
+            "BudgetError",
+            "LedgerError",
         ),
     ),
     ("The version", "", ("__version__",)),
@@ -138,6 +146,17 @@ ATTRIBUTES = {
         "repair": "a Repair: values that do extend",
     },
     "VerificationError": {"certificate": "the Certificate of what was withheld"},
+    "BudgetError": {
+        "source": "the data that was asked about",
+        "exceeded": "how many accounts would exceed their cap",
+        "accounts": "how many were to pay",
+        "classes": "the names of those that would, if they are classes; people are never named",
+    },
+    "LedgerError": {
+        "place": "where the ledger is, without anybody's password",
+        "what": "what is wrong with it",
+        "rule": "what would have been accepted, or what follows",
+    },
 }
 
 COMMAND_INTRODUCTION = f"""\

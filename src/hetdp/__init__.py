@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from hetdp import privacy, questions, spaces
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
+        BudgetError,
         Fault,
         HetdpError,
         InputError,
+        LedgerError,
         NoExtensionError,
         UnknownDatasetError,
         UsageError,
@@ -44,16 +46,24 @@ if TYPE_CHECKING:
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
+    from hetdp.release.ledger.charge import Charge
+    from hetdp.release.ledger.entry import Entry
+    from hetdp.release.ledger.ledger import Ledger
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
 _HOME = {
     "Accuracy": "hetdp.mechanism.accuracy.report",
     "BindingPath": "hetdp.mechanism.explanation",
+    "BudgetError": "hetdp.errors",
     "Certificate": "hetdp.certificate.certificate",
+    "Charge": "hetdp.release.ledger.charge",
     "DatasetGraph": "hetdp.problem.graph",
+    "Entry": "hetdp.release.ledger.entry",
     "Fault": "hetdp.errors",
     "HetdpError": "hetdp.errors",
     "InputError": "hetdp.errors",
+    "Ledger": "hetdp.release.ledger.ledger",
+    "LedgerError": "hetdp.errors",
     "Mechanism": "hetdp.mechanism.mechanism",
     "NoExtensionError": "hetdp.errors",
     "Odds": "hetdp.mechanism.odds",
@@ -92,11 +102,16 @@ _MODULES = ("privacy", "questions", "spaces")  # as they are: `hetdp.questions.c
 __all__ = [
     "Accuracy",
     "BindingPath",
+    "BudgetError",
     "Certificate",
+    "Charge",
     "DatasetGraph",
+    "Entry",
     "Fault",
     "HetdpError",
     "InputError",
+    "Ledger",
+    "LedgerError",
     "Mechanism",
     "NoExtensionError",
     "Odds",
