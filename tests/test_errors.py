@@ -8,9 +8,11 @@ import pytest
 
 from hetdp import errors
 from hetdp.errors import (
+    BudgetError,
     Fault,
     HetdpError,
     InputError,
+    LedgerError,
     NoExtensionError,
     UnknownDatasetError,
     UsageError,
@@ -25,6 +27,8 @@ CODES = {
     UnknownDatasetError: 3,
     NoExtensionError: 4,
     VerificationError: 5,
+    BudgetError: 6,
+    LedgerError: 7,
 }
 
 

@@ -62,6 +62,12 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("odds", "Odds", "solve_epsilon", "SolvedEpsilon"),
     ),
     (
+        "What it costs",
+        "What has been spent of people's privacy, and what may be: [keep a ledger](../how-to/ledger.md),"
+        " [the ledger's tables](ledger.md).",
+        ("Ledger", "Charge", "Entry"),
+    ),
+    (
         "A release",
         "One exact draw, paid for before it is shown. [Release an answer](../how-to/release.md).",
         ("release", "Release", "read_record", "verify_record", "RecordVerdict"),
@@ -88,6 +94,8 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
             "UnknownDatasetError",
             "NoExtensionError",
             "VerificationError",
+            "BudgetError",
+            "LedgerError",
             "UnwrittenRecordError",
         ),
     ),
@@ -147,6 +155,17 @@ ATTRIBUTES = {
     "UnwrittenRecordError": {
         "release": "the Release: what was published, and its record",
         "reason": "why a file was not written",
+    },
+    "BudgetError": {
+        "source": "the data that was asked about",
+        "exceeded": "how many accounts would exceed their cap",
+        "accounts": "how many were to pay",
+        "classes": "the names of those that would, if they are classes; people are never named",
+    },
+    "LedgerError": {
+        "place": "where the ledger is, without anybody's password",
+        "what": "what is wrong with it",
+        "rule": "what would have been accepted, or what follows",
     },
 }
 

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from hetdp import privacy, questions, spaces
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
+        BudgetError,
         Fault,
         HetdpError,
         InputError,
+        LedgerError,
         NoExtensionError,
         UnknownDatasetError,
         UnwrittenRecordError,
@@ -45,6 +47,9 @@ if TYPE_CHECKING:
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
+    from hetdp.release.ledger.charge import Charge
+    from hetdp.release.ledger.entry import Entry
+    from hetdp.release.ledger.ledger import Ledger
     from hetdp.release.record.document import read_record
     from hetdp.release.record.verification import RecordVerdict, verify_record
     from hetdp.release.release import Release, release
@@ -53,11 +58,16 @@ if TYPE_CHECKING:
 _HOME = {
     "Accuracy": "hetdp.mechanism.accuracy.report",
     "BindingPath": "hetdp.mechanism.explanation",
+    "BudgetError": "hetdp.errors",
     "Certificate": "hetdp.certificate.certificate",
+    "Charge": "hetdp.release.ledger.charge",
     "DatasetGraph": "hetdp.problem.graph",
+    "Entry": "hetdp.release.ledger.entry",
     "Fault": "hetdp.errors",
     "HetdpError": "hetdp.errors",
     "InputError": "hetdp.errors",
+    "Ledger": "hetdp.release.ledger.ledger",
+    "LedgerError": "hetdp.errors",
     "Mechanism": "hetdp.mechanism.mechanism",
     "NoExtensionError": "hetdp.errors",
     "Odds": "hetdp.mechanism.odds",
@@ -96,16 +106,26 @@ _HOME = {
     "verify_record": "hetdp.release.record.verification",
 }
 
-_MODULES = ("privacy", "questions", "release", "spaces")  # as they are: `hetdp.questions.count(...)` needs no import of its own
+_MODULES = (
+    "privacy",
+    "questions",
+    "release",
+    "spaces",
+)  # as they are: `hetdp.questions.count(...)` needs no import of its own
 
 __all__ = [
     "Accuracy",
     "BindingPath",
+    "BudgetError",
     "Certificate",
+    "Charge",
     "DatasetGraph",
+    "Entry",
     "Fault",
     "HetdpError",
     "InputError",
+    "Ledger",
+    "LedgerError",
     "Mechanism",
     "NoExtensionError",
     "Odds",

@@ -155,6 +155,31 @@ class VerificationError(HetdpError):
         )
 
 
+class BudgetError(HetdpError):
+    """A spend that the ledger refuses: it would exceed a cap, so nothing was spent and nothing drawn."""
+
+    exit_code = 6
+
+    def __init__(self, source: str, exceeded: int, accounts: int, classes: Sequence[str] = ()) -> None:
+        self.source, self.exceeded, self.accounts, self.classes = source, exceeded, accounts, tuple(classes)
+        self.arguments = source, exceeded, accounts, self.classes
+        whose = f" ({', '.join(map(shown, self.classes[:SHOWN_FAULTS]))})" if self.classes else ""
+        super().__init__(
+            f"the budget of {shown(source)} does not allow this: {exceeded:,} of {counted(accounts, 'account')}{whose}"
+            " would exceed the cap; nothing was spent, and no answer was drawn."
+        )
+
+
+class LedgerError(HetdpError):
+    """A ledger that cannot be used: missing, locked, damaged, changed, or older than its records."""
+
+    exit_code = 7
+
+    def __init__(self, place: str, what: str, rule: str) -> None:
+        self.place, self.what, self.rule = self.arguments = place, what, rule
+        super().__init__(f"{place}: {what}; {rule}.")
+
+
 class UnwrittenRecordError(HetdpError):
     """An answer was drawn, paid for and is in the ledger, but a file of its record could not be written.
 

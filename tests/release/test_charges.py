@@ -53,7 +53,9 @@ def test_an_account_is_charged_the_largest_of_its_edges_in_either_direction(noti
             key = account, name.removesuffix("_back")
             expected[key] = max(expected.get(key, 0.0), edges[name][at])
     found = costs_of(problem_of(notion, edges, with_classes))
-    assert {(n, p): v for p, values in found.written.items() for n, v in zip(found.names, values, strict=True)} == expected
+    assert {
+        (n, p): v for p, values in found.written.items() for n, v in zip(found.names, values, strict=True)
+    } == expected
     assert found.currency == CURRENCIES[notion]
 
 
@@ -82,7 +84,11 @@ def test_an_edge_without_protection_costs_everything():
 def test_a_space_of_people_costs_the_same_as_its_stored_edges():
     situational = np.full((2, 2, 2, 2), 1.0)
     situational[..., 1, :] = situational[..., :, 1] = 0.25
-    axes = [Axis.person("Ann", ["yes", "no"], situational), Axis.tally("others", 3, 0.5), Axis.person("Cyd", ["x", "y"], 2)]
+    axes = [
+        Axis.person("Ann", ["yes", "no"], situational),
+        Axis.tally("others", 3, 0.5),
+        Axis.person("Cyd", ["x", "y"], 2),
+    ]
     states = np.zeros(16, dtype=np.uint8)
     for filled in (states, np.ones(16, dtype=np.uint8)):
         space = ProductSpace(axes, filled)

@@ -20,9 +20,9 @@ hetdp record verify record.json --problem poll.json --mechanism mechanism.csv   
 hetdp record verify record.json --plan plan.json                                    was this plan carried out?
 """
 ABOUT = """
-Checks the digest of RECORD, and, as far as they are given, that the ledger has its entry, that the answer was drawn with
-exactly these values, that they are private and were paid for, or that exactly this plan was carried out. Exit code 0 if
-all of it holds, 5 if not, 7 if the ledger cannot be used.
+Checks the digest of RECORD, and, as far as they are given, that the ledger has its entry, that the answer was drawn
+with exactly these values, that they are private and were paid for, or that exactly this plan was carried out. Exit code
+0 if all of it holds, 5 if not, 7 if the ledger cannot be used.
 """
 ACTION = click.Argument(["action"], type=click.Choice(["verify"]), metavar="verify")
 RECORD = click.Argument(["record"], type=PATH, metavar="RECORD")

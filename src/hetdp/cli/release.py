@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from hetdp.cli.voice import Voice
     from hetdp.problem.labels import Labels
+    from hetdp.release.release import Release
 
 EXAMPLES = """
 hetdp release poll.json mechanism.csv --dataset 3 --ledger class.ledger -o record.json --html answer.html
@@ -68,8 +69,8 @@ def release(
     known = load(mechanism, asked)
     true = _label(asked.labels, dataset, dataset_from)
 
-    def made() -> Any:
-        paid = {"ledger": ledger, "source": source, "version": "1" if version is None else version}
+    def made() -> Release:
+        paid: dict[str, Any] = {"ledger": ledger, "source": source, "version": "1" if version is None else version}
         return publish(known, true, **paid, record=output, html=html, after=after)
 
     return published(voice, release_shapes.released, made, output, html, as_json)
@@ -106,7 +107,9 @@ def _content(path: str) -> str:
             text = data.decode("utf-8").removesuffix("\n").removesuffix("\r")
     except OSError as refusal:
         reason = refusal.strerror or "the system refused it"
-        raise UsageError(f"{path!r} cannot be read: {reason}", "--dataset-from names a file that holds a label") from None
+        raise UsageError(
+            f"{path!r} cannot be read: {reason}", "--dataset-from names a file that holds a label"
+        ) from None
     except UnicodeDecodeError:
         text = None
     if text is None:

@@ -50,7 +50,12 @@ def require_places(output: str | None, html: str | None, as_json: bool, inputs: 
 
 
 def published(
-    voice: Voice, shape: Callable[..., Any], made: Callable[[], Release], output: str | None, html: str | None, as_json: bool
+    voice: Voice,
+    shape: Callable[..., Any],
+    made: Callable[[], Release],
+    output: str | None,
+    html: str | None,
+    as_json: bool,
 ) -> int:
     """Releases, and hands the answer over, also where its record could not be written; returns the exit code.
 

@@ -1,6 +1,6 @@
 """What spends people's privacy: the exact draw, the ledger and the record; and what only looks like it, simulation.
 
-`hetdp.release(...)` is the function `hetdp.release.release.release`. It has the name of this folder, and whoever imports
+`hetdp.release(...)` is the function of `hetdp.release.release`. It has the name of this folder, and whoever imports
 anything below puts the folder in its place; so the folder can be called, and calls the function.
 """
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hetdp.errors import UnknownDatasetError, UsageError
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem
 from hetdp.release.charges import Costs, costs_of, costs_of_people, people_of
@@ -42,7 +42,8 @@ def asked_of(what: Any, dataset: Any) -> Asked:
     """What is asked, from a mechanism and the true dataset, or from a question to a table.
 
     Raises:
-        UsageError: it is neither, a dataset is missing or not wanted, or no dataset of the problem is meant.
+        UsageError: it is neither, or a dataset is missing or not wanted.
+        InputError: no dataset of the problem is meant.
         VerificationError: the mechanism is not private.
     """
     if isinstance(what, Mechanism) or not _is_prepared(what):
@@ -78,11 +79,11 @@ def _place(problem: Problem, dataset: Any) -> int:
     """Where the true dataset is. An error says that it is none, and not which was meant."""
     try:
         found = problem.labels.index(dataset)
-    except (UnknownDatasetError, TypeError, ValueError):
+    except Exception:  # whatever a label does to those who look it up must not be told
         found = None
     if found is None:  # raised here, so that the error does not lead back to the label
-        rule = "the true dataset is one of the problem's; labels are compared exactly, so '1' and 1 are different"
-        raise UsageError("what is given as the true dataset is none of the problem's", rule)
+        rule = "it is one of the problem's; labels are compared exactly, so '1' and 1 are different"
+        raise InputError("the true dataset", [Fault("no such dataset", "the true dataset", "", rule)])
     return found
 
 

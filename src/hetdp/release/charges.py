@@ -78,8 +78,8 @@ def costs_of(problem: Problem) -> Costs:
     if not problem.graph.edge_count:
         rule = "a release needs a promise, and promises are made on edges"
         raise UsageError("there are no edges, so nobody is protected", rule)
-    of_space = _of_product if isinstance(problem.graph, ProductSpace) else _of_graph
-    names, largest = of_space(problem.graph)
+    graph = problem.graph
+    names, largest = _of_product(graph) if isinstance(graph, ProductSpace) else _of_graph(graph)
     amounts = {name: _used(values) for name, values in largest.items()}
     return Costs(CLASS, names, CURRENCIES[notion], amounts, largest)
 

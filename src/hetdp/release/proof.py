@@ -49,9 +49,7 @@ def proved(mechanism: Mechanism) -> Proved:
     problem = mechanism.problem
     if not isinstance(problem, Problem):
         rule = "a release proves every edge again"
-        raise UsageError(
-            "this mechanism was loaded without its problem", rule, "hetdp.load(path, problem) joins them"
-        )
+        raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.load(path, problem) joins them")
     z, pinned, links = np.array(mechanism.coordinates), np.array(mechanism.pinned), np.array(mechanism.links)
     copy = replace(mechanism, coordinates=z, pinned=pinned, links=links, certificate=None)
     certificate = verify(problem, copy)

@@ -14,6 +14,7 @@ from hetdp.files.formats.json_form import write_json
 from hetdp.files.formats.writing import require_writable, whole_file
 from hetdp.release.asked import Asked, asked_of
 from hetdp.release.ledger.ledger import Ledger
+from hetdp.release.ledger.lookup import source_of
 from hetdp.release.record.amounts import charge_of, charged
 from hetdp.release.record.document import completed, read_record
 from hetdp.release.record.page import page_of
@@ -107,7 +108,8 @@ def release(
         after: records of earlier releases: a ledger that no longer has them is an old copy, and is refused.
 
     Raises:
-        UsageError: the dataset is none of the problem's, or a file cannot be written; nothing is spent.
+        UsageError: a file cannot be written, or the ledger knows no such data; nothing is spent.
+        InputError: the dataset is none of the problem's; nothing is spent.
         VerificationError: the mechanism is not private; nothing is spent.
         BudgetError: somebody's budget does not suffice; nothing is spent, and nothing is shown.
         LedgerError: the ledger cannot be used; nothing is shown.
@@ -126,8 +128,9 @@ def release(
     """
     version = _version(version)
     keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    source = keeper.only_source() if source is None else source
+    source, currency = source_of(keeper, source)
     asked = asked_of(what, dataset)
+    charge = charge_of(asked.costs, currency)
     receipts = [read_record(path)["ledger"] for path in after]
     receipts += _places(asked, source, version, record, html)
     facts = _remembered(lambda: asked.facts() | _composition(asked, source, version))
@@ -141,9 +144,9 @@ def release(
         return drawn
 
     said = {"software": f"hetdp {SOFTWARE}", "areas": len(asked.areas)}
-    entry = keeper.spend(source, charge_of(asked.costs), asked.request, version, draw, said, receipts=receipts)
+    entry = keeper.spend(source, charge, asked.request, version, draw, said, receipts=receipts)
     if len(entry.answers) != len(asked.areas):
-        raise LedgerError(str(keeper), "it has another number of answers to this question", "each area has one answer")
+        raise LedgerError(keeper.place, "it has another number of answers to this question", "each area has one answer")
     answers = tuple(
         Answer(area, 1 if bit else 2, asked.answers[0 if bit else 1])
         for area, bit in zip(asked.areas, entry.answers, strict=True)

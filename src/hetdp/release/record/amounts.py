@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from hetdp.errors import printable
-from hetdp.release.charges import CLASS, Costs
+from hetdp.release.charges import CLASS, EPSILON, EPSILON_DELTA, Costs
 from hetdp.release.ledger.charge import Charge
 
 PARAMETERS = ("epsilon", "delta", "mu")
@@ -33,10 +35,21 @@ def charged(costs: Costs) -> list[dict[str, Any]]:
     return [{"account": printable(name)} | parameter_texts(costs, at) for at, name in enumerate(costs.names)]
 
 
-def charge_of(costs: Costs) -> Charge:
-    """What the ledger takes."""
-    first, delta = ("mu" if "mu" in costs.amounts else "epsilon"), "delta" in costs.amounts
+def charge_of(costs: Costs, currency: str | None = None) -> Charge:
+    """What the ledger takes.
+
+    Args:
+        costs: what each account is promised.
+        currency: how the data's privacy is counted. Where that is by ε and δ, a promise without δ has δ = 0; any other
+            that differs is for the ledger to refuse.
+    """
+    first = "mu" if "mu" in costs.amounts else "epsilon"
+    is_widened = (costs.currency, currency) == (EPSILON, EPSILON_DELTA)
+    counted_by = EPSILON_DELTA if is_widened else costs.currency
+    zeros = {"delta": np.zeros(len(costs.names))} if is_widened else {}
     if costs.kind == CLASS:
-        by_name = {name: dict(zip(costs.names, values.tolist(), strict=True)) for name, values in costs.written.items()}
-        return Charge.to_classes(costs.currency, by_name[first], by_name["delta"] if delta else None)
-    return Charge.to_people(costs.currency, costs.names, costs.amounts[first], classes=costs.groups)
+        columns = {name: values.tolist() for name, values in (costs.written | zeros).items()}
+        by_name = {name: dict(zip(costs.names, values, strict=True)) for name, values in columns.items()}
+        return Charge.to_classes(counted_by, by_name[first], by_name.get("delta"))
+    amounts = costs.amounts | zeros
+    return Charge.to_people(counted_by, costs.names, amounts[first], amounts.get("delta"), costs.groups)

@@ -120,8 +120,7 @@ def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
         return
     yield "<section><h2>What it means for you</h2>"
     for promise in told[:MOST]:
-        place = "" if promise["area"] is None else f" in {promise['area']}"
-        yield f'<div class="promise"><p><strong>{_text(promise["whom"] + place)}</strong> {_text(promise["odds"])}</p></div>'
+        yield f'<p class="promise"><strong>{_text(_whom(promise))}</strong> {_text(promise["odds"])}</p>'
     yield from _more(told)
     yield f"<p>{_text(MEANING)}</p></section>"
 
@@ -132,7 +131,9 @@ def _accuracy(accuracy: list[dict[str, Any]]) -> Iterator[str]:
     yield "<section><h2>How good the answer is</h2>"
     yield "<p>This was known beforehand. How close the data really is to the other answer is not published.</p>"
     areas = any(one["area"] is not None for one in accuracy)
-    rows = ((f"{one['area']}, {one['where']}" if areas else one["where"], one["probability"]) for one in accuracy[:MOST])
+    rows = (
+        (f"{one['area']}, {one['where']}" if areas else one["where"], one["probability"]) for one in accuracy[:MOST]
+    )
     yield from _table(rows, ("situation", "probability of the right answer, at least"))
     yield from _more(accuracy)
     yield "</section>"
@@ -160,7 +161,9 @@ def _whom(promise: dict[str, Any]) -> str:
 def _parameters(promise: dict[str, Any]) -> str:
     least, largest = promise["least_epsilon"], promise["epsilon"]
     told = [f"ε from {least} to {largest}" if least not in (None, largest) else f"ε = {largest}"] if largest else []
-    told += [f"{letter} = {promise[name]}" for name, letter in (("delta", "δ"), ("mu", "μ")) if promise[name] is not None]
+    told += [
+        f"{letter} = {promise[name]}" for name, letter in (("delta", "δ"), ("mu", "μ")) if promise[name] is not None
+    ]
     people = [] if promise["people"] is None else [f"{promise['people']:,} people"]
     return "; ".join([*told, *people])
 

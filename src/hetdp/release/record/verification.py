@@ -12,6 +12,7 @@ from hetdp.errors import UsageError
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.release.charges import costs_of
 from hetdp.release.ledger.ledger import Ledger
+from hetdp.release.ledger.lookup import entry_of
 from hetdp.release.proof import digest_of
 from hetdp.release.record.amounts import charged
 from hetdp.release.record.document import Document, is_whole, read_record, require_record
@@ -105,7 +106,7 @@ def _ledger(record: Document, ledger: Ledger) -> RecordCheck:
     receipt, composition = record["ledger"], record["composition"]
     if receipt["ledger"] != ledger.id:
         return RecordCheck("ledger", False, "the record names another ledger")
-    entry = ledger.entry(receipt)
+    entry = entry_of(ledger, receipt)
     told = [entry.request, entry.source, entry.version, [1 if bit else 2 for bit in entry.answers], entry.time]
     said = [
         record["mechanism"]["sha256"],
@@ -128,7 +129,9 @@ def _mechanism(record: Document, problem: Problem, mechanism: Any) -> Iterator[R
     yield RecordCheck("certificate", certificate.private, str(certificate).removesuffix("."))
     wanted = charged(costs_of(problem))
     holds = "each account was charged what the problem promises"
-    yield _check("charge", record["composition"]["charged"] == wanted, holds, "other amounts were charged than promised")
+    yield _check(
+        "charge", record["composition"]["charged"] == wanted, holds, "other amounts were charged than promised"
+    )
 
 
 def _plan(record: Document, path: str | Path) -> RecordCheck:

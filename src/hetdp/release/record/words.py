@@ -7,7 +7,7 @@ from hetdp.release.charges import EPSILON, EPSILON_DELTA, GAUSSIAN
 FLAVOURS = {
     "pure": "pure differential privacy, with an ε of its own for each pair of neighbours",
     "directed": "pure differential privacy, with an ε of its own for each pair of neighbours and each direction",
-    "approximate": "(ε, δ)-differential privacy, with an ε and a δ of its own for each pair of neighbours and direction",
+    "approximate": "(ε, δ)-differential privacy, with an ε and a δ for each pair of neighbours and each direction",
     "gaussian": "Gaussian differential privacy, with a μ of its own for each pair of neighbours",
     "bounded-range": "bounded range, with an ε of its own for each pair of neighbours; it implies pure differential"
     " privacy with the same ε",
@@ -30,8 +30,8 @@ SECURITY = (
     "What is read, written and said does not depend on the data, but for the answer itself.",
 )
 PUBLIC_PROBLEM = (
-    "The problem itself: which datasets are possible, which of them are neighbours, every ε, and the true answer at each"
-    " possible dataset."
+    "The problem itself: which datasets are possible, which of them are neighbours, every ε, and the true answer at"
+    " each possible dataset."
 )
 PUBLIC_TABLE = "Who is in the table, how many people there are, and everybody's ε, group and area."
 PUBLIC_RELEASE = "That this answer was released, when, and what it cost."

@@ -1,0 +1,137 @@
+"""The chain of entries: its head, what is found in it, and what is added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.engine import Connection
+
+from hetdp.errors import LedgerError, UsageError, counted
+from hetdp.release.ledger import tables
+from hetdp.release.ledger.database import Database
+from hetdp.release.ledger.entry import CREATE, Entry, asked, digest, parsed
+
+CHANGED = "it was changed, or is damaged"
+SECRET = "secret_sha256"
+
+
+class Head(NamedTuple):
+    """Where the chain ends.
+
+    Attributes:
+        ledger: what tells this ledger from all others.
+        secret: what pseudonyms are made with.
+        entries: how many entries there are.
+        hash: of the last of them.
+    """
+
+    ledger: str
+    secret: bytes
+    entries: int
+    hash: str
+
+
+def read_head(database: Database, connection: Connection) -> Head:
+    """The head, compared with the last entry and the first; where it is going to be written, nobody else may."""
+    asks = select(tables.head)
+    if connection.get_execution_options()["hetdp_writes"]:
+        asks = asks.with_for_update()  # PostgreSQL; SQLite has locked the whole file by now
+    rows = connection.execute(asks).mappings().all()
+    if len(rows) != 1:
+        raise database.unusable(CHANGED)
+    row = rows[0]
+    if row["one"] != 1 or row["schema_version"] != tables.VERSION:
+        raise database.unusable("it is a ledger of another version")
+    if not all(isinstance(row[name], str) for name in ("ledger", "secret", "hash")) or type(row["entries"]) is not int:
+        raise database.unusable(CHANGED)
+    try:
+        head = Head(row["ledger"], bytes.fromhex(row["secret"]), row["entries"], row["hash"])
+    except ValueError:
+        raise database.unusable(CHANGED) from None
+    last = connection.scalar(select(tables.entries.c.number).order_by(tables.entries.c.number.desc()).limit(1))
+    if last != head.entries:
+        raise database.unusable(CHANGED)
+    entry_at(database, connection, head, head.entries)
+    first = entry_at(database, connection, head, 1)
+    if first.kind != CREATE or first.facts != {SECRET: sha256(head.secret).hexdigest()}:
+        raise database.unusable(CHANGED)
+    return head
+
+
+def entry_at(database: Database, connection: Connection, head: Head, number: int) -> Entry:
+    """One entry, compared with what the next one, or the head, says about it."""
+    numbers = tables.entries.c.number
+    asks = select(tables.entries).where(numbers.between(number, number + 1)).order_by(numbers)
+    rows = connection.execute(asks).all()
+    if len(rows) != (1 if number == head.entries else 2) or not 1 <= number <= head.entries:
+        raise database.unusable(CHANGED)
+    entry = read_entry(database, head, rows[0])
+    following = head.hash if number == head.entries else read_entry(database, head, rows[1]).previous
+    if entry.hash != following:
+        raise database.unusable(CHANGED)
+    return entry
+
+
+def read_entry(database: Database, head: Head, row: Any) -> Entry:
+    """An entry from its row, which says the same about itself everywhere."""
+    try:
+        entry = parsed(row.body)
+    except (ValueError, TypeError):
+        raise database.unusable(CHANGED) from None
+    if entry.number != row.number or entry.ledger != head.ledger or asked(entry) != row.asked:
+        raise database.unusable(CHANGED)
+    return entry
+
+
+def find(database: Database, connection: Connection, head: Head, what: str) -> Entry | None:
+    """The entry by which something was asked or declared, if there is one."""
+    number = connection.scalar(select(tables.entries.c.number).where(tables.entries.c.asked == what))
+    if number is None:
+        return None
+    if type(number) is not int:
+        raise database.unusable(CHANGED)
+    return entry_at(database, connection, head, number)
+
+
+def append(connection: Connection, head: Head, kind: str, **facts: Any) -> tuple[Head, Entry]:
+    """Adds an entry, and moves the head to it."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    entry = Entry(head.ledger, head.entries + 1, head.hash, now, kind, **facts)
+    body = entry.body
+    head = head._replace(entries=entry.number, hash=digest(body))
+    connection.execute(insert(tables.entries).values(number=entry.number, asked=asked(entry), body=body))
+    connection.execute(update(tables.head).values(entries=head.entries, hash=head.hash))
+    return head, entry
+
+
+def require_receipts(
+    database: Database, connection: Connection, head: Head, receipts: Iterable[Mapping[str, Any]]
+) -> int:
+    """Refuses a ledger that does not hold what its records say; returns how many were compared."""
+    number = 0
+    for number, receipt in enumerate(receipts, 1):
+        ledger, entry, expected = (receipt.get(name) for name in ("ledger", "entry", "hash"))
+        if not isinstance(ledger, str) or type(entry) is not int or not isinstance(expected, str):
+            raise UsageError(f"receipt {number} is none", "a receipt has ledger, entry and hash")
+        if ledger != head.ledger:
+            raise UsageError(f"receipt {number} is of another ledger", "records are compared with the ledger they name")
+        _require_receipt(database, connection, head, entry, expected)
+    return number
+
+
+def _require_receipt(database: Database, connection: Connection, head: Head, number: int, expected: str) -> None:
+    if number > head.entries:
+        missing = counted(number - head.entries, "entry").replace("entrys", "entries")
+        raise _older(database, f"{missing} that its records name are missing")
+    if number < 1 or entry_at(database, connection, head, number).hash != expected:
+        raise _older(database, f"entry {number} is not the one that its records name")
+
+
+def _older(database: Database, what: str) -> LedgerError:
+    return database.unusable(
+        f"it is older than its records: {what}", "a restored copy would spend again what is spent already"
+    )
