@@ -35,6 +35,12 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("questions", "privacy", "spaces"),
     ),
     (
+        "A table of people",
+        "A yes/no question, an ε for each person, and no graph in sight: what `hetdp ask` does, from Python."
+        " [Ask a table of people](../how-to/ask.md).",
+        ("ask", "Asked"),
+    ),
+    (
         "Can it be done?",
         "Whether the given values can be private together, and if not, why.",
         ("check", "Verdict", "Witness", "Repair"),
@@ -115,6 +121,13 @@ MORE = {
     " `worst_at`, `mean_accuracy`, `mean_error`, and `by_distance`: a list with `distance` (None where no path leads to"
     " the other answer), `datasets`, `worst_error` and `mean_error` (None where the prior gives no weight).",
     ("Odds", "strongest"): " It has `source`, `target`, `answer`, `low` and `high`. None if no edge has a finite ε.",
+    (
+        "Asked",
+        "promises",
+    ): " Each has `area`, `people`, `protections` (for each group `group`, `people`, `least`, `largest`, `unprotected`"
+    " and `odds`), `accuracy` (margins, each with the least probability of the right answer and the largest of the"
+    " wrong one) and `mechanism`.",
+    ("Asked", "simulated"): " Each has `area`, `answer` and `seed`.",
     ("Odds", "words"): " It has `answers`, `change` and `name`.",
 }
 ATTRIBUTES = {

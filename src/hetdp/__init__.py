@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp import privacy, questions, spaces
+    from hetdp.asking.ask import ask
+    from hetdp.asking.asked import Asked
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
         BudgetError,
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Accuracy": "hetdp.mechanism.accuracy.report",
+    "Asked": "hetdp.asking.asked",
     "BindingPath": "hetdp.mechanism.explanation",
     "BudgetError": "hetdp.errors",
     "Certificate": "hetdp.certificate.certificate",
@@ -85,6 +88,7 @@ _HOME = {
     "VerificationError": "hetdp.errors",
     "Witness": "hetdp.mechanism.compatibility",
     "accuracy": "hetdp.mechanism.accuracy.report",
+    "ask": "hetdp.asking.ask",
     "check": "hetdp.mechanism.compatibility",
     "design": "hetdp.mechanism.design",
     "extend": "hetdp.mechanism.extension",
@@ -115,6 +119,7 @@ _MODULES = (
 
 __all__ = [
     "Accuracy",
+    "Asked",
     "BindingPath",
     "BudgetError",
     "Certificate",
@@ -144,6 +149,7 @@ __all__ = [
     "Witness",
     "__version__",
     "accuracy",
+    "ask",
     "check",
     "design",
     "extend",

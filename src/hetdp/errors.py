@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 SHOWN_FAULTS = 20
 SHOWN_LENGTH = 80
+CLOSE = 0.5  # how much alike two names are, when one may be meant for the other
 
 
 def shown(value: object) -> str:
@@ -37,6 +38,18 @@ def counted(number: int, noun: str) -> str:
     ('1 edge', '2,000 edges')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def instead_of(name: object, others: Iterable[str]) -> str:
+    """A hint at a name that may be meant; empty if there is none.
+
+    >>> instead_of("epsilom", ["source", "target", "epsilon"])
+    "'epsilon' looks like it"
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(others), 1, CLOSE) if isinstance(name, str) else []
+    return f"{close[0]!r} looks like it" if close else ""
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def test_nothing_is_released_yet(hetdp, people):
     [
         ((*ASKED, DRY, SIMULATE), "--dry-run beside --simulate"),
         ((*ASKED, DRY, "--seed", "1"), "--seed without --simulate"),
-        ((*ASKED, DRY, "--design", "fair"), "balanced or weighted-vote"),
+        ((*ASKED, DRY, "--design", "fair", "--question", "q.txt"), "no format is known"),
         ((*ASKED, DRY, "--more-than", "3"), "two thresholds"),
         ((*VOTE, DRY), "no ε"),
         ((*ASKED, DRY, "--epsilon-by", "a=1", "--group", "role"), "ε twice"),

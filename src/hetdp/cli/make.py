@@ -163,20 +163,9 @@ def _privacy(epsilon: str | None, deciding_epsilon: str | None, rules: str | Non
 
 def _read(path: str, kind: Any) -> Any:
     """A question, or privacy rules, from a file."""
-    from pathlib import Path
+    from hetdp.spaces.documents import read_as
 
-    from hetdp.errors import UsageError
-
-    readers = {".json": kind.from_json, ".toml": kind.from_toml}
-    place = Path(path)
-    if place.suffix.lower() not in readers:
-        raise UsageError(f"no format is known for {path!r}", "the name of the file ends in .json or .toml")
-    try:
-        text = place.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as refusal:
-        reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
-        raise UsageError(f"{path!r} cannot be read: {reason}", "it is a .json or .toml file") from None
-    return readers[place.suffix.lower()](text)
+    return read_as(path, {".json": kind.from_json, ".toml": kind.from_toml})
 
 
 command = Verb(

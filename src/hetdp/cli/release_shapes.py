@@ -7,9 +7,9 @@ from hetdp.cli import shapes
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
+    from hetdp.asking.asked import Asked
     from hetdp.release.record.verification import RecordVerdict
     from hetdp.release.release import Release
-    from hetdp.spaces.table.asking import Prepared
 
 
 def published(given: Release, output: str | None, html: str | None, unwritten: str | None) -> shapes.Shape:
@@ -27,10 +27,10 @@ def released(given: Release, output: str | None, html: str | None, unwritten: st
 
 
 def asked(
-    prepared: Prepared, plan: str | None, given: Release, output: str | None, html: str | None, unwritten: str | None
+    promised: Asked, plan: str | None, given: Release, output: str | None, html: str | None, unwritten: str | None
 ) -> shapes.Shape:
     """What `ask` hands over when it releases."""
-    return shapes.ask(prepared, plan, None, None) | published(given, output, html, unwritten)
+    return shapes.ask(promised, plan) | published(given, output, html, unwritten)
 
 
 def record(path: str, given: RecordVerdict) -> shapes.Shape:

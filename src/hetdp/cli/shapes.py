@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from hetdp.asking.asked import Asked
     from hetdp.certificate.certificate import Certificate
     from hetdp.cli.failure import Failure
     from hetdp.errors import Fault
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from hetdp.mechanism.repair import Repair
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
-    from hetdp.spaces.table.asking import Prepared
     from hetdp.spaces.table.promise import Promise
 
     Shape = dict[str, Any]
@@ -207,17 +207,16 @@ def made(problem: Problem, space: str, output: str) -> Shape:
     return document("make", output=output, space=space, counts=counts(problem), **words)
 
 
-def ask(prepared: Prepared, plan: str | None, seed: int | None, answers: list[str] | None) -> Shape:
+def ask(given: Asked, plan: str | None) -> Shape:
     """What a table's people are promised; with simulated answers, which say so themselves."""
-    found = document("ask", released=False, **({} if plan is None else {"plan_file": plan}))
-    found["plan"] = prepared.plan.document()
-    found["promises"] = [promise(given) for given in prepared.promises]
-    if answers is not None:
+    found = document("ask", released=given.released, **({} if plan is None else {"plan_file": plan}))
+    found["plan"] = given.plan
+    found["promises"] = [promise(one) for one in given.promises]
+    if given.simulated:
         from hetdp.spaces.table.simulation import WARNING
 
-        areas = [given.area for given in prepared.promises]
-        told = [{"area": area, "answer": answer} for area, answer in zip(areas, answers, strict=True)]
-        found["simulated"] = {"warning": WARNING, "seed": seed, "answers": told}
+        told = [{"area": one.area, "answer": one.answer} for one in given.simulated]
+        found["simulated"] = {"warning": WARNING, "seed": given.simulated[0].seed, "answers": told}
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
-from hetdp.errors import SHOWN_FAULTS, Fault, shown
+from hetdp.errors import CLOSE, SHOWN_FAULTS, Fault, instead_of, shown
 from hetdp.problem.findings import Findings
 from hetdp.problem.parameters import COLUMNS
 from hetdp.theory.catalogue import NOTIONS
@@ -24,7 +24,6 @@ MECHANISM_KEYS = (
 NUMBERS = frozenset({*COLUMNS, "p", "z", "error", "weight"})
 LABELS = frozenset({"dataset", "source", "target", "binding"})
 TEXT, INTEGER = "text", "integer"  # what labels in a CSV file are
-CLOSE = 0.5  # how much alike two names are, when one may be meant for the other
 PANDAS = ("__index_level_", "Unnamed: ")
 PANDAS_HINT = "pandas writes its index as a column; index=False leaves it out"
 LABEL_RULE = "a label is text, a number, or (in JSON) a list of these"
@@ -82,9 +81,3 @@ def require_keys(found: dict[str, Any], known: tuple[str, ...], place: str, find
         if name not in known:
             rule = f"the keys are {', '.join(known)}"
             findings.add(Fault("unknown key", place, shown(name), rule, instead_of(name, list(known))))
-
-
-def instead_of(name: str, others: list[str]) -> str:
-    """A hint at a name that may be meant."""
-    close = get_close_matches(name, others, 1, CLOSE)
-    return f"{close[0]!r} looks like it" if close else ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hetdp.errors import Fault, InputError, UsageError
+from hetdp.errors import Fault, InputError, UsageError, VerificationError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem
 from hetdp.release.charges import Costs, costs_of, costs_of_people, people_of
@@ -88,6 +88,10 @@ def _place(problem: Problem, dataset: Any) -> int:
 
 
 def _of_table(prepared: Any) -> Asked:
+    for promise in prepared.promises:
+        if not promise.mechanism.certificate.private:
+            why = f"nothing is released, since the mechanism is {promise.mechanism.certificate}"
+            raise VerificationError(promise.mechanism.certificate, why)
     people = None if prepared.wish.person is None else people_of(prepared.source, prepared.wish.person)
     costs = costs_of_people(prepared.policy, people)
     coordinates = prepared.coordinates()

@@ -98,7 +98,8 @@ def release(
     again for the same mechanism and the same version of the data, it gives the same answer and spends nothing.
 
     Args:
-        what: a Mechanism with its problem, or what `hetdp.ask` gives.
+        what: a Mechanism with its problem, or what `hetdp.ask` gives: then the table is read, and must still be the one
+            that was promised about.
         dataset: for a mechanism, the true dataset. Nothing that is written, said or raised contains it.
         ledger: a Ledger, or where it is: the path of a file, or a database's URL.
         source: the data as it is declared in the ledger; needed if several are.
@@ -126,6 +127,11 @@ def release(
     >>> first.answer in (1, 2), again.answer == first.answer, again.repeated
     (True, True, True)
     """
+    if hasattr(what, "_again"):  # what `ask` promised; the table is opened once more
+        with what._again() as prepared:
+            return release(
+                prepared, dataset, ledger=ledger, source=source, version=version, record=record, html=html, after=after
+            )
     version = _version(version)
     keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     source, currency = source_of(keeper, source)

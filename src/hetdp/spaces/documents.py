@@ -7,10 +7,10 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, NoReturn
 
-from hetdp.errors import Fault, InputError, UsageError, shown
-from hetdp.spaces.names import instead_of
+from hetdp.errors import Fault, InputError, UsageError, instead_of, shown
 
 VERSION = 1
 DEEPEST = 50  # how far questions may stand within questions
@@ -114,3 +114,25 @@ def parsed_toml(text: str, kind: str) -> Any:
         return tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as refusal:
         refuse(kind, Fault("no TOML:", kind, str(refusal), "the text must be one TOML document"))
+
+
+def read_as(path: Any, readers: Mapping[str, Callable[[str], Any]]) -> Any:
+    """What a file holds.
+
+    Args:
+        path: its name.
+        readers: what reads the text, by the end of the name.
+
+    Raises:
+        UsageError: the file cannot be read, or its name says no format.
+        InputError: the text is not what it must be.
+    """
+    place, known = Path(path), " or ".join(readers)
+    if place.suffix.lower() not in readers:
+        raise UsageError(f"no format is known for {str(path)!r}", f"the name of the file ends in {known}")
+    try:
+        text = place.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as refusal:
+        reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
+        raise UsageError(f"{str(path)!r} cannot be read: {reason}", f"it is a {known} file") from None
+    return readers[place.suffix.lower()](text)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
-from hetdp.errors import SHOWN_FAULTS, UsageError, shown
-
-CLOSE = 0.5  # how much alike two names are, when one may be meant for the other
+from hetdp.errors import SHOWN_FAULTS, UsageError, instead_of, shown
 
 _is_simple = re.compile(r"[\w.+-]+( [\w.+-]+)*").fullmatch
 
@@ -54,12 +51,6 @@ def require_known(used: Iterable[str], known: Collection[str], what: str) -> Non
         if one not in known:
             listed = ", ".join(list(known)[:SHOWN_FAULTS]) + (", …" if len(known) > SHOWN_FAULTS else "")
             raise UsageError(f"unknown {what} {shown(one)}", f"the {what}s are {listed}", instead_of(one, known))
-
-
-def instead_of(one: Any, others: Iterable[str]) -> str:
-    """A hint at a name that may be meant."""
-    close = get_close_matches(one, list(others), 1, CLOSE) if isinstance(one, str) else []
-    return f"{close[0]!r} looks like it" if close else ""
 
 
 def spoken(one: str) -> str:

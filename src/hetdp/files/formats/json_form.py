@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from hetdp.errors import Fault, InputError, shown
+from hetdp.errors import Fault, InputError, instead_of, shown
 from hetdp.files.formats import numerals
 from hetdp.files.formats.tables import Table
-from hetdp.files.schema import NUMBERS, instead_of
+from hetdp.files.schema import NUMBERS
 
 STDIN = "standard input"
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from hetdp.certificate.certificate import Certificate
 from hetdp.errors import counted, printable
+from hetdp.files.documents import certificate_document
 from hetdp.files.formats.numerals import plain
 from hetdp.problem.identity import PREFIX
 from hetdp.release.charges import EVERYBODY
 from hetdp.release.record import words
 from hetdp.release.record.amounts import decimal
+from hetdp.spaces.populations.theorem import Theorem
 from hetdp.spaces.table.promise import Promise, Protection, rounded_down
 from hetdp.spaces.table.wish import NO, YES
 
@@ -67,11 +70,16 @@ def facts_of(prepared: Any) -> dict[str, Any]:
             "coordinate": "Laplace",
             "problem": None,
         },
-        "certificates": [
-            {name: plain(value) for name, value in asdict(given.mechanism.certificate).items()} for given in promises
-        ],
+        "certificates": [_certificate(given.mechanism.certificate) for given in promises],
         "plan": plan,
     }
+
+
+def _certificate(found: Certificate | Theorem) -> dict[str, Any]:
+    """The proof of an area's mechanism: every edge of its tallies, or a theorem."""
+    if isinstance(found, Certificate):
+        return certificate_document(found)
+    return {name: plain(value) for name, value in asdict(found).items()}
 
 
 def _promise(given: Promise, one: Protection) -> dict[str, Any]:

@@ -58,3 +58,46 @@ def _grown(axes: Sequence[Axis], reached: Mask) -> Mask:
             rows = np.flatnonzero(degrees > place)
             target[:, rows, :] |= source[:, moves.targets[moves.indptr[rows] + place], :]
     return grown
+
+
+def margins_of(axes: Sequence[Axis], answers: Answers) -> NDArray[np.int32]:
+    """How many people must change before the answer does, at each dataset; more than there are, if it never does.
+
+    Changes along different axes add up, so the nearest dataset of the other answer is found one axis at a time.
+
+    Args:
+        axes: the people, or groups.
+        answers: the true answers, 1 or 2.
+
+    >>> margins_of([Axis.tally("all", 4, 1)], np.array([2, 2, 2, 1, 1], dtype=np.int8))
+    array([3, 2, 1, 1, 2], dtype=int32)
+    """
+    never = sum(axis.people for axis in axes) + 1
+    found = np.zeros(len(answers), dtype=np.int32)
+    for answer in (1, 2):
+        steps = np.where(answers == answer, np.int32(0), np.int32(never))
+        low = len(steps)
+        for axis in axes:
+            low //= axis.length
+            _spread(axis, steps.reshape(-1, axis.length, low))
+        np.copyto(found, steps, where=answers != answer)
+    return found
+
+
+def _spread(axis: Axis, steps: NDArray[np.int32]) -> None:
+    """Lowers numbers of steps by what is reached along one axis, in place; axis 1 of the array is this one."""
+    if axis.shape == "count":
+        place = np.arange(axis.length, dtype=np.int32)[:, None]
+        for line in (steps, steps[:, ::-1]):
+            line -= place
+            np.minimum.accumulate(line, axis=1, out=line)
+            line += place
+        return
+    moves = axis.moves()
+    degrees = np.diff(moves.indptr)
+    before = None
+    while before is None or (before != steps).any():
+        before = steps.copy()
+        for nth in range(int(degrees.max(initial=0))):
+            rows = np.flatnonzero(degrees > nth)
+            steps[:, rows, :] = np.minimum(steps[:, rows, :], steps[:, moves.targets[moves.indptr[rows] + nth], :] + 1)

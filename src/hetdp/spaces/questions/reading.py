@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault, instead_of, shown
 from hetdp.spaces.documents import DEEPEST, built, opened, parsed_json, parsed_toml, refuse, require_keys
-from hetdp.spaces.names import instead_of
 from hetdp.spaces.questions.constructors import all_of, count, majority, ratio_of_shares, share, versus, weighted_sum
 from hetdp.spaces.questions.logic import And, Joined, Not, Or, joined
 from hetdp.spaces.questions.question import Question

@@ -15,14 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp import progress
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.spaces.names import require_known
 from hetdp.spaces.table.condition import condition
 from hetdp.spaces.table.plan import Plan, plan_of
 from hetdp.spaces.table.policy import Policy, read_policy
 from hetdp.spaces.table.promise import Promise, promise_of
 from hetdp.spaces.table.sources import Source
-from hetdp.spaces.table.wish import Wish
+from hetdp.spaces.table.wish import FAIR, Wish
 
+MOST_KEPT = 1 << 27  # tallies of all areas together: 1 GB
 Codes = NDArray[np.uint8]
 
 
@@ -85,10 +87,41 @@ def prepare(
     stamp = source.unchanged
     policy = read_policy(source, wish, curator)
     condition(wish.counted, source.columns)  # refuses what cannot be compared, by its type
+    _require_groups(wish, policy)
     progress.stage("designing")
-    promises = tuple(promise_of(wish, policy, area, rows, population) for area, rows in policy.parts())
+    make = population or _maker(wish)
+    promises, kept = [], 0
+    for area, rows in policy.parts():
+        promises.append(promise_of(wish, policy, area, rows, make))
+        kept += (promises[-1].tallies or {"tallies": 0})["tallies"]
+        if kept > MOST_KEPT:
+            rule = f"the mechanisms of all areas are kept together, in at most {MOST_KEPT:,} tallies"
+            raise UsageError(f"more than {MOST_KEPT:,} tallies in all areas", rule)
     plan = plan_of(wish, policy, Path(source.name).name, sheet, [promise.body() for promise in promises])
-    return Prepared(source, wish, policy, promises, plan, stamp)
+    return Prepared(source, wish, policy, tuple(promises), plan, stamp)
+
+
+def _maker(wish: Wish) -> Callable[..., Any] | None:
+    """What makes a mechanism: tallies where no formula is known; None for a formula."""
+    if wish.objective != FAIR and wish.question.linear() is not None:
+        return None
+    from hetdp.spaces.products.folded import folded
+
+    return folded
+
+
+def _require_groups(wish: Wish, policy: Policy) -> None:
+    """Refuses a question about a group that is not there; who is there, and in which group, is public."""
+    used = sorted(wish.question.groups_used())
+    if not used or policy.groups is None:
+        return
+    names = np.array(policy.groups.names)
+    require_known(used, policy.groups.names, "group")
+    for area, rows in policy.parts():
+        missing = set(used) - set(names[np.unique(policy.groups.codes[rows])].tolist())
+        if missing:
+            where, rule = f"the area {shown(area)}", "every group that the question names has people in every area"
+            raise UsageError(f"{where} has nobody of {shown(min(missing))}", rule)
 
 
 def answers(source: Source, wish: Wish) -> Codes:

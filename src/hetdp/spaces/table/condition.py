@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hetdp.errors import UsageError, shown
-from hetdp.spaces.names import instead_of
+from hetdp.errors import UsageError, instead_of, shown
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.database import identifier
 from hetdp.spaces.table.predicate import Among, Comparison, Joined, Literal, Missing, Negation, Predicate

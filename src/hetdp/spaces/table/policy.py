@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from hetdp import progress
 from hetdp.errors import Fault, InputError
+from hetdp.spaces.names import require_known
+from hetdp.spaces.privacy.grid import for_document
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.condition import require_columns
 from hetdp.spaces.table.database import identifier
@@ -42,12 +44,14 @@ class Policy:
         epsilon: everybody's ε, as written.
         groups: everybody's group, if there is a column of them.
         areas: everybody's area, likewise.
+        deciding: what steps that decide are promised: everybody's, or one as written; None for the same.
     """
 
     size: int
     epsilon: NDArray[np.float64]
     groups: Names | None
     areas: Names | None
+    deciding: Any = None
 
     def parts(self) -> Iterator[tuple[str | None, Any]]:
         """Each area with the numbers of its rows; without areas, one part of all rows."""
@@ -74,6 +78,7 @@ class Policy:
             for name, part in zip(self.groups.names, np.split(epsilon[order], ends[:-1]), strict=True):
                 found.update(f"{name!r} {len(part)}\n".encode())
                 _count(found, part)
+        add_deciding(found, self)
         return found.hexdigest()
 
 
@@ -83,6 +88,23 @@ def _count(digest: Any, ordered: NDArray[np.float64]) -> None:
     levels = ordered[first] + 0.0  # no zero below zero
     digest.update(np.ascontiguousarray(levels, dtype="<f8").data)
     digest.update(np.ascontiguousarray(np.diff(first, append=len(ordered)), dtype="<i8").data)
+
+
+def add_deciding(digest: Any, policy: Policy) -> None:
+    """Adds who is promised what where they decide to a digest, if that differs between people; in no order of rows."""
+    if not isinstance(policy.deciding, np.ndarray):
+        return
+    columns = [policy.epsilon, policy.deciding]
+    columns += [names.codes.astype(np.float64) for names in (policy.groups, policy.areas) if names is not None]
+    kind = np.zeros(policy.size, dtype=np.int64)
+    for column in columns:
+        levels, place = np.unique(column, return_inverse=True)
+        _, kind = np.unique(kind * len(levels) + place, return_inverse=True)
+    _, first, counts = np.unique(kind, return_index=True, return_counts=True)
+    digest.update(f"deciding {len(first)}\n".encode())
+    for column in columns:
+        digest.update(np.ascontiguousarray(column[first] + 0.0, dtype="<f8").data)
+    digest.update(np.ascontiguousarray(counts, dtype="<i8").data)
 
 
 def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
@@ -112,11 +134,9 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         if column is not None and found is not None:
             source.define(name, found)
             wanted[name] = f"enum_code(CAST({kinds.text(column)} AS {identifier(name)}))::INTEGER"
-    if wish.epsilon.column is not None:
-        column = wish.epsilon.column
-        kinds.require_kind(source.name, column, kind(column), (kinds.WHOLE, kinds.NUMBER, kinds.TEXT), "a column of ε")
-        wanted["epsilon"], is_long = kinds.epsilon(column, kind(column))
-        wanted |= {} if is_long is None else {"long": is_long}
+    for role, where in (("epsilon", wish.epsilon), ("deciding", wish.deciding)):
+        if where is not None and where.column is not None:
+            wanted |= _cells(source, where.column, role)
     rows = source.read(wanted, uses=wish.public)
     faults = Faults(source, wish, curator)
     faults.require_rows(len(rows["person"]))
@@ -126,7 +146,8 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         for role, names in (("group", groups), ("area", areas))
     )
     epsilon = _epsilon(wish, rows, group_names, faults)
-    return Policy(len(rows["person"]), epsilon, group_names, area_names)
+    deciding = _deciding(wish, rows, group_names, faults)
+    return Policy(len(rows["person"]), epsilon, group_names, area_names, deciding)
 
 
 def _names(source: Source, column: str | None) -> list[str] | None:
@@ -140,6 +161,14 @@ def _names(source: Source, column: str | None) -> list[str] | None:
     return found
 
 
+def _cells(source: Source, column: str, role: str) -> dict[str, str]:
+    """How a column of ε is read, and whether a cell has more digits than a float."""
+    declared = source.columns[column]
+    kinds.require_kind(source.name, column, declared, (kinds.WHOLE, kinds.NUMBER, kinds.TEXT), "a column of ε")
+    value, is_long = kinds.epsilon(column, declared)
+    return {role: value} | ({} if is_long is None else {f"{role} long": is_long})
+
+
 def _epsilon(wish: Wish, rows: dict[str, Any], groups: Names | None, faults: Faults) -> NDArray[np.float64]:
     size = len(rows["person"])
     if wish.epsilon.constant is not None:
@@ -150,11 +179,27 @@ def _epsilon(wish: Wish, rows: dict[str, Any], groups: Names | None, faults: Fau
         found = by_code[groups.codes]
         faults.require_epsilons(found, "a group without an ε", wish.group or "")
         return found
-    found = np.asarray(rows["epsilon"], dtype=np.float64)
-    faults.require_epsilons(found, "missing or invalid ε", wish.epsilon.column or "")
-    if "long" in rows and rows["long"].any():
+    return _column(rows, "epsilon", wish.epsilon.column or "", faults)
+
+
+def _deciding(wish: Wish, rows: dict[str, Any], groups: Names | None, faults: Faults) -> Any:
+    where = wish.deciding
+    if where is None or where.constant is not None:
+        return None if where is None or where.constant is None else for_document(where.constant)
+    if where.column is not None:
+        return _column(rows, "deciding", where.column, faults)
+    assert groups is not None
+    promised = dict(where.by_group)
+    require_known(promised, groups.names, "group")  # a promise to nobody was meant for somebody
+    return np.array([_lowered(str(promised.get(name, np.inf))) for name in groups.names])[groups.codes]
+
+
+def _column(rows: dict[str, Any], role: str, column: str, faults: Faults) -> NDArray[np.float64]:
+    found = np.asarray(rows[role], dtype=np.float64)
+    faults.require_epsilons(found, "missing or invalid ε", column)
+    if f"{role} long" in rows and rows[f"{role} long"].any():
         found = np.where(
-            rows["long"] & np.isfinite(found), np.nextafter(found, 0.0), found
+            rows[f"{role} long"] & np.isfinite(found), np.nextafter(found, 0.0), found
         )  # never above what is written
     return found
 

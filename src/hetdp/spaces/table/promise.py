@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from hetdp import spaces
-from hetdp.spaces.privacy.grid import for_document
 from hetdp.spaces.table.policy import Policy
 from hetdp.spaces.table.wish import Wish
 
@@ -58,7 +57,14 @@ class Promise:
     def body(self) -> dict[str, Any]:
         """As it stands in a plan."""
         accuracy = {str(margin): rounded_down(right) for margin, right, _ in self.accuracy}
-        return {"area": self.area, "people": self.people, "accuracy_by_margin": accuracy}
+        found = {"area": self.area, "people": self.people, "accuracy_by_margin": accuracy}
+        return found if self.tallies is None else found | {"mechanism": self.tallies}
+
+    @property
+    def tallies(self) -> dict[str, Any] | None:
+        """By what a mechanism on tallies is identified; None for one that is a formula, which the policy identifies."""
+        found: dict[str, Any] | None = getattr(self.mechanism, "facts", lambda: None)()
+        return found
 
 
 def promise_of(
@@ -74,8 +80,10 @@ def promise_of(
         population: what makes a mechanism of a policy.
     """
     epsilon = policy.epsilon[rows]
-    codes = None if policy.groups is None else policy.groups.codes[rows]
-    deciding = None if wish.deciding is None else for_document(wish.deciding)
+    codes: Any = None if policy.groups is None else policy.groups.codes[rows]
+    if policy.groups is not None and wish.question.groups_used():
+        codes = np.array(policy.groups.names)[codes]  # in the same order as their numbers
+    deciding = policy.deciding[rows] if isinstance(policy.deciding, np.ndarray) else policy.deciding
     make = spaces.population if population is None else population
     made = make(wish.question, epsilon, values=wish.values, groups=codes, deciding=deciding)
     mechanism = made.design(wish.objective)

@@ -2,48 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from numbers import Integral
 from typing import Any
 
 from hetdp.errors import UsageError, shown
 from hetdp.spaces.documents import require_keys
 from hetdp.spaces.exact import exact, whole
 from hetdp.spaces.names import name
-from hetdp.spaces.privacy.grid import as_written, for_document
 from hetdp.spaces.questions.constructors import count, share
 from hetdp.spaces.questions.question import Question
 from hetdp.spaces.questions.reading import from_document as question_from
 from hetdp.spaces.questions.thresholds import ALL, BLANK, RESPONDENTS
+from hetdp.spaces.table.epsilons import ALWAYS, DECIDING, Epsilon, epsilon_from, epsilon_of
 from hetdp.spaces.table.parsing import parsed
 from hetdp.spaces.table.predicate import Predicate
 
 YES, NO = "yes", "no"
-DESIGNS = ("balanced", "weighted-vote", "fair")
+BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = ("balanced", "weighted-vote", "fair")
 KEYS = ("counted", "question", "privacy", "columns", "objective")
-ROLES = ("person", "epsilon", "group", "area")
-
-
-@dataclass(frozen=True)
-class Epsilon:
-    """Where ε comes from: one number for everybody, one for each group, or a column of the table.
-
-    Exactly one of the three is given.
-    """
-
-    constant: Decimal | None = None
-    by_group: tuple[tuple[str, Decimal], ...] = ()
-    column: str | None = None
-
-    def document(self) -> dict[str, Any]:
-        """As it stands in a plan."""
-        if self.constant is not None:
-            return {"constant": for_document(self.constant)}
-        if self.by_group:
-            return {"by_group": {group: for_document(epsilon) for group, epsilon in self.by_group}}
-        return {"column": self.column}
+ROLES = ("person", "epsilon", "deciding_epsilon", "group", "area")
+PROMISES = ("epsilon", "deciding_epsilon")
 
 
 @dataclass(frozen=True)
@@ -64,7 +44,7 @@ class Wish:
     counted: Predicate
     question: Question
     epsilon: Epsilon
-    deciding: Decimal | None
+    deciding: Epsilon | None
     person: str
     group: str | None
     area: str | None
@@ -78,7 +58,8 @@ class Wish:
     @property
     def public(self) -> list[str]:
         """The columns that are read before the mechanism is fixed."""
-        named = (self.person, self.epsilon.column, self.group, self.area)
+        deciding = None if self.deciding is None else self.deciding.column
+        named = (self.person, self.epsilon.column, deciding, self.group, self.area)
         return list(dict.fromkeys(column for column in named if column is not None))
 
     @property
@@ -93,11 +74,12 @@ class Wish:
             "question": self.question.document(),
             "privacy": {
                 "epsilon": self.epsilon.document(),
-                "deciding_epsilon": None if self.deciding is None else for_document(self.deciding),
+                "deciding_epsilon": None if self.deciding is None else self.deciding.document(),
             },
             "columns": {
                 "person": self.person,
                 "epsilon": self.epsilon.column,
+                "deciding_epsilon": None if self.deciding is None else self.deciding.column,
                 "group": self.group,
                 "area": self.area,
             },
@@ -109,14 +91,16 @@ def wish(
     counted: str,
     at_least: Any = None,
     more_than: Any = None,
-    of: str = ALL,
+    of: str | None = None,
     epsilon: Any = None,
     by_group: Mapping[str, Any] | None = None,
     deciding: Any = None,
+    deciding_by_group: Mapping[str, Any] | None = None,
     person: str | None = None,
     group: str | None = None,
     area: str | None = None,
-    objective: str = "balanced",
+    objective: str = BALANCED,
+    question: Question | None = None,
 ) -> Wish:
     """What is asked for, from words as they are typed.
 
@@ -127,11 +111,14 @@ def wish(
         of: a share of ``all`` rows, or of ``respondents``, for whom it can be said whether they are counted.
         epsilon: a number for everybody, or the name of a column.
         by_group: group → number, instead.
-        deciding: an ε for the step at which one person decides.
+        deciding: an ε for the step at which one person decides: a number, or the name of a column.
+        deciding_by_group: group → number, instead; other groups keep their ε.
         person: the column that tells people apart.
         group: the column of groups.
         area: the column of areas, for one answer each.
-        objective: ``balanced`` or ``weighted-vote``.
+        objective: ``balanced``, ``weighted-vote`` or ``fair``.
+        question: what is asked, instead of `at_least` and `more_than`: about the values yes, no and blank, and the
+            groups of the table.
 
     Raises:
         UsageError: something is missing, contradicts itself, or is not what it must be.
@@ -139,18 +126,18 @@ def wish(
     if person is None:
         rule = "the unit of privacy is the person, so one column must tell people apart"
         raise UsageError("no column says who is who", rule, "--person names it")
-    _require_offered(objective)
+    steps = deciding is not None or deciding_by_group is not None
     found = Wish(
         parsed(counted),
-        _question(at_least, more_than, of),
-        _epsilon(epsilon, by_group, group),
-        None if deciding is None else as_written(deciding),
+        _question(at_least, more_than, of, question),
+        epsilon_of(epsilon, by_group, group),
+        epsilon_of(deciding, deciding_by_group, group, DECIDING, "--deciding-epsilon") if steps else None,
         name(person, "the column of --person"),
         None if group is None else name(group, "the column of --group"),
         None if area is None else name(area, "the column of --by"),
         objective,
     )
-    _require_apart(found)
+    _require_possible(found)
     return found
 
 
@@ -163,38 +150,42 @@ def from_document(document: Any) -> Wish:
     """
     require_keys(document, KEYS, KEYS, "plan")
     privacy, columns = document["privacy"], document["columns"]
-    require_keys(privacy, ("epsilon", "deciding_epsilon"), ("epsilon", "deciding_epsilon"), "plan.privacy")
+    require_keys(privacy, PROMISES, PROMISES, "plan.privacy")
     require_keys(columns, ROLES, ROLES, "plan.columns")
-    where = privacy["epsilon"]
-    require_keys(where, (), ("constant", "by_group", "column"), "plan.privacy.epsilon")
-    if not isinstance(where, Mapping) or len(where) != 1 or where.get("column") != columns["epsilon"]:
-        raise UsageError(f"the plan's ε is {shown(where)}", "it has one source, and columns name the same")
-    constant = where.get("constant")
-    _require_offered(document["objective"])
+    always, deciding = (
+        None
+        if privacy[key] is None and key != PROMISES[0]
+        else epsilon_from(privacy[key], columns[key], columns["group"], what, f"plan.privacy.{key}")
+        for key, what in zip(PROMISES, (ALWAYS, DECIDING), strict=True)
+    )
+    assert always is not None
     found = Wish(
         parsed(document["counted"]),
         question_from(document["question"]),
-        _epsilon(constant if constant is not None else where.get("column"), where.get("by_group"), columns["group"]),
-        None if privacy["deciding_epsilon"] is None else as_written(privacy["deciding_epsilon"]),
+        always,
+        deciding,
         name(columns["person"], "the column of people"),
         None if columns["group"] is None else name(columns["group"], "the column of groups"),
         None if columns["area"] is None else name(columns["area"], "the column of areas"),
         document["objective"],
     )
-    if not found.question.values_used() <= set(found.values) or found.question.linear() is None:
-        raise UsageError(
-            f"the question is {shown(str(found.question))}", "a plan asks about yes and no, by a threshold"
-        )
-    _require_apart(found)
+    _require_possible(found)
     return found
 
 
-def _question(at_least: Any, more_than: Any, of: str) -> Question:
+def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Question:
+    if question is not None:
+        if not isinstance(question, Question):
+            raise UsageError(f"the question is {shown(question)}", "it is made by hetdp.questions, or a file of one")
+        if not at_least is more_than is of is None:
+            rule = "a question says all of it: what is needed, and of whom"
+            raise UsageError("a threshold beside a question", rule, "leave --at-least, --more-than and --of out")
+        return question
     if (at_least is None) == (more_than is None):
         what = "no threshold" if at_least is None else "two thresholds"
         raise UsageError(what, "the answer is yes if at least, or more than, so many are counted", "--at-least 50%")
     strict, given = at_least is None, more_than if at_least is None else at_least
-    if isinstance(given, str) and not set("%/.") & set(given):
+    if isinstance(given, Integral) or (isinstance(given, str) and not set("%/.") & set(given)):
         number = whole(given, "the threshold", 0)
         if of == RESPONDENTS:
             raise UsageError(
@@ -202,43 +193,25 @@ def _question(at_least: Any, more_than: Any, of: str) -> Question:
             )
         return count(YES, number + strict)
     part = exact(given, "the threshold")
-    return share(YES, part, of, strict, blank=BLANK if of == RESPONDENTS else None)
+    return share(YES, part, ALL if of is None else of, strict, blank=BLANK if of == RESPONDENTS else None)
 
 
-def _epsilon(given: Any, by_group: Any, group: str | None) -> Epsilon:
-    if (given is None) == (by_group is None):
-        what = "no ε" if given is None else "ε twice"
-        raise UsageError(what, "ε is one number, one column, or one number for each group", "--epsilon eps")
-    if by_group is not None:
-        if group is None:
-            raise UsageError("ε by group, but no column of groups", "a column says who is in which", "--group names it")
-        if not isinstance(by_group, Mapping) or not by_group:
-            raise UsageError(f"ε by group is {shown(by_group)}", "it says a number for each group")
-        return Epsilon(by_group=tuple(sorted((name(one, "a group"), as_written(of)) for one, of in by_group.items())))
-    try:
-        return Epsilon(constant=as_written(given))
-    except UsageError:
-        if not isinstance(given, str) or _looks_like_a_number(given):
-            raise
-    return Epsilon(column=name(given, "the column of --epsilon"))
-
-
-def _looks_like_a_number(text: str) -> bool:
-    """Whether this was hardly meant as the name of a column: -1, 1,5, 50% or nan."""
-    return re.fullmatch(r"[-+.,0-9eE%/\s]*|[-+]?(nan|inf(inity)?)", text.strip(), re.IGNORECASE) is not None
-
-
-def _require_offered(objective: Any) -> None:
-    if objective == "fair":
-        rule = "for now, people's tables are answered by balanced or weighted-vote"
-        raise UsageError("the design fair", rule, "hetdp design makes fair mechanisms of problem files")
-    if objective not in DESIGNS:
-        raise UsageError(f"the design {shown(objective)}", f"the designs are {', '.join(DESIGNS)}")
-
-
-def _require_apart(found: Wish) -> None:
-    """What is public cannot be the secret: a column is one or the other."""
+def _require_possible(found: Wish) -> None:
+    """Refuses what contradicts itself, before any table is opened."""
+    if found.objective not in DESIGNS:
+        raise UsageError(f"the design {shown(found.objective)}", f"the designs are {', '.join(DESIGNS)}")
+    found.question.body()  # a Python function is refused: nobody could approve it
+    words = shown(str(found.question))
+    others = found.question.values_used() - set(found.values)
+    if others:
+        rule = f"a table's rows are {YES}, {NO} or {BLANK}: --count says which are {YES}"
+        raise UsageError(f"the question {words} is about {shown(min(others))}", rule)
+    if found.question.groups_used() and found.group is None:
+        raise UsageError(f"the question {words} names groups", "a column says who is in which", "--group names it")
+    if found.objective == WEIGHTED_VOTE and found.question.linear() is None:
+        rule = "a weighted vote is about a sum over people that reaches a threshold"
+        raise UsageError(f"the question is {words}", rule, "--design balanced or fair answers it, if people are few")
     both = [column for column in found.private if column in found.public]
-    if both:
+    if both:  # what is public cannot be the secret
         rule = "a column that people's privacy rests on is public, one that is counted is private"
         raise UsageError(f"the column {shown(both[0])} is used for both", rule)

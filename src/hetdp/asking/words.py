@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hetdp.errors import counted
-
-TYPE_CHECKING = False  # as in hetdp/__init__.py
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hetdp.spaces.table.asking import Prepared
-    from hetdp.spaces.table.promise import Promise, Protection
+from hetdp.spaces.table.asking import Prepared
+from hetdp.spaces.table.plan import NEIGHBOURS, meaning_of_missing
+from hetdp.spaces.table.promise import Promise, Protection, rounded_down
+from hetdp.spaces.table.simulation import MARK, WARNING
 
 MOST_AREAS = 20  # that are told in words; --json has them all
 SMALL = 1e-5  # an error that is shown instead of the accuracy
@@ -22,8 +20,6 @@ PARALLEL = (
 
 def promise_lines(prepared: Prepared) -> list[str]:
     """The whole promise."""
-    from hetdp.spaces.table.plan import NEIGHBOURS, meaning_of_missing
-
     wish = prepared.wish
     lines = [
         f"question: {wish.question}",
@@ -32,7 +28,7 @@ def promise_lines(prepared: Prepared) -> list[str]:
         f"design: {wish.objective}",
     ]
     if wish.deciding is not None:
-        lines.append(f"where the answer depends on one person, ε is at most {wish.deciding} for everybody")
+        lines.append(f"where the answer depends on one person, ε is at most {wish.deciding.words()}")
     if wish.area is not None:
         lines.append(PARALLEL)
     for promise in prepared.promises[:MOST_AREAS]:
@@ -41,13 +37,10 @@ def promise_lines(prepared: Prepared) -> list[str]:
     return lines + ([f"and {counted(left, 'area')} more, in --json and in the plan"] if left > 0 else [])
 
 
-def answer_lines(prepared: Prepared, answers: Sequence[str], seed: int) -> Iterator[str]:
-    """Simulated answers, each marked as such."""
-    from hetdp.spaces.table.simulation import MARK, WARNING
-
-    for promise, answer in zip(prepared.promises, answers, strict=True):
-        area = "" if promise.area is None else f" in {promise.area!r}"
-        yield f"{MARK} answer{area}: {answer} (seed {seed}; {WARNING})"
+def answer_line(area: str | None, answer: str, seed: int) -> str:
+    """A simulated answer, marked as such."""
+    where = "" if area is None else f" in {area!r}"
+    return f"{MARK} answer{where}: {answer} (seed {seed}; {WARNING})"
 
 
 def _of_area(promise: Promise) -> Iterator[str]:
@@ -58,11 +51,18 @@ def _of_area(promise: Promise) -> Iterator[str]:
     for protection in promise.protections:
         yield f"{indent}protected: {_protected(protection)}"
         yield f"{indent}  {protection.odds}"
+    if promise.tallies is not None:
+        tallies, edges = _tallies(promise.tallies["tallies"]), counted(promise.tallies["edges"], "edge")
+        yield f"{indent}checked edge by edge: people who are alike make {tallies} with {edges}"
     if not promise.accuracy:
         yield f"{indent}every table of these people has the same answer, which needs no protection"
         return
     yield f"{indent}the answer is right with a probability of at least"
     yield from (f"{indent}  {_accuracy(margin, right, wrong)}" for margin, right, wrong in promise.accuracy)
+
+
+def _tallies(number: int) -> str:
+    return "1 tally" if number == 1 else f"{number:,} tallies"
 
 
 def _protected(given: Protection) -> str:
@@ -76,7 +76,5 @@ def _protected(given: Protection) -> str:
 
 
 def _accuracy(margin: int, right: float, wrong: float) -> str:
-    from hetdp.spaces.table.promise import rounded_down
-
     probability = rounded_down(right) if wrong >= SMALL else f"1 − {wrong:.1e}" if wrong else "1"
     return f"{probability} where " + ("1 person decides" if margin == 1 else f"it takes {margin:,} people to change it")

@@ -1,0 +1,181 @@
+"""ask: a table of people and a yes/no question, from Python as from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hetdp.asking.asked import Asked, SimulatedAnswer, asked_of
+from hetdp.asking.plans import approved_plan, kept
+from hetdp.asking.words import promise_lines
+from hetdp.errors import UsageError, shown
+from hetdp.release.release import release as publish
+from hetdp.spaces.documents import read_as
+from hetdp.spaces.questions.question import Question
+from hetdp.spaces.questions.reading import from_json, from_toml
+from hetdp.spaces.table.asking import Prepared, prepare
+from hetdp.spaces.table.plan import Plan
+from hetdp.spaces.table.simulation import simulated
+from hetdp.spaces.table.sources import opened
+from hetdp.spaces.table.wish import BALANCED, Wish, wish
+
+Number = Any  # a whole number, a decimal, or a text
+
+
+def ask(
+    table: Any,
+    count: str | None = None,
+    *,
+    at_least: Number = None,
+    more_than: Number = None,
+    of: str | None = None,
+    question: Question | str | Path | None = None,
+    epsilon: Number = None,
+    epsilon_by: Mapping[str, Number] | None = None,
+    deciding_epsilon: Number = None,
+    deciding_epsilon_by: Mapping[str, Number] | None = None,
+    person: str | None = None,
+    group: str | None = None,
+    by: str | None = None,
+    design: str | None = None,
+    sheet: str | None = None,
+    plan: str | Path | None = None,
+    dry_run: bool = False,
+    simulate: bool = False,
+    seed: int | None = None,
+    ledger: Any = None,
+    source: str | None = None,
+    version: str = "1",
+    record: str | Path | None = None,
+    html: str | Path | None = None,
+    after: Sequence[str | Path] = (),
+    curator: bool = False,
+    announce: Callable[[Asked], None] | None = None,
+) -> Asked:
+    """Asks a table of people a yes/no question: `hetdp ask`, with the names of its options.
+
+    What is public is read first; the mechanism is fixed, what it promises is said, and the plan is kept; only then are
+    the counted columns read, once. With a `ledger` the answer is released, and everybody in the table pays for it; or
+    else `dry_run` or `simulate` is given.
+
+    Args:
+        table: the name of a ``.csv``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; or a pandas or Polars data frame,
+            or an Arrow table. It has one row for each person.
+        count: which rows count as yes, such as ``"vote = 'yes'"``.
+        at_least: how many must, for the answer yes: a whole number, or a share such as ``"50%"``, ``"2/3"`` or 0.5.
+        more_than: the same, where exactly that counts as no.
+        of: a share of ``"all"`` rows, or of ``"respondents"``, whose counted column is not empty.
+        question: any other question, instead of these three, from `hetdp.questions` or as a ``.json`` or ``.toml``
+            file: about the values yes, no and blank, and the groups of `group`.
+        epsilon: everybody's ε: one number, or the name of a column.
+        epsilon_by: group → ε, instead.
+        deciding_epsilon: ε where the answer depends on one person: one number, or the name of a column.
+        deciding_epsilon_by: group → such an ε, instead; groups that are not named keep their own.
+        person: the column that tells people apart.
+        group: the column of groups.
+        by: the column of areas, each of which gets an answer.
+        design: ``"balanced"``, which is the default, ``"weighted-vote"`` or ``"fair"``.
+        sheet: the table within an SQLite file that holds several.
+        plan: a ``.json`` file: the plan is written there; if it is there already, exactly that plan is carried out.
+        dry_run: whether to say what would be promised only; the counted columns are then not read.
+        simulate: whether to draw an answer to try things out, which is no release.
+        seed: for `simulate`; 0, if not given.
+        ledger: the Ledger that pays, or where it is: then the answer is released, as by `hetdp.release`.
+        source: the data as it is declared in the ledger; needed if several are.
+        version: which state of the data this is.
+        record: where the record of the release is written, a ``.json`` file.
+        html: where it is written as a page, an ``.html`` file.
+        after: records of earlier releases, which the ledger must still know.
+        curator: whether messages may name rows and values; they are then not for others.
+        announce: is called with what is promised, after the plan was kept, and before any answer is read.
+
+    Returns:
+        the plan, the promise in words, and the release, or the simulated answers, each marked as such. What a dry run
+        gives can be handed to `hetdp.release`.
+
+    Raises:
+        UsageError: something is missing, contradicts itself, or is not offered.
+        InputError: the table, or the plan, is not what it must be. No message depends on what people answered.
+        BudgetError: somebody's budget does not suffice; nothing is spent, and nothing is shown.
+        LedgerError: the ledger cannot be used; nothing is shown.
+        UnwrittenRecordError: the answer was drawn and paid for, but a file of the record could not be written.
+
+    >>> import hetdp, pandas
+    >>> people = pandas.DataFrame({"id": range(9), "vote": ["yes"] * 6 + ["no"] * 3})
+    >>> asked = hetdp.ask(people, "vote = 'yes'", at_least="50%", epsilon=1, person="id", simulate=True, seed=1)
+    >>> asked.promise.splitlines()[-3].strip()
+    '0.731058 where 1 person decides'
+    >>> print(asked.simulated[0])
+    SIMULATED answer: yes (seed 1; not a release: it is drawn from a known seed, and as private as the table itself)
+    """
+    paying: dict[str, Any] = {"source": source, "version": version, "record": record, "html": html, "after": after}
+    _require_one_way(dry_run, simulate, seed, ledger, paying)
+    approved = approved_plan(plan, table)
+    options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read(question)}
+    options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
+    options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
+    wanted = _wanted(count, options, approved)
+    with opened(table, sheet, curator) as rows:
+        prepared = prepare(rows, wanted, sheet, curator)
+        promise = "\n".join(promise_lines(prepared))
+        again = partial(_prepared_again, table, sheet, curator, wanted, prepared.plan)
+        asked = asked_of(prepared.plan, promise, prepared.promises, kept(prepared.plan, approved, plan), again)
+        if announce is not None:
+            announce(asked)
+        if dry_run:
+            return asked
+        if ledger is not None:
+            return replace(asked, released=True, release=publish(prepared, ledger=ledger, **paying))
+        answers = simulated(prepared.coordinates(), seed or 0)
+    areas = [one.area for one in prepared.promises]
+    found = (SimulatedAnswer(area, answer, seed or 0) for area, answer in zip(areas, answers, strict=True))
+    return replace(asked, simulated=tuple(found))
+
+
+@contextmanager
+def _prepared_again(table: Any, sheet: str | None, curator: bool, wanted: Wish, plan: Plan) -> Iterator[Prepared]:
+    """The table, opened again for a release of exactly what was promised."""
+    with opened(table, sheet, curator) as rows:
+        prepared = prepare(rows, wanted, sheet, curator)
+        prepared.plan.require_same(plan, "what was promised")
+        yield prepared
+
+
+def _require_one_way(dry_run: bool, simulate: bool, seed: Any, ledger: Any, paying: dict[str, Any]) -> None:
+    if dry_run and simulate:
+        raise UsageError("--dry-run beside --simulate", "the one reads no answers, the other does", "leave one out")
+    if ledger is not None and (dry_run or simulate):
+        way = "--dry-run" if dry_run else "--simulate"
+        raise UsageError(f"--ledger beside {way}", "only a release is paid for", "leave one out")
+    if ledger is None and not (dry_run or simulate):
+        rule = "an answer is released only if a ledger pays for it"
+        hint = "--ledger names it; --dry-run says what is promised, --simulate tries it out"
+        raise UsageError("nothing says what to do", rule, hint)
+    if ledger is None and any(given not in (None, (), "1") for given in paying.values()):
+        raise UsageError(
+            "a source, a version or a record, but no ledger", "only a release has them", "--ledger names what pays"
+        )
+    if seed is not None and not simulate:
+        raise UsageError("--seed without --simulate", "only a simulation has a seed; a release never will")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise UsageError(f"the seed is {shown(seed)}", "it is a whole number ≥ 0")
+
+
+def _read(question: Any) -> Any:
+    """A question, or the file that holds one."""
+    if isinstance(question, str | Path):
+        return read_as(question, {".json": from_json, ".toml": from_toml})
+    return question
+
+
+def _wanted(count: str | None, options: dict[str, Any], approved: Plan | None) -> Wish:
+    """What is asked for: by options, or by the plan if there are none."""
+    if approved is not None and count is None and all(value is None for value in options.values()):
+        return approved.wish
+    if count is None:
+        raise UsageError("nothing is counted", "--count says which rows are a yes", "--count \"vote = 'yes'\"")
+    return wish(count, **(options | {"objective": options["objective"] or BALANCED}))

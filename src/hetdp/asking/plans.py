@@ -1,0 +1,55 @@
+"""The file of a plan: read if it is there, and written, before any answer is read, if it is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hetdp.errors import UsageError
+from hetdp.files.formats.json_form import write_json
+from hetdp.files.formats.writing import whole_file
+from hetdp.spaces.table.plan import Plan, read_plan
+
+SUFFIX = ".json"
+
+
+def approved_plan(path: str | Path | None, table: Any) -> Plan | None:
+    """The plan that was made before, if the file is there; else the place for one is looked at.
+
+    Args:
+        path: the file of the plan.
+        table: the table, which must not be overwritten.
+
+    Raises:
+        UsageError: no plan can be kept there.
+        InputError: the file is there, and is no plan.
+    """
+    if path is None:
+        return None
+    place = Path(path)
+    if str(path) == "-":
+        raise UsageError("--plan -", "a plan is kept in a file, so that it can be approved", "name a .json file")
+    if place.suffix.lower() != SUFFIX:
+        raise UsageError(f"no format is known for {str(path)!r}", f"the name after --plan ends in {SUFFIX}")
+    if isinstance(table, str | Path) and place.absolute() == Path(table).absolute():
+        rule = "an input is never overwritten"
+        raise UsageError(f"--plan {path} would replace what is read from {table}", rule, "choose another name")
+    if not place.absolute().parent.is_dir():
+        raise UsageError(f"cannot write {str(path)!r}", f"{str(place.parent)!r} is no folder")
+    return read_plan(place) if place.exists() else None
+
+
+def kept(plan: Plan, approved: Plan | None, path: str | Path | None) -> str:
+    """Writes the plan, unless it is there already; says what became of it.
+
+    Raises:
+        InputError: another plan is there.
+    """
+    if path is None:
+        return ""
+    if approved is not None:
+        plan.require_same(approved, str(path))
+        return f"this is exactly the plan in {path}, sha256 {approved.digest}"
+    with whole_file(Path(path), private=True) as draft, draft.open("w", encoding="utf-8") as file:
+        write_json(file, plan.document())
+    return f"wrote {path}, sha256 {plan.digest}"

@@ -1,0 +1,161 @@
+"""A mechanism on tallies, for tables of people: what it answers, how accurate it is, and what one person changes."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hetdp.certificate.certificate import Certificate
+from hetdp.mechanism.mechanism import Mechanism
+from hetdp.problem.labels import Labels
+from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.space import Floats
+from hetdp.spaces.populations.mechanism import MARGINS, NEGLIGIBLE, MarginAccuracy
+from hetdp.spaces.populations.odds import PopulationOdds
+from hetdp.spaces.populations.people import Classes, Whole
+from hetdp.spaces.privacy.grid import UNBOUNDED, as_floats
+from hetdp.spaces.products.margins import margins_of
+from hetdp.theory.coordinate import LAPLACE
+
+METHOD = "every edge"
+
+
+@dataclass(frozen=True)
+class Change:
+    """The change of one person that makes the largest difference to an answer, among people who are alike."""
+
+    answer: int
+    low: float
+    high: float
+    loss: float
+
+
+NONE = Change(1, 0.5, 0.5, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class TalliedMechanism:
+    """A private answer for every table of some people, kept by tally; made by `Folded.design`.
+
+    Attributes:
+        coordinates: z of each tally.
+        labels: the tallies.
+        certificate: the proof, for which every edge was looked at.
+        edges: how many there are.
+        worst: for each margin from 1 on, the least z of its tallies, signed so that larger is better.
+        changes: what one person of each class can change.
+        classes: people who are alike.
+        people: the groups, with how many of it each class has.
+        digest: by which the mechanism is known: its tallies, every ε, every z.
+    """
+
+    coordinates: Floats = field(repr=False)
+    labels: Labels = field(repr=False)
+    certificate: Certificate
+    edges: int
+    worst: Floats = field(repr=False)
+    changes: tuple[Change, ...] = field(repr=False)
+    classes: Classes = field(repr=False)
+    people: tuple[tuple[str, Whole], ...] = field(repr=False)
+    digest: str
+    values: int = 2
+
+    def coordinate(self, answers: Any) -> float:
+        """z of a table; for the draw, and never released. All answers are counted, and one number is looked up.
+
+        Args:
+            answers: for each person the place of the value.
+        """
+        place = self.classes.member * self.values + np.asarray(answers)
+        counts = np.bincount(place, minlength=len(self.classes.sizes) * self.values).reshape(-1, self.values).tolist()
+        label = tuple(row[0] if self.values == 2 else tuple(row) for row in counts)
+        return float(self.coordinates[self.labels.index(label)])
+
+    def accuracy_by_margin(self) -> list[MarginAccuracy]:
+        """The worst accuracy over all tables of a margin, for a few margins; exact. None if no answer changes."""
+        found = []
+        for margin in [margin for margin in MARGINS if margin <= len(self.worst)]:
+            error = float(LAPLACE.error(self.worst[margin - 1], 1))
+            found.append(MarginAccuracy(margin, 1.0 - error, error))
+            if error < NEGLIGIBLE:
+                break
+        return found
+
+    def odds(self) -> dict[str, PopulationOdds]:
+        """What one person's value does to the published answer, at most, by group; exact."""
+        return {name: self._odds(name, counts) for name, counts in self.people}
+
+    def _odds(self, name: str, counts: Whole) -> PopulationOdds:
+        units = self.classes.units
+        unprotected = int(counts[units == UNBOUNDED].sum())
+        bounded = np.flatnonzero((units < UNBOUNDED) & (counts > 0))
+        epsilon = float(np.max(as_floats(units[bounded]), initial=0.0))
+        if not len(bounded):
+            return PopulationOdds(name, 1, 1.0, 0.0, np.inf, 0.0, int(counts.sum()), unprotected, False)
+        found = [self.changes[at] for at in bounded.tolist()]
+        most = max(found, key=lambda change: change.high - change.low)
+        loss = max(change.loss for change in found)
+        return PopulationOdds(
+            name, most.answer, most.high, most.low, loss, epsilon, int(counts.sum()), unprotected, True
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """By what a plan identifies the mechanism."""
+        return {"method": METHOD, "tallies": len(self.coordinates), "edges": self.edges, "sha256": self.digest}
+
+
+def mechanism_of(
+    found: Mechanism, problem: Problem, space: ProductSpace, classes: Classes, people: tuple[tuple[str, Whole], ...]
+) -> TalliedMechanism:
+    """A mechanism on tallies, with all that is promised about it; the problem itself is not kept."""
+    z, proof = found.coordinates, found.certificate
+    assert proof is not None
+    signed = np.where(problem.answers == 1, z, -z)
+    is_constant = bool((problem.answers == problem.answers[0]).all())
+    worst = np.full(0, np.inf)
+    if not is_constant:
+        margins = margins_of(space.axes, problem.answers)
+        worst = np.full(int(margins.max()) + 1, np.inf)
+        np.minimum.at(worst, margins, signed)
+        worst = worst[1:]
+    values = len(space.axes[0].values)
+    digest = hashlib.sha256(f"hetdp tallies 1 {values} {classes.sizes.tolist()}\n".encode())
+    for column in (classes.units, classes.deciding, classes.group):
+        digest.update(np.ascontiguousarray(column, dtype="<i8").data)
+    digest.update(np.ascontiguousarray(z + 0.0, dtype="<f8").data)
+    changes = tuple(_change(space, axis, z) for axis in range(len(space.axes)))
+    return TalliedMechanism(
+        z, space.labels, proof, space.edge_count, worst, changes, classes, people, digest.hexdigest(), values
+    )
+
+
+def _change(space: ProductSpace, axis: int, z: Floats) -> Change:
+    """The largest difference that a step along one axis makes, and the largest loss of any."""
+    best, apart, loss = NONE, -1.0, 0.0
+    for source, target, (epsilon,) in space.blocks_along(axis):
+        rising = z[source] <= z[target]
+        before, after, bound = z[source][rising], z[target][rising], epsilon[rising]
+        if not len(before):
+            continue
+        sign = np.where(before > 0.0, -1.0, 1.0)  # there 1 − p has the digits
+        difference = np.abs(LAPLACE.probability(sign * after) - LAPLACE.probability(sign * before))
+        losses = [_log_ratio(before, after), _log_ratio(-after, -before)]
+        loss = max(loss, float(np.minimum(np.maximum(*losses), bound).max()))
+        at = int(np.argmax(difference))
+        if difference[at] > apart:
+            apart, answer = float(difference[at]), 1 if losses[0][at] >= losses[1][at] else 2
+            ends = (before[at], after[at]) if answer == 1 else (-after[at], -before[at])
+            low, high = (float(LAPLACE.probability(end)) for end in ends)
+            best = Change(answer, low, high, 0.0)
+    return Change(best.answer, best.low, best.high, loss)
+
+
+def _log_ratio(low: Floats, high: Floats) -> Floats:
+    """log(p / p') of two z; 0 where they are equal, however small."""
+    with np.errstate(invalid="ignore"):
+        ratio = np.asarray(LAPLACE.log_probability(high) - LAPLACE.log_probability(low))
+    return np.where(low == high, 0.0, ratio)

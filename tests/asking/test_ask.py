@@ -1,0 +1,221 @@
+"""hetdp.ask: the same steps, refusals and promises as the command line, for files and data frames alike."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hetdp
+from hetdp.cli.main import main
+from hetdp.spaces.table.sources import Queried
+from tests.spaces.tables import FORMATS, PEOPLE, as_csv, as_parquet
+
+VOTE: dict[str, Any] = {"count": "vote = 'yes'", "person": "id"}
+ASKED = VOTE | {"at_least": "50%", "epsilon": "eps"}
+MORE: dict[str, list[Any]] = PEOPLE | {"dec": [0.1, 0.2, 0.5, 0.5, 0.1, 1.0, 0.3]}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_kind_of_table_is_promised_the_same(form, tmp_path):
+    asked = hetdp.ask(FORMATS[form](PEOPLE, tmp_path), **ASKED, group="role", by="county", simulate=True, seed=2)
+    plain = hetdp.ask(as_csv(PEOPLE, tmp_path), **ASKED, group="role", by="county", simulate=True, seed=2)
+    assert asked.promise == plain.promise
+    assert asked.simulated == plain.simulated
+    assert asked.plan["policy_sha256"] == plain.plan["policy_sha256"]
+    assert [str(answer)[:25] for answer in asked.simulated] == [
+        "SIMULATED answer in 'Nort",
+        "SIMULATED answer in 'Sout",
+    ]
+
+
+@pytest.mark.parametrize("design", ["balanced", "weighted-vote", "fair"])
+def test_the_command_line_says_the_same(design, tmp_path, capsys):
+    table = str(as_csv(PEOPLE, tmp_path))
+    by = {"pupil": 0.3, "staff": 1, "guest": 2}
+    asked = hetdp.ask(table, **VOTE, more_than=3, group="role", epsilon_by=by, design=design, simulate=True, seed=5)
+    words = ["ask", table, "--count", "vote = 'yes'", "--person", "id", "--more-than", "3", "--group", "role"]
+    words += ["--epsilon-by", "pupil=0.3,staff=1,guest=2", "--design", design, "--simulate", "--seed", "5"]
+    assert main(words) == 0
+    said = capsys.readouterr()
+    assert (said.out.rstrip(), said.err.rstrip()) == (str(asked.simulated[0]), asked.promise)
+    assert str(asked) == f"{asked.promise}\n{asked.simulated[0]}"
+    assert main([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["plan"] == asked.plan
+    assert document["released"] is asked.released is False
+
+
+def test_the_promise_is_announced_and_the_plan_kept_before_any_answer_is_read(tmp_path, monkeypatch):
+    seen = []
+    read = Queried.read
+
+    def watched(self: Any, wanted: Any, parameters: Any = (), uses: Any = ()) -> Any:
+        seen.append(tuple(uses))
+        return read(self, wanted, parameters, uses)
+
+    monkeypatch.setattr(Queried, "read", watched)
+    plan = tmp_path / "plan.json"
+
+    def announce(asked: hetdp.Asked) -> None:
+        assert not asked.simulated
+        assert json.loads(plan.read_text()) == asked.plan
+        seen.append("announced")
+
+    table = as_parquet(PEOPLE, tmp_path)
+    hetdp.ask(table, **ASKED, plan=plan, simulate=True, announce=announce)
+    assert seen == [("id", "eps"), "announced", ("vote",)]
+    seen.clear()
+    hetdp.ask(table, plan=plan, dry_run=True)
+    assert seen == [("id", "eps")]
+
+
+@pytest.mark.parametrize("design", ["balanced", "fair"])
+def test_a_plan_is_carried_out_exactly_or_not_at_all(design, tmp_path):
+    plan = tmp_path / "plan.json"
+    made = hetdp.ask(as_csv(MORE, tmp_path), **ASKED, deciding_epsilon="dec", design=design, plan=plan, dry_run=True)
+    table = as_csv({name: cells[::-1] for name, cells in MORE.items()}, tmp_path)
+    again = hetdp.ask(table, plan=plan, simulate=True)
+    assert (again.plan, again.digest, again.promise) == (made.plan, made.digest, made.promise)
+    as_csv(MORE | {"dec": [0.2, 0.1, 0.5, 0.5, 0.1, 1.0, 0.3]}, tmp_path)  # both have ε = 0.3, so it is the same policy
+    assert hetdp.ask(table, plan=plan, dry_run=True).plan == made.plan
+    for changed in ({"dec": [0.1, 0.2, 0.5, 0.5, 0.1, 1.0, 0.4]}, {"dec": [0.1, 0.2, 0.5, 0.1, 0.5, 1.0, 0.3]}):
+        as_csv(MORE | changed, tmp_path)
+        with pytest.raises(hetdp.InputError, match="policy_sha256"):
+            hetdp.ask(table, plan=plan, simulate=True)
+
+
+def test_a_fair_plan_names_its_mechanism_and_refuses_another(tmp_path, monkeypatch):
+    plan, table = tmp_path / "plan.json", as_csv(PEOPLE, tmp_path)
+    made = hetdp.ask(table, **ASKED, design="fair", plan=plan, dry_run=True)
+    (area,) = made.plan["areas"]
+    assert area["mechanism"] == made.promises[0].mechanism.facts()
+    assert "people who are alike make 32 tallies with 64 edges" in made.promise
+    designed = hetdp.design
+
+    def worse(problem: hetdp.Problem, _: str) -> hetdp.Mechanism:
+        return designed(problem, "balanced")
+
+    monkeypatch.setattr("hetdp.spaces.products.folded.design", worse)
+    with pytest.raises(hetdp.InputError, match=r"areas: differs from what is asked for now"):
+        hetdp.ask(table, plan=plan, simulate=True)
+
+
+def test_fair_is_nowhere_worse_than_balanced(tmp_path):
+    designs = ("fair", "balanced")
+    table = as_csv(PEOPLE, tmp_path)
+    answer = {one: hetdp.ask(table, **ASKED, design=one, dry_run=True).promises[0].mechanism for one in designs}
+    gain = 0.0
+    for codes in product((0, 1), repeat=7):
+        z = [answer[design].coordinate(list(codes)) for design in designs]
+        assert abs(z[0]) >= abs(z[1]) - 1e-9
+        assert (z[0] > 0) == (z[1] > 0) == (sum(codes) <= 3)
+        gain = max(gain, abs(z[0]) - abs(z[1]))
+    assert gain > 0.1
+
+
+def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
+    table = as_csv(MORE, tmp_path)
+    by = hetdp.ask(table, **ASKED, group="role", deciding_epsilon_by={"pupil": "0.10", "staff": 0.5}, dry_run=True)
+    assert "ε is at most 0.10 for pupil, 0.5 for staff, and for all others their own" in by.promise
+    column = hetdp.ask(table, **ASKED, deciding_epsilon="dec", dry_run=True)
+    assert "where the answer depends on one person, ε is at most what the column dec says" in column.promise
+    assert column.plan["privacy"]["deciding_epsilon"] == {"column": "dec"}
+    epsilon = {"pupil": 0.1, "staff": 0.5, "guest": 2.0}
+    people = hetdp.spaces.population(
+        hetdp.questions.share("yes", "50%"), PEOPLE["eps"], deciding=[epsilon[role] for role in PEOPLE["role"]]
+    )
+    for row, expected in zip(by.promises[0].accuracy, people.design().accuracy_by_margin(), strict=True):
+        assert row == (expected.margin, expected.accuracy, expected.error)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"deciding_epsilon": 0.1, "deciding_epsilon_by": {"pupil": 0.1}, "group": "role"}, "the deciding ε twice"),
+        ({"deciding_epsilon_by": {"pupil": 0.1}}, "the deciding ε by group, but no column of groups"),
+        ({"deciding_epsilon_by": {"pupils": 0.1}, "group": "role"}, "'pupil' looks like it"),
+        ({"deciding_epsilon": "nothing"}, "no column 'nothing'"),
+        ({"deciding_epsilon": "-1"}, "ε is '-1'"),
+        ({"deciding_epsilon": "county"}, "missing or invalid ε"),
+        ({"question": hetdp.questions.majority()}, "a threshold beside a question"),
+        ({"at_least": None, "question": "majority"}, "no format is known for 'majority'"),
+        ({"at_least": None, "question": 7}, "it is made by hetdp.questions"),
+        ({"at_least": None, "question": hetdp.questions.majority("maybe")}, "is about 'maybe'"),
+        ({"at_least": None, "question": hetdp.questions.all_of("pupil")}, "names groups"),
+        ({"at_least": None, "question": hetdp.questions.all_of("pupils"), "group": "role"}, "'pupil' looks like it"),
+        (
+            {"at_least": None, "question": hetdp.questions.all_of("guest"), "group": "role", "by": "county"},
+            "the area 'North' has nobody of 'guest'",
+        ),
+        (
+            {"at_least": None, "question": hetdp.questions.function(lambda counts: counts["1"]["yes"] > 1, "odd")},
+            "is a Python function",
+        ),
+        (
+            {
+                "at_least": None,
+                "question": hetdp.questions.count("yes", 1) & hetdp.questions.count("no", 1),
+                "design": "weighted-vote",
+            },
+            "a weighted vote is about a sum over people",
+        ),
+        ({"design": "average"}, "the designs are balanced, weighted-vote, fair"),
+        ({"dry_run": False}, "the exact release is not there yet"),
+        ({"simulate": True}, "--dry-run beside --simulate"),
+        ({"dry_run": False, "simulate": True, "seed": -1}, "the seed is -1"),
+        ({"plan": "plan.txt"}, "--plan ends in .json"),
+        ({"count": None}, "nothing is counted"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(more, words, tmp_path):
+    with pytest.raises(hetdp.HetdpError) as refusal:
+        hetdp.ask(as_csv(PEOPLE, tmp_path), **(ASKED | {"dry_run": True} | more))
+    assert words in str(refusal.value)
+
+
+def test_any_question_about_yes_and_no_can_be_asked(tmp_path):
+    q = hetdp.questions
+    table = as_csv(PEOPLE, tmp_path)
+    asked: dict[str, Any] = VOTE | {"epsilon": 50, "group": "role", "simulate": True}
+    yes = {"pupil": 2, "staff": 1, "guest": 1}  # of 3, 3 and 1
+    for question, answer in {
+        q.count("yes", 2, group="pupil"): "yes",
+        q.count("yes", 3, group="pupil"): "no",
+        q.all_of(["guest"]): "yes",
+        q.all_of(["guest", "staff"]): "no",
+        q.versus("yes", "no"): "yes",
+        q.versus("yes", "no", group="staff"): "no",
+        q.weighted_sum({"guest": 3, "staff": 1}, 4): "yes",
+        q.ratio_of_shares("yes", "staff", "pupil", "1/2"): "yes",
+        q.ratio_of_shares("yes", "staff", "pupil"): "no",
+        q.count("yes", 4) & q.all_of("guest"): "yes",
+        q.count("yes", 5) | ~q.all_of("guest"): "no",
+    }.items():
+        sizes = {"pupil": 3, "staff": 3, "guest": 1}
+        counts = {group: {"yes": number, "no": sizes[group] - number} for group, number in yes.items()}
+        assert bool(question.holds(counts, sizes)) == (answer == "yes")
+        for design in ("balanced", "fair"):
+            assert hetdp.ask(table, question=question, design=design, **asked).simulated[0].answer == answer
+
+
+def test_a_question_can_come_from_a_file_and_go_into_a_plan(tmp_path):
+    table, plan = as_csv(PEOPLE, tmp_path), tmp_path / "plan.json"
+    question = hetdp.questions.count("yes", 3) & hetdp.questions.all_of("staff")
+    written = tmp_path / "veto.json"
+    written.write_text(json.dumps(question.document()))
+    asked = VOTE | {"epsilon": "eps", "group": "role", "dry_run": True}
+    made = hetdp.ask(table, question=str(written), plan=plan, **asked)
+    assert made.plan == hetdp.ask(table, question=question, **asked).plan
+    assert hetdp.ask(table, plan=plan, dry_run=True).digest == made.digest
+    assert f"question: {question}" in made.promise
+
+
+def test_the_plan_never_replaces_the_table(tmp_path):
+    table = Path(as_csv(PEOPLE, tmp_path))
+    odd = table.rename(table.with_suffix(".json"))
+    with pytest.raises(hetdp.UsageError, match="an input is never overwritten"):
+        hetdp.ask(odd, **ASKED, plan=odd, dry_run=True)
