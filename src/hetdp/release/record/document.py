@@ -49,11 +49,22 @@ def is_whole(document: Document) -> bool:
 
 
 def read_record(path: str | Path) -> Document:
-    """A record from its file; whether its digest fits is for `is_whole` to say.
+    """A record from its file, as a document; whether anybody changed it is for `verify_record` to say.
+
+    Args:
+        path: the ``.json`` file.
 
     Raises:
         UsageError: the file cannot be read.
         InputError: it is no record, a newer one, or has keys and values that we never write.
+
+    >>> import hetdp, pathlib, tempfile
+    >>> mechanism = hetdp.design(hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 0.5), [1, 2]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = hetdp.Ledger.create(pathlib.Path(folder, "a.ledger"), source="data", cap=1)
+    ...     released = hetdp.release(mechanism, "a", ledger=ledger, record=pathlib.Path(folder, "record.json"))
+    ...     hetdp.read_record(pathlib.Path(folder, "record.json")) == released.record
+    True
     """
     place, name = Path(path), Path(path).name
     try:
