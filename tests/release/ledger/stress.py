@@ -3,8 +3,8 @@
     python -m tests.release.ledger.stress crowd N PLACE    eight processes spend N times each; half are allowed
     python -m tests.release.ledger.stress kill N PLACE     N times, a process spends and is killed at a random moment
 
-PLACE is a folder, or a PostgreSQL server as ``postgresql://USER@HOST:PORT/``; ledgers are made there. Processes are forked
-from this one, which has opened the ledger before.
+PLACE is a folder, or a PostgreSQL server as ``postgresql://USER@HOST:PORT/``; ledgers are made there. Processes are
+forked from this one, which has opened the ledger before.
 """
 
 from __future__ import annotations
