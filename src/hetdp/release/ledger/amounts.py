@@ -72,6 +72,10 @@ def cap(value: Any, scale: int, squared: bool = False) -> int:
 
 
 def _units(value: Any, scale: int, squared: bool, rounding: str) -> int:
+    if isinstance(value, Fraction) and value >= 0:
+        exact = value * value * scale if squared else value * scale
+        whole = -(-exact.numerator // exact.denominator) if rounding == ROUND_CEILING else int(exact)
+        return whole if whole < LARGEST else INFINITE
     number = _decimal(value)
     if number == Decimal("inf") or number >= LARGEST:  # the second keeps the product small
         return INFINITE
@@ -87,8 +91,6 @@ def _decimal(value: Any) -> Decimal:
     rule = "an amount of privacy is a number, 0 or larger, or inf"
     if hasattr(value, "item") and not hasattr(value, "__len__"):
         value = value.item()
-    if isinstance(value, Fraction):
-        value = EXACT.divide(Decimal(value.numerator), Decimal(value.denominator))
     if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
         raise UsageError(f"{shown(value)} is no amount", rule)
     try:
@@ -109,7 +111,7 @@ def all_spent(values: Any, scale: int) -> NDArray[np.int64]:
     given = np.asarray(values, dtype=np.float64).reshape(-1)
     if bool((np.isnan(given) | (given < 0)).any()):
         raise UsageError("an amount is negative or not a number", "an amount of privacy is 0 or larger, or inf")
-    is_infinite, is_tiny = given >= LARGEST / scale, given * scale < 0.5
+    is_infinite, is_tiny = given >= LARGEST / scale, given < 0.5 / scale
     inner = np.where(is_infinite | is_tiny, 1.0, given)
     product, rest = _product(inner, float(scale))
     whole = np.floor(product) == product

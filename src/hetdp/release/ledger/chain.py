@@ -7,16 +7,26 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import LedgerError, UsageError, counted
 from hetdp.release.ledger import tables
 from hetdp.release.ledger.database import Database
-from hetdp.release.ledger.entry import CREATE, Entry, asked, digest, parsed
+from hetdp.release.ledger.entry import CREATE, Entry, asked, parsed, previous_of
 
 CHANGED = "it was changed, or is damaged"
 SECRET = "secret_sha256"
+
+# Statements are put together once: that takes longer than to run them.
+_entries = tables.entries
+_next = tables.entries.alias("following")
+_with_next = select(_entries, _next.c.body.label("following")).outerjoin(_next, _next.c.number == _entries.c.number + 1)
+HEAD, HEAD_LOCKED = select(tables.head), select(tables.head).with_for_update()
+ENDS = select(_entries).where(or_(_entries.c.number == 1, _entries.c.number >= bindparam("last"))).limit(3)
+BY_NUMBER = _with_next.where(_entries.c.number == bindparam("wanted"))
+BY_QUESTION = _with_next.where(_entries.c.asked == bindparam("wanted"))
+ADD, MOVE = insert(_entries), update(tables.head)
 
 
 class Head(NamedTuple):
@@ -37,10 +47,8 @@ class Head(NamedTuple):
 
 def read_head(database: Database, connection: Connection) -> Head:
     """The head, compared with the last entry and the first; where it is going to be written, nobody else may."""
-    asks = select(tables.head)
-    if connection.get_execution_options()["hetdp_writes"]:
-        asks = asks.with_for_update()  # PostgreSQL; SQLite has locked the whole file by now
-    rows = connection.execute(asks).mappings().all()
+    writes = connection.get_execution_options()["hetdp_writes"]  # SQLite has locked the whole file by now
+    rows = connection.execute(HEAD_LOCKED if writes else HEAD).mappings().all()
     if len(rows) != 1:
         raise database.unusable(CHANGED)
     row = rows[0]
@@ -52,26 +60,36 @@ def read_head(database: Database, connection: Connection) -> Head:
         head = Head(row["ledger"], bytes.fromhex(row["secret"]), row["entries"], row["hash"])
     except ValueError:
         raise database.unusable(CHANGED) from None
-    last = connection.scalar(select(tables.entries.c.number).order_by(tables.entries.c.number.desc()).limit(1))
-    if last != head.entries:
+    ends = {row.number: row for row in connection.execute(ENDS, {"last": head.entries})}
+    if ends.keys() != {1, head.entries}:
         raise database.unusable(CHANGED)
-    entry_at(database, connection, head, head.entries)
-    first = entry_at(database, connection, head, 1)
-    if first.kind != CREATE or first.facts != {SECRET: sha256(head.secret).hexdigest()}:
+    first, last = (read_entry(database, head, ends[number]) for number in (1, head.entries))
+    if last.hash != head.hash or first.kind != CREATE or first.facts != {SECRET: sha256(head.secret).hexdigest()}:
         raise database.unusable(CHANGED)
     return head
 
 
 def entry_at(database: Database, connection: Connection, head: Head, number: int) -> Entry:
     """One entry, compared with what the next one, or the head, says about it."""
-    numbers = tables.entries.c.number
-    asks = select(tables.entries).where(numbers.between(number, number + 1)).order_by(numbers)
-    rows = connection.execute(asks).all()
-    if len(rows) != (1 if number == head.entries else 2) or not 1 <= number <= head.entries:
+    row = connection.execute(BY_NUMBER, {"wanted": number}).one_or_none()
+    if row is None:
         raise database.unusable(CHANGED)
-    entry = read_entry(database, head, rows[0])
-    following = head.hash if number == head.entries else read_entry(database, head, rows[1]).previous
-    if entry.hash != following:
+    return _linked(database, head, row)
+
+
+def find(database: Database, connection: Connection, head: Head, what: str) -> Entry | None:
+    """The entry by which something was asked or declared, if there is one."""
+    row = connection.execute(BY_QUESTION, {"wanted": what}).one_or_none()
+    return None if row is None else _linked(database, head, row)
+
+
+def _linked(database: Database, head: Head, row: Any) -> Entry:
+    entry = read_entry(database, head, row)
+    try:
+        expected = head.hash if entry.number == head.entries else previous_of(row.following)
+    except ValueError:
+        raise database.unusable(CHANGED) from None
+    if entry.hash != expected:
         raise database.unusable(CHANGED)
     return entry
 
@@ -87,24 +105,13 @@ def read_entry(database: Database, head: Head, row: Any) -> Entry:
     return entry
 
 
-def find(database: Database, connection: Connection, head: Head, what: str) -> Entry | None:
-    """The entry by which something was asked or declared, if there is one."""
-    number = connection.scalar(select(tables.entries.c.number).where(tables.entries.c.asked == what))
-    if number is None:
-        return None
-    if type(number) is not int:
-        raise database.unusable(CHANGED)
-    return entry_at(database, connection, head, number)
-
-
 def append(connection: Connection, head: Head, kind: str, **facts: Any) -> tuple[Head, Entry]:
     """Adds an entry, and moves the head to it."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     entry = Entry(head.ledger, head.entries + 1, head.hash, now, kind, **facts)
-    body = entry.body
-    head = head._replace(entries=entry.number, hash=digest(body))
-    connection.execute(insert(tables.entries).values(number=entry.number, asked=asked(entry), body=body))
-    connection.execute(update(tables.head).values(entries=head.entries, hash=head.hash))
+    head = head._replace(entries=entry.number, hash=entry.hash)
+    connection.execute(ADD, {"number": entry.number, "asked": asked(entry), "body": entry.body})
+    connection.execute(MOVE, {"entries": head.entries, "hash": head.hash})
     return head, entry
 
 

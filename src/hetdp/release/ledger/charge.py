@@ -66,8 +66,8 @@ class Charge:
     ) -> Charge:
         """A charge to people one by one: floats are rounded up from their exact values, text as it was written.
 
-        The ε that hetdp keeps is never above the decimal that was written, so that 0.1 costs 0.1. A float of your own may
-        be above it by a hair, and then costs 10⁻⁹ more; text does not.
+        The ε that hetdp keeps is never above the decimal that was written, so that 0.1 costs 0.1. A float of your own
+        may be above it by a hair, and then costs 10⁻⁹ more; text does not.
 
         Args:
             currency: ``epsilon``, ``epsilon-delta`` or ``gaussian``.

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sqlalchemy import insert, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError, shown
 from hetdp.release.ledger import tables
-from hetdp.release.ledger.accounts import Terms, charge_classes, charge_people, terms_of
+from hetdp.release.ledger.accounts import Terms, charge_classes, terms_of
 from hetdp.release.ledger.chain import CHANGED, Head, find
 from hetdp.release.ledger.charge import Charge
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import Entry, declaration
+from hetdp.release.ledger.people import charge_people
 from hetdp.release.ledger.sealed import CLASS, Sealed
+
+IS_KEPT = select(tables.charges.c.digest).where(tables.charges.c.digest == bindparam("wanted"))
+KEEP = insert(tables.charges)
 
 
 class Charged(NamedTuple):
@@ -44,7 +48,7 @@ def charge_all(database: Database, connection: Connection, head: Head, source: s
             charged = Charged(sealed, len(names), names)
         else:
             charged = Charged(sealed, charge_people(connection, terms, sealed), ())
-    except ValueError:
+    except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
     keep(connection, sealed)
     return charged
@@ -68,6 +72,5 @@ def checked_terms(database: Database, entry: Entry) -> Terms:
 
 def keep(connection: Connection, sealed: Sealed) -> None:
     """Keeps a charge, once."""
-    which = tables.charges.c.digest == sealed.digest
-    if connection.scalar(select(tables.charges.c.digest).where(which)) is None:
-        connection.execute(insert(tables.charges).values(digest=sealed.digest, content=sealed.content))
+    if connection.scalar(IS_KEPT, {"wanted": sealed.digest}) is None:
+        connection.execute(KEEP, {"digest": sealed.digest, "content": sealed.content})

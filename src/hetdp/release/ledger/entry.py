@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -62,14 +63,14 @@ class Entry:
     answers: tuple[bool, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def body(self) -> str:
         """The line of JSON that is hashed; whatever the answers, it is as long."""
         document = {name: getattr(self, name) for name in KEYS if name != "schema_version"}
         document |= {"schema_version": VERSION, "answers": [int(answer) for answer in self.answers]}
         return canonical(document)
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of that line, in hexadecimal."""
         return digest(self.body)
@@ -132,3 +133,11 @@ def parsed(body: Any) -> Entry:
     if entry.body != body:
         raise ValueError("not as an entry is written")
     return entry
+
+
+def previous_of(body: Any) -> str:
+    """What the line of an entry says about the one before it; ValueError if it is none."""
+    try:
+        return str(json.loads(body)["previous"])
+    except (TypeError, KeyError, RecursionError):
+        raise ValueError("not an entry") from None

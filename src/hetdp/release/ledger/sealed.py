@@ -68,12 +68,14 @@ def pseudonyms(ids: Any, secret: bytes) -> NDArray[np.bytes_]:
     kinds = set(map(type, values))
     if not all(issubclass(kind, (int, str, np.integer)) and kind is not bool for kind in kinds):
         raise UsageError("a person is neither text nor a whole number", "people are told apart by one of these")
-    copy, found = blake2b(digest_size=KEY_BYTES, key=secret).copy, []
-    for value in values:
+    copy = blake2b(digest_size=KEY_BYTES, key=secret).copy
+
+    def pseudonym(value: Any) -> bytes:
         state = copy()
         state.update(str(value).encode("utf-8", "surrogatepass"))
-        found.append(state.digest())
-    return np.frombuffer(b"".join(found), KEY)
+        return state.digest()
+
+    return np.frombuffer(b"".join(map(pseudonym, values)), KEY)
 
 
 def seal(

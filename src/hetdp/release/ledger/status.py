@@ -17,7 +17,6 @@ from hetdp.release.ledger.accounts import (
     SPENT_DELTA,
     Terms,
     exceeding,
-    parsed_share,
     read_classes,
 )
 from hetdp.release.ledger.amounts import DELTA_SCALE, INFINITE, written
@@ -25,6 +24,7 @@ from hetdp.release.ledger.chain import CHANGED, Head, read_entry
 from hetdp.release.ledger.charging import checked_terms
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import DECLARE, Entry
+from hetdp.release.ledger.people import read_people
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def status_of(database: Database, connection: Connection, head: Head, source: st
             raise UsageError(f"the ledger has no source {shown(source)}", "data is declared before it is asked about")
     try:
         return [_status(connection, terms) for terms in listed]
-    except ValueError:
+    except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
 
 
@@ -98,9 +98,7 @@ def _status(connection: Connection, terms: Terms) -> Status:
     known = {name: (cap, 0, cap_delta, 0) for name, (cap, cap_delta) in terms.caps.items()}
     known |= dict(read_classes(connection, terms, None))
     people, most, exhausted = 0, 0, 0
-    rows = connection.execute(select(tables.people).where(tables.people.c.source == terms.number))
-    for row in rows:
-        share = parsed_share(row.share, row.pseudonyms, row.balances)
+    for share in read_people(connection, terms):
         people += len(share.keys)
         most = max(most, int(share.balances[SPENT].max(initial=0)))
         more = share.balances.copy()

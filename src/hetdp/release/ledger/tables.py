@@ -43,13 +43,15 @@ classes = Table(  # what class accounts have spent
     Column("cap_delta", BigInteger, nullable=False),
     Column("spent_delta", BigInteger, nullable=False),
 )
-people = Table(  # what people have spent, in up to 256 shares by the first byte of the pseudonym
+people = Table(  # what people have spent, some thousands of them to a row
     "hetdp_people",
     metadata,
     Column("source", BigInteger, primary_key=True, autoincrement=False),
-    Column("share", SmallInteger, primary_key=True, autoincrement=False),
-    Column("pseudonyms", LargeBinary, nullable=False),  # pseudonyms of 16 bytes, in order
-    Column("balances", LargeBinary, nullable=False),  # all caps, all spent, all caps of δ, all δ spent: 8 bytes each
+    Column("first", LargeBinary, primary_key=True),  # 16 bytes: no pseudonym in this row is below, none above before it
+    Column("pseudonyms", LargeBinary, nullable=False),  # of 16 bytes each, in order
+    Column(
+        "balances", LargeBinary, nullable=False
+    ),  # all caps, all spent; with δ all its caps, all spent: 8 bytes each
 )
 NAMES = tuple(metadata.tables)
 INDICES = ("hetdp_entries_asked",)

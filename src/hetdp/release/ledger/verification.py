@@ -10,20 +10,13 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from hetdp.release.ledger import tables
-from hetdp.release.ledger.accounts import (
-    NOBODY,
-    Share,
-    Terms,
-    caps_of,
-    charged,
-    parsed_share,
-    read_classes,
-)
+from hetdp.release.ledger.accounts import Terms, read_classes
 from hetdp.release.ledger.amounts import INFINITE
 from hetdp.release.ledger.chain import CHANGED, Head, read_entry
 from hetdp.release.ledger.charging import checked_terms
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import CREATE, DECLARE, RECORD, SPEND
+from hetdp.release.ledger.people import NOBODY, Share, caps_of, charged, read_people
 from hetdp.release.ledger.sealed import CLASS, Sealed, opened
 
 
@@ -82,7 +75,7 @@ def verified(database: Database, connection: Connection, head: Head, records: in
     try:
         sums = _summed(connection, replay)
         people = _compare(connection, replay, sums)
-    except ValueError:
+    except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
     classes = sum(len(names) for names, _ in sums.values())
     return Verified(head.ledger, head.entries, head.hash, len(replay.terms), classes, people, records)
@@ -151,8 +144,7 @@ def _compare(connection: Connection, replay: Replay, sums: Sums) -> int:
         names, people = sums[terms.number]
         if dict(read_classes(connection, terms, None)) != names:
             raise ValueError("another balance of a class")
-        of_source = select(tables.people).where(tables.people.c.source == terms.number).order_by(tables.people.c.share)
-        shares = [parsed_share(row.share, row.pseudonyms, row.balances) for row in connection.execute(of_source)]
+        shares = read_people(connection, terms)
         keys = b"".join(share.keys.tobytes() for share in shares)
         balances = np.concatenate([NOBODY.balances, *(share.balances for share in shares)], axis=1)
         if keys != people.keys.tobytes() or not np.array_equal(balances, people.balances):
