@@ -62,6 +62,11 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("odds", "Odds", "solve_epsilon", "SolvedEpsilon"),
     ),
     (
+        "Trying it out",
+        "Answers from a known seed, which are no release.",
+        ("simulate", "Simulation"),
+    ),
+    (
         "Files",
         "[Files](files.md) describes what stands in them.",
         ("read_problem", "ProblemFile", "read_pins", "save", "load"),

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
+    from hetdp.release.simulation import Simulation, simulate
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
 _HOME = {
@@ -61,6 +62,7 @@ _HOME = {
     "Problem": "hetdp.problem.problem",
     "ProblemFile": "hetdp.files.problems",
     "Repair": "hetdp.mechanism.repair",
+    "Simulation": "hetdp.release.simulation",
     "SolvedEpsilon": "hetdp.mechanism.solving.solve",
     "UnknownDatasetError": "hetdp.errors",
     "UsageError": "hetdp.errors",
@@ -83,6 +85,7 @@ _HOME = {
     "read_pins": "hetdp.files.pins",
     "read_problem": "hetdp.files.problems",
     "save": "hetdp.files.saving",
+    "simulate": "hetdp.release.simulation",
     "solve_epsilon": "hetdp.mechanism.solving.solve",
     "verify": "hetdp.certificate.certificate",
 }
@@ -104,6 +107,7 @@ __all__ = [
     "Problem",
     "ProblemFile",
     "Repair",
+    "Simulation",
     "SolvedEpsilon",
     "UnknownDatasetError",
     "UsageError",
@@ -129,6 +133,7 @@ __all__ = [
     "read_pins",
     "read_problem",
     "save",
+    "simulate",
     "solve_epsilon",
     "spaces",
     "verify",
