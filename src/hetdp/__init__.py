@@ -44,11 +44,13 @@ if TYPE_CHECKING:
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
+    from hetdp.release.audit import Audit, audit
     from hetdp.release.simulation import Simulation, simulate
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
 _HOME = {
     "Accuracy": "hetdp.mechanism.accuracy.report",
+    "Audit": "hetdp.release.audit",
     "BindingPath": "hetdp.mechanism.explanation",
     "Certificate": "hetdp.certificate.certificate",
     "DatasetGraph": "hetdp.problem.graph",
@@ -70,6 +72,7 @@ _HOME = {
     "VerificationError": "hetdp.errors",
     "Witness": "hetdp.mechanism.compatibility",
     "accuracy": "hetdp.mechanism.accuracy.report",
+    "audit": "hetdp.release.audit",
     "check": "hetdp.mechanism.compatibility",
     "design": "hetdp.mechanism.design",
     "extend": "hetdp.mechanism.extension",
@@ -94,6 +97,7 @@ _MODULES = ("privacy", "questions", "spaces")  # as they are: `hetdp.questions.c
 
 __all__ = [
     "Accuracy",
+    "Audit",
     "BindingPath",
     "Certificate",
     "DatasetGraph",
@@ -116,6 +120,7 @@ __all__ = [
     "Witness",
     "__version__",
     "accuracy",
+    "audit",
     "check",
     "design",
     "extend",
