@@ -79,6 +79,16 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("release", "Release", "read_record", "verify_record", "RecordVerdict"),
     ),
     (
+        "Trying it out",
+        "Answers from a known seed, which are no release.",
+        ("simulate", "Simulation"),
+    ),
+    (
+        "From outside",
+        "Whether many draws contradict the promise: [audit a mechanism](../how-to/audit.md).",
+        ("audit", "Audit"),
+    ),
+    (
         "Files",
         "[Files](files.md) describes what stands in them.",
         ("read_problem", "ProblemFile", "read_pins", "save", "load"),
@@ -120,6 +130,8 @@ MORE = {
     ): " Each has `name`, `baseline` (true or false), `mechanism`, `worst_accuracy`, `worst_error`,"
     " `worst_at`, `mean_accuracy`, `mean_error`, and `by_distance`: a list with `distance` (None where no path leads to"
     " the other answer), `datasets`, `worst_error` and `mean_error` (None where the prior gives no weight).",
+    ("Audit", "edges"): " Each has `source`, `target`, `answer`, `promised`, `delta`, `source_count`, `target_count`,"
+    " `observed`, `at_least` and `contradicted`.",
     ("Odds", "strongest"): " It has `source`, `target`, `answer`, `low` and `high`. None if no edge has a finite ε.",
     (
         "Asked",
@@ -208,7 +220,8 @@ ARGUMENTS = {
 
 EXIT_CODES_NOTE = """\
 `check`, `extend` and `design` end with 4 if no private mechanism has the given values. `verify` ends with 5 if the
-mechanism is not private, and with 0 if it is, whether or not it is the best one. A command whose output is no longer
+mechanism is not private, and with 0 if it is, whether or not it is the best one. `audit` ends with 5 if the draws
+contradict a promise. A command whose output is no longer
 read, as in `hetdp boundary poll.json | head`, ends with 0 and without a word.
 
 `HETDP_DEBUG=1` in the environment shows where an error comes from.

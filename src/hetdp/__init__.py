@@ -49,17 +49,20 @@ if TYPE_CHECKING:
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
+    from hetdp.release.audit import Audit, audit
     from hetdp.release.ledger.charge import Charge
     from hetdp.release.ledger.entry import Entry
     from hetdp.release.ledger.ledger import Ledger
     from hetdp.release.record.document import read_record
     from hetdp.release.record.verification import RecordVerdict, verify_record
     from hetdp.release.release import Release, release
+    from hetdp.release.simulation import Simulation, simulate
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
 _HOME = {
     "Accuracy": "hetdp.mechanism.accuracy.report",
     "Asked": "hetdp.asking.asked",
+    "Audit": "hetdp.release.audit",
     "BindingPath": "hetdp.mechanism.explanation",
     "BudgetError": "hetdp.errors",
     "Certificate": "hetdp.certificate.certificate",
@@ -80,6 +83,7 @@ _HOME = {
     "RecordVerdict": "hetdp.release.record.verification",
     "Release": "hetdp.release.release",
     "Repair": "hetdp.mechanism.repair",
+    "Simulation": "hetdp.release.simulation",
     "SolvedEpsilon": "hetdp.mechanism.solving.solve",
     "UnknownDatasetError": "hetdp.errors",
     "UnwrittenRecordError": "hetdp.errors",
@@ -89,6 +93,7 @@ _HOME = {
     "Witness": "hetdp.mechanism.compatibility",
     "accuracy": "hetdp.mechanism.accuracy.report",
     "ask": "hetdp.asking.ask",
+    "audit": "hetdp.release.audit",
     "check": "hetdp.mechanism.compatibility",
     "design": "hetdp.mechanism.design",
     "extend": "hetdp.mechanism.extension",
@@ -105,6 +110,7 @@ _HOME = {
     "read_problem": "hetdp.files.problems",
     "read_record": "hetdp.release.record.document",
     "save": "hetdp.files.saving",
+    "simulate": "hetdp.release.simulation",
     "solve_epsilon": "hetdp.mechanism.solving.solve",
     "verify": "hetdp.certificate.certificate",
     "verify_record": "hetdp.release.record.verification",
@@ -120,6 +126,7 @@ _MODULES = (
 __all__ = [
     "Accuracy",
     "Asked",
+    "Audit",
     "BindingPath",
     "BudgetError",
     "Certificate",
@@ -140,6 +147,7 @@ __all__ = [
     "RecordVerdict",
     "Release",
     "Repair",
+    "Simulation",
     "SolvedEpsilon",
     "UnknownDatasetError",
     "UnwrittenRecordError",
@@ -150,6 +158,7 @@ __all__ = [
     "__version__",
     "accuracy",
     "ask",
+    "audit",
     "check",
     "design",
     "extend",
@@ -169,6 +178,7 @@ __all__ = [
     "read_record",
     "release",
     "save",
+    "simulate",
     "solve_epsilon",
     "spaces",
     "verify",

@@ -28,6 +28,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "record": "whether the record of a release can be trusted",
     "accuracy": "how good mechanisms and baselines are, before anything is spent",
     "verify": "whether a mechanism is private, exactly",
+    "audit": "whether many draws contradict what is promised",
     "explain": "why a dataset is not answered more accurately",
     "completion": "let the Tab key complete hetdp commands",
 }
@@ -43,6 +44,7 @@ hetdp extend poll.json -o mechanism.csv     the best private mechanism, with its
 hetdp design poll.json                      the same when no values are given
 hetdp accuracy poll.json                    how good is it, and how good is anything else?
 hetdp verify poll.json mechanism.csv        prove a mechanism again, or refute it
+hetdp audit poll.json mechanism.csv         draw many answers, and see whether they contradict it
 hetdp explain poll.json 111                 why is this dataset not answered better?
 hetdp make votes --people 5 --majority --epsilon 1 -o five.json    a problem file, made from people
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --dry-run
