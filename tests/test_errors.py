@@ -15,6 +15,7 @@ from hetdp.errors import (
     LedgerError,
     NoExtensionError,
     UnknownDatasetError,
+    UnwrittenRecordError,
     UsageError,
     VerificationError,
 )
@@ -29,6 +30,7 @@ CODES = {
     VerificationError: 5,
     BudgetError: 6,
     LedgerError: 7,
+    UnwrittenRecordError: 2,
 }
 
 

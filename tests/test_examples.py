@@ -7,6 +7,7 @@ import json
 import runpy
 import sys
 from collections.abc import Callable
+from heapq import heapify, heappop, heappush
 from itertools import accumulate
 from math import exp, inf, log
 from pathlib import Path
@@ -14,7 +15,15 @@ from pathlib import Path
 import pytest
 
 import hetdp
-from examples import school_outbreak, security_council, senate, survey, three_voters
+from examples import (
+    four_fifths,
+    language_assistance,
+    school_outbreak,
+    security_council,
+    senate,
+    survey,
+    three_voters,
+)
 
 FOLDER = Path(__file__).parent.parent / "examples"
 SCRIPTS = sorted(path for path in FOLDER.glob("*.py") if path.stem != "__init__")
@@ -48,7 +57,7 @@ def as_large_as_can_be(values: dict, edges: list[tuple], pinned: set) -> dict:
 
 def test_every_example_is_short_and_has_a_place_on_the_page():
     page = (FOLDER.parent / "docs" / "examples.md").read_text(encoding="utf-8")
-    assert len(SCRIPTS) == 5
+    assert len(SCRIPTS) == 7
     for script in SCRIPTS:
         assert len(script.read_text(encoding="utf-8").splitlines()) <= 60
         assert f"$ python -m examples.{script.stem}" in page
@@ -147,6 +156,79 @@ def test_school_outbreak(deciding: dict[str, float] | None):
     for margin in (1, 2, 3, 13):
         worst = min(label for (pupils, staff), label in labels.items() if pupils + staff in (3 - margin, 2 + margin))
         assert mechanism.accuracy(margin) == pytest.approx(1 - exp(-worst) / 2, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("department", ["B", "E", "F"])
+def test_four_fifths(department: str):
+    (admitted, turned_away), (women, not_women) = four_fifths.DEPARTMENTS[department]
+    sizes = admitted + turned_away, women + not_women
+
+    def holds(m: int, w: int) -> bool:
+        return 5 * w * sizes[0] >= 4 * m * sizes[1]
+
+    ways = []  # from one side of the rule to the other: who goes there first, and who crosses it
+    for m in range(sizes[0] + 1):
+        for w in range(sizes[1] + 1):
+            for (to_m, to_w), epsilon in (((m + 1, w), 1.0), ((m, w + 1), 0.5)):
+                if to_m <= sizes[0] and to_w <= sizes[1] and holds(m, w) != holds(to_m, to_w):
+                    near = (m, w) if holds(m, w) else (to_m, to_w)  # the rule holds in every department
+                    steps = abs(near[0] - admitted) + 0.5 * abs(near[1] - women)
+                    ways.append(steps + log((1 + exp(epsilon)) / 2))
+    assert holds(admitted, women)
+    assert four_fifths.error(*four_fifths.DEPARTMENTS[department]) == pytest.approx(exp(-min(ways)) / 2, abs=ROUNDING)
+
+
+def test_the_table_of_four_fifths_has_the_same_people():
+    rows = list(csv.DictReader(four_fifths.rows()))
+    found = [
+        sum((row["department"], row["sex"], row["outcome"]) == ("C", sex, outcome) for row in rows)
+        for sex in ("men", "women")
+        for outcome in ("admitted", "rejected")
+    ]
+    assert (len(rows), len({row["id"] for row in rows}), found) == (4526, 4526, [120, 205, 202, 391])
+    assert [f"{one[0] / sum(one):.3f}" for one in four_fifths.POOLED] == ["0.445", "0.304"]
+
+
+def test_language_assistance():
+    citizens = 240
+    little = {  # how many of those with little English have little schooling
+        (low, both): low > 10 and 10_000 * both > 131 * low for low in range(citizens + 1) for both in range(low + 1)
+    }
+    moves = [((1, 0), 0.5), ((1, 1), 0.5), ((0, 1), 0.2)]
+    moves += [((-low, -both), epsilon) for (low, both), epsilon in moves]
+    labels, queue = dict.fromkeys(little, inf), []
+    for low, both in little:
+        steps = [((low + more, both + too), epsilon) for (more, too), epsilon in moves]
+        across = [epsilon for to, epsilon in steps if to in little and little[to] != little[low, both]]
+        if across:
+            queue.append((log((1 + exp(min(across))) / 2), (low, both)))
+    heapify(queue)
+    while queue:
+        label, (low, both) = heappop(queue)
+        if label < labels[low, both]:
+            labels[low, both] = label
+            for (more, too), epsilon in moves:
+                to = low + more, both + too
+                if to in little and little[to] == little[low, both] and label + epsilon < labels[to]:
+                    heappush(queue, (label + epsilon, to))
+    problem = language_assistance.problem()
+    mechanism = hetdp.design(problem, "balanced")
+    assert len(mechanism) == len(labels)
+    for low, both in list(labels)[::37] + language_assistance.COUNTIES:
+        at = problem.graph.index(((citizens - low, low - both, both),))
+        assert (problem.answers[at] == 1) == little[low, both]
+        assert mechanism.errors[at] == pytest.approx(exp(-labels[low, both]) / 2, abs=ROUNDING)
+
+
+def test_a_survey_can_be_kept_as_parquet(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    tables = [tmp_path / f"survey.{form}" for form in ("csv", "parquet")]
+    said = []
+    for table in tables:
+        assert survey.main(["--people", "300", "--table", str(table), "--json"]) == 0
+        said.append(json.loads(capsys.readouterr().out))
+    assert said[0]["promises"] == said[1]["promises"]
+    assert said[0]["simulated"] == said[1]["simulated"]
+    assert tables[1].read_bytes().startswith(b"PAR1")
 
 
 def test_survey(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from itertools import product
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 import hetdp
+from hetdp.cli.ask import OPTIONS, TABLE
 from hetdp.cli.main import main
 from hetdp.spaces.table.sources import Queried
 from tests.spaces.tables import FORMATS, PEOPLE, as_csv, as_parquet
@@ -47,6 +49,11 @@ def test_the_command_line_says_the_same(design, tmp_path, capsys):
     document = json.loads(capsys.readouterr().out)
     assert document["plan"] == asked.plan
     assert document["released"] is asked.released is False
+
+
+def test_the_names_are_those_of_the_options():
+    options = {option.name for option in [TABLE, *OPTIONS]}
+    assert {*inspect.signature(hetdp.ask).parameters} == options | {"announce"}
 
 
 def test_the_promise_is_announced_and_the_plan_kept_before_any_answer_is_read(tmp_path, monkeypatch):
@@ -163,8 +170,10 @@ def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
             },
             "a weighted vote is about a sum over people",
         ),
+        ({"at_least": 3, "of": "nobody"}, "3 of nobody"),
+        ({"at_least": "3%", "of": "nobody"}, "a share is of 'all' rows or of 'respondents'"),
         ({"design": "average"}, "the designs are balanced, weighted-vote, fair"),
-        ({"dry_run": False}, "the exact release is not there yet"),
+        ({"dry_run": False}, "only if a ledger pays for it"),
         ({"simulate": True}, "--dry-run beside --simulate"),
         ({"dry_run": False, "simulate": True, "seed": -1}, "the seed is -1"),
         ({"plan": "plan.txt"}, "--plan ends in .json"),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,7 @@ def ask(
             return replace(asked, released=True, release=publish(prepared, ledger=ledger, **paying))
         answers = simulated(prepared.coordinates(), seed or 0)
     areas = [one.area for one in prepared.promises]
-    found = (SimulatedAnswer(area, answer, seed or 0) for area, answer in zip(areas, answers, strict=True))
+    found = (SimulatedAnswer(area, answer, int(seed or 0)) for area, answer in zip(areas, answers, strict=True))
     return replace(asked, simulated=tuple(found))
 
 
@@ -148,21 +149,24 @@ def _prepared_again(table: Any, sheet: str | None, curator: bool, wanted: Wish, 
 def _require_one_way(dry_run: bool, simulate: bool, seed: Any, ledger: Any, paying: dict[str, Any]) -> None:
     if dry_run and simulate:
         raise UsageError("--dry-run beside --simulate", "the one reads no answers, the other does", "leave one out")
-    if ledger is not None and (dry_run or simulate):
-        way = "--dry-run" if dry_run else "--simulate"
-        raise UsageError(f"--ledger beside {way}", "only a release is paid for", "leave one out")
-    if ledger is None and not (dry_run or simulate):
+    _require_payer(dry_run or simulate, ledger, paying)
+    if seed is not None and not simulate:
+        raise UsageError("--seed without --simulate", "only a simulation has a seed; a release never will")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0):
+        raise UsageError(f"the seed is {shown(seed)}", "it is a whole number ≥ 0")
+
+
+def _require_payer(tries: bool, ledger: Any, paying: dict[str, Any]) -> None:
+    """A release has a ledger, and nothing else has one."""
+    if ledger is not None and tries:
+        raise UsageError("--ledger beside --dry-run or --simulate", "only a release is paid for", "leave one out")
+    if ledger is None and not tries:
         rule = "an answer is released only if a ledger pays for it"
         hint = "--ledger names it; --dry-run says what is promised, --simulate tries it out"
         raise UsageError("nothing says what to do", rule, hint)
     if ledger is None and any(given not in (None, (), "1") for given in paying.values()):
-        raise UsageError(
-            "a source, a version or a record, but no ledger", "only a release has them", "--ledger names what pays"
-        )
-    if seed is not None and not simulate:
-        raise UsageError("--seed without --simulate", "only a simulation has a seed; a release never will")
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
-        raise UsageError(f"the seed is {shown(seed)}", "it is a whole number ≥ 0")
+        what, rule = "a source, a version or a record, but no ledger", "only a release has them"
+        raise UsageError(what, rule, "--ledger names what pays")
 
 
 def _read(question: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.certificate.certificate import Certificate
+from hetdp.errors import VerificationError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.labels import Labels
 from hetdp.problem.problem import Problem
@@ -111,9 +112,14 @@ class TalliedMechanism:
 def mechanism_of(
     found: Mechanism, problem: Problem, space: ProductSpace, classes: Classes, people: tuple[tuple[str, Whole], ...]
 ) -> TalliedMechanism:
-    """A mechanism on tallies, with all that is promised about it; the problem itself is not kept."""
+    """A mechanism on tallies, with all that is promised about it; the problem itself is not kept.
+
+    Raises:
+        VerificationError: it is not proved private.
+    """
     z, proof = found.coordinates, found.certificate
-    assert proof is not None
+    if proof is None or not proof.private:
+        raise VerificationError(proof)
     signed = np.where(problem.answers == 1, z, -z)
     is_constant = bool((problem.answers == problem.answers[0]).all())
     worst = np.full(0, np.inf)

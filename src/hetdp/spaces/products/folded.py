@@ -29,7 +29,7 @@ from hetdp.spaces.products.tallies import tallies
 from hetdp.spaces.questions.question import Question
 from hetdp.spaces.questions.regrouped import Regrouped
 
-MOST_TALLIES = 1 << 25  # that are kept, where no edge is stored: about 1 GB
+MOST_TALLIES = 1 << 25  # that are kept, where no edge is stored: about 1.5 GB
 MOST_DIGITS = 18  # of numbers that are told in full
 FAIR = "fair"
 

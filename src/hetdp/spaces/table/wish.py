@@ -187,10 +187,9 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
     strict, given = at_least is None, more_than if at_least is None else at_least
     if isinstance(given, Integral) or (isinstance(given, str) and not set("%/.") & set(given)):
         number = whole(given, "the threshold", 0)
-        if of == RESPONDENTS:
-            raise UsageError(
-                f"{number} of {of}", "a number of people is one of all rows; a share can be of respondents"
-            )
+        if of not in (None, ALL):
+            rule = "a number of people is one of all rows; a share can be of respondents"
+            raise UsageError(f"{number} of {of}", rule)
         return count(YES, number + strict)
     part = exact(given, "the threshold")
     return share(YES, part, ALL if of is None else of, strict, blank=BLANK if of == RESPONDENTS else None)
