@@ -32,7 +32,7 @@ def random_edges(seed: int, size: int = 12) -> dict[str, list[Any]]:
 
 
 def problem_of(notion: str, edges: dict[str, list[Any]], with_classes: bool) -> hetdp.Problem:
-    given = {name: edges[name] for name in NOTIONS[notion].parameters}
+    given: dict[str, Any] = {name: edges[name] for name in NOTIONS[notion].parameters}
     classes = edges["classes"] if with_classes else None
     size = max(edges["target"]) + 1
     graph = hetdp.DatasetGraph.from_edges(

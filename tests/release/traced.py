@@ -100,6 +100,7 @@ def runs(folder: Path, template: Path, command: list[str], bits: tuple[int, ...]
 def of_mechanisms(folder: Path) -> Iterator[dict[str, Any]]:
     for name, mechanism in (("certain", certain()), ("poll", poll()), ("gaussian", poll("gaussian"))):
         place = Path(f"{name}.json"), Path(f"{name}-mechanism.json")
+        assert isinstance(mechanism.problem, hetdp.Problem)
         hetdp.save(mechanism.problem, place[0])
         hetdp.save(mechanism, place[1])
         ledger(folder, None, "gaussian" if name == "gaussian" else "epsilon", f"{name}.ledger")

@@ -62,6 +62,8 @@ Exit codes:
   3    bad input
   4    no private mechanism has these values
   5    a mechanism is not private, or a record is not as it was written
+  6    somebody's budget does not suffice; nothing was spent
+  7    a ledger cannot be used; nothing was spent
   130  interrupted
 
 Results go to standard output, words to standard error. HETDP_DEBUG=1 shows where an error comes from.
