@@ -96,6 +96,13 @@ def test_no_message_contains_what_was_given_as_the_dataset(secret, release):
     assert len(package.Ledger("a.ledger").history()) == 2
 
 
+@pytest.mark.parametrize("words", [("two", "s3cret"), ("two", "-s3cret"), ("two", "--s3cret"), ("two", "--s3cret=1")])
+def test_a_name_without_its_quotation_marks_is_not_told_either(words, release):
+    said = release("--dataset", *words)
+    assert said.code == 2
+    assert "s3cret" not in said.out + said.err
+
+
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"x" * (1 << 20) + b"s3cret", b""])
 def test_what_is_no_label_is_refused_unseen(data, hetdp, release):
     Path("label.txt").write_bytes(data)
