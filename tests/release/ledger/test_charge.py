@@ -80,7 +80,7 @@ MISFITS = {
     "one amount for each person": lambda: Charge.to_people("epsilon", ["a"], [0.1, 0.2]),
     "classes do not fit": lambda: Charge("epsilon", "person", ("a",), ONE, None, ["x", "y"]),
     "and classes have none": lambda: Charge("epsilon", "class", ("a",), ONE, None, ["x"]),
-    "a class that is not named by text": lambda: Charge.to_classes("epsilon", {7: 0.1}),
+    "a class that is not named by text": lambda: Charge("epsilon", "class", (7,), ONE),
     "classes have names of text": lambda: Charge("epsilon", "person", ("a",), ONE, None, ["\0"]),
     "every class has both": lambda: Charge.to_classes("epsilon-delta", {"a": 1}, {"b": 1}),
     "there is no currency": lambda: Charge.to_classes("euro", {"a": 1}),

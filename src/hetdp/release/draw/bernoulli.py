@@ -25,8 +25,8 @@ def system_bits(count: int) -> int:
 def draw(coordinate: str, z: float, bits: Bits = system_bits) -> bool:
     """True, which is answer 1, with probability exactly p(z).
 
-    Every draw computes one enclosure, asks once for 128 bits and compares twice, whatever z is and however it ends; one
-    draw in about 2^126 asks for more. ±inf always gives the same answer.
+    Every draw computes one enclosure, asks once for 128 bits and compares twice, whatever z is and however it ends; at
+    most one draw in 2^127 asks for more. ±inf always gives the same answer.
 
     Args:
         coordinate: the name of the coordinate that z is in: that of the notion (`notion.coordinate.name`).

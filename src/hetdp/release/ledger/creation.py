@@ -110,6 +110,9 @@ def require_shape(database: Database, connection: Connection) -> None:
         raise database.unusable("it is not a ledger", "hetdp ledger init makes one, hetdp.Ledger.create in Python")
     if pragma("PRAGMA user_version").scalar() != tables.VERSION:
         raise database.unusable("it is a ledger of another version")
+    size = pragma("PRAGMA page_count").scalar_one() * pragma("PRAGMA page_size").scalar_one()
+    if database.path.stat().st_size != size:
+        raise database.unusable("it is truncated, or something was added to it")
     things = pragma("SELECT type, name FROM sqlite_master").all()
     found = {tuple(row) for row in things if not str(row[1]).startswith("sqlite_autoindex_hetdp_")}
     wanted = {("table", name) for name in tables.NAMES} | {("index", name) for name in tables.INDICES}

@@ -65,7 +65,8 @@ class Database:
             self._engine = self._sqlite(self.path)
         else:
             port = f":{url.port}" if url.port else ""
-            self.shown = f"postgresql://{url.host or ''}{port}/{url.database or ''}"
+            host = (url.host or "").rpartition("@")[2]  # before it may stand the end of a password
+            self.shown = f"postgresql://{host}{port}/{url.database or ''}"
             self._engine = self._postgres(url)
         sqlalchemy.event.listen(self._engine, "begin", self._begin)
 
