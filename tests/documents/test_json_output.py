@@ -72,6 +72,15 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, f"ask survey.csv {ASKED} --epsilon eps --group county --deciding-epsilon-by S=0.1 --dry-run"),
     (2, f"ask survey.csv {ASKED} --epsilon eps"),
     (3, f"ask survey.csv {ASKED} --epsilon county --dry-run"),
+    (0, "release good.json mechanism.json --dataset 2 --ledger class.ledger"),
+    (0, "release good.json mechanism.json --dataset 2 --ledger class.ledger -o record.json --html page.html"),
+    (5, "release good.json tampered.json --dataset 2 --ledger class.ledger"),
+    (6, "release good.json mechanism.json --dataset 2 --ledger small.ledger"),
+    (7, "release good.json mechanism.json --dataset 2 --ledger nowhere.ledger"),
+    (0, f"ask survey.csv {ASKED} --epsilon 1 --by county --ledger class.ledger -o answers.json --html answers.html"),
+    (0, f"ask survey.csv {ASKED} --epsilon 1 --group county --design fair --ledger class.ledger"),
+    (0, "record verify record.json --ledger class.ledger --problem good.json --mechanism mechanism.json"),
+    (3, "record verify good.json"),
     (0, "verify good.json mechanism.json"),
     (5, "verify good.json tampered.json"),
     (3, "verify good.json bad.json"),
@@ -101,6 +110,8 @@ def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     hetdp.save(hetdp.extend(problem, partial), "tampered.json")
     text = re.sub(r'"p": .*, "pinned"', '"z": 9.0, "pinned"', Path("tampered.json").read_text(), count=1)
     Path("tampered.json").write_text(text)
+    for name, cap in (("class.ledger", None), ("small.ledger", 0.1)):
+        hetdp.Ledger.create(name, source="class", cap=cap)
     capsys.readouterr()
 
     def run(command: str) -> tuple[int, Any]:
@@ -122,6 +133,15 @@ def test_every_key_is_described_and_every_description_has_a_key(documents, monke
         for key in keys_of(document):
             heading = ERRORS if "error" in document else HEADINGS.get(document["verb"], document["verb"])
             assert page.has(EVERY, key) or page.has(heading, key), f"{command}: {key} is not described"
+    for command in ("release good.json mechanism.json --dataset 2", f"ask survey.csv {ASKED} --epsilon 1"):
+        with monkeypatch.context() as full:
+            full.setattr("hetdp.release.release.write_json", _full)
+            code = main([*command.split(), "--ledger", "class.ledger", "-o", "unwritten.json", "--json"])
+        document = json.loads(capsys.readouterr().out)
+        assert (code, all(page.has(EVERY, key) or page.has(document["verb"], key) for key in keys_of(document))) == (
+            2,
+            True,
+        )
     monkeypatch.setattr("hetdp.files.problems.read_problem", _withholding)
     assert main(["extend", "good.json", "--json"]) == 5
     document = json.loads(capsys.readouterr().out)
@@ -130,6 +150,10 @@ def test_every_key_is_described_and_every_description_has_a_key(documents, monke
     kinds = {row for heading, row in page.unused() if heading == ERRORS}
     assert page.unused() == {(ERRORS, kind) for kind in kinds}
     assert kinds == set(_kinds(documents)), "the table of kinds"
+
+
+def _full(*_: object) -> None:
+    raise OSError(28, "No space left on device")
 
 
 def _withholding(*_: object, **__: object) -> None:
