@@ -69,6 +69,16 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, f"ask survey.csv {ASKED} --group county --epsilon-by N=1,S=2 --dry-run"),
     (2, f"ask survey.csv {ASKED} --epsilon eps"),
     (3, f"ask survey.csv {ASKED} --epsilon county --dry-run"),
+    (0, "ledger init school.ledger --source survey --cap 1 --class-cap pupils=0.6"),
+    (2, "ledger init school.ledger --source survey"),
+    (0, "ledger declare school.ledger --source other --currency epsilon-delta --cap 1:1e-6"),
+    (0, "ledger record school.ledger --source survey --charge pupils=0.1 --note elsewhere"),
+    (0, "ledger status school.ledger"),
+    (0, "ledger history school.ledger"),
+    (0, "ledger verify school.ledger"),
+    (0, "ledger export school.ledger"),
+    (0, "ledger export school.ledger -o ledger.jsonl"),
+    (7, "ledger status nowhere.ledger"),
     (0, "verify good.json mechanism.json"),
     (5, "verify good.json tampered.json"),
     (3, "verify good.json bad.json"),
@@ -133,5 +143,11 @@ def _withholding(*_: object, **__: object) -> None:
 def _kinds(documents: dict[str, Any]) -> list[str]:
     """All kinds of errors: those that came up, and those that cannot be brought about here."""
     seen = [document["error"]["kind"] for *_, document in documents.values() if "error" in document]
-    rare = [hetdp.VerificationError(None), MemoryError(), OSError("full"), RuntimeError("a bug")]
+    rare = [
+        hetdp.VerificationError(None),
+        hetdp.BudgetError("survey", 1, 1),
+        MemoryError(),
+        OSError("full"),
+        RuntimeError("a bug"),
+    ]
     return seen + [failure_of(error).kind for error in rare]

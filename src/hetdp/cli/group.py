@@ -25,6 +25,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "make": "a problem file from people, a question and privacy rules",
     "ask": "a table of people and a yes/no question, without a graph",
     "accuracy": "how good mechanisms and baselines are, before anything is spent",
+    "ledger": "what has been spent of people's privacy, and what may be",
     "verify": "whether a mechanism is private, exactly",
     "explain": "why a dataset is not answered more accurately",
     "completion": "let the Tab key complete hetdp commands",
@@ -57,6 +58,8 @@ Exit codes:
   3    bad input
   4    no private mechanism has these values
   5    a mechanism is not private
+  6    the budget does not allow it
+  7    the ledger cannot be used
   130  interrupted
 
 Results go to standard output, words to standard error. HETDP_DEBUG=1 shows where an error comes from.
