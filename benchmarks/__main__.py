@@ -78,9 +78,9 @@ def pages(quick: bool) -> Iterator[str]:
     yield ""
     yield "## The ledger"
     yield ""
-    yield "SQLite alone, as durable = 1: one INSERT of as many bytes, and one UPDATE of a table with a row for each person."
-    yield "A spend looks the question up, checks every cap, writes entry and balances, and commits; for people, from their"
-    yield "ids on. Asked for: ≤ 3 with one class account, ≤ 5 with 10⁶ people."
+    yield "SQLite alone, as durable = 1: an INSERT of as many bytes, and an UPDATE of a table with a row for everybody."
+    yield "A spend looks the question up, checks every cap, writes entry and balances, and commits; for people, from"
+    yield "their ids on. Asked for: ≤ 3 with one class account, ≤ 5 with 10⁶ people."
     yield ""
     yield from ledger.sections(*((10**4, 20, 1) if quick else (10**6, 200, 5)))
     yield ""

@@ -29,7 +29,7 @@ EXAMPLES = """
 hetdp ledger init school.ledger --source survey --cap 1                      make one; nobody may lose more than ε = 1
 hetdp ledger status school.ledger                                            what may be spent, and what has been
 hetdp ledger history school.ledger                                           all entries
-hetdp ledger verify school.ledger record.json                                compute everything again, with a record
+hetdp ledger verify school.ledger                                            compute everything again; with RECORDs, too
 hetdp ledger export school.ledger -o ledger.jsonl                            lines of JSON that anybody can check
 hetdp ledger record school.ledger --source survey --charge pupils=0.1 --note "told the press"
 """
