@@ -215,14 +215,20 @@ ARGUMENTS = {
     " see [ask a table of people](../how-to/ask.md)",
     "votes|tallies": "a dataset for all that people may answer together, or for each way to count groups;"
     " see [people instead of edges](../how-to/people.md)",
+    "ACTION": "`init`, `declare`, `status`, `history`, `verify`, `export` or `record`;"
+    " see [keep a ledger](../how-to/ledger.md)",
+    "LEDGER": "the path of an SQLite file, or `postgresql://USER@HOST/DATABASE`",
+    "[RECORD]...": "for `verify`: records of releases, which must be found in the ledger",
     "bash|zsh|fish": "which shell the script is for; see [shell completion](../how-to/shell-completion.md)",
 }
 
 EXIT_CODES_NOTE = """\
 `check`, `extend` and `design` end with 4 if no private mechanism has the given values. `verify` ends with 5 if the
 mechanism is not private, and with 0 if it is, whether or not it is the best one. `audit` ends with 5 if the draws
-contradict a promise. A command whose output is no longer
-read, as in `hetdp boundary poll.json | head`, ends with 0 and without a word.
+contradict a promise, `record` if a record is not as it should be. `release` and `ask` end with 6 if a budget does not
+suffice, and like `ledger` with 7 if the ledger is missing, locked, damaged, changed, or older than its records; then
+nothing was spent. A command whose output is no longer read, as in `hetdp boundary poll.json | head`, ends with 0 and
+without a word.
 
 `HETDP_DEBUG=1` in the environment shows where an error comes from.
 """

@@ -81,6 +81,16 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, f"ask survey.csv {ASKED} --epsilon 1 --group county --design fair --ledger class.ledger"),
     (0, "record verify record.json --ledger class.ledger --problem good.json --mechanism mechanism.json"),
     (3, "record verify good.json"),
+    (0, "ledger init school.ledger --source survey --cap 1 --class-cap pupils=0.6"),
+    (2, "ledger init school.ledger --source survey"),
+    (0, "ledger declare school.ledger --source other --currency epsilon-delta --cap 1:1e-6"),
+    (0, "ledger record school.ledger --source survey --charge pupils=0.1 --note elsewhere"),
+    (0, "ledger status school.ledger"),
+    (0, "ledger history school.ledger"),
+    (0, "ledger verify school.ledger"),
+    (0, "ledger export school.ledger"),
+    (0, "ledger export school.ledger -o ledger.jsonl"),
+    (7, "ledger status nowhere.ledger"),
     (0, "verify good.json mechanism.json"),
     (5, "verify good.json tampered.json"),
     (3, "verify good.json bad.json"),
@@ -164,5 +174,11 @@ def _withholding(*_: object, **__: object) -> None:
 def _kinds(documents: dict[str, Any]) -> list[str]:
     """All kinds of errors: those that came up, and those that cannot be brought about here."""
     seen = [document["error"]["kind"] for *_, document in documents.values() if "error" in document]
-    rare = [hetdp.VerificationError(None), MemoryError(), OSError("full"), RuntimeError("a bug")]
+    rare = [
+        hetdp.VerificationError(None),
+        hetdp.BudgetError("survey", 1, 1),
+        MemoryError(),
+        OSError("full"),
+        RuntimeError("a bug"),
+    ]
     return seen + [failure_of(error).kind for error in rare]

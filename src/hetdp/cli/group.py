@@ -27,6 +27,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "release": "publish one private answer, exactly drawn and paid for",
     "record": "whether the record of a release can be trusted",
     "accuracy": "how good mechanisms and baselines are, before anything is spent",
+    "ledger": "what has been spent of people's privacy, and what may be",
     "verify": "whether a mechanism is private, exactly",
     "audit": "whether many draws contradict what is promised",
     "explain": "why a dataset is not answered more accurately",

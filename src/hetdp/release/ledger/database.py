@@ -109,7 +109,7 @@ class Database:
             yield
         except (SQLAlchemyError, sqlite3.Error) as error:
             raise self.unusable(_reason(error)) from None
-        except OverflowError:  # a number in the file that no database can hold
+        except (OverflowError, UnicodeError):  # numbers and text in the file that no database holds
             raise self.unusable("it is damaged") from None
 
     def _require_there(self) -> None:

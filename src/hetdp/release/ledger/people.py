@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -44,7 +45,7 @@ NOBODY = Share(np.zeros(0, KEY), np.zeros((4, 0), np.int64))
 
 def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
     """Charges people; returns how many of them then exceed their caps. ValueError if balances are none."""
-    firsts = [bytes(first) for first in connection.scalars(STARTS, {"of_source": terms.number})]
+    firsts = connection.scalars(STARTS, {"of_source": terms.number}).all()
     starts = _in_order(firsts or [LOWEST])
     row_of = np.searchsorted(starts, charge.keys, side="right") - 1
     caps = caps_of(terms, charge)
@@ -58,8 +59,8 @@ def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
     return too_many
 
 
-def _in_order(firsts: list[bytes]) -> NDArray[np.bytes_]:
-    if firsts[0] != LOWEST or any(len(first) != KEY_BYTES for first in firsts):
+def _in_order(firsts: Sequence[Any]) -> NDArray[np.bytes_]:
+    if firsts[0] != LOWEST or not all(isinstance(first, bytes) and len(first) == KEY_BYTES for first in firsts):
         raise ValueError("no shares")
     return np.frombuffer(b"".join(firsts), KEY)
 
@@ -124,7 +125,7 @@ def read_people(connection: Connection, terms: Terms) -> list[Share]:
     rows = connection.execute(ALL, {"of_source": terms.number}).all()
     if not rows:
         return []
-    starts = _in_order([bytes(row.first) for row in rows])
+    starts = _in_order([row.first for row in rows])
     shares = [parsed_share(terms, row.pseudonyms, row.balances) for row in rows]
     for at, share in enumerate(shares):
         require_inside(share, starts[at : at + 2])

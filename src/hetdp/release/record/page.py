@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from hetdp.errors import printable
+from hetdp.release.charges import EVERYBODY
 
 MOST = 200  # areas, or groups of people, that are shown; the record has them all
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -24,8 +25,8 @@ code { overflow-wrap: anywhere; font-size: 0.85rem; }
 footer { margin-top: 3rem; font-size: 0.9rem; }
 """
 INTRODUCTION = (
-    "A little chance was mixed into this answer, on purpose, so that nobody can tell from it what any one person said."
-    " It may therefore be wrong. How often that happens was known before anybody looked at the data."
+    "A little chance was mixed into this answer, on purpose, so that it shows no more about any one person than is said"
+    " below. It may therefore be wrong. How often that happens was known before anybody looked at the data."
 )
 MEANING = (
     "Each sentence says how much the published answer can show of one person, at most. It holds whatever else somebody"
@@ -120,7 +121,8 @@ def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
         return
     yield "<section><h2>What it means for you</h2>"
     for promise in told[:MOST]:
-        yield f'<p class="promise"><strong>{_text(_whom(promise))}</strong> {_text(promise["odds"])}</p>'
+        whom = "everybody else" if len(told) > 1 and _whom(promise) == EVERYBODY else _whom(promise)
+        yield f'<p class="promise"><strong>For {_text(whom)}:</strong> {_text(promise["odds"])}</p>'
     yield from _more(told)
     yield f"<p>{_text(MEANING)}</p></section>"
 
@@ -131,12 +133,26 @@ def _accuracy(accuracy: list[dict[str, Any]]) -> Iterator[str]:
     yield "<section><h2>How good the answer is</h2>"
     yield "<p>This was known beforehand. How close the data really is to the other answer is not published.</p>"
     areas = any(one["area"] is not None for one in accuracy)
-    rows = (
-        (f"{one['area']}, {one['where']}" if areas else one["where"], one["probability"]) for one in accuracy[:MOST]
+    rows = (  # in hundredths, which people read better
+        (f"{one['area']}, {one['where']}" if areas else one["where"], _percent(one["probability"]))
+        for one in accuracy[:MOST]
     )
     yield from _table(rows, ("situation", "probability of the right answer, at least"))
     yield from _more(accuracy)
     yield "</section>"
+
+
+def _percent(probability: str) -> str:
+    """A probability as a percentage, by its digits, so that it is never more than was promised.
+
+    >>> _percent("0.574442"), _percent("0.999999"), _percent("1.000000"), _percent("often")
+    ('57.4442 %', '99.9999 %', '100 %', 'often')
+    """
+    whole, point, digits = probability.partition(".")
+    if not (point and whole + digits).isdigit():
+        return probability
+    shifted = f"{int(whole + digits[:2].ljust(2, '0'))}.{digits[2:]}"
+    return f"{shifted.rstrip('0').rstrip('.')} %"
 
 
 def _facts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:

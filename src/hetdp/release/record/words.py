@@ -35,7 +35,7 @@ PUBLIC_PROBLEM = (
 )
 PUBLIC_TABLE = "Who is in the table, how many people there are, and everybody's ε, group and area."
 PUBLIC_RELEASE = "That this answer was released, when, and what it cost."
-AT_WORST = "at the dataset where it is the least"
+AT_WORST = "in the worst case"
 
 
 def where_changed(margin: int) -> str:
