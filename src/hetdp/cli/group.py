@@ -49,7 +49,7 @@ hetdp audit poll.json mechanism.csv         draw many answers, and see whether t
 hetdp explain poll.json 111                 why is this dataset not answered better?
 hetdp make votes --people 5 --majority --epsilon 1 -o five.json    a problem file, made from people
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --dry-run
-hetdp release poll.json mechanism.csv --dataset 3 --ledger class.ledger -o record.json
+hetdp release poll.json mechanism.csv --dataset 111 --ledger school.ledger -o record.json
 
 The most accurate private yes/no answer, when pairs of neighbouring datasets need different privacy. PROBLEM is a JSON
 file, a folder of tables, or - for JSON on standard input. hetdp ask needs no graph, but a table

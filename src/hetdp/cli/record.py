@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 hetdp record verify record.json                                                     did anybody change it?
-hetdp record verify record.json --ledger class.ledger                               does the ledger say the same?
+hetdp record verify record.json --ledger school.ledger                              does the ledger say the same?
 hetdp record verify record.json --problem poll.json --mechanism mechanism.csv       prove its privacy again
-hetdp record verify record.json --plan plan.json                                    was this plan carried out?
 """
 ABOUT = """
 Checks the digest of RECORD, and, as far as they are given, that the ledger has its entry, that the answer was drawn

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from hetdp.release.release import Release
 
 EXAMPLES = """
-hetdp release poll.json mechanism.csv --dataset 3 --ledger class.ledger -o record.json --html answer.html
-my-count | hetdp release poll.json mechanism.csv --dataset-from - --ledger class.ledger     not in the list of processes
+hetdp release poll.json mechanism.csv --dataset 111 --ledger school.ledger -o record.json --html answer.html
+echo 111 | hetdp release poll.json mechanism.csv --dataset-from - --ledger school.ledger     not in the list of processes
 """
 ABOUT = """
 Proves every edge of MECHANISM again, charges the ledger, draws one answer with exactly its probability at the true
