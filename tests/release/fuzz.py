@@ -34,7 +34,13 @@ class World:
         (folder / "survey.csv").write_text(SURVEY)
         self.ledger = ledger(folder, None)
         self.mechanism = poll()
-        asked = {"count": "vote = 'yes'", "at_least": "50%", "person": "id", "epsilon": "eps", "by": "county"}
+        asked: dict[str, Any] = {
+            "count": "vote = 'yes'",
+            "at_least": "50%",
+            "person": "id",
+            "epsilon": "eps",
+            "by": "county",
+        }
         table = hetdp.ask(folder / "survey.csv", plan=folder / "plan.json", ledger=self.ledger, **asked)
         assert table.release is not None
         self.records = [hetdp.release(self.mechanism, "two", ledger=self.ledger).record, table.release.record]

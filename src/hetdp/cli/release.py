@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 hetdp release poll.json mechanism.csv --dataset 111 --ledger school.ledger -o record.json --html answer.html
-echo 111 | hetdp release poll.json mechanism.csv --dataset-from - --ledger school.ledger     not in the list of processes
+echo 111 | hetdp release poll.json mechanism.csv --dataset-from - --ledger school.ledger     where nobody else sees it
 """
 ABOUT = """
 Proves every edge of MECHANISM again, charges the ledger, draws one answer with exactly its probability at the true
