@@ -150,6 +150,10 @@ def test_the_digest_tells_every_bit_of_z_but_not_the_two_zeros():
 def test_what_has_no_problem_or_is_no_mechanism_is_refused(tmp_path):
     kept = ledger(tmp_path)
     hetdp.save(poll(), tmp_path / "mechanism.json")
+    simulation = hetdp.simulate(poll(), "two", seed=1)
+    with pytest.raises(UsageError, match="the type Simulation cannot be released") as refused:
+        hetdp.release(simulation, "two", ledger=kept)
+    assert "two" not in str(refused.value)
     for what in (hetdp.load(tmp_path / "mechanism.json"), {"a": 0.5}, None, "mechanism.json", poll().problem):
         with pytest.raises(UsageError):
             hetdp.release(what, "one", ledger=kept)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hetdp.certificate.certificate import Certificate, verify
-from hetdp.errors import UsageError, VerificationError, shown
+from hetdp.errors import UsageError, VerificationError
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.identity import PREFIX
 from hetdp.problem.problem import Problem
@@ -43,7 +43,7 @@ def proved(mechanism: Mechanism) -> Proved:
     """
     if not isinstance(mechanism, Mechanism):
         raise UsageError(
-            f"{shown(mechanism)} cannot be released",
+            f"an object of the type {type(mechanism).__name__} cannot be released",  # as text it may name a dataset
             "a release takes a Mechanism, or what hetdp.ask gives; a simulation is neither",
         )
     problem = mechanism.problem
