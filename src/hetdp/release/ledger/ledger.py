@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from sqlalchemy.engine import Connection
-
 from hetdp.errors import BudgetError, UsageError, shown
-from hetdp.release.ledger.chain import Head, append, find, read_head, require_receipts
+from hetdp.release.ledger.chain import append, find, read_head, require_receipts
 from hetdp.release.ledger.charge import Charge
 from hetdp.release.ledger.charging import charge_all
 from hetdp.release.ledger.creation import create, declared, require_shape
@@ -50,7 +48,7 @@ class Ledger:
         self._database = Database(address, timeout)
         with self._database.reading() as connection:
             require_shape(self._database, connection)
-            self._id = read_head(self._database, connection).ledger  # what later is there must be the same
+            self._id = read_head(self._database, connection).ledger
 
     @classmethod
     def create(
@@ -120,7 +118,7 @@ class Ledger:
         require_text(source=source)
         facts = declared(currency, cap, caps)
         with self._database.writing() as connection:
-            head = self._head(connection)
+            head = read_head(self._database, connection, self._id)
             earlier = find(self._database, connection, head, declaration(source))
             if earlier is None:
                 return append(connection, head, DECLARE, source=source, facts=facts)[1]
@@ -162,7 +160,7 @@ class Ledger:
         require_text(source=source, request=request, version=version)
         kept = facts_of(facts)
         with self._database.writing() as connection:
-            head = self._head(connection)
+            head = read_head(self._database, connection, self._id)
             require_receipts(self._database, connection, head, receipts)
             earlier = find(self._database, connection, head, question(source, request, version))
             if earlier is not None:
@@ -191,7 +189,7 @@ class Ledger:
         """
         require_text(source=source, note=note)
         with self._database.writing() as connection:
-            head = self._head(connection)
+            head = read_head(self._database, connection, self._id)
             sealed = charge_all(self._database, connection, head, source, charge).sealed
             told = {"source": source, "charge": sealed.digest, "accounts": sealed.accounts, "facts": {"note": note}}
             return append(connection, head, RECORD, **told)[1]
@@ -211,7 +209,7 @@ class Ledger:
             UsageError: there is no such source.
         """
         with self._database.reading() as connection:
-            return status_of(self._database, connection, self._head(connection), source)
+            return status_of(self._database, connection, read_head(self._database, connection, self._id), source)
 
     def history(self) -> list[Entry]:
         """All entries, the oldest first.
@@ -220,7 +218,7 @@ class Ledger:
             LedgerError: the ledger cannot be used.
         """
         with self._database.reading() as connection:
-            return history_of(self._database, connection, self._head(connection))
+            return history_of(self._database, connection, read_head(self._database, connection, self._id))
 
     def verify(self, records: Iterable[Mapping[str, Any]] = ()) -> Verified:
         """Recomputes everything from the chain: hashes, charges, caps and the balance of every account.
@@ -236,7 +234,7 @@ class Ledger:
         """
         with self._database.reading() as connection:
             require_shape(self._database, connection)
-            head = self._head(connection)
+            head = read_head(self._database, connection, self._id)
             compared = require_receipts(self._database, connection, head, records)
             return verified(self._database, connection, head, compared)
 
@@ -247,9 +245,3 @@ class Ledger:
             LedgerError: the ledger cannot be used.
         """
         yield from exported(self._database)
-
-    def _head(self, connection: Connection) -> Head:
-        head = read_head(self._database, connection)
-        if head.ledger != self._id:
-            raise self._database.unusable("it is not the ledger that was here before")
-        return head
