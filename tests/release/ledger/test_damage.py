@@ -242,6 +242,15 @@ def test_a_restored_backup_is_found_by_the_receipts(file, tmp_path):
         ledger.verify([receipt])
 
 
+def test_another_ledger_in_the_same_place_is_noticed(file, tmp_path):
+    ledger = Ledger(file)
+    Ledger.create(tmp_path / "other", source="survey")
+    shutil.copy(tmp_path / "other", file)
+    for ask in (lambda: ledger.spend("survey", TENTH, "r", "1", never), ledger.status, ledger.verify):
+        with pytest.raises(LedgerError, match="it is not the ledger that was here before"):
+            ask()
+
+
 TRICKS = (
     "CREATE TRIGGER t AFTER UPDATE ON hetdp_classes BEGIN UPDATE hetdp_classes SET spent = 0; END",
     "CREATE VIEW v AS SELECT 1",

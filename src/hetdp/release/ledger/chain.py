@@ -45,8 +45,17 @@ class Head(NamedTuple):
     hash: str
 
 
-def read_head(database: Database, connection: Connection) -> Head:
-    """The head, compared with the last entry and the first; where it is going to be written, nobody else may."""
+def read_head(database: Database, connection: Connection, expected: str | None = None) -> Head:
+    """The head, compared with the last entry and the first; where it is going to be written, nobody else may.
+
+    Args:
+        database: where the ledger is.
+        connection: a transaction there.
+        expected: which ledger it must be, if that is known.
+
+    Raises:
+        LedgerError: it is another one, or was changed.
+    """
     writes = connection.get_execution_options()["hetdp_writes"]  # SQLite has locked the whole file by now
     rows = connection.execute(HEAD_LOCKED if writes else HEAD).mappings().all()
     if len(rows) != 1:
@@ -60,6 +69,8 @@ def read_head(database: Database, connection: Connection) -> Head:
         head = Head(row["ledger"], bytes.fromhex(row["secret"]), row["entries"], row["hash"])
     except ValueError:
         raise database.unusable(CHANGED) from None
+    if expected not in (None, head.ledger):
+        raise database.unusable("it is not the ledger that was here before")
     ends = {row.number: row for row in connection.execute(ENDS, {"last": head.entries})}
     if ends.keys() != {1, head.entries}:
         raise database.unusable(CHANGED)

@@ -41,6 +41,7 @@ STATES = {  # the same for the first letters of PostgreSQL's states
     "53": "the server has no room left",
     "XX": "it is damaged",
 }
+PRAGMAS = ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON", "temp_store = MEMORY")
 _TURN = threading.RLock()  # one transaction of a process after the other; a fork waits until none is under way
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_TURN.acquire, after_in_parent=_TURN.release, after_in_child=_TURN.release)
@@ -122,13 +123,12 @@ class Database:
 
         def connect() -> sqlite3.Connection:
             connection = sqlite3.connect(place, uri=True, isolation_level=None, timeout=self.timeout)
-            for pragma in (
-                "synchronous = EXTRA",
-                "trusted_schema = OFF",
-                "cell_size_check = ON",
-                "temp_store = MEMORY",
-            ):
-                connection.execute(f"PRAGMA {pragma}")
+            try:
+                for pragma in PRAGMAS:
+                    connection.execute(f"PRAGMA {pragma}")
+            except BaseException:
+                connection.close()
+                raise
             return connection
 
         return sqlalchemy.create_engine("sqlite://", creator=connect, poolclass=NullPool)

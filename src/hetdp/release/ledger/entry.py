@@ -9,7 +9,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from hetdp.errors import UsageError
+from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.sealed import canonical
 
 VERSION = 1
@@ -100,6 +100,13 @@ def asked(entry: Entry) -> str | None:
     if entry.kind == SPEND:
         return question(entry.source, entry.request, entry.version)
     return declaration(entry.source) if entry.kind == DECLARE else None
+
+
+def require_text(**given: Any) -> None:
+    """Refuses what is no text, each by its name; a source has a name that is not empty."""
+    for name, value in given.items():
+        if not isinstance(value, str) or (name == "source" and not value):
+            raise UsageError(f"{shown(value)} is no {name}", "it is text")
 
 
 def facts_of(given: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from hetdp.release.ledger.charge import Charge
 from hetdp.release.ledger.charging import charge_all
 from hetdp.release.ledger.creation import create, declared, require_shape
 from hetdp.release.ledger.database import Database
-from hetdp.release.ledger.entry import DECLARE, RECORD, SPEND, Entry, declaration, facts_of, question
+from hetdp.release.ledger.entry import DECLARE, RECORD, SPEND, Entry, declaration, facts_of, question, require_text
 from hetdp.release.ledger.export import exported
 from hetdp.release.ledger.status import Status, history_of, status_of
 from hetdp.release.ledger.verification import Verified, verified
@@ -72,14 +72,14 @@ class Ledger:
             timeout: how many seconds to wait for others who write to it.
 
         Returns:
-            the ledger.
+            the ledger
 
         Raises:
             UsageError: there is something already, or a cap is no number.
             LedgerError: it cannot be made there.
         """
         if source is not None:
-            _require_text(source=source)
+            require_text(source=source)
             declared(currency, cap, caps)
         create(Database(address, timeout))
         ledger = cls(address, timeout=timeout)
@@ -109,16 +109,16 @@ class Ledger:
             currency: how its privacy adds up: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
 
         Returns:
-            the entry that declares it; an earlier one that says the same if there is one.
+            the entry that declares it; an earlier one that says the same if there is one
 
         Raises:
             UsageError: it was declared otherwise, or a cap is no number.
             LedgerError: the ledger cannot be used.
         """
-        _require_text(source=source)
+        require_text(source=source)
         facts = declared(currency, cap, caps)
         with self._database.writing() as connection:
-            head = read_head(self._database, connection)
+            head = read_head(self._database, connection, self._id)
             earlier = find(self._database, connection, head, declaration(source))
             if earlier is None:
                 return append(connection, head, DECLARE, source=source, facts=facts)[1]
@@ -150,17 +150,17 @@ class Ledger:
             receipts: of earlier entries of this ledger, kept by records; a copy that lacks them is refused.
 
         Returns:
-            the entry with the answers: a new one, or the earlier one.
+            the entry with the answers: a new one, or the earlier one
 
         Raises:
             BudgetError: an account would exceed its cap; nothing was spent, `draw` was not called.
-            LedgerError: the ledger cannot be used; nothing was spent, unless the server was lost in the last moment.
+            LedgerError: the ledger cannot be used; nothing was spent, unless a server was lost in the last moment.
             UsageError: there is no such source, or the charge is of another currency.
         """
-        _require_text(source=source, request=request, version=version)
+        require_text(source=source, request=request, version=version)
         kept = facts_of(facts)
         with self._database.writing() as connection:
-            head = read_head(self._database, connection)
+            head = read_head(self._database, connection, self._id)
             require_receipts(self._database, connection, head, receipts)
             earlier = find(self._database, connection, head, question(source, request, version))
             if earlier is not None:
@@ -181,15 +181,15 @@ class Ledger:
             note: where, and for what.
 
         Returns:
-            the entry.
+            the entry
 
         Raises:
             LedgerError: the ledger cannot be used.
             UsageError: there is no such source, or the charge is of another currency.
         """
-        _require_text(source=source, note=note)
+        require_text(source=source, note=note)
         with self._database.writing() as connection:
-            head = read_head(self._database, connection)
+            head = read_head(self._database, connection, self._id)
             sealed = charge_all(self._database, connection, head, source, charge).sealed
             told = {"source": source, "charge": sealed.digest, "accounts": sealed.accounts, "facts": {"note": note}}
             return append(connection, head, RECORD, **told)[1]
@@ -200,12 +200,16 @@ class Ledger:
         Args:
             source: this one only.
 
+        Returns:
+            for each source an object with `source`, `currency`, `unit`, `cap`, `cap_delta`, `classes` (with `name`,
+            `cap`, `spent`, `cap_delta`, `spent_delta`), `people`, `most_spent`, `exhausted`; amounts as decimal text
+
         Raises:
             LedgerError: the ledger cannot be used.
             UsageError: there is no such source.
         """
         with self._database.reading() as connection:
-            return status_of(self._database, connection, read_head(self._database, connection), source)
+            return status_of(self._database, connection, read_head(self._database, connection, self._id), source)
 
     def history(self) -> list[Entry]:
         """All entries, the oldest first.
@@ -214,7 +218,7 @@ class Ledger:
             LedgerError: the ledger cannot be used.
         """
         with self._database.reading() as connection:
-            return history_of(self._database, connection, read_head(self._database, connection))
+            return history_of(self._database, connection, read_head(self._database, connection, self._id))
 
     def verify(self, records: Iterable[Mapping[str, Any]] = ()) -> Verified:
         """Recomputes everything from the chain: hashes, charges, caps and the balance of every account.
@@ -222,12 +226,15 @@ class Ledger:
         Args:
             records: receipts from the records of releases, or anything else with ``ledger``, ``entry`` and ``hash``.
 
+        Returns:
+            an object with `ledger`, `entry`, `hash` (of the last entry), `sources`, `classes`, `people` and `records`
+
         Raises:
             LedgerError: something is not as the chain says, or the ledger is older than its records.
         """
         with self._database.reading() as connection:
             require_shape(self._database, connection)
-            head = read_head(self._database, connection)
+            head = read_head(self._database, connection, self._id)
             compared = require_receipts(self._database, connection, head, records)
             return verified(self._database, connection, head, compared)
 
@@ -238,9 +245,3 @@ class Ledger:
             LedgerError: the ledger cannot be used.
         """
         yield from exported(self._database)
-
-
-def _require_text(**given: Any) -> None:
-    for name, value in given.items():
-        if not isinstance(value, str) or (name == "source" and not value):
-            raise UsageError(f"{shown(value)} is no {name}", "it is text")
