@@ -40,7 +40,7 @@ def facts_of(prepared: Any) -> dict[str, Any]:
     nothing = [words.unprotected_words(unprotected, people, "people")] if unprotected else []
     counted_as = f"Yes is: {prepared.wish.counted}. {plan['missing']}"
     return {
-        "question": printable(f"{prepared.wish.question}"),
+        "question": printable(f"Is it so that {prepared.wish.question}? (Yes is: {prepared.wish.counted}.)"),
         "privacy": {
             "notion": NOTION,
             "flavour": words.FLAVOURS[NOTION],

@@ -180,8 +180,9 @@ def _parameters(promise: dict[str, Any]) -> str:
     told += [
         f"{letter} = {promise[name]}" for name, letter in (("delta", "δ"), ("mu", "μ")) if promise[name] is not None
     ]
-    people = [] if promise["people"] is None else [f"{promise['people']:,} people"]
-    return "; ".join([*told, *people])
+    if promise["people"] is not None:
+        told.append("1 person" if promise["people"] == 1 else f"{promise['people']:,} people")
+    return "; ".join(told)
 
 
 def _digests(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
