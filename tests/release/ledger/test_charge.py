@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hetdp.errors import UsageError
 from hetdp.release.ledger.charge import Charge
-from hetdp.release.ledger.sealed import opened, pseudonyms
+from hetdp.release.ledger.sealed import opened, order_of, pseudonyms
 
 SECRET = bytes(range(32))
 NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N"]), min_size=1, max_size=8)
@@ -91,3 +91,13 @@ MISFITS = {
 def test_a_charge_that_does_not_fit_is_refused(words, make):
     with pytest.raises(UsageError, match=words):
         make()
+
+
+def test_pseudonyms_that_begin_alike_are_in_order_by_the_rest():
+    texts = [b"begins alike-b..", b"another one.....", b"begins alike-a.."]
+    keys = np.array(texts, "S16")
+    assert [texts[at] for at in order_of(keys)] == sorted(texts)
+
+
+def test_half_a_character_is_a_name_like_any_other():
+    assert len(np.unique(pseudonyms(["\ud800", "\ud801", "?"], SECRET))) == 3

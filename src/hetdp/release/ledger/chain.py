@@ -25,7 +25,7 @@ _with_next = select(_entries, _next.c.body.label("following")).outerjoin(_next, 
 HEAD, HEAD_LOCKED = select(tables.head), select(tables.head).with_for_update()
 ENDS = select(_entries).where(or_(_entries.c.number == 1, _entries.c.number >= bindparam("last"))).limit(3)
 BY_NUMBER = _with_next.where(_entries.c.number == bindparam("wanted"))
-BY_QUESTION = _with_next.where(_entries.c.asked == bindparam("wanted"))
+BY_QUESTION = _with_next.where(_entries.c.asked.in_(bindparam("wanted", expanding=True)))
 ADD, MOVE = insert(_entries), update(tables.head)
 
 
@@ -74,7 +74,8 @@ def read_head(database: Database, connection: Connection, expected: str | None =
     ends = {row.number: row for row in connection.execute(ENDS, {"last": head.entries})}
     if ends.keys() != {1, head.entries}:
         raise database.unusable(CHANGED)
-    first, last = (read_entry(database, head, ends[number]) for number in (1, head.entries))
+    last = read_entry(database, head, ends[head.entries])
+    first = last if head.entries == 1 else read_entry(database, head, ends[1])
     if last.hash != head.hash or first.kind != CREATE or first.facts != {SECRET: sha256(head.secret).hexdigest()}:
         raise database.unusable(CHANGED)
     return head
@@ -88,10 +89,10 @@ def entry_at(database: Database, connection: Connection, head: Head, number: int
     return _linked(database, head, row)
 
 
-def find(database: Database, connection: Connection, head: Head, what: str) -> Entry | None:
-    """The entry by which something was asked or declared, if there is one."""
-    row = connection.execute(BY_QUESTION, {"wanted": what}).one_or_none()
-    return None if row is None else _linked(database, head, row)
+def find(database: Database, connection: Connection, head: Head, *what: str) -> dict[str, Entry]:
+    """The entries by which something was asked or declared, as far as there are any."""
+    rows = connection.execute(BY_QUESTION, {"wanted": what})
+    return {row.asked: _linked(database, head, row) for row in rows}
 
 
 def _linked(database: Database, head: Head, row: Any) -> Entry:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.amounts import DELTA_SCALE, all_spent, all_squares, currency_of, spent
-from hetdp.release.ledger.sealed import CLASS, PERSON, Sealed, is_name, pseudonyms, seal
+from hetdp.release.ledger.sealed import CLASS, PERSON, Sealed, is_name, order_of, pseudonyms, seal
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class Charge:
             chosen = np.array([at for _, at in listed], np.intp)
             return seal(self.currency, [name for name, _ in listed], None, *self._taken(chosen), None)
         keys = pseudonyms(self.names, secret)
-        order = np.argsort(keys, kind="stable")
+        order = order_of(keys)
         keys = keys[order]
         if bool((keys[1:] == keys[:-1]).any()):
             raise UsageError("a person is charged twice", "each account is charged once")

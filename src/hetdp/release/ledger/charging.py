@@ -10,10 +10,10 @@ from sqlalchemy.engine import Connection
 from hetdp.errors import UsageError, shown
 from hetdp.release.ledger import tables
 from hetdp.release.ledger.accounts import Terms, charge_classes, terms_of
-from hetdp.release.ledger.chain import CHANGED, Head, find
+from hetdp.release.ledger.chain import CHANGED, Head
 from hetdp.release.ledger.charge import Charge
 from hetdp.release.ledger.database import Database
-from hetdp.release.ledger.entry import Entry, declaration
+from hetdp.release.ledger.entry import Entry
 from hetdp.release.ledger.people import charge_people
 from hetdp.release.ledger.sealed import CLASS, Sealed
 
@@ -35,11 +35,10 @@ class Charged(NamedTuple):
     classes: tuple[str, ...]
 
 
-def charge_all(database: Database, connection: Connection, head: Head, source: str, charge: Charge) -> Charged:
+def charge_all(database: Database, connection: Connection, head: Head, terms: Terms, charge: Charge) -> Charged:
     """Charges everybody; if somebody then exceeds their cap, the caller is to undo the transaction."""
-    terms = find_terms(database, connection, head, source)
     if charge.currency != terms.currency.name:
-        rule = f"the source {shown(source)} counts {terms.currency.name}"
+        rule = f"the source {shown(terms.source)} counts {terms.currency.name}"
         raise UsageError(f"a charge of {charge.currency}", rule)
     sealed = charge.sealed(head.secret)
     try:
@@ -54,9 +53,8 @@ def charge_all(database: Database, connection: Connection, head: Head, source: s
     return charged
 
 
-def find_terms(database: Database, connection: Connection, head: Head, source: str) -> Terms:
-    """What a source was declared with."""
-    entry = find(database, connection, head, declaration(source))
+def require_terms(database: Database, source: str, entry: Entry | None) -> Terms:
+    """What a source was declared with, by the entry that was found."""
     if entry is None:
         raise UsageError(f"the ledger has no source {shown(source)}", "data is declared before it is asked about")
     return checked_terms(database, entry)

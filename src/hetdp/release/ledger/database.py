@@ -41,7 +41,7 @@ STATES = {  # the same for the first letters of PostgreSQL's states
     "53": "the server has no room left",
     "XX": "it is damaged",
 }
-PRAGMAS = ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON", "temp_store = MEMORY")
+PRAGMAS = ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON")
 _TURN = threading.RLock()  # one transaction of a process after the other; a fork waits until none is under way
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_TURN.acquire, after_in_parent=_TURN.release, after_in_child=_TURN.release)
@@ -70,6 +70,7 @@ class Database:
             self.shown = f"postgresql://{host}{port}/{url.database or ''}"
             self._engine = self._postgres(url)
         sqlalchemy.event.listen(self._engine, "begin", self._begin)
+        self._engines = {writes: self._engine.execution_options(hetdp_writes=writes) for writes in (True, False)}
 
     def at(self, path: Path) -> Database:
         """The same kind of database in another file."""
@@ -97,8 +98,7 @@ class Database:
         if not _TURN.acquire(timeout=self.timeout):
             raise self.unusable("another thread is writing to it, and did not finish in time")
         try:
-            engine = self._engine.execution_options(hetdp_writes=writes)
-            with self._told(), engine.connect() as connection, connection.begin():
+            with self._told(), self._engines[writes].connect() as connection, connection.begin():
                 yield connection
         finally:
             _TURN.release()

@@ -9,7 +9,7 @@ from typing import Any
 from hetdp.errors import BudgetError, UsageError, shown
 from hetdp.release.ledger.chain import append, find, read_head, require_receipts
 from hetdp.release.ledger.charge import Charge
-from hetdp.release.ledger.charging import charge_all
+from hetdp.release.ledger.charging import charge_all, require_terms
 from hetdp.release.ledger.creation import create, declared, require_shape
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import DECLARE, RECORD, SPEND, Entry, declaration, facts_of, question, require_text
@@ -119,7 +119,7 @@ class Ledger:
         facts = declared(currency, cap, caps)
         with self._database.writing() as connection:
             head = read_head(self._database, connection, self._id)
-            earlier = find(self._database, connection, head, declaration(source))
+            earlier = find(self._database, connection, head, declaration(source)).get(declaration(source))
             if earlier is None:
                 return append(connection, head, DECLARE, source=source, facts=facts)[1]
             if earlier.facts != facts:
@@ -162,10 +162,12 @@ class Ledger:
         with self._database.writing() as connection:
             head = read_head(self._database, connection, self._id)
             require_receipts(self._database, connection, head, receipts)
-            earlier = find(self._database, connection, head, question(source, request, version))
-            if earlier is not None:
-                return earlier
-            sealed, exceeded, names = charge_all(self._database, connection, head, source, charge)
+            asked, declared_as = question(source, request, version), declaration(source)
+            known = find(self._database, connection, head, asked, declared_as)
+            if asked in known:
+                return known[asked]
+            terms = require_terms(self._database, source, known.get(declared_as))
+            sealed, exceeded, names = charge_all(self._database, connection, head, terms, charge)
             if exceeded:
                 raise BudgetError(source, exceeded, sealed.accounts, names)
             answers = tuple(bool(answer) for answer in draw())
@@ -180,9 +182,6 @@ class Ledger:
             charge: who paid how much.
             note: where, and for what.
 
-        Returns:
-            the entry
-
         Raises:
             LedgerError: the ledger cannot be used.
             UsageError: there is no such source, or the charge is of another currency.
@@ -190,7 +189,9 @@ class Ledger:
         require_text(source=source, note=note)
         with self._database.writing() as connection:
             head = read_head(self._database, connection, self._id)
-            sealed = charge_all(self._database, connection, head, source, charge).sealed
+            known = find(self._database, connection, head, declaration(source)).get(declaration(source))
+            terms = require_terms(self._database, source, known)
+            sealed = charge_all(self._database, connection, head, terms, charge).sealed
             told = {"source": source, "charge": sealed.digest, "accounts": sealed.accounts, "facts": {"note": note}}
             return append(connection, head, RECORD, **told)[1]
 

@@ -104,10 +104,12 @@ def charged(
     caps: NDArray[np.int64],
 ) -> tuple[Share, NDArray[np.intp]]:
     """People after a charge, and where in it those who paid are; whoever had no account gets one."""
-    at = np.searchsorted(before.keys, keys)
-    is_new = np.ones(len(keys), bool)
-    inside = at < len(before.keys)
-    is_new[inside] = before.keys[at[inside]] != keys[inside]
+    if len(keys) == len(before.keys) and bool((keys == before.keys).all()):  # everybody pays, as so often
+        at, is_new = np.arange(len(keys)), np.zeros(len(keys), bool)
+    else:
+        at, is_new = np.searchsorted(before.keys, keys), np.ones(len(keys), bool)
+        inside = at < len(before.keys)
+        is_new[inside] = before.keys[at[inside]] != keys[inside]
     all_keys, balances, where = before.keys, before.balances.copy(), at
     if bool(is_new.any()):
         fresh = np.zeros((4, int(is_new.sum())), np.int64)

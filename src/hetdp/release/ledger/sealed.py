@@ -19,6 +19,9 @@ KEY, KEY_BYTES = "S16", 16  # NumPy compares such keys by all their bytes
 AMOUNT, NUMBER = "<i8", "<u4"
 
 
+_encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+
+
 class Sealed(NamedTuple):
     """A charge without anybody's name.
 
@@ -54,7 +57,7 @@ class Sealed(NamedTuple):
 
 def canonical(document: dict[str, Any]) -> str:
     """JSON in the one form that is hashed: ASCII, keys in order, no spaces."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _encoded(document)
 
 
 def is_name(value: Any) -> bool:
@@ -69,13 +72,24 @@ def pseudonyms(ids: Any, secret: bytes) -> NDArray[np.bytes_]:
     if not all(issubclass(kind, (int, str, np.integer)) and kind is not bool for kind in kinds):
         raise UsageError("a person is neither text nor a whole number", "people are told apart by one of these")
     copy = blake2b(digest_size=KEY_BYTES, key=secret).copy
-
-    def pseudonym(value: Any) -> bytes:
+    texts = values if kinds == {str} else map(str, values)
+    found = []
+    for text in texts:  # no function for each of them, since there may be a million
         state = copy()
-        state.update(str(value).encode("utf-8", "surrogatepass"))
-        return state.digest()
+        try:
+            state.update(text.encode())
+        except UnicodeEncodeError:  # half a character; Python allows it
+            state.update(text.encode("utf-8", "surrogatepass"))
+        found.append(state.digest())
+    return np.frombuffer(b"".join(found), KEY)
 
-    return np.frombuffer(b"".join(map(pseudonym, values)), KEY)
+
+def order_of(keys: NDArray[np.bytes_]) -> NDArray[np.intp]:
+    """The order of pseudonyms: by their first eight bytes, which is faster, unless some begin alike."""
+    begins = np.frombuffer(keys.tobytes(), ">u8")[::2].astype(np.uint64)
+    order = np.argsort(begins)
+    begins = begins[order]
+    return order if bool((begins[1:] > begins[:-1]).all()) else np.argsort(keys, kind="stable")
 
 
 def seal(
