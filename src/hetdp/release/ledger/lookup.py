@@ -9,9 +9,9 @@ from sqlalchemy import select
 
 from hetdp.errors import UsageError, shown
 from hetdp.release.ledger import tables
-from hetdp.release.ledger.chain import entry_at, read_entry, read_head, require_receipts
-from hetdp.release.ledger.charging import checked_terms, find_terms
-from hetdp.release.ledger.entry import DECLARE, Entry
+from hetdp.release.ledger.chain import entry_at, find, read_entry, read_head, require_receipts
+from hetdp.release.ledger.charging import checked_terms, require_terms
+from hetdp.release.ledger.entry import DECLARE, Entry, declaration
 
 if TYPE_CHECKING:
     from hetdp.release.ledger.ledger import Ledger
@@ -28,11 +28,12 @@ def source_of(ledger: Ledger, named: str | None) -> tuple[str, str]:
     """
     database = ledger._database
     with database.reading() as connection:
-        head = read_head(database, connection)
+        head = read_head(database, connection, ledger.id)
         if named is not None:
             if not isinstance(named, str):
                 raise UsageError(f"{shown(named)} is no source", "it is text")
-            return named, find_terms(database, connection, head, named).currency.name
+            entry = find(database, connection, head, declaration(named)).get(declaration(named))
+            return named, require_terms(database, named, entry).currency.name
         asks = select(tables.entries).where(tables.entries.c.body.like(LIKE_DECLARATION))
         rows = connection.execute(asks.order_by(tables.entries.c.number)).all()
         entries = [read_entry(database, head, row) for row in rows]
@@ -53,6 +54,6 @@ def entry_of(ledger: Ledger, receipt: Mapping[str, Any]) -> Entry:
     """
     database = ledger._database
     with database.reading() as connection:
-        head = read_head(database, connection)
+        head = read_head(database, connection, ledger.id)
         require_receipts(database, connection, head, [receipt])
         return entry_at(database, connection, head, receipt["entry"])
