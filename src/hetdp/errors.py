@@ -28,6 +28,8 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[2Jb")
     'a?[2Jb'
     """
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else "?" for character in text)
 
 

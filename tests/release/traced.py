@@ -120,9 +120,10 @@ def of_tables(folder: Path) -> Iterator[dict[str, Any]]:
             ]
             Path("table.csv").write_text("\n".join(["id,area,eps,vote", *rows, ""]))
             os.utime("table.csv", ns=(10**18, 10**18))
+            bits = (0, 1) if design == "balanced" and number % 9 < 2 else (number % 2,)
             asked = ["--count", "vote = 'yes'", "--at-least", "50%", "--person", "id", "--epsilon", "eps"]
             command = ["ask", "table.csv", *asked, "--by", "area", "--design", design]
-            found = list(runs(folder, folder / "a.ledger", command, (0, 1) if number % 9 < 3 else (number % 2,)))
+            found = list(runs(folder, folder / "a.ledger", command, bits))
             yield {"world": design, "at": list(votes), "runs": found, "warm": number > 0}
 
 
