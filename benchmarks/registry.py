@@ -15,6 +15,7 @@ MODULES = (
     "products",
     "releases",
     "ask",
+    "ledger",
     "start",
     "files",
 )

@@ -15,7 +15,7 @@ from benchmarks.claims import Benchmark, Chart, Part, Table
 from benchmarks.graphs import SEED
 from benchmarks.libraries import loaded
 from benchmarks.measure import best_of, in_turn
-from hetdp.spaces.table.simulation import simulated
+from hetdp.release.draw.bernoulli import draw
 from hetdp.theory.coordinate import LAPLACE
 
 LEVELS = (0.1, 0.5, 1.0)
@@ -46,9 +46,9 @@ def planned(epsilon: np.ndarray, objective: str = BALANCED) -> Any:
 
 
 def hetdp_release(epsilon: np.ndarray) -> Release:
-    """Everybody's own ε. The answer's chance is computed as for a release, and drawn by the simulation."""
+    """Everybody's own ε. The answer's chance is computed as for a release, and drawn exactly; no ledger pays."""
     mechanism = planned(epsilon)
-    return lambda answers: simulated([mechanism.coordinate(1 - answers)], SEED)[0] == "yes"
+    return lambda answers: draw(LAPLACE.name, mechanism.coordinate(1 - answers))
 
 
 def opendp(library: Any, people: int) -> Release:
@@ -163,8 +163,8 @@ where many with a small ε stand against few with a large one. OpenDP and diffpr
 not depend on the table, and should be near the exact line.
 
 What the times hold: OpenDP draws its noise exactly, and its own maps account for ε; diffprivlib draws by a formula in
-floats. hetdp computes the chance as for a release, by a formula fixed beforehand, and here draws from a seeded
-generator.
+floats. hetdp computes the chance as for a release, by a formula fixed beforehand, and draws exactly; no ledger is
+kept here.
 """,
         sections,
         full=(1001, 4000, (1001, 10**6), 9),

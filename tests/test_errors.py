@@ -8,11 +8,14 @@ import pytest
 
 from hetdp import errors
 from hetdp.errors import (
+    BudgetError,
     Fault,
     HetdpError,
     InputError,
+    LedgerError,
     NoExtensionError,
     UnknownDatasetError,
+    UnwrittenRecordError,
     UsageError,
     VerificationError,
 )
@@ -25,6 +28,9 @@ CODES = {
     UnknownDatasetError: 3,
     NoExtensionError: 4,
     VerificationError: 5,
+    BudgetError: 6,
+    LedgerError: 7,
+    UnwrittenRecordError: 2,
 }
 
 

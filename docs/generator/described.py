@@ -68,6 +68,27 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("odds", "Odds", "solve_epsilon", "SolvedEpsilon"),
     ),
     (
+        "What it costs",
+        "What has been spent of people's privacy, and what may be: [keep a ledger](../how-to/ledger.md),"
+        " [the ledger's tables](ledger.md).",
+        ("Ledger", "Charge", "Entry"),
+    ),
+    (
+        "A release",
+        "One exact draw, paid for before it is shown. [Release an answer](../how-to/release.md).",
+        ("release", "Release", "read_record", "verify_record", "RecordVerdict"),
+    ),
+    (
+        "Trying it out",
+        "Answers from a known seed, which are no release.",
+        ("simulate", "Simulation"),
+    ),
+    (
+        "From outside",
+        "Whether many draws contradict the promise: [audit a mechanism](../how-to/audit.md).",
+        ("audit", "Audit"),
+    ),
+    (
         "Files",
         "[Files](files.md) describes what stands in them.",
         ("read_problem", "ProblemFile", "read_pins", "save", "load"),
@@ -89,6 +110,9 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
             "UnknownDatasetError",
             "NoExtensionError",
             "VerificationError",
+            "BudgetError",
+            "LedgerError",
+            "UnwrittenRecordError",
         ),
     ),
     ("The version", "", ("__version__",)),
@@ -107,6 +131,8 @@ MORE = {
     " `worst_at`, `mean_accuracy`, `mean_error`, and `by_distance`: a list with `distance` (None where no path leads to"
     " the other answer), `datasets`, `worst_error` and `mean_error` (None where the prior gives no weight); and"
     " `by_class`, with `edge_class` in place of `distance`: where one change of the class decides.",
+    ("Audit", "edges"): " Each has `source`, `target`, `answer`, `promised`, `delta`, `source_count`, `target_count`,"
+    " `observed`, `at_least` and `contradicted`.",
     ("Odds", "strongest"): " It has `source`, `target`, `answer`, `low` and `high`. None if no edge has a finite ε.",
     (
         "Asked",
@@ -152,6 +178,21 @@ ATTRIBUTES = {
         "repair": "a Repair: values that do extend",
     },
     "VerificationError": {"certificate": "the Certificate of what was withheld"},
+    "UnwrittenRecordError": {
+        "release": "the Release: what was published, and its record",
+        "reason": "why a file was not written",
+    },
+    "BudgetError": {
+        "source": "the data that was asked about",
+        "exceeded": "how many accounts would exceed their cap",
+        "accounts": "how many were to pay",
+        "classes": "the names of those that would, if they are classes; people are never named",
+    },
+    "LedgerError": {
+        "place": "where the ledger is, without anybody's password",
+        "what": "what is wrong with it",
+        "rule": "what would have been accepted, or what follows",
+    },
 }
 
 COMMAND_INTRODUCTION = f"""\
@@ -169,17 +210,26 @@ ARGUMENTS = {
     "MECHANISM": "a mechanism as `.csv`, `.parquet` or `.json`, or `-` for JSON on standard input",
     "[MECHANISM]...": "mechanisms as `.csv`, `.parquet` or `.json`; without any, the objectives are compared",
     "DATASET...": "one or more labels: text as it is, anything else as JSON. After `--` they may begin with `-`",
+    "RECORD": "the record of a release, a `.json` file; see [release an answer](../how-to/release.md)",
+    "verify": "what is done with it",
     "TABLE": "a `.csv`, `.parquet`, `.arrow` or `.sqlite` file with one row for each person;"
     " see [ask a table of people](../how-to/ask.md)",
     "votes|tallies": "a dataset for all that people may answer together, or for each way to count groups;"
     " see [people instead of edges](../how-to/people.md)",
+    "ACTION": "`init`, `declare`, `status`, `history`, `verify`, `export` or `record`;"
+    " see [keep a ledger](../how-to/ledger.md)",
+    "LEDGER": "the path of an SQLite file, or `postgresql://USER@HOST/DATABASE`",
+    "[RECORD]...": "for `verify`: records of releases, which must be found in the ledger",
     "bash|zsh|fish": "which shell the script is for; see [shell completion](../how-to/shell-completion.md)",
 }
 
 EXIT_CODES_NOTE = """\
 `check`, `extend` and `design` end with 4 if no private mechanism has the given values. `verify` ends with 5 if the
-mechanism is not private, and with 0 if it is, whether or not it is the best one. A command whose output is no longer
-read, as in `hetdp boundary poll.json | head`, ends with 0 and without a word.
+mechanism is not private, and with 0 if it is, whether or not it is the best one. `audit` ends with 5 if the draws
+contradict a promise, `record` if a record is not as it should be. `release` and `ask` end with 6 if a budget does not
+suffice, and like `ledger` with 7 if the ledger is missing, locked, damaged, changed, or older than its records; then
+nothing was spent. A command whose output is no longer read, as in `hetdp boundary poll.json | head`, ends with 0 and
+without a word.
 
 `HETDP_DEBUG=1` in the environment shows where an error comes from.
 """

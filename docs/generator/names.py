@@ -31,7 +31,7 @@ def page() -> str:
 
 def _entry(name: str) -> Iterator[str]:
     yield from (f"### hetdp.{name}", "")
-    thing = getattr(hetdp, name)
+    thing = inspect.unwrap(getattr(hetdp, name))  # a folder that can be called stands for its function
     if inspect.ismodule(thing):
         yield from _module(name, thing)
     elif callable(thing):

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from hetdp.asking.asked import Asked
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
+        BudgetError,
         Fault,
         HetdpError,
         InputError,
+        LedgerError,
         NoExtensionError,
         UnknownDatasetError,
+        UnwrittenRecordError,
         UsageError,
         VerificationError,
     )
@@ -46,32 +49,51 @@ if TYPE_CHECKING:
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
+    from hetdp.release.audit import Audit, audit
+    from hetdp.release.ledger.charge import Charge
+    from hetdp.release.ledger.entry import Entry
+    from hetdp.release.ledger.ledger import Ledger
+    from hetdp.release.record.document import read_record
+    from hetdp.release.record.verification import RecordVerdict, verify_record
+    from hetdp.release.release import Release, release
+    from hetdp.release.simulation import Simulation, simulate
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
 _HOME = {
     "Accuracy": "hetdp.mechanism.accuracy.report",
     "Asked": "hetdp.asking.asked",
+    "Audit": "hetdp.release.audit",
     "BindingPath": "hetdp.mechanism.explanation",
+    "BudgetError": "hetdp.errors",
     "Certificate": "hetdp.certificate.certificate",
+    "Charge": "hetdp.release.ledger.charge",
     "DatasetGraph": "hetdp.problem.graph",
+    "Entry": "hetdp.release.ledger.entry",
     "Fault": "hetdp.errors",
     "HetdpError": "hetdp.errors",
     "InputError": "hetdp.errors",
+    "Ledger": "hetdp.release.ledger.ledger",
+    "LedgerError": "hetdp.errors",
     "Mechanism": "hetdp.mechanism.mechanism",
     "NoExtensionError": "hetdp.errors",
     "Odds": "hetdp.mechanism.odds",
     "PartialMechanism": "hetdp.problem.partial",
     "Problem": "hetdp.problem.problem",
     "ProblemFile": "hetdp.files.problems",
+    "RecordVerdict": "hetdp.release.record.verification",
+    "Release": "hetdp.release.release",
     "Repair": "hetdp.mechanism.repair",
+    "Simulation": "hetdp.release.simulation",
     "SolvedEpsilon": "hetdp.mechanism.solving.solve",
     "UnknownDatasetError": "hetdp.errors",
+    "UnwrittenRecordError": "hetdp.errors",
     "UsageError": "hetdp.errors",
     "Verdict": "hetdp.mechanism.compatibility",
     "VerificationError": "hetdp.errors",
     "Witness": "hetdp.mechanism.compatibility",
     "accuracy": "hetdp.mechanism.accuracy.report",
     "ask": "hetdp.asking.ask",
+    "audit": "hetdp.release.audit",
     "check": "hetdp.mechanism.compatibility",
     "design": "hetdp.mechanism.design",
     "extend": "hetdp.mechanism.extension",
@@ -86,31 +108,49 @@ _HOME = {
     "polish": "hetdp.mechanism.polish",
     "read_pins": "hetdp.files.pins",
     "read_problem": "hetdp.files.problems",
+    "read_record": "hetdp.release.record.document",
     "save": "hetdp.files.saving",
+    "simulate": "hetdp.release.simulation",
     "solve_epsilon": "hetdp.mechanism.solving.solve",
     "verify": "hetdp.certificate.certificate",
+    "verify_record": "hetdp.release.record.verification",
 }
 
-_MODULES = ("privacy", "questions", "spaces")  # as they are: `hetdp.questions.count(...)` needs no import of its own
+_MODULES = (
+    "privacy",
+    "questions",
+    "release",
+    "spaces",
+)  # as they are: `hetdp.questions.count(...)` needs no import of its own
 
 __all__ = [
     "Accuracy",
     "Asked",
+    "Audit",
     "BindingPath",
+    "BudgetError",
     "Certificate",
+    "Charge",
     "DatasetGraph",
+    "Entry",
     "Fault",
     "HetdpError",
     "InputError",
+    "Ledger",
+    "LedgerError",
     "Mechanism",
     "NoExtensionError",
     "Odds",
     "PartialMechanism",
     "Problem",
     "ProblemFile",
+    "RecordVerdict",
+    "Release",
     "Repair",
+    "Simulation",
     "SolvedEpsilon",
     "UnknownDatasetError",
+    "UnwrittenRecordError",
     "UsageError",
     "Verdict",
     "VerificationError",
@@ -118,6 +158,7 @@ __all__ = [
     "__version__",
     "accuracy",
     "ask",
+    "audit",
     "check",
     "design",
     "extend",
@@ -134,10 +175,14 @@ __all__ = [
     "questions",
     "read_pins",
     "read_problem",
+    "read_record",
+    "release",
     "save",
+    "simulate",
     "solve_epsilon",
     "spaces",
     "verify",
+    "verify_record",
 ]
 
 

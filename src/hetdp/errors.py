@@ -28,6 +28,8 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[2Jb")
     'a?[2Jb'
     """
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
@@ -155,13 +157,55 @@ class NoExtensionError(HetdpError):
 
 
 class VerificationError(HetdpError):
-    """No mechanism could be proved, so none is returned; `certificate` says what the last try came to."""
+    """No mechanism could be proved, so none is returned or released; `certificate` says what the last try came to."""
 
     exit_code = 5
 
-    def __init__(self, certificate: Any) -> None:
-        self.certificate, self.arguments = certificate, (certificate,)
+    def __init__(self, certificate: Any, message: str = "") -> None:
+        self.certificate, self.arguments = certificate, (certificate, message)
         super().__init__(
-            f"no mechanism with these values could be proved, and none is returned: {certificate}"
+            message
+            or f"no mechanism with these values could be proved, and none is returned: {certificate}"
             " Hint: this is a bug in hetdp; please report it with the problem that caused it."
+        )
+
+
+class BudgetError(HetdpError):
+    """A spend that the ledger refuses: it would exceed a cap, so nothing was spent and nothing drawn."""
+
+    exit_code = 6
+
+    def __init__(self, source: str, exceeded: int, accounts: int, classes: Sequence[str] = ()) -> None:
+        self.source, self.exceeded, self.accounts, self.classes = source, exceeded, accounts, tuple(classes)
+        self.arguments = source, exceeded, accounts, self.classes
+        whose = f" ({', '.join(map(shown, self.classes[:SHOWN_FAULTS]))})" if self.classes else ""
+        super().__init__(
+            f"the budget of {shown(source)} does not allow this: {exceeded:,} of {counted(accounts, 'account')}{whose}"
+            " would exceed the cap; nothing was spent, and no answer was drawn."
+        )
+
+
+class LedgerError(HetdpError):
+    """A ledger that cannot be used: missing, locked, damaged, changed, or older than its records."""
+
+    exit_code = 7
+
+    def __init__(self, place: str, what: str, rule: str) -> None:
+        self.place, self.what, self.rule = self.arguments = place, what, rule
+        super().__init__(f"{place}: {what}; {rule}.")
+
+
+class UnwrittenRecordError(HetdpError):
+    """An answer was drawn, paid for and is in the ledger, but a file of its record could not be written.
+
+    Nothing is lost: `release` has the answer, and asking again gives the same answer and record, and spends nothing.
+    """
+
+    exit_code = 2
+
+    def __init__(self, release: Any, reason: str) -> None:
+        self.release, self.reason = self.arguments = release, reason
+        super().__init__(
+            f"the answer was released and is in the ledger, but its record was not written: {reason}"
+            " Hint: ask again with another place for the record; the answer will be the same, and nothing is spent."
         )

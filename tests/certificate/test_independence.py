@@ -38,7 +38,8 @@ def test_no_module_of_the_verifier_names_theory_engines_or_mechanism(path):
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
 def test_the_verifier_imports_the_problem_and_errors_only(path):
-    own = ("hetdp.problem.", "hetdp.errors.", "hetdp.certificate.", "hetdp.interrupts.load_whole")
+    shared = ("hetdp.interrupts.load_whole", "hetdp.precision.kept")
+    own = ("hetdp.problem.", "hetdp.errors.", "hetdp.certificate.", *shared)
     assert [name for name in imported(path) if name.startswith("hetdp") and not name.startswith(own)] == []
     assert not any(name.startswith("importlib") for name in imported(path))
     named = re.findall(r"""["'](hetdp\.[\w.]+)["']""", path.read_text(encoding="utf-8"))

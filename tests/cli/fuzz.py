@@ -133,6 +133,7 @@ def commands(rng: random.Random, problem: str) -> list[str]:
             ["accuracy", problem, "-o", "out.csv"],
             ["accuracy", problem, mechanism],
             ["verify", problem, mechanism],
+            ["audit", problem, mechanism, "--draws", "50"],
             ["explain", problem, "a", "--mechanism", mechanism],
         ]
     )
@@ -191,7 +192,7 @@ def fuzz(count: int, seed: int) -> Counter[int]:
                 told = f"seed {seed}, number {number}: {command} with a broken {victim} ended with {code}:\n{words}"
                 assert code in ALLOWED, told
                 assert "Traceback" not in words, told
-                assert code == 0 or "hetdp: " in words or command[0] in ("verify", "check"), told
+                assert code == 0 or "hetdp: " in words or command[0] in ("verify", "check", "audit"), told
                 codes[code] += 1
         finally:
             os.chdir(here)

@@ -72,10 +72,10 @@ def test_a_simulation_repeats_itself_and_follows_the_answers(hetdp, folder, peop
     assert answers(PEOPLE | {"vote": ["no"] * 7}) == ["no"] * 3
 
 
-def test_nothing_is_released_yet(hetdp, people):
+def test_nothing_is_released_without_a_ledger(hetdp, people):
     said = hetdp("ask", people, *ASKED, "--plan", "plan.json")
     assert (said.code, said.out) == (2, "")
-    assert "the exact release is not there yet" in said.err
+    assert "an answer is released only if a ledger pays for it" in said.err
     assert not Path("plan.json").exists()
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 
-def changed(hetdp, z: float) -> None:
+def changed(hetdp, z: float | str) -> None:
     """Saves the mechanism of the poll, with another value at dataset 4."""
     document = json.loads(hetdp("extend", "poll.json", "-o", "-").out)
     for row in document["datasets"]:

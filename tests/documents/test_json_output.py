@@ -73,9 +73,32 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, f"ask survey.csv {ASKED} --epsilon eps --group county --deciding-epsilon-by S=0.1 --dry-run"),
     (2, f"ask survey.csv {ASKED} --epsilon eps"),
     (3, f"ask survey.csv {ASKED} --epsilon county --dry-run"),
+    (0, "release good.json mechanism.json --dataset 2 --ledger class.ledger"),
+    (0, "release good.json mechanism.json --dataset 2 --ledger class.ledger -o record.json --html page.html"),
+    (5, "release good.json tampered.json --dataset 2 --ledger class.ledger"),
+    (6, "release good.json mechanism.json --dataset 2 --ledger small.ledger"),
+    (7, "release good.json mechanism.json --dataset 2 --ledger nowhere.ledger"),
+    (0, f"ask survey.csv {ASKED} --epsilon 1 --by county --ledger class.ledger -o answers.json --html answers.html"),
+    (0, f"ask survey.csv {ASKED} --epsilon 1 --group county --design fair --ledger class.ledger"),
+    (0, "record verify record.json --ledger class.ledger --problem good.json --mechanism mechanism.json"),
+    (3, "record verify good.json"),
+    (0, "ledger init school.ledger --source survey --cap 1 --class-cap pupils=0.6"),
+    (2, "ledger init school.ledger --source survey --cap 1"),
+    (0, "ledger declare school.ledger --source other --currency epsilon-delta --cap 1:1e-6"),
+    (0, "ledger record school.ledger --source survey --charge pupils=0.1 --note elsewhere"),
+    (0, "ledger status school.ledger"),
+    (0, "ledger history school.ledger"),
+    (0, "ledger verify school.ledger"),
+    (0, "ledger export school.ledger"),
+    (0, "ledger export school.ledger -o ledger.jsonl"),
+    (7, "ledger status nowhere.ledger"),
     (0, "verify good.json mechanism.json"),
     (5, "verify good.json tampered.json"),
     (3, "verify good.json bad.json"),
+    (0, "audit good.json mechanism.json --draws 1000"),
+    (5, "audit good.json tampered.json --draws 1000"),
+    (2, "audit good.json mechanism.json --draws 0"),
+    (2, "audit good.json mechanism.json --confidence 1.5"),
     (0, "explain good.json 0 1 3"),
     (0, "explain approximate.json 0"),
     (0, "explain gaussian.json 0"),
@@ -98,6 +121,8 @@ def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     hetdp.save(hetdp.extend(problem, partial), "tampered.json")
     text = re.sub(r'"p": .*, "pinned"', '"z": 9.0, "pinned"', Path("tampered.json").read_text(), count=1)
     Path("tampered.json").write_text(text)
+    for name, cap in (("class.ledger", "inf"), ("small.ledger", 0.1)):
+        hetdp.Ledger.create(name, source="class", cap=cap)
     capsys.readouterr()
 
     def run(command: str) -> tuple[int, Any]:
@@ -119,6 +144,15 @@ def test_every_key_is_described_and_every_description_has_a_key(documents, monke
         for key in keys_of(document):
             heading = ERRORS if "error" in document else HEADINGS.get(document["verb"], document["verb"])
             assert page.has(EVERY, key) or page.has(heading, key), f"{command}: {key} is not described"
+    for command in ("release good.json mechanism.json --dataset 2", f"ask survey.csv {ASKED} --epsilon 1"):
+        with monkeypatch.context() as full:
+            full.setattr("hetdp.release.release.write_json", _full)
+            code = main([*command.split(), "--ledger", "class.ledger", "-o", "unwritten.json", "--json"])
+        document = json.loads(capsys.readouterr().out)
+        assert (code, all(page.has(EVERY, key) or page.has(document["verb"], key) for key in keys_of(document))) == (
+            2,
+            True,
+        )
     monkeypatch.setattr("hetdp.files.problems.read_problem", _withholding)
     assert main(["extend", "good.json", "--json"]) == 5
     document = json.loads(capsys.readouterr().out)
@@ -129,6 +163,10 @@ def test_every_key_is_described_and_every_description_has_a_key(documents, monke
     assert kinds == set(_kinds(documents)), "the table of kinds"
 
 
+def _full(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
 def _withholding(*_: object, **__: object) -> None:
     problem, partial = read_problem("good.json")
     raise hetdp.VerificationError(hetdp.extend(problem, partial).certificate)
@@ -137,5 +175,11 @@ def _withholding(*_: object, **__: object) -> None:
 def _kinds(documents: dict[str, Any]) -> list[str]:
     """All kinds of errors: those that came up, and those that cannot be brought about here."""
     seen = [document["error"]["kind"] for *_, document in documents.values() if "error" in document]
-    rare = [hetdp.VerificationError(None), MemoryError(), OSError("full"), RuntimeError("a bug")]
+    rare = [
+        hetdp.VerificationError(None),
+        hetdp.BudgetError("survey", 1, 1),
+        MemoryError(),
+        OSError("full"),
+        RuntimeError("a bug"),
+    ]
     return seen + [failure_of(error).kind for error in rare]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,11 @@ from hetdp.asking.asked import Asked, SimulatedAnswer, asked_of
 from hetdp.asking.plans import approved_plan, kept
 from hetdp.asking.words import promise_lines
 from hetdp.errors import UsageError, shown
+from hetdp.release.release import release as publish
 from hetdp.spaces.documents import read_as
 from hetdp.spaces.questions.question import Question
 from hetdp.spaces.questions.reading import from_json, from_toml
-from hetdp.spaces.table.asking import prepare
+from hetdp.spaces.table.asking import Prepared, prepare
 from hetdp.spaces.table.plan import Plan
 from hetdp.spaces.table.simulation import simulated
 from hetdp.spaces.table.sources import opened
@@ -45,13 +48,20 @@ def ask(
     dry_run: bool = False,
     simulate: bool = False,
     seed: int | None = None,
+    ledger: Any = None,
+    source: str | None = None,
+    version: str = "1",
+    record: str | Path | None = None,
+    html: str | Path | None = None,
+    after: Sequence[str | Path] = (),
     curator: bool = False,
     announce: Callable[[Asked], None] | None = None,
 ) -> Asked:
     """Asks a table of people a yes/no question: `hetdp ask`, with the names of its options.
 
     What is public is read first; the mechanism is fixed, what it promises is said, and the plan is kept; only then are
-    the counted columns read, once. The exact release is not there yet, so `dry_run` or `simulate` must be given.
+    the counted columns read, once. With a `ledger` the answer is released, and everybody in the table pays for it; or
+    else `dry_run` or `simulate` is given.
 
     Args:
         table: the name of a ``.csv``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; or a pandas or Polars data frame,
@@ -75,15 +85,25 @@ def ask(
         dry_run: whether to say what would be promised only; the counted columns are then not read.
         simulate: whether to draw an answer to try things out, which is no release.
         seed: for `simulate`; 0, if not given.
+        ledger: the Ledger that pays, or where it is: then the answer is released, as by `hetdp.release`.
+        source: the data as it is declared in the ledger; needed if several are.
+        version: which state of the data this is.
+        record: where the record of the release is written, a ``.json`` file.
+        html: where it is written as a page, an ``.html`` file.
+        after: records of earlier releases, which the ledger must still know.
         curator: whether messages may name rows and values; they are then not for others.
         announce: is called with what is promised, after the plan was kept, and before any answer is read.
 
     Returns:
-        the plan, the promise in words, and the simulated answers, each marked as such.
+        the plan, the promise in words, and the release, or the simulated answers, each marked as such. What a dry run
+        gives can be handed to `hetdp.release`.
 
     Raises:
         UsageError: something is missing, contradicts itself, or is not offered.
         InputError: the table, or the plan, is not what it must be. No message depends on what people answered.
+        BudgetError: somebody's budget does not suffice; nothing is spent, and nothing is shown.
+        LedgerError: the ledger cannot be used; nothing is shown.
+        UnwrittenRecordError: the answer was drawn and paid for, but a file of the record could not be written.
 
     >>> import hetdp, pandas
     >>> people = pandas.DataFrame({"id": range(9), "vote": ["yes"] * 6 + ["no"] * 3})
@@ -93,36 +113,60 @@ def ask(
     >>> print(asked.simulated[0])
     SIMULATED answer: yes (seed 1; not a release: it is drawn from a known seed, and as private as the table itself)
     """
-    _require_one_way(dry_run, simulate, seed)
+    paying: dict[str, Any] = {"source": source, "version": version, "record": record, "html": html, "after": after}
+    _require_one_way(dry_run, simulate, seed, ledger, paying)
     approved = approved_plan(plan, table)
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
     wanted = _wanted(count, options, approved)
-    with opened(table, sheet, curator) as source:
-        prepared = prepare(source, wanted, sheet, curator)
+    with opened(table, sheet, curator) as rows:
+        prepared = prepare(rows, wanted, sheet, curator)
         promise = "\n".join(promise_lines(prepared))
-        asked = asked_of(prepared.plan, promise, prepared.promises, kept(prepared.plan, approved, plan))
+        again = partial(_prepared_again, table, sheet, curator, wanted, prepared.plan)
+        asked = asked_of(prepared.plan, promise, prepared.promises, kept(prepared.plan, approved, plan), again)
         if announce is not None:
             announce(asked)
         if dry_run:
             return asked
-        answers = simulated(prepared.coordinates(), seed or 0)  # a release takes this line's place
+        if ledger is not None:
+            return replace(asked, released=True, release=publish(prepared, ledger=ledger, **paying))
+        answers = simulated(prepared.coordinates(), seed or 0)
     areas = [one.area for one in prepared.promises]
     found = (SimulatedAnswer(area, answer, int(seed or 0)) for area, answer in zip(areas, answers, strict=True))
     return replace(asked, simulated=tuple(found))
 
 
-def _require_one_way(dry_run: bool, simulate: bool, seed: Any) -> None:
+@contextmanager
+def _prepared_again(table: Any, sheet: str | None, curator: bool, wanted: Wish, plan: Plan) -> Iterator[Prepared]:
+    """The table, opened again for a release of exactly what was promised."""
+    with opened(table, sheet, curator) as rows:
+        prepared = prepare(rows, wanted, sheet, curator)
+        prepared.plan.require_same(plan, "what was promised")
+        yield prepared
+
+
+def _require_one_way(dry_run: bool, simulate: bool, seed: Any, ledger: Any, paying: dict[str, Any]) -> None:
     if dry_run and simulate:
         raise UsageError("--dry-run beside --simulate", "the one reads no answers, the other does", "leave one out")
-    if not (dry_run or simulate):
-        rule = "the exact release is not there yet, and nothing less is offered in its place"
-        raise UsageError("nothing can be released", rule, "--dry-run says what is promised, --simulate tries it out")
+    _require_payer(dry_run or simulate, ledger, paying)
     if seed is not None and not simulate:
         raise UsageError("--seed without --simulate", "only a simulation has a seed; a release never will")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0):
         raise UsageError(f"the seed is {shown(seed)}", "it is a whole number ≥ 0")
+
+
+def _require_payer(tries: bool, ledger: Any, paying: dict[str, Any]) -> None:
+    """A release has a ledger, and nothing else has one."""
+    if ledger is not None and tries:
+        raise UsageError("--ledger beside --dry-run or --simulate", "only a release is paid for", "leave one out")
+    if ledger is None and not tries:
+        rule = "an answer is released only if a ledger pays for it"
+        hint = "--ledger names it; --dry-run says what is promised, --simulate tries it out"
+        raise UsageError("nothing says what to do", rule, hint)
+    if ledger is None and any(given not in (None, (), "1") for given in paying.values()):
+        what, rule = "a source, a version or a record, but no ledger", "only a release has them"
+        raise UsageError(what, rule, "--ledger names what pays")
 
 
 def _read(question: Any) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hetdp.asking.words import answer_line
+from hetdp.release.release import Release
 from hetdp.spaces.table.plan import Plan
 from hetdp.spaces.table.promise import Promise
 
@@ -37,8 +38,9 @@ class Asked:
         digest: of the plan, by which an approved one is known.
         promise: what is promised, in words.
         promises: the same in numbers, one for each area.
-        simulated: one simulated answer for each area; empty after a dry run.
-        released: false: nothing was.
+        simulated: one simulated answer for each area; empty after a dry run, and after a release.
+        released: whether the answers were released.
+        release: the Release, if they were.
         plan_file: what became of the plan's file, in words; empty without one.
     """
 
@@ -48,12 +50,16 @@ class Asked:
     promises: tuple[Promise, ...] = field(repr=False)
     simulated: tuple[SimulatedAnswer, ...] = ()
     released: bool = False
+    release: Release | None = None
     plan_file: str = field(default="", repr=False)
+    _again: Any = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
-        return "\n".join([self.promise, *map(str, self.simulated)])
+        return "\n".join(
+            [self.promise, *map(str, self.simulated), *([] if self.release is None else [str(self.release)])]
+        )
 
 
-def asked_of(plan: Plan, promise: str, promises: tuple[Promise, ...], plan_file: str) -> Asked:
-    """What is known before any answer is read."""
-    return Asked(plan.document(), plan.digest, promise, promises, plan_file=plan_file)
+def asked_of(plan: Plan, promise: str, promises: tuple[Promise, ...], plan_file: str, again: Any = None) -> Asked:
+    """What is known before any answer is read; `again` opens the table once more, for a release."""
+    return Asked(plan.document(), plan.digest, promise, promises, plan_file=plan_file, _again=again)

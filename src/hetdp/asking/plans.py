@@ -50,6 +50,6 @@ def kept(plan: Plan, approved: Plan | None, path: str | Path | None) -> str:
     if approved is not None:
         plan.require_same(approved, str(path))
         return f"this is exactly the plan in {path}, sha256 {approved.digest}"
-    with whole_file(Path(path)) as draft, draft.open("w", encoding="utf-8") as file:
+    with whole_file(Path(path), private=True) as draft, draft.open("w", encoding="utf-8") as file:
         write_json(file, plan.document())
     return f"wrote {path}, sha256 {plan.digest}"

@@ -138,6 +138,12 @@ def _values(problem: Problem, values: Any) -> _Values:
     return _Values(pins_of(values, problem), np.zeros(size, dtype=np.bool_), np.full(size, -1))
 
 
+def values_of(problem: Problem, mechanism: Any) -> Floats:
+    """z of a mechanism, or of values alone as `verify` takes them: one for each dataset, or a refusal."""
+    require_problem(problem)
+    return _columns(problem, mechanism if hasattr(mechanism, "coordinates") else _values(problem, mechanism))[0]
+
+
 def is_private(problem: Problem, mechanism: Claim) -> bool:
     """Whether every edge holds, without asking for the best."""
     z, _, links = _columns(problem, mechanism)

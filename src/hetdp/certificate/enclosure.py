@@ -11,19 +11,17 @@ Neither can be an equality (a sum of two exponentials of rationals, not both zer
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import numpy as np
 from flint import arb, ctx
 
+from hetdp.precision import kept
 from hetdp.problem.space import Floats, Indices, Mask
 
 FILTER = 1e-9  # far more than the rounding of the four functions in `crossing_slack`
 FIRST_PRECISION = 80
 FINER = tuple(160 << doubled for doubled in range(7))  # the last is more than any floats can need
-_lock = threading.Lock()
 
 
 def crossing_slack(z_source: Floats, z_target: Floats, epsilon: Floats) -> Floats:
@@ -91,12 +89,6 @@ def _bound(start: arb, epsilon: arb) -> arb:
     return (-room.log()).min(twos) if room > 0 else twos
 
 
-@contextmanager
-def precision() -> Iterator[None]:
+def precision() -> AbstractContextManager[None]:
     """The library's precision is one for all threads: one of them sets it at a time, and puts it back."""
-    with _lock:
-        before = ctx.prec
-        try:
-            yield
-        finally:
-            ctx.prec = before
+    return kept(ctx)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import PATH, SPEAKING, Verb
+from hetdp.cli.releasing import LEDGER, PAYING, published, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -19,14 +20,15 @@ hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --perso
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --simulate    an answer, to try
 hetdp ask survey.csv --count "vote = 'yes'" --more-than 2/3 --epsilon 1 --person id --plan plan.json --dry-run
 hetdp ask survey.csv --plan plan.json --simulate                                                   exactly that plan
+hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --ledger school.ledger
 hetdp ask survey.csv --count "vote = 'yes'" --question veto.toml --epsilon eps --person id --group role --dry-run
 """
 ABOUT = """
 Reads what is public (who is there, with which ε), fixes the most accurate private mechanism, says what it promises, and
 writes the plan; only then are the counted columns read, once. Neighbouring tables differ in one person's answer; the
 number of people and their ε are public. A row whose counted column is empty is not counted. TABLE is a .csv, .parquet,
-.arrow or .sqlite file with one row for each person. The exact release is not there yet, so --dry-run or --simulate must
-be given.
+.arrow or .sqlite file with one row for each person. With --ledger the answer is released: everybody pays their ε, and
+it is shown once that is durable; asked again, the same plan gives the same answer and spends nothing.
 """
 TABLE = click.Argument(["table"], type=PATH, metavar="TABLE")
 OPTIONS = [
@@ -80,6 +82,8 @@ OPTIONS = [
     click.Option(["--dry-run"], is_flag=True, help="Say what would be promised; the counted columns are not read."),
     click.Option(["--simulate"], is_flag=True, help="Draw an answer to try things out; it is no release."),
     click.Option(["--seed"], type=click.IntRange(min=0), metavar="N", help="For --simulate. Default: 0."),
+    LEDGER,
+    *PAYING,
     click.Option(["--curator"], is_flag=True, help="Let messages name rows and values; they are then not for others."),
 ]
 
@@ -92,9 +96,12 @@ def ask(
     simulate: bool,
     epsilon_by: tuple[str, ...],
     deciding_epsilon_by: tuple[str, ...],
+    output: str | None,
+    html: str | None,
+    version: str | None,
     as_json: bool,
     **given: Any,
-) -> None:
+) -> int:
     """Asks a table of people a yes/no question."""
     from hetdp.asking.ask import ask as asking
     from hetdp.cli import shapes
@@ -103,26 +110,47 @@ def ask(
     def by_group(option: str, words: tuple[str, ...]) -> dict[str, Any] | None:
         return pairs(option, words, "GROUP=ε", "each group has one ε") if words else None
 
+    require_places(output, html, as_json, (table, plan, given["ledger"], *given["after"]))
+    promised_before: list[Asked] = []
+
     def announce(promised: Asked) -> None:
-        if as_json or simulate:
+        promised_before.append(promised)
+        if as_json or not dry_run:
             voice.say(promised.promise)
         if promised.plan_file:
             voice.say(promised.plan_file)
 
-    asked = asking(
-        table,
-        plan=plan,
-        dry_run=dry_run,
-        simulate=simulate,
-        epsilon_by=by_group("--epsilon-by", epsilon_by),
-        deciding_epsilon_by=by_group("--deciding-epsilon-by", deciding_epsilon_by),
-        announce=announce,
-        **given,
-    )
+    def asked_for() -> Asked:
+        return asking(
+            table,
+            plan=plan,
+            dry_run=dry_run,
+            simulate=simulate,
+            epsilon_by=by_group("--epsilon-by", epsilon_by),
+            deciding_epsilon_by=by_group("--deciding-epsilon-by", deciding_epsilon_by),
+            announce=announce,
+            record=output,
+            html=html,
+            version="1" if version is None else version,
+            **given,
+        )
+
+    if given["ledger"] is not None and not dry_run and not simulate:
+        from hetdp.cli import release_shapes
+
+        def shape(*found: Any) -> Any:
+            return release_shapes.asked(promised_before[0], plan, *found)
+
+        def made() -> Any:
+            return asked_for().release
+
+        return published(voice, shape, made, output, html, as_json)
+    asked = asked_for()
     if as_json:
         voice.emit_document(shapes.ask(asked, plan))
     else:
         voice.emit([asked.promise] if dry_run else map(str, asked.simulated))
+    return 0
 
 
 command = Verb(

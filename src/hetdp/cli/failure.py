@@ -88,7 +88,8 @@ def _refused(error: Any) -> Failure:
         from hetdp.cli import shapes
 
         return Failure("verification", code, str(error), certificate=shapes.certificate(error.certificate))
-    kind = "usage" if isinstance(error, errors.UsageError) else "input"
+    kinds = {errors.UsageError: "usage", errors.BudgetError: "budget", errors.LedgerError: "ledger"}
+    kind = next((word for known, word in kinds.items() if isinstance(error, known)), "input")
     return Failure(kind, code, _spoken(str(error)))
 
 

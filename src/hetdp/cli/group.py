@@ -24,8 +24,12 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "design": "the best private mechanism when no values are given, or only some",
     "make": "a problem file from people, a question and privacy rules",
     "ask": "a table of people and a yes/no question, without a graph",
+    "release": "publish one private answer, exactly drawn and paid for",
+    "record": "whether the record of a release can be trusted",
     "accuracy": "how good mechanisms and baselines are, before anything is spent",
+    "ledger": "what has been spent of people's privacy, and what may be",
     "verify": "whether a mechanism is private, exactly",
+    "audit": "whether many draws contradict what is promised",
     "explain": "why a dataset is not answered more accurately",
     "completion": "let the Tab key complete hetdp commands",
 }
@@ -41,9 +45,11 @@ hetdp extend poll.json -o mechanism.csv     the best private mechanism, with its
 hetdp design poll.json                      the same when no values are given
 hetdp accuracy poll.json                    how good is it, and how good is anything else?
 hetdp verify poll.json mechanism.csv        prove a mechanism again, or refute it
+hetdp audit poll.json mechanism.csv         draw many answers, and see whether they contradict it
 hetdp explain poll.json 111                 why is this dataset not answered better?
 hetdp make votes --people 5 --majority --epsilon 1 -o five.json    a problem file, made from people
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --dry-run
+hetdp release poll.json mechanism.csv --dataset 111 --ledger school.ledger -o record.json
 
 The most accurate private yes/no answer, when pairs of neighbouring datasets need different privacy. PROBLEM is a JSON
 file, a folder of tables, or - for JSON on standard input. hetdp ask needs no graph, but a table
@@ -56,7 +62,9 @@ Exit codes:
   2    wrong usage, or output that cannot be written
   3    bad input
   4    no private mechanism has these values
-  5    a mechanism is not private
+  5    a mechanism is not private, or a record is not as it was written
+  6    somebody's budget does not suffice; nothing was spent
+  7    a ledger cannot be used; nothing was spent
   130  interrupted
 
 Results go to standard output, words to standard error. HETDP_DEBUG=1 shows where an error comes from.

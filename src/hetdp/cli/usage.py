@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+SURPLUS = (click.UsageError, click.NoSuchOption)
+
 
 def misuse(error: click.ClickException) -> str:
     """Why a command line cannot be understood, and what shows how it is used."""
@@ -12,6 +14,8 @@ def misuse(error: click.ClickException) -> str:
     hint = f"{command} --help shows how it is used"
     if command.endswith("explain") and getattr(error, "option_name", "-")[1:2].isdigit():
         hint = "a dataset whose name begins with - follows after --"
+    if command.endswith(" release") and type(error) in SURPLUS:  # which may be a part of the true dataset's name
+        return f"there is an argument or an option too many. Hint: {hint}."
     return f"{_sentence(error)} Hint: {hint}."
 
 

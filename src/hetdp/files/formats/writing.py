@@ -11,13 +11,19 @@ from pathlib import Path
 from hetdp.errors import UsageError
 
 OUTPUT_RULE = "the output is a file or folder that can be written"
+PRIVATE = 0o600  # for the owner alone
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def whole_file(path: Path, private: bool = False) -> Iterator[Path]:
     """A name to write to; the file appears under its own name only when everything has been written.
 
-    What is there already and is no plain file (a pipe, a terminal) is written to as it is.
+    What is there already and is no plain file (a pipe, a terminal) is written to as it is. A file that takes the place
+    of another keeps its permissions.
+
+    Args:
+        path: the name.
+        private: whether a new file is for its owner alone, whatever the system's default is.
     """
     with _refusals(path):
         place = _resolved(path)
@@ -27,6 +33,8 @@ def whole_file(path: Path) -> Iterator[Path]:
             yield place
             return
         draft = _draft(place)
+        if private:
+            _create_private(draft)
         try:
             yield draft
             if place.exists():
@@ -34,6 +42,29 @@ def whole_file(path: Path) -> Iterator[Path]:
             draft.replace(place)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def require_writable(path: Path) -> None:
+    """Refuses a place where no file could be put, by putting one beside it for a moment.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    with _refusals(path):
+        place = _resolved(path)
+        if place.is_dir():
+            raise IsADirectoryError(21, "it is a folder")
+        if place.exists() and not place.is_file():
+            raise OSError(22, "it is no plain file")
+        trial = _draft(place, "trial")
+        try:
+            _create_private(trial)
+        finally:
+            trial.unlink(missing_ok=True)
+
+
+def _create_private(place: Path) -> None:
+    os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE))
 
 
 @contextmanager

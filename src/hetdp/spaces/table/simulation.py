@@ -9,10 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hetdp.mechanism.seeded import MARK, seeded
 from hetdp.spaces.table.wish import NO, YES
 from hetdp.theory.coordinate import LAPLACE
 
-MARK = "SIMULATED"
+__all__ = ["MARK", "WARNING", "simulated"]
+
 WARNING = "not a release: it is drawn from a known seed, and as private as the table itself"
 
 
@@ -23,6 +25,5 @@ def simulated(coordinates: Sequence[float], seed: int) -> list[str]:
         coordinates: of the answers, in the Laplace coordinate.
         seed: of the generator.
     """
-    draws = np.random.default_rng(seed).random(len(coordinates))
-    chances = LAPLACE.probability(np.asarray(coordinates, dtype=np.float64))
-    return [YES if draw < chance else NO for draw, chance in zip(draws.tolist(), chances.tolist(), strict=True)]
+    ones = seeded(LAPLACE, np.asarray(coordinates, dtype=np.float64), seed)
+    return [YES if one else NO for one in ones.tolist()]

@@ -1,0 +1,102 @@
+"""The ledger against the database alone: one durable INSERT, and one UPDATE of a table with a row for each person."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
+from benchmarks.measure import in_turn
+from hetdp.release.ledger.charge import Charge
+from hetdp.release.ledger.ledger import Ledger
+
+ONE, MANY = "a spend with one class account", "a spend of everybody's"
+PEOPLE = """
+    CREATE TABLE people (
+        pseudonym BLOB PRIMARY KEY, cap INTEGER NOT NULL, spent INTEGER NOT NULL
+    ) WITHOUT ROWID
+"""
+
+
+def bare(place: Path) -> sqlite3.Connection:
+    """A database as durable as the ledger."""
+    connection = sqlite3.connect(place, isolation_level=None)
+    connection.execute("PRAGMA synchronous = EXTRA")
+    return connection
+
+
+def plain(connection: sqlite3.Connection, statement: str, values: tuple[Any, ...] = ()) -> None:
+    """One statement in a transaction of its own."""
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(statement, values)
+    connection.execute("COMMIT")
+
+
+def one_class(folder: Path) -> dict[str, Callable[[], Any]]:
+    """A spend with one class account, and an INSERT of as many bytes."""
+    database, numbers = bare(folder / "bare.sqlite"), count()
+    database.execute("CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL)")
+    ledger = Ledger.create(folder / "one.ledger", source="survey", cap="inf")
+    charge = Charge.to_classes("epsilon", {"everybody": 0.1})
+    return {
+        "unit": lambda: plain(database, "INSERT INTO entries VALUES (?, ?)", (next(numbers), "x" * 400)),
+        "spend": lambda: ledger.spend("survey", charge, str(next(numbers)), "1", lambda: [True]),
+    }
+
+
+def many_people(folder: Path, people: int) -> dict[str, Callable[[], Any]]:
+    """A spend that charges everybody, from their ids to what is durable, and an UPDATE of everybody's row."""
+    ledger, numbers = Ledger.create(folder / "many.ledger", source="survey", cap="inf"), count()
+    charge = Charge.to_people("epsilon", [f"person {number}" for number in range(people)], 0.1)
+    keys = charge.sealed(bytes(32)).keys.tobytes()
+    database = bare(folder / "people.sqlite")
+    database.execute(PEOPLE)
+    database.execute("BEGIN")
+    rows = ((keys[at : at + 16], 10**9, 0) for at in range(0, len(keys), 16))
+    database.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+    database.execute("COMMIT")
+    ledger.spend("survey", charge, "first", "1", lambda: [True])  # makes the accounts, as the INSERT above did
+    return {
+        "unit": lambda: plain(database, "UPDATE people SET spent = spent + 100000000"),
+        "spend": lambda: ledger.spend("survey", charge, str(next(numbers)), "1", lambda: [True]),
+        "verify": ledger.verify,
+    }
+
+
+def sections(people: int, spends: int, rounds: int) -> Iterator[Part]:
+    """A table of times."""
+    with TemporaryDirectory() as name:
+        one = in_turn(one_class(Path(name)), spends)
+        many = in_turn(many_people(Path(name), people), rounds)
+    rows = [
+        ("one class account", "durable INSERT", f"{one['unit'] * 1000:.2f}", f"{one['spend'] / one['unit']:.2f}", ""),
+        (
+            f"{people:,} people",
+            "UPDATE of all",
+            f"{many['unit'] * 1000:.0f}",
+            f"{many['spend'] / many['unit']:.2f}",
+            f"{many['verify'] / many['unit']:.2f}",
+        ),
+    ]
+    yield Table(("SQLite", "unit", "milliseconds of it", "spend", "verify"), rows)
+    yield Measured(ONE, "SQLite", one["spend"] / one["unit"])
+    yield Measured(MANY, "SQLite", many["spend"] / many["unit"])
+
+
+BENCHMARKS = (
+    Benchmark(
+        "ledger",
+        "What a spend costs",
+        "SQLite alone, as durable = 1: an INSERT of as many bytes, and an UPDATE of a table with a row for everybody."
+        " A spend looks the question up, checks every cap, writes entry and balances, and commits; for people, from"
+        " their ids on.",
+        sections,
+        full=(10**6, 200, 5),
+        quick=(1000, 3, 1),
+        asked=(Asked(ONE, AT_MOST, 3), Asked(MANY, AT_MOST, 5)),
+    ),
+)

@@ -1,0 +1,110 @@
+"""`hetdp audit`: do many draws contradict what is promised?"""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.options import PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.verify import MECHANISM
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from hetdp.cli.voice import Voice
+    from hetdp.problem.problem import Problem
+    from hetdp.release.audit import Audit
+
+EXAMPLES = """
+hetdp audit poll.json mechanism.csv                       the ten edges that would speak most against it
+hetdp audit poll.json mechanism.csv --draws 1000000       sharper
+hetdp audit poll.json mechanism.csv --edges 50 --json     more edges, and every number
+"""
+ABOUT = """
+Draws many answers at both ends of edges of PROBLEM, exactly as a release would, throws them away, and bounds what they
+show about the loss of privacy: an outside check of the mechanism and of the draw. Exit code 5 if the draws contradict a
+promise, and 0 if not, which proves nothing (hetdp verify does). Nobody's data is looked at, and nothing is spent.
+"""
+DRAWS = click.Option(
+    ["--draws"], type=int, default=100_000, show_default=True, metavar="N", help="Answers drawn at each dataset."
+)
+CONFIDENCE = click.Option(
+    ["--confidence"],
+    type=float,
+    default=0.999999,
+    show_default=True,
+    metavar="C",
+    help="With at least this probability all bounds hold together.",
+)
+EDGES = click.Option(
+    ["--edges"],
+    type=int,
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many edges to look at: those that would speak most against the mechanism.",
+)
+
+
+def audit(
+    voice: Voice,
+    problem: str,
+    mechanism: str,
+    draws: int,
+    confidence: float,
+    edges: int,
+    duplicates: str,
+    positive: str | None,
+    as_json: bool,
+) -> int:
+    """Draws, and compares with what is promised."""
+    from hetdp.cli.reading import read, require_input
+    from hetdp.cli.verify import say_more
+    from hetdp.errors import VerificationError
+    from hetdp.files.mechanisms import load_claim
+    from hetdp.release.audit import audit as drawn
+
+    require_input(problem, mechanism)
+    asked = read(voice, problem, duplicates, positive)
+    claim = load_claim(mechanism, asked)
+    say_more(voice, mechanism, claim)
+    found = drawn(asked, claim.mechanism, draws=draws, confidence=confidence, edges=edges)
+    if as_json:
+        voice.emit_document(shape(asked, found, claim.made_for_another))
+    else:
+        voice.emit([str(found)])
+    return VerificationError.exit_code if found.contradictions else 0
+
+
+def shape(problem: Problem, found: Audit, foreign: bool) -> dict[str, Any]:
+    """What was found, as JSON."""
+    from hetdp.cli import shapes
+
+    edges = [
+        edge._asdict()
+        | {name: shapes.number(getattr(edge, name)) for name in ("promised", "delta", "observed", "at_least")}
+        | {"contradicted": edge.contradicted}
+        for edge in found.edges
+    ]
+    return shapes.document(
+        "audit",
+        counts=shapes.counts(problem),
+        made_for_another=foreign,
+        message=str(found),
+        contradicted=bool(found.contradictions),
+        draws=found.draws,
+        datasets=found.datasets,
+        confidence=found.confidence,
+        edges=edges,
+    )
+
+
+command = Verb(
+    "audit",
+    audit,
+    EXAMPLES,
+    ABOUT,
+    [PROBLEM, MECHANISM, DRAWS, CONFIDENCE, EDGES, *READING, *SPEAKING],
+    stages=("reading", "building", "drawing"),
+)

@@ -1,0 +1,59 @@
+"""How a ledger is told: balances, entries, and receipts from records."""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from hetdp.release.ledger.entry import Entry
+    from hetdp.release.ledger.status import Status
+
+
+def status_lines(one: Status) -> Iterator[str]:
+    """How one source stands."""
+    delta = "" if one.cap_delta is None else f", δ {one.cap_delta}"
+    yield f"{one.source}: {one.currency}, every account may spend {one.unit} {one.cap}{delta}"
+    for each in one.classes:
+        more = "" if each.cap_delta is None else f", δ {each.spent_delta} of {each.cap_delta}"
+        yield f"  {each.name}: spent {one.unit} {each.spent} of {each.cap}{more}"
+    if one.people:
+        most = f"at most {one.unit} {one.most_spent} each; {one.exhausted:,} have nothing left"
+        yield f"  {one.people:,} people: spent {most}"
+
+
+def entry_line(entry: Entry) -> str:
+    """One entry, for people."""
+    from hetdp.errors import counted
+
+    words = [f"{entry.number}", entry.time, entry.kind, entry.source]
+    words += [f"({counted(entry.accounts, 'account')})"] * bool(entry.charge)
+    return "  ".join(filter(None, words))
+
+
+def entry_shape(entry: Entry) -> dict[str, Any]:
+    """An entry as it is hashed, with its hash."""
+    document: dict[str, Any] = json.loads(entry.body)
+    return {"hash": entry.hash} | document
+
+
+def receipt(path: str) -> dict[str, Any]:
+    """The receipt in a record, or one by itself."""
+    from pathlib import Path
+
+    from hetdp.errors import UsageError
+    from hetdp.spaces.documents import parsed_json
+
+    try:
+        found = parsed_json(Path(path).read_text(encoding="utf-8"), path)
+    except (OSError, UnicodeDecodeError) as refusal:
+        reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
+        raise UsageError(f"{path!r} cannot be read: {reason}", "it is the record of a release") from None
+    if not isinstance(found, dict):
+        raise UsageError(f"{path!r} holds no JSON object", "it is the record of a release")
+    inner = found.get("ledger")
+    return inner if isinstance(inner, dict) else found

@@ -1,0 +1,223 @@
+"""`hetdp ledger`: what has been spent of people's privacy, and what may be."""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.options import PATH, SPEAKING, Verb
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from hetdp.cli.voice import Voice
+
+    Told = tuple[dict[str, Any], list[str]]
+
+ACTIONS = {  # with the options that each takes
+    "init": ("source", "cap", "class_cap", "currency"),
+    "declare": ("source", "cap", "class_cap", "currency"),
+    "status": ("source",),
+    "history": (),
+    "verify": ("records",),
+    "export": ("output",),
+    "record": ("source", "charge", "note"),
+}
+EXAMPLES = """
+hetdp ledger init school.ledger --source survey --cap 1                      make one; nobody may lose more than ε = 1
+hetdp ledger status school.ledger                                            what may be spent, and what has been
+hetdp ledger history school.ledger                                           all entries
+hetdp ledger verify school.ledger                                            compute everything again; with RECORDs, too
+hetdp ledger export school.ledger -o ledger.jsonl                            lines of JSON that anybody can check
+hetdp ledger record school.ledger --source survey --charge pupils=0.1 --note "told the press"
+"""
+ABOUT = """
+A ledger is an SQLite file, or a PostgreSQL database as postgresql://USER@HOST/DATABASE. It knows declared data by the
+name of a source, and keeps for each class or person what may be spent and what has been. Amounts are ε, or ε:δ, or μ,
+by the currency of the source. declare adds another source; record writes down what was spent elsewhere. Entries are
+chained by hashes, so that a change is found, and a restored copy by the records of releases.
+"""
+ACTION = click.Argument(["action"], type=click.Choice(list(ACTIONS)), metavar="ACTION")
+LEDGER = click.Argument(["ledger"], metavar="LEDGER")
+RECORDS = click.Argument(["records"], nargs=-1, type=PATH, metavar="[RECORD]...")
+OPTIONS = [
+    click.Option(["--source"], metavar="NAME", help="The data it is about; for status, this one only."),
+    click.Option(["--cap"], metavar="AMOUNT", help="What each account may spend; inf is no limit."),
+    click.Option(["--class-cap"], metavar="CLASS=AMOUNT,…", multiple=True, help="Other caps for some classes."),
+    click.Option(
+        ["--currency"],
+        type=click.Choice(["epsilon", "epsilon-delta", "gaussian"]),
+        help="What is counted, and so how it adds up. Default: epsilon.",
+    ),
+    click.Option(["--charge"], metavar="CLASS=AMOUNT,…", multiple=True, help="For record: who paid how much."),
+    click.Option(["--note"], metavar="TEXT", help="For record: where, and for what."),
+    click.Option(
+        ["-o", "--output"], type=PATH, metavar="FILE", help="For export: a .jsonl file instead of the screen."
+    ),
+]
+
+
+def ledger(voice: Voice, action: str, ledger: str, as_json: bool, **given: Any) -> None:
+    """Does one thing with a ledger."""
+    from hetdp.cli import shapes
+    from hetdp.errors import UsageError
+
+    given = {name: value for name, value in given.items() if value not in (None, ())}
+    for name in given:
+        if name not in ACTIONS[action]:
+            option = "a RECORD" if name == "records" else f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} for {action}", f"it takes {_taken(action)}")
+    actions: dict[str, Callable[..., Told]] = {
+        "init": _init,
+        "declare": _declare,
+        "status": _status,
+        "history": _history,
+        "verify": _verify,
+        "export": _export,
+        "record": _record,
+    }
+    facts, lines = actions[action](ledger, **given)
+    if as_json:
+        voice.emit_document(shapes.document("ledger", action=action, **facts))
+    else:
+        voice.emit(lines)
+
+
+def _taken(action: str) -> str:
+    words = [f"--{name.replace('_', '-')}" for name in ACTIONS[action] if name != "records"]
+    words += ["RECORDs"] * ("records" in ACTIONS[action])
+    return f"{', '.join(words)} and nothing else" if words else "nothing but the ledger"
+
+
+def _opened(address: str) -> Any:
+    from hetdp.interrupts import load_whole
+
+    return load_whole("hetdp.release.ledger.ledger").Ledger(address)
+
+
+def _init(address: str, **given: Any) -> Told:
+    from hetdp.interrupts import load_whole
+
+    terms = _terms(**given)
+    made = load_whole("hetdp.release.ledger.ledger").Ledger.create(address, **terms)
+    return _told(made.history()[-1], f"made the ledger {made.place}")
+
+
+def _declare(address: str, **given: Any) -> Told:
+    terms = _terms(**given)
+    return _told(_opened(address).declare(terms.pop("source"), **terms), f"declared {given['source']}")
+
+
+def _terms(
+    source: str | None = None,
+    cap: str | None = None,
+    class_cap: tuple[str, ...] = (),
+    currency: str = "epsilon",
+) -> dict[str, Any]:
+    from hetdp.cli.pairs import pairs
+    from hetdp.errors import UsageError
+
+    if source is None:
+        raise UsageError("no source", "--source names the data that will be asked about")
+    caps = pairs("--class-cap", class_cap, "CLASS=AMOUNT", "each class has one cap")
+    return {
+        "source": source,
+        "cap": _amount(cap, currency),
+        "caps": {name: _amount(value, currency) for name, value in caps.items()},
+        "currency": currency,
+    }
+
+
+def _amount(text: Any, currency: str) -> Any:
+    """What was typed: ε, μ, or ε:δ as a pair."""
+    if currency != "epsilon-delta" or not isinstance(text, str):
+        return text
+    return tuple(text.split(":"))
+
+
+def _told(entry: Any, words: str) -> Told:
+    from hetdp.cli.balances import entry_shape
+
+    return {"entry": entry_shape(entry)}, [f"{words}: entry {entry.number}, {entry.hash}"]
+
+
+def _status(address: str, source: str | None = None) -> Told:
+    from dataclasses import asdict
+
+    from hetdp.cli.balances import status_lines
+
+    found = _opened(address)
+    listed = found.status(source)
+    lines = [f"ledger {found.id}", *(line for one in listed for line in status_lines(one))]
+    return {"ledger": found.id, "sources": [asdict(one) for one in listed]}, lines
+
+
+def _history(address: str) -> Told:
+    from hetdp.cli.balances import entry_line, entry_shape
+
+    entries = _opened(address).history()
+    return {"entries": [entry_shape(entry) for entry in entries]}, [entry_line(entry) for entry in entries]
+
+
+def _verify(address: str, records: tuple[str, ...] = ()) -> Told:
+    from dataclasses import asdict
+
+    from hetdp.cli.balances import receipt
+    from hetdp.errors import counted
+
+    found = _opened(address).verify([receipt(path) for path in records])
+    accounts = f"{counted(found.classes, 'class account')} and {found.people:,} of people"
+    compared = f"; {counted(found.records, 'record')} found in it" if found.records else ""
+    words = f"entries 1 … {found.entry} are chained and give the balances of {accounts}{compared}"
+    return {"verified": asdict(found)}, [words, f"entry {found.entry}, {found.hash}"]
+
+
+def _export(address: str, output: str | None = None) -> Told:
+    from pathlib import Path
+
+    from hetdp.cli.reading import STANDARD
+    from hetdp.cli.writing import require_place
+    from hetdp.files.formats.writing import whole_file
+
+    lines = _opened(address).export()
+    if output is None or output == STANDARD:
+        listed = list(lines)
+        return {"lines": listed}, listed
+    require_place("-o", output, False, (".jsonl",), (address,))
+    count = 0
+    with whole_file(Path(output)) as draft, draft.open("w", encoding="ascii") as file:
+        for line in lines:
+            file.write(f"{line}\n")
+            count += 1
+    return {"output": output, "count": count}, [f"wrote {output}: {count:,} lines"]
+
+
+def _record(address: str, source: str | None = None, charge: tuple[str, ...] = (), note: str | None = None) -> Told:
+    from hetdp.cli.pairs import pairs
+    from hetdp.errors import UsageError
+    from hetdp.release.ledger.charge import Charge
+
+    if source is None or not charge or note is None:
+        raise UsageError("something is missing", "record takes --source, --charge and --note")
+    found = _opened(address)
+    currency = found.status(source)[0].currency
+    given = pairs("--charge", charge, "CLASS=AMOUNT", "each class has one amount")
+    amounts: dict[str, Any] = {name: _amount(value, currency) for name, value in given.items()}
+    if currency == "epsilon-delta":
+        if any(len(pair) != 2 for pair in amounts.values()):
+            raise UsageError("--charge without δ", "in epsilon-delta, an amount is ε:δ", "--charge pupils=0.1:1e-7")
+        first, second = ({name: pair[at] for name, pair in amounts.items()} for at in (0, 1))
+        return _told(found.record(source, Charge.to_classes(currency, first, second), note), "recorded")
+    return _told(found.record(source, Charge.to_classes(currency, amounts), note), "recorded")
+
+
+command = Verb(
+    "ledger",
+    ledger,
+    EXAMPLES,
+    ABOUT,
+    [ACTION, LEDGER, RECORDS, *OPTIONS, *SPEAKING],
+    stages=("reading", "writing"),
+)

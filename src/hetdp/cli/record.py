@@ -1,0 +1,85 @@
+"""`hetdp record`: whether the record of a release can be trusted."""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.options import PATH, READING, SPEAKING, Verb
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from hetdp.cli.voice import Voice
+
+EXAMPLES = """
+hetdp record verify record.json                                                     did anybody change it?
+hetdp record verify record.json --ledger school.ledger                              does the ledger say the same?
+hetdp record verify record.json --problem poll.json --mechanism mechanism.csv       prove its privacy again
+"""
+ABOUT = """
+Checks the digest of RECORD, and, as far as they are given, that the ledger has its entry, that the answer was drawn
+with exactly these values, that they are private and were paid for, or that exactly this plan was carried out. Exit code
+0 if all of it holds, 5 if not, 7 if the ledger cannot be used.
+"""
+ACTION = click.Argument(["action"], type=click.Choice(["verify"]), metavar="verify")
+RECORD = click.Argument(["record"], type=PATH, metavar="RECORD")
+OPTIONS = [
+    click.Option(["--ledger"], metavar="LEDGER", help="The ledger: a file, or postgresql://USER@HOST/DATABASE."),
+    click.Option(["--problem"], type=PATH, metavar="FILE", help="The problem; with --mechanism."),
+    click.Option(["--mechanism"], type=PATH, metavar="FILE", help="The mechanism; with --problem."),
+    click.Option(["--plan"], type=PATH, metavar="FILE", help="The plan that was approved, for an answer from a table."),
+]
+
+
+def record(
+    voice: Voice,
+    action: str,
+    record: str,
+    ledger: str | None,
+    problem: str | None,
+    mechanism: str | None,
+    plan: str | None,
+    duplicates: str,
+    positive: str | None,
+    as_json: bool,
+) -> int:
+    """Verifies a record."""
+    from hetdp.cli import release_shapes
+    from hetdp.errors import UsageError, VerificationError
+    from hetdp.release.record.verification import verify_record
+
+    if (problem is None) != (mechanism is None):
+        raise UsageError("--problem without --mechanism, or the other way round", "both are looked at together")
+    given = _given(voice, problem, mechanism, duplicates, positive)
+    verdict = verify_record(record, ledger=ledger, plan=plan, **given)
+    if as_json:
+        voice.emit_document(release_shapes.record(record, verdict))
+    else:
+        voice.emit(str(verdict).splitlines())
+    return 0 if verdict.valid else VerificationError.exit_code
+
+
+def _given(
+    voice: Voice, problem: str | None, mechanism: str | None, duplicates: str, positive: str | None
+) -> dict[str, Any]:
+    """The problem and its mechanism, whichever problem the file says it was made for: the digest knows better."""
+    from hetdp.cli.reading import read, require_input
+    from hetdp.files.mechanisms import load_claim
+
+    if problem is None or mechanism is None:
+        return {}
+    require_input(problem, mechanism)
+    asked = read(voice, problem, duplicates, positive)
+    return {"problem": asked, "mechanism": load_claim(mechanism, asked).mechanism}
+
+
+command = Verb(
+    "record",
+    record,
+    EXAMPLES,
+    ABOUT,
+    [ACTION, RECORD, *OPTIONS, *READING, *SPEAKING],
+    stages=("reading", "building", "proving"),
+)

@@ -1,0 +1,103 @@
+"""What verbs that release an answer have in common: their options, what they say, and what they hand over."""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.options import PATH
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from hetdp.cli.voice import Voice
+    from hetdp.release.release import Release
+
+LEDGER = click.Option(
+    ["--ledger"], metavar="LEDGER", help="The ledger that pays: a file, or postgresql://USER@HOST/DATABASE."
+)
+PAYING = [
+    click.Option(["--source"], metavar="NAME", help="The data as the ledger knows it; needed if it knows several."),
+    click.Option(["--version"], metavar="V", help="Which state of the data this is. Default: 1."),
+    click.Option(
+        ["--after"],
+        type=PATH,
+        metavar="RECORD",
+        multiple=True,
+        help="The record of an earlier release, which the ledger must still know; may be given several times.",
+    ),
+    click.Option(["-o", "--output"], type=PATH, metavar="FILE", help="Write the record to this .json file."),
+    click.Option(["--html"], type=PATH, metavar="FILE", help="Write it as a page for everybody to this .html file."),
+]
+
+
+def require_places(output: str | None, html: str | None, as_json: bool, inputs: tuple[str | None, ...]) -> None:
+    """Refuses places for a record that cannot be used, before anything is spent; and a closed standard output."""
+    import sys
+
+    from hetdp.cli.reading import STANDARD
+    from hetdp.cli.writing import require_place
+    from hetdp.errors import UsageError
+
+    if sys.stdout is None:
+        raise UsageError("standard output is closed", "the answer goes there")
+    for option, path, suffix in (("-o", output, ".json"), ("--html", html, ".html")):
+        if path == STANDARD:
+            raise UsageError(f"{option} -", "a record is kept in a file; --json shows it as well", "name a file")
+        require_place(option, path, as_json, (suffix,), inputs)
+
+
+def published(
+    voice: Voice,
+    shape: Callable[..., Any],
+    made: Callable[[], Release],
+    output: str | None,
+    html: str | None,
+    as_json: bool,
+) -> int:
+    """Releases, and hands the answer over, also where its record could not be written; returns the exit code.
+
+    Args:
+        voice: what is spoken with.
+        shape: makes the JSON document of a release.
+        made: the release itself.
+        output: the file of the record.
+        html: the page.
+        as_json: whether the result is a document.
+    """
+    from hetdp.errors import UnwrittenRecordError
+
+    unwritten, code = None, 0
+    try:
+        found = made()
+    except UnwrittenRecordError as refusal:
+        found, unwritten, code = refusal.release, str(refusal), refusal.exit_code
+    if as_json:
+        voice.emit_document(shape(found, output, html, unwritten))
+    else:
+        voice.emit(answer_lines(found))
+    say_paid(voice, found)
+    if unwritten is not None:
+        from hetdp.cli.voice import complain
+
+        complain(f"hetdp: {unwritten}")
+    else:
+        for path in filter(None, (output, html)):
+            voice.say(f"wrote {path}")
+    return code
+
+
+def answer_lines(found: Release) -> Iterator[str]:
+    """The answers, one to a line."""
+    for one in found.answers:
+        area = "" if one.area is None else f" in {one.area!r}"
+        yield f"released answer{area}: {one.words}"
+
+
+def say_paid(voice: Voice, found: Release) -> None:
+    """Where the release stands in the ledger."""
+    receipt = found.receipt
+    spent = "it was released before, so nothing was spent" if found.repeated else "paid"
+    voice.say(f"{spent}; entry {receipt['entry']:,} of the ledger, {receipt['hash'][:16]}…")

@@ -1,0 +1,177 @@
+"""What a mechanism costs whom: from the edges of a problem, by class; from a table's policy, by person or by group.
+
+An account is charged the largest promise of all its edges. Numbers are those that the mechanism uses, which are never
+above the decimals that were written; the ledger rounds them up to whole units, which gives these decimals back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import UsageError
+from hetdp.mechanism.solving.scaling import written_edges
+from hetdp.problem.building.decimals import marks_of, unmarked
+from hetdp.problem.classes import NONE, classes_of
+from hetdp.problem.findings import Findings
+from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.space import Floats
+from hetdp.spaces.table import kinds
+from hetdp.spaces.table.policy import Policy
+from hetdp.spaces.table.sources import Source
+from hetdp.theory.notion import BACK
+
+EVERYBODY = "everybody"  # the account of edges without a class, and of people without a group
+CLASS, PERSON = "class", "person"
+EPSILON, EPSILON_DELTA, GAUSSIAN = "epsilon", "epsilon-delta", "gaussian"
+CURRENCIES = {  # by which rule a notion adds up
+    "pure": EPSILON,
+    "directed": EPSILON,
+    "bounded-range": EPSILON,
+    "approximate": EPSILON_DELTA,
+    "gaussian": GAUSSIAN,
+}
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What one release costs each account.
+
+    Attributes:
+        kind: ``"class"`` (accounts have public names) or ``"person"`` (they have ids, which the ledger hides).
+        names: the class, or the id of the person, of each account.
+        currency: ``"epsilon"``, ``"epsilon-delta"`` or ``"gaussian"``.
+        amounts: for each parameter (epsilon, delta or mu) the largest that the account is promised, as used; ∞ where
+            nothing is promised.
+        written: the same, as written.
+        groups: for people, the class whose cap holds for each.
+    """
+
+    kind: str
+    names: Sequence[str]
+    currency: str
+    amounts: dict[str, Floats]
+    written: dict[str, Floats]
+    groups: Sequence[str] | None = None
+
+
+def costs_of(problem: Problem) -> Costs:
+    """What a private mechanism costs: for each class of edges the largest ε (and δ, or μ), in either direction.
+
+    Raises:
+        UsageError: there are no edges, so that nobody is protected; or nobody knows how the notion adds up.
+
+    >>> import hetdp
+    >>> graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, 0.3], classes=["pupils", "pupils"])
+    >>> found = costs_of(hetdp.Problem(graph, [1, 1, 2]))
+    >>> found.names, found.amounts["epsilon"]
+    (('pupils',), array([0.3]))
+    """
+    notion = problem.notion.name
+    if notion not in CURRENCIES:
+        raise UsageError(f"no rule is known by which {notion!r} adds up", f"it is one of {', '.join(CURRENCIES)}")
+    if not problem.graph.edge_count:
+        rule = "a release needs a promise, and promises are made on edges"
+        raise UsageError("there are no edges, so nobody is protected", rule)
+    graph = problem.graph
+    names, largest = _of_product(graph) if isinstance(graph, ProductSpace) else _of_graph(graph)
+    amounts = {name: _used(values) for name, values in largest.items()}
+    return Costs(CLASS, names, CURRENCIES[notion], amounts, largest)
+
+
+def costs_of_people(policy: Policy, people: Sequence[str] | None) -> Costs:
+    """What an answer from a table costs: everybody's ε. One answer for each area costs the same: each is in one area.
+
+    Args:
+        policy: everybody's ε, and group.
+        people: everybody's id, in the same order; None if accounts are kept by group.
+    """
+    codes = np.zeros(policy.size, dtype=np.int32) if policy.groups is None else policy.groups.codes
+    names = (EVERYBODY,) if policy.groups is None else policy.groups.names
+    if people is None:
+        there = np.unique(codes)
+        largest = {"epsilon": _largest(codes, policy.epsilon, len(names))[there]}
+        accounts = tuple(names[at] for at in there.tolist())
+        return Costs(CLASS, accounts, EPSILON, {"epsilon": _used(largest["epsilon"])}, largest)
+    groups = None if policy.groups is None else np.array(names, dtype=object)[codes].tolist()
+    return Costs(PERSON, people, EPSILON, {"epsilon": _used(policy.epsilon)}, {"epsilon": policy.epsilon}, groups)
+
+
+def people_of(source: Source, column: str) -> list[str]:
+    """Everybody's id in a table, as text, in the order of its rows.
+
+    Args:
+        source: the table.
+        column: the column that tells people apart.
+    """
+    found: list[str] = source.read({"person": kinds.text(column)}, uses=[column])["person"].tolist()
+    return found
+
+
+def account_name(name: Any) -> str:
+    """The account of a class of edges: texts as they are, anything else as JSON.
+
+    >>> account_name("pupils"), account_name((1, "a")), account_name(None)
+    ('pupils', '[1, "a"]', 'everybody')
+    """
+    if name is None:
+        return EVERYBODY
+    return name if isinstance(name, str) else json.dumps(name, ensure_ascii=False, default=repr)
+
+
+def _of_graph(graph: Any) -> tuple[tuple[str, ...], dict[str, Floats]]:
+    """The names of the accounts, and the largest parameters, as written, of each."""
+    _, _, columns = written_edges(graph)
+    classes = classes_of(graph.edge_classes(), Findings("edges"))
+    both: dict[str, Floats] = {}
+    for name, values in columns.items():
+        forward = name.removesuffix(BACK)
+        both[forward] = np.maximum(both[forward], values) if forward in both else values
+    if classes is None:
+        return (EVERYBODY,), {name: values.max(keepdims=True) for name, values in both.items()}
+    accounts = dict.fromkeys(map(account_name, (*classes.names, None)))
+    at = {name: number for number, name in enumerate(accounts)}
+    number_of = np.array([at[account_name(name)] for name in (*classes.names, None)])
+    numbers = number_of[np.where(classes.numbers == NONE, len(classes.names), classes.numbers)]
+    there = np.unique(numbers)
+    names = tuple(accounts)
+    found = {name: _largest(numbers, values, len(names))[there] for name, values in both.items()}
+    return tuple(names[number] for number in there.tolist()), found
+
+
+def _of_product(space: ProductSpace) -> tuple[tuple[str, ...], dict[str, Floats]]:
+    """The same without storing edges: each axis is a class."""
+    found: dict[str, float] = {}
+    for at, axis in enumerate(space.axes):
+        name = account_name(axis.name)
+        if axis.length > 1:
+            found[name] = max(found.get(name, 0.0), _along(space, at))
+    return tuple(found), {"epsilon": np.array(list(found.values()))}
+
+
+def _along(space: ProductSpace, at: int) -> float:
+    """The largest ε along an axis, as written; where it depends on the situation, of situations that there are."""
+    axis, lines = space.axes[at], space.lines(at)
+    kinds = np.unique(lines.moves.kinds)
+    if axis.states == 1:
+        return float(axis.written[kinds].max())
+    largest, seen = 0.0, 0
+    for block in space.blocks_along(at, written=True):
+        largest, seen = max(largest, float(block.parameters[0].max(initial=0.0))), seen + len(block.source)
+    return largest if seen == lines.high * lines.low * len(lines.moves.kinds) else float(np.inf)
+
+
+def _largest(numbers: Any, values: Floats, count: int) -> Floats:
+    found = np.zeros(count)
+    np.maximum.at(found, numbers, values)
+    return found
+
+
+def _used(written: Floats) -> Floats:
+    """The largest floats that are not above the decimals that were written."""
+    return unmarked(marks_of(np.ascontiguousarray(written, dtype=np.float64)))[0]

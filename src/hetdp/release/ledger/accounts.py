@@ -1,0 +1,106 @@
+"""What a source allows, and what its class accounts have spent of it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import and_, bindparam, insert, select, update
+from sqlalchemy.engine import Connection
+
+from hetdp.release.ledger.amounts import CURRENCIES, INFINITE, Currency, added
+from hetdp.release.ledger.entry import Entry
+from hetdp.release.ledger.sealed import Sealed
+from hetdp.release.ledger.tables import classes
+
+CAP, SPENT, CAP_DELTA, SPENT_DELTA = range(4)  # the rows of balances
+COLUMNS = ("cap", "spent", "cap_delta", "spent_delta")
+MOST_NAMES = 500  # of one statement
+
+_source: Any = bindparam("of_source")
+_name: Any = bindparam("of_name")
+ALL_CLASSES = select(classes).where(classes.c.source == _source).order_by(classes.c.name)
+SOME_CLASSES = ALL_CLASSES.where(classes.c.name.in_(bindparam("names", expanding=True)))
+ADD_CLASS = insert(classes)
+CHANGE_CLASS = update(classes).where(and_(classes.c.source == _source, classes.c.name == _name))
+
+
+class Terms(NamedTuple):
+    """What a source was declared with.
+
+    Attributes:
+        number: of the entry that declares it; accounts know their source by it.
+        source: its name.
+        currency: how its privacy is counted.
+        cap: what every account may spend, and of δ.
+        caps: the same for the accounts, and for the people, of some classes.
+    """
+
+    number: int
+    source: str
+    currency: Currency
+    cap: tuple[int, int]
+    caps: dict[str, tuple[int, int]]
+
+    def cap_of(self, name: str) -> tuple[int, int]:
+        """What a class, or a person in it, may spend."""
+        return self.caps.get(name, self.cap)
+
+
+def terms_of(entry: Entry) -> Terms:
+    """What an entry declares; ValueError if it does not."""
+    facts = entry.facts
+    if facts.keys() != {"currency", "cap", "caps"} or facts["currency"] not in CURRENCIES:
+        raise ValueError("no declaration")
+    caps = {name: _pair(pair) for name, pair in facts["caps"].items()}
+    return Terms(entry.number, entry.source, CURRENCIES[facts["currency"]], _pair(facts["cap"]), caps)
+
+
+def _pair(given: Any) -> tuple[int, int]:
+    first, second = given
+    if type(first) is not int or type(second) is not int or not (0 <= first <= INFINITE and 0 <= second <= INFINITE):
+        raise ValueError("no cap")
+    return first, second
+
+
+def exceeding(balances: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which accounts have spent more than they may."""
+    over = (balances[CAP] < INFINITE) & (balances[SPENT] > balances[CAP])
+    found: NDArray[np.bool_] = over | ((balances[CAP_DELTA] < INFINITE) & (balances[SPENT_DELTA] > balances[CAP_DELTA]))
+    return found
+
+
+def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list[str]:
+    """Charges class accounts; returns those that then exceed their caps."""
+    known = dict(read_classes(connection, terms, charge.names))
+    before = [known.get(name, _empty(terms.cap_of(name))) for name in charge.names]
+    balances = np.array(before, np.int64).reshape(-1, 4).T.copy()
+    balances[SPENT] = added(balances[SPENT], charge.amounts)
+    balances[SPENT_DELTA] = added(balances[SPENT_DELTA], charge.deltas)
+    for name, values in zip(charge.names, balances.T.tolist(), strict=True):
+        row = dict(zip(COLUMNS, values, strict=True))
+        if name in known:
+            connection.execute(CHANGE_CLASS, {"of_source": terms.number, "of_name": name, **row})
+        else:
+            connection.execute(ADD_CLASS, {"source": terms.number, "name": name, **row})
+    return [charge.names[at] for at in np.flatnonzero(exceeding(balances)).tolist()]
+
+
+def _empty(cap: tuple[int, int]) -> tuple[int, int, int, int]:
+    return cap[0], 0, cap[1], 0
+
+
+def read_classes(connection: Connection, terms: Terms, names: tuple[str, ...] | None) -> list[tuple[str, Any]]:
+    """Class accounts with their balances: some by name, or all; ValueError if they are none."""
+    source = {"of_source": terms.number}
+    if names is None:
+        rows = connection.execute(ALL_CLASSES, source).all()
+    else:
+        parts = [names[at : at + MOST_NAMES] for at in range(0, len(names), MOST_NAMES)]
+        rows = [row for part in parts for row in connection.execute(SOME_CLASSES, {"names": part, **source}).all()]
+    found = [(row.name, tuple(getattr(row, column) for column in COLUMNS)) for row in rows]
+    for name, values in found:
+        if not isinstance(name, str) or any(type(value) is not int or value < 0 for value in values):
+            raise ValueError("no balance")
+    return found

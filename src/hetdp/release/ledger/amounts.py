@@ -1,0 +1,175 @@
+"""Amounts of privacy as whole numbers: ε in 10⁻⁹, δ in 10⁻¹⁸, μ² in 10⁻¹², spends rounded up and caps down."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import UsageError, shown
+
+INFINITE = 2**63 - 1  # as a spend: everything; as a cap: no limit
+LARGEST = 2**62  # what is not below this counts as infinite
+EXACT = Context(prec=500)
+SPLIT = 2.0**27 + 1
+
+
+class Currency(NamedTuple):
+    """How privacy is counted, and how it adds up.
+
+    Attributes:
+        name: the word for it in files and on the command line.
+        unit: what the first amount is of, in words.
+        scale: how many units make one; the smallest amount is one unit.
+        squared: whether what people write is squared before it adds up.
+        has_delta: whether δ is counted beside it.
+    """
+
+    name: str
+    unit: str
+    scale: int
+    squared: bool = False
+    has_delta: bool = False
+
+
+EPSILON = Currency("epsilon", "ε", 10**9)
+EPSILON_DELTA = Currency("epsilon-delta", "ε", 10**9, has_delta=True)
+GAUSSIAN = Currency("gaussian", "μ²", 10**12, squared=True)
+CURRENCIES = {currency.name: currency for currency in (EPSILON, EPSILON_DELTA, GAUSSIAN)}
+DELTA_SCALE = 10**18
+
+
+def currency_of(name: str) -> Currency:
+    """The currency of that name.
+
+    >>> currency_of("epsilon").scale
+    1000000000
+    """
+    if name not in CURRENCIES:
+        raise UsageError(f"there is no currency {shown(name)}", f"it is one of {', '.join(CURRENCIES)}")
+    return CURRENCIES[name]
+
+
+def spent(value: Any, scale: int, squared: bool = False) -> int:
+    """An amount as somebody wrote it, in whole units, rounded up.
+
+    >>> spent("0.1", 10**9), spent(1e-12, 10**9), spent(0, 10**9), spent("inf", 10**9) == INFINITE
+    (100000000, 1, 0, True)
+    """
+    return _units(value, scale, squared, ROUND_CEILING)
+
+
+def cap(value: Any, scale: int, squared: bool = False) -> int:
+    """A cap as somebody wrote it, in whole units, rounded down; infinity is no limit.
+
+    >>> cap(0.3, 10**9), cap("inf", 10**9) == INFINITE
+    (300000000, True)
+    """
+    return _units(value, scale, squared, ROUND_FLOOR)
+
+
+def _units(value: Any, scale: int, squared: bool, rounding: str) -> int:
+    if isinstance(value, Fraction) and value >= 0:
+        exact = value * value * scale if squared else value * scale
+        whole = -(-exact.numerator // exact.denominator) if rounding == ROUND_CEILING else int(exact)
+        return whole if whole < LARGEST else INFINITE
+    number = _decimal(value)
+    if number == Decimal("inf") or number >= LARGEST:  # the second keeps the product small
+        return INFINITE
+    if number.adjusted() < -400:
+        return int(rounding == ROUND_CEILING and number > 0)
+    product = EXACT.multiply(EXACT.multiply(number, number) if squared else number, Decimal(scale))
+    units = int(product.to_integral_value(rounding, EXACT))
+    return units if units < LARGEST else INFINITE
+
+
+def _decimal(value: Any) -> Decimal:
+    """A number as the decimal that was written; for a float the shortest that means it."""
+    rule = "an amount of privacy is a number, 0 or larger, or inf"
+    if hasattr(value, "item") and not hasattr(value, "__len__"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
+        raise UsageError(f"{shown(value)} is no amount", rule)
+    try:
+        number = Decimal(str(value).strip())
+    except InvalidOperation:
+        raise UsageError(f"{shown(value)} is no amount", rule) from None
+    if number.is_nan() or number < 0 or len(number.as_tuple().digits) > 400:
+        raise UsageError(f"{shown(value)} is no amount", rule)
+    return number
+
+
+def all_spent(values: Any, scale: int) -> NDArray[np.int64]:
+    """Many floats in whole units, each rounded up from its exact value; their products are taken without an error.
+
+    >>> all_spent([0.5, 1e-300, 0.0, float("inf")], 10**9).tolist() == [500000000, 1, 0, INFINITE]
+    True
+    """
+    given = np.asarray(values, dtype=np.float64).reshape(-1)
+    if bool((np.isnan(given) | (given < 0)).any()):
+        raise UsageError("an amount is negative or not a number", "an amount of privacy is 0 or larger, or inf")
+    is_infinite, is_tiny = given >= LARGEST / scale, given < 0.5 / scale
+    inner = np.where(is_infinite | is_tiny, 1.0, given)
+    product, rest = _product(inner, float(scale))
+    whole = np.floor(product) == product
+    units = np.where(whole, product, np.ceil(product)).astype(np.int64)
+    units += np.where(whole, np.ceil(rest), 0.0).astype(np.int64)
+    units = np.where(is_tiny, (given > 0).astype(np.int64), units)
+    return np.where(is_infinite | (units >= LARGEST), INFINITE, units)
+
+
+def all_squares(values: Any, scale: int) -> NDArray[np.int64]:
+    """The same for the squares of the floats."""
+    given = np.asarray(values, dtype=np.float64).reshape(-1)
+    all_spent(given, 1)  # refuses what is no amount
+    different, where = np.unique(given, return_inverse=True)
+    units = [_square(value, scale) for value in different.tolist()]
+    return np.array(units, dtype=np.int64)[where.reshape(-1)]
+
+
+def _square(value: float, scale: int) -> int:
+    if value >= 2.0**31:
+        return INFINITE
+    product = Fraction(value) ** 2 * scale
+    return min(-(-product.numerator // product.denominator), INFINITE)
+
+
+def _product(left: NDArray[np.float64], right: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A product as rounded, and what the rounding left out, exactly (Dekker)."""
+    product = left * right
+    left_high, right_high = _high(left), _high(right)
+    left_low, right_low = left - left_high, right - right_high
+    rest = ((left_high * right_high - product) + left_high * right_low + left_low * right_high) + left_low * right_low
+    return product, rest
+
+
+def _high(value: Any) -> Any:
+    large = value * SPLIT
+    return large - (large - value)
+
+
+def added(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sums that stop at infinity.
+
+    >>> added(np.array([1, INFINITE]), np.array([2, 5])).tolist() == [3, INFINITE]
+    True
+    """
+    is_too_much = left > INFINITE - right
+    found: NDArray[np.int64] = np.where(is_too_much, INFINITE, left + np.where(is_too_much, 0, right))
+    return found
+
+
+def written(units: int, scale: int) -> str:
+    """Units as the decimal they stand for.
+
+    >>> written(300000000, 10**9), written(INFINITE, 10**9)
+    ('0.3', 'inf')
+    """
+    if units >= INFINITE:
+        return "inf"
+    number = EXACT.divide(Decimal(units), Decimal(scale))
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

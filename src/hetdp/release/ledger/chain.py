@@ -1,0 +1,156 @@
+"""The chain of entries: its head, what is found in it, and what is added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy.engine import Connection
+
+from hetdp.errors import LedgerError, UsageError, counted
+from hetdp.release.ledger import tables
+from hetdp.release.ledger.database import Database
+from hetdp.release.ledger.entry import CREATE, Entry, asked, parsed, previous_of
+
+CHANGED = "it was changed, or is damaged"
+SECRET = "secret_sha256"
+
+# Statements are put together once: that takes longer than to run them.
+_entries = tables.entries
+_next = tables.entries.alias("following")
+_with_next = select(_entries, _next.c.body.label("following")).outerjoin(_next, _next.c.number == _entries.c.number + 1)
+HEAD, HEAD_LOCKED = select(tables.head), select(tables.head).with_for_update()
+ENDS = select(_entries).where(or_(_entries.c.number == 1, _entries.c.number >= bindparam("last"))).limit(3)
+BY_NUMBER = _with_next.where(_entries.c.number == bindparam("wanted"))
+BY_QUESTION = _with_next.where(_entries.c.asked.in_(bindparam("wanted", expanding=True)))
+ADD, MOVE = insert(_entries), update(tables.head)
+
+
+class Head(NamedTuple):
+    """Where the chain ends.
+
+    Attributes:
+        ledger: what tells this ledger from all others.
+        secret: what pseudonyms are made with.
+        entries: how many entries there are.
+        hash: of the last of them.
+    """
+
+    ledger: str
+    secret: bytes
+    entries: int
+    hash: str
+
+
+def read_head(database: Database, connection: Connection, expected: str | None = None) -> Head:
+    """The head, compared with the last entry and the first; where it is going to be written, nobody else may.
+
+    Args:
+        database: where the ledger is.
+        connection: a transaction there.
+        expected: which ledger it must be, if that is known.
+
+    Raises:
+        LedgerError: it is another one, or was changed.
+    """
+    writes = connection.get_execution_options()["hetdp_writes"]  # SQLite has locked the whole file by now
+    rows = connection.execute(HEAD_LOCKED if writes else HEAD).mappings().all()
+    if len(rows) != 1:
+        raise database.unusable(CHANGED)
+    row = rows[0]
+    if row["one"] != 1 or row["schema_version"] != tables.VERSION:
+        raise database.unusable("it is a ledger of another version")
+    if not all(isinstance(row[name], str) for name in ("ledger", "secret", "hash")) or type(row["entries"]) is not int:
+        raise database.unusable(CHANGED)
+    try:
+        head = Head(row["ledger"], bytes.fromhex(row["secret"]), row["entries"], row["hash"])
+    except ValueError:
+        raise database.unusable(CHANGED) from None
+    if expected not in (None, head.ledger):
+        raise database.unusable("it is not the ledger that was here before")
+    ends = {row.number: row for row in connection.execute(ENDS, {"last": head.entries})}
+    if ends.keys() != {1, head.entries}:
+        raise database.unusable(CHANGED)
+    last = read_entry(database, head, ends[head.entries])
+    first = last if head.entries == 1 else read_entry(database, head, ends[1])
+    if last.hash != head.hash or first.kind != CREATE or first.facts != {SECRET: sha256(head.secret).hexdigest()}:
+        raise database.unusable(CHANGED)
+    return head
+
+
+def entry_at(database: Database, connection: Connection, head: Head, number: int) -> Entry:
+    """One entry, compared with what the next one, or the head, says about it."""
+    row = connection.execute(BY_NUMBER, {"wanted": number}).one_or_none()
+    if row is None:
+        raise database.unusable(CHANGED)
+    return _linked(database, head, row)
+
+
+def find(database: Database, connection: Connection, head: Head, *what: str) -> dict[str, Entry]:
+    """The entries by which something was asked or declared, as far as there are any."""
+    rows = connection.execute(BY_QUESTION, {"wanted": what})
+    return {row.asked: _linked(database, head, row) for row in rows}
+
+
+def _linked(database: Database, head: Head, row: Any) -> Entry:
+    entry = read_entry(database, head, row)
+    try:
+        expected = head.hash if entry.number == head.entries else previous_of(row.following)
+    except ValueError:
+        raise database.unusable(CHANGED) from None
+    if entry.hash != expected:
+        raise database.unusable(CHANGED)
+    return entry
+
+
+def read_entry(database: Database, head: Head, row: Any) -> Entry:
+    """An entry from its row, which says the same about itself everywhere."""
+    try:
+        entry = parsed(row.body)
+    except (ValueError, TypeError):
+        raise database.unusable(CHANGED) from None
+    if entry.number != row.number or entry.ledger != head.ledger or asked(entry) != row.asked:
+        raise database.unusable(CHANGED)
+    return entry
+
+
+def append(connection: Connection, head: Head, kind: str, **facts: Any) -> tuple[Head, Entry]:
+    """Adds an entry, and moves the head to it."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    entry = Entry(head.ledger, head.entries + 1, head.hash, now, kind, **facts)
+    head = head._replace(entries=entry.number, hash=entry.hash)
+    connection.execute(ADD, {"number": entry.number, "asked": asked(entry), "body": entry.body})
+    connection.execute(MOVE, {"entries": head.entries, "hash": head.hash})
+    return head, entry
+
+
+def require_receipts(
+    database: Database, connection: Connection, head: Head, receipts: Iterable[Mapping[str, Any]]
+) -> int:
+    """Refuses a ledger that does not hold what its records say; returns how many were compared."""
+    number = 0
+    for number, receipt in enumerate(receipts, 1):
+        ledger, entry, expected = (receipt.get(name) for name in ("ledger", "entry", "hash"))
+        if not isinstance(ledger, str) or type(entry) is not int or not isinstance(expected, str):
+            raise UsageError(f"receipt {number} is none", "a receipt has ledger, entry and hash")
+        if ledger != head.ledger:
+            raise UsageError(f"receipt {number} is of another ledger", "records are compared with the ledger they name")
+        _require_receipt(database, connection, head, entry, expected)
+    return number
+
+
+def _require_receipt(database: Database, connection: Connection, head: Head, number: int, expected: str) -> None:
+    if number > head.entries:
+        missing = counted(number - head.entries, "entry").replace("entrys", "entries")
+        raise _older(database, f"{missing} that its records name are missing")
+    if number < 1 or entry_at(database, connection, head, number).hash != expected:
+        raise _older(database, f"entry {number} is not the one that its records name")
+
+
+def _older(database: Database, what: str) -> LedgerError:
+    return database.unusable(
+        f"it is older than its records: {what}", "a restored copy would spend again what is spent already"
+    )

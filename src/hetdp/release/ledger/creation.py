@@ -1,0 +1,128 @@
+"""Making a ledger: whole, or not at all; and declaring the data it is about."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import insert
+from sqlalchemy.engine import Connection
+
+from hetdp.errors import UsageError, shown
+from hetdp.release.ledger import tables
+from hetdp.release.ledger.amounts import DELTA_SCALE, cap, currency_of
+from hetdp.release.ledger.chain import SECRET, Head, append
+from hetdp.release.ledger.database import Database
+from hetdp.release.ledger.entry import CREATE
+from hetdp.release.ledger.sealed import is_name
+
+Declared = dict[str, Any]
+
+
+def declared(currency: str, limit: Any, caps: Mapping[str, Any] | None) -> Declared:
+    """What an entry says that declares a source; caps are rounded down."""
+    known = currency_of(currency)
+    if limit is None:
+        rule = "what each account may spend of a source is said when it is declared"
+        raise UsageError("there is no cap", rule, "such as cap=1 in Python, --cap 1 in a shell")
+
+    def pair(value: Any) -> list[int]:
+        if not known.has_delta:
+            return [cap(value, known.scale, known.squared), 0]
+        if str(value) == "inf":
+            return [cap(value, 1)] * 2
+        if not isinstance(value, (tuple, list)) or len(value) != 2:
+            raise UsageError(f"{shown(value)} is no cap of {known.name}", "it is a pair: ε and δ")
+        return [cap(value[0], known.scale), cap(value[1], DELTA_SCALE)]
+
+    for name in caps or {}:
+        if not is_name(name):
+            raise UsageError(f"{shown(name)} is no name of a class", "class accounts have names of text")
+    return {
+        "currency": currency,
+        "cap": pair(limit),
+        "caps": {name: pair(value) for name, value in (caps or {}).items()},
+    }
+
+
+def create(database: Database) -> None:
+    """Makes an empty ledger where there is none."""
+    if database.path is None:
+        with database.writing() as connection:
+            if sqlalchemy.inspect(connection).has_table(tables.head.name):
+                raise _already(database)
+            _fill(connection)
+        return
+    if database.path.exists() or database.path.is_symlink():
+        raise _already(database)
+    folder = database.path.absolute().parent
+    draft = folder / f".{database.path.name}.{secrets.token_hex(8)}"
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with database.at(draft).writing() as connection:
+            connection.exec_driver_sql(f"PRAGMA application_id = {tables.APPLICATION}")
+            connection.exec_driver_sql(f"PRAGMA user_version = {tables.VERSION}")
+            _fill(connection)
+        os.link(draft, database.path)
+        _settle(folder)
+    except FileExistsError:
+        raise _already(database) from None
+    except OSError as refusal:
+        what = f"a ledger cannot be made here: {refusal.strerror or 'the system refused'}"
+        raise database.unusable(what, "its folder must be there and let files be made") from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _already(database: Database) -> UsageError:
+    return UsageError(f"{database.shown}: there is something already", "a ledger is made once and never replaced")
+
+
+def _fill(connection: Connection) -> None:
+    tables.metadata.create_all(connection, checkfirst=False)
+    secret = secrets.token_bytes(32)
+    head = Head(secrets.token_hex(16), secret, 0, "")
+    row = {"one": 1, "schema_version": tables.VERSION, "ledger": head.ledger, "secret": secret.hex()}
+    connection.execute(insert(tables.head).values(**row, entries=0, hash=""))
+    append(connection, head, CREATE, facts={SECRET: sha256(secret).hexdigest()})
+
+
+def _settle(folder: Path) -> None:
+    """Makes the new name durable, where folders can be."""
+    with suppress(OSError):
+        place = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(place)
+        finally:
+            os.close(place)
+
+
+def require_shape(database: Database, connection: Connection) -> None:
+    """Refuses a database whose tables are not exactly those of a ledger."""
+    if database.path is None:
+        return  # whoever may change tables there may change anything
+    pragma = connection.exec_driver_sql
+    if pragma("PRAGMA application_id").scalar() != tables.APPLICATION:
+        raise database.unusable("it is not a ledger", "hetdp ledger init makes one, hetdp.Ledger.create in Python")
+    if pragma("PRAGMA user_version").scalar() != tables.VERSION:
+        raise database.unusable("it is a ledger of another version")
+    size = pragma("PRAGMA page_count").scalar_one() * pragma("PRAGMA page_size").scalar_one()
+    if database.path.stat().st_size != size:
+        raise database.unusable("it is truncated, or something was added to it")
+    things = pragma("SELECT type, name FROM sqlite_master").all()
+    found = {tuple(row) for row in things if not str(row[1]).startswith("sqlite_autoindex_hetdp_")}
+    wanted = {("table", name) for name in tables.NAMES} | {("index", name) for name in tables.INDICES}
+    if found != wanted:
+        raise database.unusable("it has other tables than a ledger")
+    for table in tables.metadata.tables.values():
+        columns = [tuple(row) for row in pragma(f"PRAGMA table_info({table.name})")]
+        named = [(column.name, bool(column.primary_key)) for column in table.columns]
+        if [(row[1], bool(row[5])) for row in columns] != named:
+            raise database.unusable("it has other columns than a ledger")

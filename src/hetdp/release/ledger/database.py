@@ -1,0 +1,191 @@
+"""Where a ledger lives: an SQLite file or a PostgreSQL database; transactions, and what can go wrong with them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import sqlalchemy
+from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from hetdp.errors import LedgerError, UsageError
+
+POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
+CONNECTING = 10  # seconds
+REASONS = {  # what SQLite says, in words of ours: those of a driver may hold what is nobody's business
+    sqlite3.SQLITE_BUSY: "somebody else is writing to it, and did not finish in time",
+    sqlite3.SQLITE_LOCKED: "somebody else is writing to it, and did not finish in time",
+    sqlite3.SQLITE_READONLY: "it cannot be written to",
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_CORRUPT: "it is damaged",
+    sqlite3.SQLITE_NOTADB: "it is not a ledger",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+    sqlite3.SQLITE_PERM: "it cannot be opened",
+    sqlite3.SQLITE_IOERR: "the disk cannot be read or written",
+}
+STATES = {  # the same for the first letters of PostgreSQL's states
+    "55P03": "somebody else is writing to it, and did not finish in time",
+    "25006": "it cannot be written to",
+    "42501": "this user may not do that",
+    "42P01": "it is not a ledger",
+    "42703": "it is not a ledger",
+    "28": "this user is not let in",
+    "3D000": "there is no such database",
+    "53": "the server has no room left",
+    "XX": "it is damaged",
+}
+PRAGMAS = ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON")
+_TURN = threading.RLock()  # one transaction of a process after the other; a fork waits until none is under way
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_TURN.acquire, after_in_parent=_TURN.release, after_in_child=_TURN.release)
+
+
+class Database:
+    """A place for a ledger; no connection outlives its transaction, so threads and forks share none.
+
+    Args:
+        address: the path of an SQLite file, or the URL of a PostgreSQL database.
+        timeout: how many seconds to wait for others who write.
+    """
+
+    def __init__(self, address: str | os.PathLike[str], timeout: float) -> None:
+        text = os.fspath(address)
+        self.timeout = timeout
+        self.path: Path | None = None
+        url = _url(text)
+        if url is None or url.drivername.startswith("sqlite"):
+            self.path = Path(text if url is None else url.database or "")
+            self.shown = str(self.path)
+            self._engine = self._sqlite(self.path)
+        else:
+            port = f":{url.port}" if url.port else ""
+            host = (url.host or "").rpartition("@")[2]  # before it may stand the end of a password
+            self.shown = f"postgresql://{host}{port}/{url.database or ''}"
+            self._engine = self._postgres(url)
+        sqlalchemy.event.listen(self._engine, "begin", self._begin)
+        self._engines = {writes: self._engine.execution_options(hetdp_writes=writes) for writes in (True, False)}
+
+    def at(self, path: Path) -> Database:
+        """The same kind of database in another file."""
+        return Database(path, self.timeout)
+
+    def unusable(self, what: str, rule: str = "nothing was spent, and no answer was given") -> LedgerError:
+        """An error about this ledger."""
+        return LedgerError(self.shown, what, rule)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that nobody else writes beside; it is durable when this ends, or nothing has happened."""
+        with self._connected(True) as connection:
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A look at one moment of the ledger."""
+        with self._connected(False) as connection:
+            yield connection
+
+    @contextmanager
+    def _connected(self, writes: bool) -> Iterator[Connection]:
+        self._require_there()
+        if not _TURN.acquire(timeout=self.timeout):
+            raise self.unusable("another thread is writing to it, and did not finish in time")
+        try:
+            with self._told(), self._engines[writes].connect() as connection, connection.begin():
+                yield connection
+        finally:
+            _TURN.release()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of databases in our words."""
+        try:
+            yield
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            raise self.unusable(_reason(error)) from None
+        except (OverflowError, UnicodeError):  # numbers and text in the file that no database holds
+            raise self.unusable("it is damaged") from None
+
+    def _require_there(self) -> None:
+        if self.path is not None and not self.path.is_file():
+            what = "it is no file" if self.path.exists() else "there is no ledger here"
+            raise self.unusable(what, "hetdp ledger init makes one, hetdp.Ledger.create in Python")
+
+    def _sqlite(self, path: Path) -> Engine:
+        place = f"file:{quote(str(path.absolute()))}?mode=rw"
+
+        def connect() -> sqlite3.Connection:
+            connection = sqlite3.connect(place, uri=True, isolation_level=None, timeout=self.timeout)
+            try:
+                for pragma in PRAGMAS:
+                    connection.execute(f"PRAGMA {pragma}")
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+        return sqlalchemy.create_engine("sqlite://", creator=connect, poolclass=NullPool)
+
+    def _postgres(self, url: URL) -> Engine:
+        try:
+            return sqlalchemy.create_engine(
+                url.set(drivername="postgresql+psycopg"),
+                poolclass=NullPool,
+                connect_args={"connect_timeout": CONNECTING},
+            )
+        except ModuleNotFoundError:
+            raise UsageError(
+                "PostgreSQL needs psycopg, which is not installed", "pip install 'hetdp[postgres]' brings it"
+            ) from None
+        except (SQLAlchemyError, ValueError):
+            raise _no_address() from None
+
+    def _begin(self, connection: Connection) -> None:
+        writes = connection.get_execution_options().get("hetdp_writes", True)
+        if self.path is not None:
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        elif writes:
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(self.timeout * 1000))}")
+            connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+        else:
+            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+
+def _url(text: str) -> URL | None:
+    """The URL, or None where it is a path."""
+    if "://" not in text:
+        return None
+    try:
+        url = sqlalchemy.make_url(text)
+    except (ArgumentError, ValueError):
+        raise _no_address() from None
+    if url.drivername not in POSTGRES and (url.drivername != "sqlite" or not url.database or url.query):
+        raise _no_address()
+    return url
+
+
+def _no_address() -> UsageError:
+    rule = "a ledger is a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
+    return UsageError("this address of a ledger is not understood", rule)
+
+
+def _reason(error: Exception) -> str:
+    original = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(original, "sqlite_errorcode", None)
+    if code is not None:
+        return REASONS.get(code & 0xFF, "it is damaged, or no ledger")
+    state = getattr(original, "sqlstate", None)
+    if state is not None:
+        return next(
+            (words for start, words in STATES.items() if state.startswith(start)), f"the server refused ({state})"
+        )
+    if isinstance(original, sqlite3.Error):
+        return "it is damaged, or no ledger"
+    return "the server cannot be reached, or does not let this user in"

@@ -1,0 +1,249 @@
+"""The ledger itself, as `hetdp.Ledger` offers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from hetdp.errors import BudgetError, UsageError, shown
+from hetdp.release.ledger.chain import append, find, read_head, require_receipts
+from hetdp.release.ledger.charge import Charge
+from hetdp.release.ledger.charging import charge_all, require_terms
+from hetdp.release.ledger.creation import create, declared, require_shape
+from hetdp.release.ledger.database import Database
+from hetdp.release.ledger.entry import DECLARE, RECORD, SPEND, Entry, declaration, facts_of, question, require_text
+from hetdp.release.ledger.export import exported
+from hetdp.release.ledger.status import Status, history_of, status_of
+from hetdp.release.ledger.verification import Verified, verified
+
+TIMEOUT = 30.0
+
+
+class Ledger:
+    """What has been spent of people's privacy, for ever: an SQLite file, or a PostgreSQL database by its URL.
+
+    An answer is drawn only if every account can pay for it, and shown only when that is written down durably. The same
+    question about the same version of the data has the same answer, and costs nothing the second time.
+
+    Args:
+        address: the path of the file, or ``postgresql://USER@HOST/DATABASE``.
+        timeout: how many seconds to wait for others who write to it.
+
+    Raises:
+        LedgerError: there is no ledger, or it is damaged, changed or locked.
+        UsageError: the address is not understood.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     ledger = Ledger.create(f"{folder}/school.ledger", source="survey", cap=0.3)
+    ...     charge = Charge.to_classes("epsilon", {"pupils": 0.1})
+    ...     for request in ("first", "second", "third", "third"):
+    ...         entry = ledger.spend("survey", charge, request, "2024", lambda: [True])
+    ...     ledger.status("survey")[0].classes[0].spent
+    '0.3'
+    """
+
+    def __init__(self, address: str | PathLike[str], *, timeout: float = TIMEOUT) -> None:
+        self._database = Database(address, timeout)
+        with self._database.reading() as connection:
+            require_shape(self._database, connection)
+            self._id = read_head(self._database, connection).ledger
+
+    @classmethod
+    def create(
+        cls,
+        address: str | PathLike[str],
+        *,
+        source: str | None = None,
+        cap: Any = None,
+        caps: Mapping[str, Any] | None = None,
+        currency: str = "epsilon",
+        timeout: float = TIMEOUT,
+    ) -> Ledger:
+        """Makes a ledger where there is none, readable by its owner only, and declares a source if one is named.
+
+        Args:
+            address: the path of the file, or ``postgresql://USER@HOST/DATABASE``.
+            source: a name for the data, as `declare` takes it.
+            cap: what each account may spend, as `declare` takes it.
+            caps: other caps for some classes, as `declare` takes them.
+            currency: how its privacy is counted, as `declare` takes it.
+            timeout: how many seconds to wait for others who write to it.
+
+        Returns:
+            the ledger
+
+        Raises:
+            UsageError: there is something already, or a cap is no number.
+            LedgerError: it cannot be made there.
+        """
+        if source is not None:
+            require_text(source=source)
+            declared(currency, cap, caps)
+        create(Database(address, timeout))
+        ledger = cls(address, timeout=timeout)
+        if source is not None:
+            ledger.declare(source, cap=cap, caps=caps, currency=currency)
+        return ledger
+
+    @property
+    def id(self) -> str:
+        """What tells this ledger from all others."""
+        return self._id
+
+    @property
+    def place(self) -> str:
+        """Where it is, without anybody's password."""
+        return self._database.shown
+
+    def declare(
+        self, source: str, *, cap: Any = None, caps: Mapping[str, Any] | None = None, currency: str = "epsilon"
+    ) -> Entry:
+        """Names data that will be asked about, and what may be spent of it; once, and not changed afterwards.
+
+        Args:
+            source: a name for the data.
+            cap: what each account may spend: ε, a pair of ε and δ, or μ, as numbers or decimal text; ``inf`` is no
+                limit.
+            caps: other caps for the accounts, and for the people, of some classes.
+            currency: how its privacy adds up: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
+
+        Returns:
+            the entry that declares it; an earlier one that says the same if there is one
+
+        Raises:
+            UsageError: it was declared otherwise, or a cap is no number.
+            LedgerError: the ledger cannot be used.
+        """
+        require_text(source=source)
+        facts = declared(currency, cap, caps)
+        with self._database.writing() as connection:
+            head = read_head(self._database, connection, self._id)
+            earlier = find(self._database, connection, head, declaration(source)).get(declaration(source))
+            if earlier is None:
+                return append(connection, head, DECLARE, source=source, facts=facts)[1]
+            if earlier.facts != facts:
+                rule = "a source is declared once; new data has a new name"
+                raise UsageError(f"the source {shown(source)} was declared with other caps or another currency", rule)
+            return earlier
+
+    def spend(
+        self,
+        source: str,
+        charge: Charge,
+        request: str,
+        version: str,
+        draw: Callable[[], Sequence[bool]],
+        facts: Mapping[str, Any] | None = None,
+        *,
+        receipts: Iterable[Mapping[str, Any]] = (),
+    ) -> Entry:
+        """Charges everybody or nobody, draws answers, and returns them when all of it is written down durably.
+
+        Args:
+            source: the data that is asked about.
+            charge: who pays how much.
+            request: a digest of what is asked.
+            version: the declared version of the data. The same request on the same version has the same answers.
+            draw: called once, if everybody can pay, and not at all if this was asked before; gives the answers.
+            facts: what else the entry is to hold, as JSON.
+            receipts: of earlier entries of this ledger, kept by records; a copy that lacks them is refused.
+
+        Returns:
+            the entry with the answers: a new one, or the earlier one
+
+        Raises:
+            BudgetError: an account would exceed its cap; nothing was spent, `draw` was not called.
+            LedgerError: the ledger cannot be used; nothing was spent, unless a server was lost in the last moment.
+            UsageError: there is no such source, or the charge is of another currency.
+        """
+        require_text(source=source, request=request, version=version)
+        kept = facts_of(facts)
+        with self._database.writing() as connection:
+            head = read_head(self._database, connection, self._id)
+            require_receipts(self._database, connection, head, receipts)
+            asked, declared_as = question(source, request, version), declaration(source)
+            known = find(self._database, connection, head, asked, declared_as)
+            if asked in known:
+                return known[asked]
+            terms = require_terms(self._database, source, known.get(declared_as))
+            sealed, exceeded, names = charge_all(self._database, connection, head, terms, charge)
+            if exceeded:
+                raise BudgetError(source, exceeded, sealed.accounts, names)
+            answers = tuple(bool(answer) for answer in draw())
+            told = {"source": source, "request": request, "version": version, "charge": sealed.digest}
+            return append(connection, head, SPEND, **told, accounts=sealed.accounts, answers=answers, facts=kept)[1]
+
+    def record(self, source: str, charge: Charge, note: str) -> Entry:
+        """Writes down what was spent elsewhere; since it is a fact, it may exceed a cap.
+
+        Args:
+            source: the data it was spent of.
+            charge: who paid how much.
+            note: where, and for what.
+
+        Raises:
+            LedgerError: the ledger cannot be used.
+            UsageError: there is no such source, or the charge is of another currency.
+        """
+        require_text(source=source, note=note)
+        with self._database.writing() as connection:
+            head = read_head(self._database, connection, self._id)
+            known = find(self._database, connection, head, declaration(source)).get(declaration(source))
+            terms = require_terms(self._database, source, known)
+            sealed = charge_all(self._database, connection, head, terms, charge).sealed
+            told = {"source": source, "charge": sealed.digest, "accounts": sealed.accounts, "facts": {"note": note}}
+            return append(connection, head, RECORD, **told)[1]
+
+    def status(self, source: str | None = None) -> list[Status]:
+        """What each source may spend and has spent; people are counted, not listed.
+
+        Args:
+            source: this one only.
+
+        Returns:
+            for each source an object with `source`, `currency`, `unit`, `cap`, `cap_delta`, `classes` (with `name`,
+            `cap`, `spent`, `cap_delta`, `spent_delta`), `people`, `most_spent`, `exhausted`; amounts as decimal text
+
+        Raises:
+            LedgerError: the ledger cannot be used.
+            UsageError: there is no such source.
+        """
+        with self._database.reading() as connection:
+            return status_of(self._database, connection, read_head(self._database, connection, self._id), source)
+
+    def history(self) -> list[Entry]:
+        """All entries, the oldest first.
+
+        Raises:
+            LedgerError: the ledger cannot be used.
+        """
+        with self._database.reading() as connection:
+            return history_of(self._database, connection, read_head(self._database, connection, self._id))
+
+    def verify(self, records: Iterable[Mapping[str, Any]] = ()) -> Verified:
+        """Recomputes everything from the chain: hashes, charges, caps and the balance of every account.
+
+        Args:
+            records: receipts from the records of releases, or anything else with ``ledger``, ``entry`` and ``hash``.
+
+        Returns:
+            an object with `ledger`, `entry`, `hash` (of the last entry), `sources`, `classes`, `people` and `records`
+
+        Raises:
+            LedgerError: something is not as the chain says, or the ledger is older than its records.
+        """
+        with self._database.reading() as connection:
+            require_shape(self._database, connection)
+            head = read_head(self._database, connection, self._id)
+            compared = require_receipts(self._database, connection, head, records)
+            return verified(self._database, connection, head, compared)
+
+    def export(self) -> Iterator[str]:
+        """The whole ledger as lines of JSON that anybody can check, without the secret of its pseudonyms.
+
+        Raises:
+            LedgerError: the ledger cannot be used.
+        """
+        yield from exported(self._database)

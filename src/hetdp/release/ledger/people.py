@@ -1,0 +1,157 @@
+"""What people have spent: kept in order of their pseudonyms, some thousands of them to a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import and_, bindparam, insert, select, update
+from sqlalchemy.engine import Connection
+
+from hetdp.release.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding
+from hetdp.release.ledger.amounts import added
+from hetdp.release.ledger.sealed import AMOUNT, KEY, KEY_BYTES, Sealed
+from hetdp.release.ledger.tables import people
+
+MOST = 8192  # people in one row; when there are more, it is divided into rows of about half as many
+LOWEST = bytes(KEY_BYTES)
+
+_source: Any = bindparam("of_source")
+_first: Any = bindparam("of_first")
+_one = and_(people.c.source == _source, people.c.first == _first)
+STARTS = select(people.c.first).where(people.c.source == _source).order_by(people.c.first)
+ALL = select(people).where(people.c.source == _source).order_by(people.c.first)
+ONE = select(people.c.pseudonyms, people.c.balances).where(_one)
+ADD, CHANGE = insert(people), update(people).where(_one)
+
+
+class Share(NamedTuple):
+    """Some of the people of a source, all whose pseudonyms lie between two others.
+
+    Attributes:
+        keys: their pseudonyms, in order.
+        balances: four rows: caps, spent, caps of δ, δ spent.
+    """
+
+    keys: NDArray[np.bytes_]
+    balances: NDArray[np.int64]
+
+
+NOBODY = Share(np.zeros(0, KEY), np.zeros((4, 0), np.int64))
+
+
+def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
+    """Charges people; returns how many of them then exceed their caps. ValueError if balances are none."""
+    firsts = connection.scalars(STARTS, {"of_source": terms.number}).all()
+    starts = _in_order(firsts or [LOWEST])
+    row_of = np.searchsorted(starts, charge.keys, side="right") - 1
+    caps = caps_of(terms, charge)
+    too_many = 0
+    for row in np.unique(row_of).tolist():
+        part = slice(*np.searchsorted(row_of, [row, row + 1]))
+        before = _read(connection, terms, starts, row) if firsts else NOBODY
+        after, where = charged(before, charge.keys[part], charge.amounts[part], charge.deltas[part], caps[:, part])
+        too_many += int(exceeding(after.balances[:, where]).sum())
+        _write(connection, terms, starts[row : row + 1].tobytes(), after, bool(firsts))
+    return too_many
+
+
+def _in_order(firsts: Sequence[Any]) -> NDArray[np.bytes_]:
+    if firsts[0] != LOWEST or not all(isinstance(first, bytes) and len(first) == KEY_BYTES for first in firsts):
+        raise ValueError("no shares")
+    return np.frombuffer(b"".join(firsts), KEY)
+
+
+def _read(connection: Connection, terms: Terms, starts: NDArray[np.bytes_], row: int) -> Share:
+    first = starts[row : row + 1].tobytes()
+    found = connection.execute(ONE, {"of_source": terms.number, "of_first": first}).one()
+    share = parsed_share(terms, found.pseudonyms, found.balances)
+    require_inside(share, starts[row : row + 2])
+    return share
+
+
+def _write(connection: Connection, terms: Terms, first: bytes, share: Share, is_there: bool) -> None:
+    """Writes a row, or several where people have become too many for one."""
+    count = len(share.keys)
+    parts = 1 if count <= MOST else -(-2 * count // MOST)
+    ends = np.linspace(0, count, parts + 1).astype(int).tolist()
+    for at, (begin, end) in enumerate(pairwise(ends)):
+        kept = share.balances[: _rows(terms), begin:end].astype(AMOUNT).tobytes()
+        values = {"pseudonyms": share.keys[begin:end].tobytes(), "balances": kept}
+        if at == 0 and is_there:
+            connection.execute(CHANGE, {"of_source": terms.number, "of_first": first, **values})
+        else:
+            start = first if at == 0 else values["pseudonyms"][:KEY_BYTES]
+            connection.execute(ADD, {"source": terms.number, "first": start, **values})
+
+
+def caps_of(terms: Terms, charge: Sealed) -> NDArray[np.int64]:
+    """The caps that people of a charge get if they have no account yet: two rows."""
+    if not charge.class_names:
+        return np.repeat(np.array(terms.cap, np.int64)[:, None], charge.accounts, axis=1)
+    by_class = np.array([terms.cap_of(name) for name in charge.class_names], np.int64).T
+    return by_class[:, charge.class_numbers]
+
+
+def charged(
+    before: Share,
+    keys: NDArray[np.bytes_],
+    amounts: NDArray[np.int64],
+    deltas: NDArray[np.int64],
+    caps: NDArray[np.int64],
+) -> tuple[Share, NDArray[np.intp]]:
+    """People after a charge, and where in it those who paid are; whoever had no account gets one."""
+    if len(keys) == len(before.keys) and bool((keys == before.keys).all()):  # everybody pays, as so often
+        at, is_new = np.arange(len(keys)), np.zeros(len(keys), bool)
+    else:
+        at, is_new = np.searchsorted(before.keys, keys), np.ones(len(keys), bool)
+        inside = at < len(before.keys)
+        is_new[inside] = before.keys[at[inside]] != keys[inside]
+    all_keys, balances, where = before.keys, before.balances.copy(), at
+    if bool(is_new.any()):
+        fresh = np.zeros((4, int(is_new.sum())), np.int64)
+        fresh[CAP], fresh[CAP_DELTA] = caps[:, is_new]
+        all_keys = np.insert(before.keys, at[is_new], keys[is_new])
+        balances = np.insert(before.balances, at[is_new], fresh, axis=1)
+        where = np.searchsorted(all_keys, keys)
+    balances[SPENT, where] = added(balances[SPENT, where], amounts)
+    balances[SPENT_DELTA, where] = added(balances[SPENT_DELTA, where], deltas)
+    return Share(all_keys, balances), where
+
+
+def read_people(connection: Connection, terms: Terms) -> list[Share]:
+    """All people of a source, in order; ValueError if they are none."""
+    rows = connection.execute(ALL, {"of_source": terms.number}).all()
+    if not rows:
+        return []
+    starts = _in_order([row.first for row in rows])
+    shares = [parsed_share(terms, row.pseudonyms, row.balances) for row in rows]
+    for at, share in enumerate(shares):
+        require_inside(share, starts[at : at + 2])
+    return shares
+
+
+def parsed_share(terms: Terms, keys: Any, balances: Any) -> Share:
+    """People from the bytes in which they are kept; ValueError if they are none."""
+    if not isinstance(keys, bytes) or not isinstance(balances, bytes) or len(keys) % KEY_BYTES:
+        raise ValueError("no share")
+    listed = np.frombuffer(keys, KEY)
+    values = np.zeros((4, len(listed)), np.int64)
+    values[: _rows(terms)] = np.frombuffer(balances, AMOUNT).reshape(_rows(terms), len(listed))
+    if bool((values < 0).any() or (listed[1:] <= listed[:-1]).any()):
+        raise ValueError("no share")
+    return Share(listed, values)
+
+
+def require_inside(share: Share, ends: NDArray[np.bytes_]) -> None:
+    """Refuses people who are not between the first pseudonym of their row and that of the next."""
+    keys = share.keys
+    if len(keys) and bool(keys[0] < ends[0] or (len(ends) == 2 and keys[-1] >= ends[1])):
+        raise ValueError("people in another row than theirs")
+
+
+def _rows(terms: Terms) -> int:
+    return 4 if terms.currency.has_delta else 2

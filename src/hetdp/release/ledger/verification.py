@@ -1,0 +1,153 @@
+"""Everything in a ledger computed again from its chain, and compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.engine import Connection
+
+from hetdp.release.ledger import tables
+from hetdp.release.ledger.accounts import Terms, read_classes
+from hetdp.release.ledger.amounts import INFINITE
+from hetdp.release.ledger.chain import CHANGED, Head, read_entry
+from hetdp.release.ledger.charging import checked_terms
+from hetdp.release.ledger.database import Database
+from hetdp.release.ledger.entry import CREATE, DECLARE, RECORD, SPEND
+from hetdp.release.ledger.people import NOBODY, Share, caps_of, charged, read_people
+from hetdp.release.ledger.sealed import CLASS, Sealed, opened
+
+
+@dataclass(frozen=True)
+class Verified:
+    """That a ledger is as its chain says.
+
+    Attributes:
+        ledger: what tells it from all others.
+        entry: the number of the last entry.
+        hash: the hash of it; with the two above a receipt.
+        sources: how many sources it has.
+        classes: how many class accounts.
+        people: how many people's accounts.
+        records: how many receipts were compared.
+    """
+
+    ledger: str
+    entry: int
+    hash: str
+    sources: int
+    classes: int
+    people: int
+    records: int
+
+
+class Replay:
+    """What the chain says so far: sources, and for each charge of a source how often it was made."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.terms: dict[str, Terms] = {}
+        self.times: dict[tuple[int, str], int] = {}  # in the order in which accounts were made
+        self.sizes: dict[str, int] = {}
+
+    def take(self, entry: Any) -> None:
+        """One more entry."""
+        if (entry.kind == CREATE) != (entry.number == 1):
+            raise self._database.unusable(CHANGED)
+        if entry.kind == DECLARE:
+            self.terms[entry.source] = checked_terms(self._database, entry)
+        elif entry.kind in (SPEND, RECORD):
+            if entry.source not in self.terms or self.sizes.setdefault(entry.charge, entry.accounts) != entry.accounts:
+                raise self._database.unusable(CHANGED)
+            charge = self.terms[entry.source].number, entry.charge
+            self.times[charge] = self.times.get(charge, 0) + 1
+
+
+def verified(database: Database, connection: Connection, head: Head, records: int) -> Verified:
+    """Reads the whole chain and computes every balance again."""
+    if database.path is not None:
+        found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+        if found != "ok":
+            raise database.unusable("it is damaged")
+    replay = _replayed(database, connection, head)
+    try:
+        sums = _summed(connection, replay)
+        people = _compare(connection, replay, sums)
+    except (ValueError, TypeError):
+        raise database.unusable(CHANGED) from None
+    classes = sum(len(names) for names, _ in sums.values())
+    return Verified(head.ledger, head.entries, head.hash, len(replay.terms), classes, people, records)
+
+
+def _replayed(database: Database, connection: Connection, head: Head) -> Replay:
+    """The chain, every hash of it computed again."""
+    replay, number, previous = Replay(database), 0, ""
+    for row in connection.execute(select(tables.entries).order_by(tables.entries.c.number)):
+        entry, number = read_entry(database, head, row), number + 1
+        if entry.number != number or entry.previous != previous:
+            raise database.unusable(CHANGED)
+        previous = entry.hash
+        replay.take(entry)
+    if (number, previous) != (head.entries, head.hash):
+        raise database.unusable(CHANGED)
+    return replay
+
+
+Sums = dict[int, tuple[dict[str, tuple[int, ...]], Share]]
+
+
+def _summed(connection: Connection, replay: Replay) -> Sums:
+    """What every account of every source should have spent."""
+    kept = set(connection.scalars(select(tables.charges.c.digest)))
+    if kept != {digest for _, digest in replay.times}:
+        raise ValueError("a charge is missing, or was never made")
+    terms = {each.number: each for each in replay.terms.values()}
+    sums: Sums = {number: ({}, NOBODY) for number in terms}
+    for (number, digest), times in replay.times.items():
+        content = connection.scalar(select(tables.charges.c.content).where(tables.charges.c.digest == digest))
+        charge = opened(content)
+        if charge.digest != digest or charge.accounts != replay.sizes[digest]:
+            raise ValueError("another charge")
+        if charge.currency != terms[number].currency.name:
+            raise ValueError("a charge of another currency")
+        names, people = sums[number]
+        costs = _times(charge.amounts, times), _times(charge.deltas, times)
+        if charge.kind == CLASS:
+            _add_classes(names, terms[number], charge, costs)
+        else:
+            caps = caps_of(terms[number], charge)
+            sums[number] = names, charged(people, charge.keys, *costs, caps)[0]
+    return sums
+
+
+def _times(amounts: Any, times: int) -> Any:
+    return np.where(amounts > INFINITE // times, INFINITE, amounts * times)
+
+
+def _add_classes(names: dict[str, tuple[int, ...]], terms: Terms, charge: Sealed, costs: Any) -> None:
+    for name, amount, delta in zip(charge.names, *map(np.ndarray.tolist, costs), strict=True):
+        cap, cap_delta = terms.cap_of(name)
+        _, spent, _, spent_delta = names.get(name, (cap, 0, cap_delta, 0))
+        names[name] = cap, min(spent + amount, INFINITE), cap_delta, min(spent_delta + delta, INFINITE)
+
+
+def _compare(connection: Connection, replay: Replay, sums: Sums) -> int:
+    """Compares all balances; returns how many people have one."""
+    known = {terms.number for terms in replay.terms.values()}
+    for table in (tables.classes, tables.people):
+        if set(connection.scalars(select(table.c.source).distinct())) - known:
+            raise ValueError("accounts of no source")
+    count = 0
+    for terms in replay.terms.values():
+        names, people = sums[terms.number]
+        if dict(read_classes(connection, terms, None)) != names:
+            raise ValueError("another balance of a class")
+        shares = read_people(connection, terms)
+        keys = b"".join(share.keys.tobytes() for share in shares)
+        balances = np.concatenate([NOBODY.balances, *(share.balances for share in shares)], axis=1)
+        if keys != people.keys.tobytes() or not np.array_equal(balances, people.balances):
+            raise ValueError("another balance of a person")
+        count += len(people.keys)
+    return count

@@ -1,0 +1,67 @@
+"""Exactly these bytes: a private copy of a mechanism is proved, and only that copy is looked up and drawn from."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hetdp.certificate.certificate import Certificate, verify
+from hetdp.errors import UsageError, VerificationError
+from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.problem.identity import PREFIX
+from hetdp.problem.problem import Problem
+from hetdp.problem.space import Floats
+
+TITLE = b"hetdp mechanism 1\n"
+
+
+@dataclass(frozen=True)
+class Proved:
+    """A mechanism as it was proved a moment ago.
+
+    Attributes:
+        problem: what it answers.
+        mechanism: the copy that was proved; nobody else holds its arrays.
+        certificate: the proof.
+        digest: by which these very values, for this very problem, are known.
+    """
+
+    problem: Problem
+    mechanism: Mechanism
+    certificate: Certificate
+    digest: str
+
+
+def proved(mechanism: Mechanism) -> Proved:
+    """Copies a mechanism, and proves the copy on every edge of its problem, whatever was proved before.
+
+    Raises:
+        UsageError: it is no mechanism, or has no problem.
+        VerificationError: it is not private.
+    """
+    if not isinstance(mechanism, Mechanism):
+        raise UsageError(
+            f"an object of the type {type(mechanism).__name__} cannot be released",  # as text it may name a dataset
+            "a release takes a Mechanism, or what hetdp.ask gives; a simulation is neither",
+        )
+    problem = mechanism.problem
+    if not isinstance(problem, Problem):
+        rule = "a release proves every edge again"
+        raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.load(path, problem) joins them")
+    z, pinned, links = np.array(mechanism.coordinates), np.array(mechanism.pinned), np.array(mechanism.links)
+    copy = replace(mechanism, coordinates=z, pinned=pinned, links=links, certificate=None)
+    certificate = verify(problem, copy)
+    if not certificate.private:
+        raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
+    copy = sealed(replace(copy, certificate=certificate))
+    return Proved(problem, copy, certificate, digest_of(problem, copy.coordinates))
+
+
+def digest_of(problem: Problem, coordinates: Floats) -> str:
+    """A digest of the problem's identity and of every z, bit by bit; the two zeros are one."""
+    found = hashlib.sha256(TITLE)
+    found.update(f"{problem.identity}\n{problem.notion.name} {problem.notion.coordinate.name}\n".encode())
+    found.update(np.ascontiguousarray(coordinates + 0.0, dtype="<f8").data)
+    return PREFIX + found.hexdigest()

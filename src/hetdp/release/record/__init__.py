@@ -1,0 +1,1 @@
+"""The record of a release: what was promised to whom, what was published, and how anybody can check it."""

@@ -1,0 +1,106 @@
+"""What a record says of a mechanism and its problem: all of it is known before the answer is drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import UsageError, counted, printable
+from hetdp.files.documents import certificate_document
+from hetdp.mechanism.odds import Odds, odds
+from hetdp.release.charges import Costs, account_name
+from hetdp.release.proof import Proved
+from hetdp.release.record import words
+from hetdp.release.record.amounts import parameter_texts
+from hetdp.spaces.table.promise import rounded_down
+from hetdp.theory.coordinate import Coordinate
+
+MECHANISM = "mechanism"
+MOST_EDGES = 1 << 22  # beyond which odds are left out: they would take longer than the proof
+
+
+def facts_of(proof: Proved, costs: Costs) -> dict[str, Any]:
+    """The part of a record that a mechanism fills.
+
+    Args:
+        proof: the mechanism, as it was proved.
+        costs: what it costs whom.
+    """
+    problem, graph = proof.problem, proof.problem.graph
+    about, notion = problem.about, problem.notion
+    told = _odds(proof)
+    unprotected = [
+        words.unprotected_words(found.unprotected, found.edges, f"changes of {name!r}")
+        for name, found in told.items()
+        if found.unprotected
+    ]
+    return {
+        "question": printable(about.get("title", words.NO_TITLE)),
+        "privacy": {
+            "notion": notion.name,
+            "flavour": words.FLAVOURS[notion.name],
+            "unit": printable(about.get("privacy_unit", words.UNIT)),
+            "neighbours": printable(about.get("neighbour_relation", words.NEIGHBOURS)),
+            "promises": [_promise(costs, at, told) for at in range(len(costs.names))],
+        },
+        "model": words.MODEL,
+        "domain": {
+            "words": f"{counted(graph.size, 'possible dataset')}, {counted(graph.edge_count, 'pair')} of neighbours",
+            "datasets": graph.size,
+            "edges": graph.edge_count,
+            "people": None,
+            "areas": None,
+        },
+        "not_protected": [words.PUBLIC_PROBLEM, words.PUBLIC_RELEASE, *unprotected],
+        "accuracy": [{"area": None, "where": words.AT_WORST, "probability": _worst(proof, notion.coordinate)}],
+        "security": list(words.SECURITY),
+        "mechanism": {
+            "kind": MECHANISM,
+            "sha256": proof.digest,
+            "objective": proof.mechanism.objective,
+            "coordinate": notion.coordinate.name,
+            "problem": problem.identity,
+        },
+        "certificates": [certificate_document(proof.certificate)],
+        "plan": None,
+    }
+
+
+def answer_words(about: Any) -> tuple[str, str]:
+    """How the two answers are called."""
+    return printable(about.get("answer_1", "1")), printable(about.get("answer_2", "2"))
+
+
+def _odds(proof: Proved) -> dict[str, Odds]:
+    """The odds of each account; none where there are too many edges to go through once more."""
+    if proof.problem.graph.edge_count > MOST_EDGES:
+        return {}
+    try:
+        found = odds(proof.problem, proof.mechanism)
+    except UsageError:  # nothing has a finite ε
+        return {}
+    by_class = found if isinstance(found, dict) else {None: found}
+    return {account_name(name): told for name, told in by_class.items()}
+
+
+def _promise(costs: Costs, at: int, told: dict[str, Odds]) -> dict[str, Any]:
+    name = costs.names[at]
+    found = told.get(name)
+    return {
+        "area": None,
+        "whom": printable(name),
+        "people": None,
+        "changes": None if found is None else found.edges,
+        "unprotected": 0 if found is None else found.unprotected,
+        "least_epsilon": None,
+        **parameter_texts(costs, at),
+        "odds": None if found is None else str(found),
+    }
+
+
+def _worst(proof: Proved, coordinate: Coordinate) -> str:
+    """The least probability of the right answer over all datasets: it is public, and free."""
+    z, answers = proof.mechanism.coordinates, proof.problem.answers
+    worst = coordinate.error(np.min(np.where(answers == 1, z, -z), initial=np.inf), 1)
+    return rounded_down(1.0 - float(worst))

@@ -1,0 +1,53 @@
+"""What a record says in sentences: the same for every release of its kind."""
+
+from __future__ import annotations
+
+from hetdp.release.charges import EPSILON, EPSILON_DELTA, GAUSSIAN
+
+FLAVOURS = {
+    "pure": "pure differential privacy, with an ε of its own for each pair of neighbours",
+    "directed": "pure differential privacy, with an ε of its own for each pair of neighbours and each direction",
+    "approximate": "(ε, δ)-differential privacy, with an ε and a δ for each pair of neighbours and each direction",
+    "gaussian": "Gaussian differential privacy, with a μ of its own for each pair of neighbours",
+    "bounded-range": "bounded range, with an ε of its own for each pair of neighbours; it implies pure differential"
+    " privacy with the same ε",
+}
+MODEL = "central: those who hold the data compute the answer, and are trusted with the data"
+UNIT = "one change between neighbouring datasets"
+NEIGHBOURS = "Neighbouring datasets are the pairs that the problem lists as edges."
+NO_TITLE = "a yes/no question about the data"
+RULES = {
+    EPSILON: "For each account, the ε of all its releases add up.",
+    EPSILON_DELTA: "For each account, the ε of all its releases add up, and so do the δ.",
+    GAUSSIAN: "For each account, the μ² of all its releases add up.",
+}
+SECURITY = (
+    "The proof of privacy was made of exactly the values that the answer was drawn with, in exact arithmetic.",
+    "The answer was drawn with exactly its probability: bits of the operating system's generator were compared with an"
+    " enclosure of it; no probability was ever rounded to a float.",
+    "The spend was durable in the ledger before the answer was shown. Asking again gives the same answer and spends"
+    " nothing.",
+    "What is read, written and said does not depend on the data, but for the answer itself.",
+)
+PUBLIC_PROBLEM = (
+    "The problem itself: which datasets are possible, which of them are neighbours, every ε, and the true answer at"
+    " each possible dataset."
+)
+PUBLIC_TABLE = "Who is in the table, how many people there are, and everybody's ε, group and area."
+PUBLIC_RELEASE = "That this answer was released, when, and what it cost."
+AT_WORST = "in the worst case"
+
+
+def where_changed(margin: int) -> str:
+    """A margin in words.
+
+    >>> where_changed(1), where_changed(2000)
+    ('where 1 person decides', 'where it takes 2,000 people to change it')
+    """
+    return "where 1 person decides" if margin == 1 else f"where it takes {margin:,} people to change it"
+
+
+def unprotected_words(number: int, total: int, what: str) -> str:
+    """What is said of those to whom nothing is promised."""
+    whom = f"All {total:,}" if number == total else f"{number:,} of {total:,}"
+    return f"{whom} {what}: no promise is made (ε = ∞), and the answer may show them for certain."

@@ -1,0 +1,233 @@
+"""release: one exact draw at the true data, paid for in the ledger before it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hetdp import progress
+from hetdp.errors import HetdpError, LedgerError, UnwrittenRecordError, UsageError, shown
+from hetdp.files.formats.json_form import write_json
+from hetdp.files.formats.writing import require_writable, whole_file
+from hetdp.release.asked import Asked, asked_of
+from hetdp.release.ledger.ledger import Ledger
+from hetdp.release.ledger.lookup import source_of
+from hetdp.release.record.amounts import charge_of, charged
+from hetdp.release.record.document import completed, read_record
+from hetdp.release.record.page import page_of
+from hetdp.release.record.words import RULES
+from hetdp.version import VERSION as SOFTWARE
+
+LONGEST = 200  # characters of a declared version
+
+
+class Answer(NamedTuple):
+    """A published answer.
+
+    Attributes:
+        area: whose it is; None for the one answer about all.
+        answer: 1 or 2.
+        words: what that is called.
+    """
+
+    area: str | None
+    answer: int
+    words: str
+
+
+@dataclass(frozen=True)
+class Release:
+    """What was published, and where it stands in the ledger. It knows nothing of the data but the answers.
+
+    Attributes:
+        answers: one for each area; one in all if there are none.
+        receipt: by which its entry is found in the ledger.
+        repeated: whether it had been released before: then it is the same answer, and nothing was spent.
+    """
+
+    answers: tuple[Answer, ...]
+    receipt: dict[str, Any]
+    repeated: bool
+    _entry: Any = field(repr=False)
+    _facts: Callable[[], dict[str, Any]] = field(repr=False)
+
+    @property
+    def answer(self) -> int:
+        """The answer, 1 or 2, if there is one.
+
+        Raises:
+            UsageError: there is one for each area.
+        """
+        if len(self.answers) != 1:
+            raise UsageError(f"there are {len(self.answers):,} answers", "`answers` has one for each area")
+        return self.answers[0].answer
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """The record as a document; the same whenever this release is asked for again."""
+        return completed(self._facts(), [one._asdict() for one in self.answers], self._entry, self.receipt)
+
+    def html(self) -> str:
+        """The record as a page."""
+        return page_of(self.record)
+
+    def __str__(self) -> str:
+        if len(self.answers) == 1 and self.answers[0].area is None:
+            return self.answers[0].words
+        return "\n".join(f"{one.area!r}: {one.words}" for one in self.answers)
+
+
+def release(
+    what: Any,
+    dataset: Any = None,
+    *,
+    ledger: Any,
+    source: str | None = None,
+    version: str = "1",
+    record: str | Path | None = None,
+    html: str | Path | None = None,
+    after: Sequence[str | Path] = (),
+) -> Release:
+    """Publishes one private answer: proves the mechanism, spends, draws exactly once, and only then shows the answer.
+
+    The mechanism is copied, the copy is proved on every edge, and that very copy is looked up; otherwise nothing is
+    spent or drawn. Check and spend are one step of the ledger, which is durable before the answer is returned. Asked
+    again for the same mechanism and the same version of the data, it gives the same answer and spends nothing.
+
+    Args:
+        what: a Mechanism with its problem, or what `hetdp.ask` gives: then the table is read, and must still be the one
+            that was promised about.
+        dataset: for a mechanism, the true dataset. Nothing that is written, said or raised contains it.
+        ledger: a Ledger, or where it is: the path of a file, or a database's URL.
+        source: the data as it is declared in the ledger; needed if several are.
+        version: which state of the data this is. A new version is for data that changed; it is charged anew.
+        record: where the record is written, a ``.json`` file.
+        html: where it is written as a page for everybody, an ``.html`` file.
+        after: records of earlier releases: a ledger that no longer has them is an old copy, and is refused.
+
+    Raises:
+        UsageError: a file cannot be written, or the ledger knows no such data; nothing is spent.
+        InputError: the dataset is none of the problem's; nothing is spent.
+        VerificationError: the mechanism is not private; nothing is spent.
+        BudgetError: somebody's budget does not suffice; nothing is spent, and nothing is shown.
+        LedgerError: the ledger cannot be used; nothing is shown.
+        UnwrittenRecordError: the answer was drawn and paid for, but a file of the record could not be written. The
+            error has the release.
+
+    >>> import hetdp, pathlib, tempfile
+    >>> graph = hetdp.DatasetGraph.from_edges(["most say yes"], ["most say no"], 0.5)
+    >>> mechanism = hetdp.design(hetdp.Problem(graph, [1, 2]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = hetdp.Ledger.create(pathlib.Path(folder, "class.ledger"), source="class 4b", cap=1)
+    ...     first = hetdp.release(mechanism, "most say yes", ledger=ledger)
+    ...     again = hetdp.release(mechanism, "most say yes", ledger=ledger)
+    >>> first.answer in (1, 2), again.answer == first.answer, again.repeated
+    (True, True, True)
+    """
+    if hasattr(what, "_again"):  # what `ask` promised; the table is opened once more
+        with what._again() as prepared:
+            return release(
+                prepared, dataset, ledger=ledger, source=source, version=version, record=record, html=html, after=after
+            )
+    version = _version(version)
+    keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    source, currency = source_of(keeper, source)
+    asked = asked_of(what, dataset)
+    charge = charge_of(asked.costs, currency)
+    receipts = [read_record(path)["ledger"] for path in after]
+    receipts += _places(asked, source, version, record, html)
+    facts = _remembered(lambda: asked.facts() | _composition(asked, source, version))
+    if record is not None or html is not None:
+        facts()  # what cannot be said of it should be known before anything is spent
+    progress.stage("drawing")
+    drawn: list[bool] = []
+
+    def draw() -> list[bool]:
+        drawn[:] = asked.draw()
+        return drawn
+
+    said = {"software": f"hetdp {SOFTWARE}", "areas": len(asked.areas)}
+    entry = keeper.spend(source, charge, asked.request, version, draw, said, receipts=receipts)
+    if len(entry.answers) != len(asked.areas):
+        raise LedgerError(keeper.place, "it has another number of answers to this question", "each area has one answer")
+    answers = tuple(
+        Answer(area, 1 if bit else 2, asked.answers[0 if bit else 1])
+        for area, bit in zip(asked.areas, entry.answers, strict=True)
+    )
+    found = Release(answers, entry.receipt(), not drawn, entry, facts)
+    _write(found, record, html)
+    return found
+
+
+def _version(version: Any) -> str:
+    if not isinstance(version, str) or not 0 < len(version) <= LONGEST or not version.isprintable():
+        raise UsageError(
+            f"the version {shown(version)}", f"a version of the data is a text of 1 to {LONGEST} printable characters"
+        )
+    return version
+
+
+def _remembered(make: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+
+    def found() -> dict[str, Any]:
+        if not made:
+            made.append(make())
+        return made[0]
+
+    return found
+
+
+def _composition(asked: Asked, source: str, version: str) -> dict[str, Any]:
+    costs = asked.costs
+    return {
+        "software": f"hetdp {SOFTWARE}",
+        "composition": {
+            "source": source,
+            "version": version,
+            "currency": costs.currency,
+            "rule": RULES[costs.currency],
+            "kind": costs.kind,
+            "accounts": len(costs.names),
+            "charged": charged(costs),
+        },
+    }
+
+
+def _places(asked: Asked, source: str, version: str, record: Any, html: Any) -> list[dict[str, Any]]:
+    """Refuses places that cannot be written, and to replace another record; the receipt of the same one, if there."""
+    for path in (record, html):
+        if path is not None:
+            require_writable(Path(path))
+    if record is None or not Path(record).exists():
+        return []
+    hint = "choose another name"
+    try:
+        found = read_record(record)
+    except HetdpError:
+        found = None
+    if found is None:
+        raise UsageError(f"{str(record)!r} is there, and is no record", "a record replaces nothing else", hint)
+    of_old = found["composition"]
+    if (found["mechanism"]["sha256"], of_old["source"], of_old["version"]) != (asked.request, source, version):
+        raise UsageError(f"{str(record)!r} is the record of another release", "a record is never replaced", hint)
+    return [found["ledger"]]
+
+
+def _write(found: Release, record: Any, html: Any) -> None:
+    """Writes the files; the answer is paid for by now, so a failure must not lose it."""
+    reason = ""
+    try:
+        if record is not None:
+            with whole_file(Path(record), private=True) as draft, draft.open("w", encoding="utf-8") as file:
+                write_json(file, found.record)
+        if html is not None:
+            with whole_file(Path(html), private=True) as draft, draft.open("w", encoding="utf-8") as file:
+                file.write(found.html())
+    except (HetdpError, OSError, ValueError) as refusal:
+        reason = str(refusal)
+    if reason:
+        raise UnwrittenRecordError(found, reason)

@@ -1,0 +1,137 @@
+"""`hetdp ledger`: each thing it does, in words and as JSON, and what it refuses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from hetdp.release.ledger.charge import Charge
+from hetdp.release.ledger.ledger import Ledger
+
+
+@pytest.fixture
+def ledger(hetdp):
+    assert (
+        hetdp("ledger", "init", "school.ledger", "--source", "survey", "--cap", "1", "--class-cap", "pupils=0.6").code
+        == 0
+    )
+    return Ledger("school.ledger")
+
+
+def test_a_ledger_is_made_and_says_where_it_stands(hetdp, ledger):
+    ledger.spend("survey", Charge.to_classes("epsilon", {"staff": "0.25"}), "q", "1", lambda: [True])
+    ledger.spend("survey", Charge.to_people("epsilon", ["Ann", "Bob"], ["1", "0.5"]), "r", "1", lambda: [True])
+    assert hetdp("ledger", "status", "school.ledger").out.splitlines() == [
+        f"ledger {ledger.id}",
+        "survey: epsilon, every account may spend ε 1",
+        "  pupils: spent ε 0 of 0.6",
+        "  staff: spent ε 0.25 of 1",
+        "  2 people: spent at most ε 1 each; 1 have nothing left",
+    ]
+    found = hetdp("ledger", "status", "school.ledger", "--source", "survey", "--json").document
+    assert (found["action"], found["ledger"], found["sources"][0]["people"]) == ("status", ledger.id, 2)
+
+
+def test_another_source_with_another_currency(hetdp, ledger):
+    declared = ("ledger", "declare", "school.ledger", "--source", "both", "--currency", "epsilon-delta")
+    assert hetdp(*declared, "--cap", "1:1e-6", "--class-cap", "pupils=0.5:1e-7").code == 0
+    assert (
+        hetdp("ledger", "record", "school.ledger", "--source", "both", "--charge", "a=0.1:2e-7", "--note", "n").code
+        == 0
+    )
+    assert hetdp("ledger", "status", "school.ledger", "--source", "both").out.splitlines()[1:] == [
+        "both: epsilon-delta, every account may spend ε 1, δ 0.000001",
+        "  a: spent ε 0.1 of 1, δ 0.0000002 of 0.000001",
+        "  pupils: spent ε 0 of 0.5, δ 0 of 0.0000001",
+    ]
+    lacking = hetdp("ledger", "record", "school.ledger", "--source", "both", "--charge", "a=0.1", "--note", "n")
+    assert (lacking.code, lacking.err) == (
+        2,
+        "hetdp: --charge without δ; in epsilon-delta, an amount is ε:δ. Hint: --charge pupils=0.1:1e-7\n",
+    )
+
+
+def test_history_tells_every_entry(hetdp, ledger):
+    hetdp("ledger", "record", "school.ledger", "--source", "survey", "--charge", "pupils=0.1", "--note", "the press")
+    kinds = [line.split()[2:] for line in hetdp("ledger", "history", "school.ledger").out.splitlines()]
+    assert kinds == [["create"], ["declare", "survey"], ["record", "survey", "(1", "account)"]]
+    last = hetdp("ledger", "history", "school.ledger", "--json").document["entries"][-1]
+    assert (last["number"], last["facts"]) == (3, {"note": "the press"})
+
+
+def test_verify_computes_everything_again_and_compares_records(hetdp, ledger):
+    entry = ledger.spend("survey", Charge.to_classes("epsilon", {"staff": "0.25"}), "q", "1", lambda: [True])
+    Path("record.json").write_text(json.dumps({"kind": "release", "ledger": entry.receipt()}))
+    Path("receipt.json").write_text(json.dumps(entry.receipt()))
+    done = hetdp("ledger", "verify", "school.ledger", "record.json", "receipt.json")
+    assert done.out.splitlines() == [
+        "entries 1 … 3 are chained and give the balances of 1 class account and 0 of people; 2 records found in it",
+        f"entry 3, {entry.hash}",
+    ]
+    Path("record.json").write_text(json.dumps({"ledger": entry.receipt() | {"entry": 7}}))
+    older = hetdp("ledger", "verify", "school.ledger", "record.json")
+    assert (older.code, older.out) == (7, "")
+    assert "it is older than its records" in older.err
+    for text in ("{", "[]", "{}"):
+        Path("record.json").write_text(text)
+        assert hetdp("ledger", "verify", "school.ledger", "record.json").code in (2, 3)
+    assert hetdp("ledger", "verify", "school.ledger", "nowhere.json").code == 2
+
+
+def test_an_export_can_be_checked_with_a_hash_function_alone(hetdp, ledger):
+    hetdp("ledger", "record", "school.ledger", "--source", "survey", "--charge", "pupils=0.1", "--note", "the press")
+    done = hetdp("ledger", "export", "school.ledger", "-o", "ledger.jsonl")
+    assert done.out == "wrote ledger.jsonl: 4 lines\n"
+    lines = Path("ledger.jsonl").read_text().splitlines()
+    assert hetdp("ledger", "export", "school.ledger").out.splitlines() == lines
+    previous = ""
+    for line in lines[:3]:
+        assert json.loads(line)["previous"] == previous
+        previous = hashlib.sha256(line.encode()).hexdigest()
+    assert hetdp("ledger", "verify", "school.ledger").out.split()[-1] == previous
+    charge = json.loads(lines[3])
+    assert hashlib.sha256(charge["text"].encode()).hexdigest() == charge["charge"] == json.loads(lines[2])["charge"]
+
+
+REFUSED = {
+    ("status", "school.ledger", "--cap", "3"): (2, "--cap for status; it takes --source and nothing else."),
+    ("history", "school.ledger", "record.json"): (2, "a RECORD for history; it takes nothing but the ledger."),
+    ("init", "new.ledger", "--source", "s"): (
+        2,
+        "there is no cap; what each account may spend of a source is said when it is declared."
+        " Hint: such as cap=1 in Python, --cap 1 in a shell",
+    ),
+    ("init", "new.ledger"): (2, "no source; --source names the data that will be asked about."),
+    ("init", "school.ledger", "--source", "s", "--cap", "1"): (
+        2,
+        "school.ledger: there is something already; a ledger is made once and never replaced.",
+    ),
+    ("record", "school.ledger", "--note", "n"): (
+        2,
+        "something is missing; record takes --source, --charge and --note.",
+    ),
+    ("status", "nowhere"): (
+        7,
+        "nowhere: there is no ledger here; hetdp ledger init makes one, hetdp.Ledger.create in Python.",
+    ),
+    ("export", "school.ledger", "-o", "school.ledger"): (2, None),
+    ("init", "new.ledger", "--source", "s", "--cap", "much"): (2, None),
+    ("status", "school.ledger", "--source", "x"): (
+        2,
+        "the ledger has no source 'x'; data is declared before it is asked about.",
+    ),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cannot_be_done_is_told_in_one_line(hetdp, ledger, words):
+    ended = hetdp("ledger", *words)
+    code, message = REFUSED[words]
+    assert (ended.code, ended.out) == (code, "")
+    assert ended.err.count("\n") == 1
+    assert message is None or ended.err == f"hetdp: {message}\n"
+    assert not Path("new.ledger").exists()
+    ledger.verify()

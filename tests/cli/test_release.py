@@ -1,0 +1,246 @@
+"""hetdp release, hetdp record verify, and hetdp ask with a ledger."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+import hetdp as package
+from hetdp.cli.main import main
+from tests.release.worlds import LABELS, ledger, poll
+
+PLACES = ("poll.json", "m.json")
+ASK = ("ask", "survey.csv", "--count", "vote = 'yes'", "--at-least", "50%", "--person", "id", "--epsilon", "eps")
+SURVEY = "id,county,eps,vote\n1,N,0.5,yes\n2,S,1,no\n3,S,1,\n"
+SECRETS = [
+    "s3cret",
+    "-s3cret",
+    "--s3cret",
+    "s3cret\nx",
+    '{"s3cret": 1}',
+    '[1, [2, "s3cret"]]',
+    "s3cret\u202e",
+    "'s3cret'",
+]
+
+
+@pytest.fixture
+def release(hetdp, folder):
+    """Runs `hetdp release` on a small poll, with a ledger."""
+    mechanism = poll()
+    package.save(mechanism.problem, PLACES[0])
+    package.save(mechanism, PLACES[1])
+    ledger(folder)
+    return lambda *options, **given: hetdp("release", *PLACES, "--ledger", "a.ledger", *options, **given)
+
+
+def test_an_answer_is_released_recorded_and_verified(hetdp, release):
+    said = release("--dataset", "two", "-o", "record.json", "--html", "page.html")
+    assert said.code == 0
+    assert said.out in ("released answer: aye\n", "released answer: nay\n")
+    assert said.err.splitlines()[1:] == [
+        f"paid; entry 3 of the ledger, {json.loads(Path('record.json').read_text())['ledger']['hash'][:16]}…",
+        "wrote record.json",
+        "wrote page.html",
+    ]
+    assert [stat.S_IMODE(Path(name).stat().st_mode) for name in ("record.json", "page.html")] == [0o600, 0o600]
+    assert said.out.split()[-1] in Path("page.html").read_text(encoding="utf-8")
+    again = release("--dataset-from", "-", stdin="two\n")
+    assert again.out == said.out
+    assert "it was released before, so nothing was spent; entry 3" in again.err
+    Path("label.txt").write_text("two\r\n")
+    assert release("--dataset-from", "label.txt", "-q").out == said.out
+    given = ("--ledger", "a.ledger", "--problem", "poll.json", "--mechanism", "m.json")
+    verified = hetdp("record", "verify", "record.json", *given, "-q")
+    assert (verified.code, verified.err) == (0, "")
+    assert [line.split(":")[0] for line in verified.out.splitlines()] == ["holds"] * 5
+
+
+def test_documents_hold_the_whole_record(hetdp, release):
+    found = release("--dataset", "two", "-o", "record.json", "--json", "-q").document
+    assert (found["verb"], found["released"], found["repeated"], found["output"]) == (
+        "release",
+        True,
+        False,
+        "record.json",
+    )
+    assert found["record"] == json.loads(Path("record.json").read_text())
+    verdict = hetdp("record", "verify", "record.json", "--json").document
+    assert (verdict["valid"], [check["name"] for check in verdict["checks"]]) == (True, ["record"])
+
+
+def test_a_changed_record_ends_with_5(hetdp, release):
+    release("--dataset", "two", "-o", "record.json")
+    text = Path("record.json").read_text(encoding="utf-8")
+    Path("record.json").write_text(text.replace("at least two", "at least six"), encoding="utf-8")
+    said = hetdp("record", "verify", "record.json")
+    assert said.code == 5
+    assert said.out.startswith("FAILS: the record was changed")
+    Path("broken.json").write_text("{")
+    assert hetdp("record", "verify", "broken.json").code == 3
+    assert hetdp("record", "verify", "record.json", "--problem", "poll.json").code == 2
+    assert hetdp("record", "verify", "record.json", "--ledger", "nowhere.ledger").code == 7
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_no_message_contains_what_was_given_as_the_dataset(secret, release):
+    for options, given in ((("--dataset", secret), {}), (("--dataset-from", "-"), {"stdin": secret})):
+        for more in ((), ("--json",)):
+            said = release(*options, *more, **given)
+            assert said.code == 3
+            assert "s3cret" not in said.out + said.err
+            assert "no such dataset" in said.err
+    assert len(package.Ledger("a.ledger").history()) == 2
+
+
+@pytest.mark.parametrize("words", [("two", "s3cret"), ("two", "-s3cret"), ("two", "--s3cret"), ("two", "--s3cret=1")])
+def test_a_name_without_its_quotation_marks_is_not_told_either(words, release):
+    said = release("--dataset", *words)
+    assert said.code == 2
+    assert "s3cret" not in said.out + said.err
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe", b"x" * (1 << 20) + b"s3cret", b""])
+def test_what_is_no_label_is_refused_unseen(data, hetdp, release):
+    Path("label.txt").write_bytes(data)
+    said = release("--dataset-from", "label.txt")
+    assert said.code in (2, 3)
+    assert "s3cret" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ((), 2, "no dataset; --dataset or --dataset-from"),
+        (("--dataset", "two", "--dataset-from", "-"), 2, "two datasets"),
+        (("--dataset-from", "nowhere.txt"), 2, "cannot be read"),
+        (("--dataset", "two", "-o", "-"), 2, "a record is kept in a file"),
+        (("--dataset", "two", "-o", "record.txt"), 2, "ends in .json"),
+        (("--dataset", "two", "--html", "page.json"), 2, "ends in .html"),
+        (("--dataset", "two", "-o", "m.json"), 2, "an input is never overwritten"),
+        (("--dataset", "two", "-o", "nowhere/record.json"), 2, "is no folder"),
+        (("--dataset", "two", "--source", "other"), 2, "has no source 'other'"),
+        (("--dataset", "two", "--version", ""), 2, "a version of the data"),
+        (("--dataset", "two", "--after", "poll.json"), 3, "its kind is 'release'"),
+        (("--dataset", "two", "--ledger", "nowhere.ledger"), 7, "there is no ledger here"),
+        (("--dataset", "two", "--ledger", "poll.json"), 7, "poll.json"),
+    ],
+)
+def test_what_cannot_be_released_spends_nothing(options, code, words, release):
+    said = release(*options)
+    assert (said.code, said.out) == (code, "")
+    assert words in said.err
+    assert len(package.Ledger("a.ledger").history()) == 2
+
+
+def test_a_ledger_is_needed(hetdp, release):
+    said = hetdp("release", *PLACES, "--dataset", "two")
+    assert (said.code, said.out) == (2, "")
+    assert "what is released is paid for in a ledger" in said.err
+
+
+def test_a_mechanism_of_another_problem_or_a_changed_one_is_refused(hetdp, release):
+    text = Path("poll.json").read_text(encoding="utf-8").replace('"epsilon": 1.0', '"epsilon": 0.9')
+    Path("other.json").write_text(text, encoding="utf-8")
+    said = hetdp("release", "other.json", "m.json", "--dataset", "two", "--ledger", "a.ledger")
+    assert (said.code, said.out) == (3, "")
+    assert "made for another problem" in said.err
+    document = json.loads(Path("m.json").read_text(encoding="utf-8"))
+    row = document["datasets"][3]
+    row["z"] = row["z"] * (1 + 2**-52)
+    Path("m.json").write_text(json.dumps(document), encoding="utf-8")
+    said = release("--dataset", "two", "--json")
+    assert said.code == 5
+    assert said.document["error"]["kind"] == "verification"
+    assert "nothing is released, since the mechanism is NOT PRIVATE" in said.err
+    assert len(package.Ledger("a.ledger").history()) == 2
+
+
+def test_a_budget_that_does_not_suffice_ends_with_6(hetdp, release):
+    codes = [release("--dataset", "two", "--version", str(at), "-q").code for at in range(4)]
+    assert codes == [0, 0, 0, 6]
+    said = release("--dataset", "two", "--version", "9", "-o", "record.json", "--json")
+    assert (said.code, said.document["error"]["kind"]) == (6, "budget")
+    assert not Path("record.json").exists()
+
+
+def test_an_answer_is_shown_even_if_its_record_cannot_be_written(release, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("hetdp.release.release.write_json", full)
+    said = release("--dataset", "two", "-o", "record.json")
+    assert said.code == 2
+    assert said.out.startswith("released answer: ")
+    assert "hetdp: the answer was released and is in the ledger, but its record was not written" in said.err
+    assert "entry 3 of the ledger" in said.err
+    document = release("--dataset", "two", "-o", "record.json", "--json").document
+    assert document["repeated"]
+    assert "was not written" in document["unwritten"]
+    assert "output" not in document
+    monkeypatch.undo()
+
+
+def test_a_table_is_asked_and_everybody_pays(hetdp, folder):
+    Path("survey.csv").write_text(SURVEY)
+    kept = ledger(folder, 1.2)
+    options = ("--by", "county", "--ledger", "a.ledger", "--plan", "plan.json", "-o", "r.json", "--html", "r.html")
+    said = hetdp(*ASK, *options)
+    assert said.code == 0
+    assert [line.split(": ")[0] for line in said.out.splitlines()] == [
+        "released answer in 'N'",
+        "released answer in 'S'",
+    ]
+    (status,) = kept.status()
+    assert (status.people, status.most_spent) == (3, "1")
+    assert stat.S_IMODE(Path("plan.json").stat().st_mode) == 0o600
+    again = hetdp("ask", "survey.csv", "--plan", "plan.json", "--ledger", "a.ledger", "-q")
+    assert again.out == said.out
+    verified = hetdp("record", "verify", "r.json", "--ledger", "a.ledger", "--plan", "plan.json")
+    assert verified.code == 0, verified.out
+    refused = hetdp(*ASK, "--ledger", "a.ledger", "--json")
+    assert (refused.code, refused.document["error"]["kind"]) == (6, "budget")
+    document = hetdp("ask", "survey.csv", "--plan", "plan.json", "--ledger", "a.ledger", "-q", "--json").document
+    assert document["released"]
+    assert document["record"] == json.loads(Path("r.json").read_text(encoding="utf-8"))
+    other = hetdp(*ASK, "--ledger", "a.ledger", "--version", "2", "--epsilon", "0.1", "--plan", "other.json", "-q")
+    assert other.code == 0
+    verdict = hetdp("record", "verify", "r.json", "--plan", "other.json")
+    assert (verdict.code, verdict.out.splitlines()[1]) == (5, "FAILS: another plan was carried out")
+
+
+def test_a_dry_run_can_be_released_from_python(folder):
+    Path("survey.csv").write_text(SURVEY)
+    kept = ledger(folder)
+    asked = package.ask("survey.csv", "vote = 'yes'", at_least="50%", person="id", epsilon="eps", dry_run=True)
+    found = package.release(asked, ledger=kept)
+    assert str(found) in ("yes", "no")
+    direct = package.ask("survey.csv", "vote = 'yes'", at_least="50%", person="id", epsilon="eps", ledger=kept)
+    assert direct.release.repeated
+    assert direct.released
+    assert str(direct).endswith(str(found))
+    with pytest.raises(package.UsageError, match="beside a question to a table"):
+        package.release(asked, "two", ledger=kept)
+    Path("survey.csv").write_text(SURVEY.replace("0.5", "0.6"))
+    with pytest.raises(package.InputError, match="what was promised"):
+        package.release(asked, ledger=kept)
+
+
+@pytest.mark.parametrize("options", [("--dry-run", "--ledger", "a.ledger"), ("--simulate", "--ledger", "a.ledger")])
+def test_only_a_release_has_a_ledger(options, hetdp, folder):
+    Path("survey.csv").write_text(SURVEY)
+    ledger(folder)
+    said = hetdp(*ASK, *options)
+    assert said.code == 2
+    assert "only a release is paid for" in said.err
+    said = hetdp(*ASK, "--dry-run", "-o", "r.json")
+    assert "no ledger; only a release has them" in said.err
+
+
+def test_a_closed_output_is_noticed_before_anything_is_spent(release, monkeypatch):
+    monkeypatch.setattr("sys.stdout", None)
+    assert main(["release", *PLACES, "--ledger", "a.ledger", "--dataset", LABELS[0]]) == 2
+    assert len(package.Ledger("a.ledger").history()) == 2

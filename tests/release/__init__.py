@@ -1,0 +1,1 @@
+"""The step that spends people's privacy."""

@@ -1,0 +1,1 @@
+"""The ledger: what it grants, keeps and refuses, whatever happens to it."""

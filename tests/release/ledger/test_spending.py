@@ -1,0 +1,244 @@
+"""What a ledger grants and refuses, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import threading
+from itertools import count
+
+import numpy as np
+import pytest
+
+from hetdp.errors import BudgetError, LedgerError, UsageError
+from hetdp.release.ledger.charge import Charge
+from hetdp.release.ledger.ledger import Ledger
+from hetdp.release.ledger.people import MOST
+
+TENTH = Charge.to_classes("epsilon", {"pupils": 0.1})
+
+
+QUESTIONS = count()
+
+
+def never() -> list[bool]:
+    raise AssertionError("no answer was to be drawn")
+
+
+def spend(ledger: Ledger, charge: Charge, times: int, source: str = "survey") -> int:
+    """How many of several spends are granted, before the first that is not."""
+    for number in range(times):
+        try:
+            ledger.spend(source, charge, f"question {next(QUESTIONS)}", "1", lambda: [True])
+        except BudgetError:
+            return number
+    return times
+
+
+def test_a_tenth_fits_three_times_into_three_tenths(ledger):
+    assert spend(ledger, TENTH, 5) == 3
+    balance = ledger.status()[0].classes[0]
+    assert (balance.name, balance.spent, balance.cap) == ("pupils", "0.3", "0.3")
+
+
+def test_a_refusal_draws_and_writes_nothing_and_says_whose_budget_it_is(ledger):
+    spend(ledger, TENTH, 3)
+    before = list(ledger.export())
+    with pytest.raises(BudgetError) as refusal:
+        ledger.spend("survey", Charge.to_classes("epsilon", {"pupils": 1e-12, "staff": 0.1}), "new", "1", never)
+    assert str(refusal.value) == (
+        "the budget of 'survey' does not allow this: 1 of 2 accounts ('pupils') would exceed the cap;"
+        " nothing was spent, and no answer was drawn."
+    )
+    assert (refusal.value.exceeded, refusal.value.accounts, refusal.value.classes) == (1, 2, ("pupils",))
+    assert list(ledger.export()) == before
+    assert [balance.name for balance in ledger.status()[0].classes] == ["pupils"], "all together, or nobody"
+    ledger.verify()
+
+
+def test_the_same_question_about_the_same_version_has_the_same_answers_and_costs_nothing(ledger):
+    first = ledger.spend("survey", TENTH, "question", "1", lambda: [True, False], {"words": "more than half?"})
+    again = Ledger(ledger_address(ledger)).spend("survey", TENTH, "question", "1", never)
+    assert again == first
+    assert (again.answers, again.facts) == ((True, False), {"words": "more than half?"})
+    assert ledger.spend("survey", TENTH, "question", "2", lambda: [False]).number == first.number + 1
+    assert ledger.status()[0].classes[0].spent == "0.2"
+
+
+def ledger_address(ledger: Ledger) -> str:
+    return getattr(ledger, "address")  # noqa: B009
+
+
+@pytest.fixture
+def ledger(address, ledger):
+    ledger.address = address
+    return ledger
+
+
+def test_a_spend_of_nearly_nothing_costs_one_unit_and_is_not_lost(address):
+    ledger = Ledger.create(address, source="survey", cap="0.000000005")
+    assert spend(ledger, Charge.to_classes("epsilon", {"a": 1e-12}), 9) == 5
+    assert ledger.status()[0].classes[0].spent == "0.000000005"
+
+
+def test_an_infinite_spend_needs_an_account_without_a_limit(ledger):
+    ledger.declare("open", cap="inf", caps={"shy": 1})
+    everything = Charge.to_classes("epsilon", {"a": "inf"})
+    assert spend(ledger, everything, 1) == 0
+    assert spend(ledger, everything, 2, "open") == 2, "infinity and infinity is infinity"
+    assert spend(ledger, Charge.to_classes("epsilon", {"shy": "inf"}), 1, "open") == 0
+    assert spend(ledger, Charge.to_classes("epsilon", {"shy": 1}), 1, "open") == 1
+    balances = {balance.name: (balance.spent, balance.cap) for balance in ledger.status("open")[0].classes}
+    assert balances == {"a": ("inf", "inf"), "shy": ("1", "1")}
+    ledger.verify()
+
+
+def test_a_spend_larger_than_any_sum_counts_as_infinite(ledger):
+    ledger.declare("large", cap="4e9")
+    assert spend(ledger, Charge.to_classes("epsilon", {"a": "3e9"}), 2, "large") == 1
+
+
+def test_epsilon_and_delta_both_add(ledger):
+    ledger.declare("both", cap=("1", "1e-6"), currency="epsilon-delta")
+    by_delta = Charge.to_classes("epsilon-delta", {"a": "0.1"}, {"a": "4e-7"})
+    by_epsilon = Charge.to_classes("epsilon-delta", {"b": "0.4"}, {"b": 0})
+    assert (spend(ledger, by_delta, 5, "both"), spend(ledger, by_epsilon, 5, "both")) == (2, 2)
+    people = Charge.to_people("epsilon-delta", ["x", "y"], np.array([0.25, 0.125]), np.array([2.0**-30, 2.0**-21]))
+    assert spend(ledger, people, 5, "both") == 2, "y has no δ left"
+    ledger.verify()
+
+
+def test_the_squares_of_mu_add(ledger):
+    ledger.declare("normal", cap="1", currency="gaussian")
+    assert spend(ledger, Charge.to_classes("gaussian", {"a": "0.5"}), 9, "normal") == 4
+    assert spend(ledger, Charge.to_people("gaussian", ["x"], np.array([0.5])), 9, "normal") == 4
+    ledger.verify()
+
+
+def test_people_are_charged_one_by_one_with_the_caps_of_their_classes(ledger):
+    ledger.declare("people", cap="0.2", caps={"staff": "0.4"})
+    charge = Charge.to_people("epsilon", ["Ann", "Bob", "Cyd"], "0.1", classes=["staff", "pupils", "staff"])
+    assert spend(ledger, charge, 9, "people") == 2
+    with pytest.raises(BudgetError) as refusal:
+        ledger.spend("people", charge, "new", "1", never)
+    assert (refusal.value.exceeded, refusal.value.accounts, refusal.value.classes) == (1, 3, ())
+    assert not {"Ann", "Bob", "Cyd"} & set(str(refusal.value).replace("'", " ").split())
+    assert spend(ledger, Charge.to_people("epsilon", ["Ann", "Cyd"], "0.1"), 9, "people") == 2, "caps stay"
+    found = ledger.status("people")[0]
+    assert (found.people, found.most_spent, found.exhausted) == (3, "0.4", 3)
+    ledger.verify()
+    assert not any(name in line for line in ledger.export() for name in ("Ann", "Bob", "Cyd"))
+
+
+def test_many_people_are_kept_in_many_rows_and_none_is_lost(ledger):
+    ledger.declare("people", cap="1")
+    ids = np.random.default_rng(5).permutation(3 * MOST)
+    for at, size in enumerate((5, MOST, 3 * MOST, 100)):
+        charge = Charge.to_people("epsilon", ids[:size], "0.1")
+        ledger.spend("people", charge, str(at), "1", lambda: [True])
+        ledger.verify()
+    found = ledger.status("people")[0]
+    assert (found.people, found.most_spent) == (3 * MOST, "0.4")
+    last = Charge.to_people("epsilon", ids[:5], "0.7")
+    with pytest.raises(BudgetError, match="5 of 5 accounts would exceed"):
+        ledger.spend("people", last, "last", "1", never)
+
+
+def test_whoever_pays_nothing_is_not_counted(ledger):
+    entry = ledger.spend("survey", Charge.to_classes("epsilon", {"a": 0, "b": 0.1}), "q", "1", lambda: [True])
+    nobody = ledger.spend("survey", Charge.to_people("epsilon", [], 0.1), "r", "1", lambda: [True])
+    assert (entry.accounts, nobody.accounts) == (1, 0)
+    ledger.verify()
+
+
+def test_what_was_spent_elsewhere_is_a_fact_even_beyond_the_cap(ledger):
+    entry = ledger.record("survey", Charge.to_classes("epsilon", {"pupils": "0.5"}), "the press release of May")
+    assert (entry.kind, entry.facts, entry.answers) == ("record", {"note": "the press release of May"}, ())
+    assert spend(ledger, TENTH, 1) == 0
+    assert spend(ledger, Charge.to_classes("epsilon", {"staff": 0.1}), 1) == 1
+    assert ledger.status()[0].classes[0].spent == "0.5"
+    ledger.verify()
+
+
+def test_a_draw_that_fails_spends_nothing(ledger):
+    before = list(ledger.export())
+    with pytest.raises(ZeroDivisionError):
+        ledger.spend("survey", TENTH, "q", "1", lambda: [1 / 0 > 0])
+    assert list(ledger.export()) == before
+    ledger.verify()
+
+
+def test_the_bytes_of_an_entry_are_as_many_whatever_the_answer(ledger):
+    yes, no = (ledger.spend("survey", TENTH, name, "1", lambda is_yes=is_yes: [is_yes]) for name, is_yes in WAYS)
+    assert len(yes.body) == len(no.body)
+
+
+WAYS = (("a", True), ("b", False))
+
+
+def test_a_source_is_declared_once(ledger):
+    entry = ledger.declare("survey", cap="0.3")
+    assert (entry.number, len(ledger.history())) == (2, 2)
+    with pytest.raises(UsageError, match="declared with other caps or another currency; a source is declared once"):
+        ledger.declare("survey", cap="0.4")
+
+
+def test_what_a_ledger_does_not_know_is_refused(ledger):
+    for ask in (lambda: ledger.spend("x", TENTH, "q", "1", never), lambda: ledger.record("x", TENTH, "n")):
+        with pytest.raises(UsageError, match="the ledger has no source 'x'; data is declared before it is asked about"):
+            ask()
+    with pytest.raises(UsageError, match="no source 'x'"):
+        ledger.status("x")
+    with pytest.raises(UsageError, match="a charge of gaussian; the source 'survey' counts epsilon"):
+        ledger.spend("survey", Charge.to_classes("gaussian", {"a": 1}), "q", "1", never)
+    with pytest.raises(UsageError, match="the facts of an entry are no JSON"):
+        ledger.spend("survey", TENTH, "q", "1", never, {"x": float("nan")})
+    with pytest.raises(UsageError, match="7 is no version; it is text"):
+        ledger.spend("survey", TENTH, "q", 7, never)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"cap": -1}, {"cap": (1, 1)}, {"cap": 1, "currency": "epsilon-delta"}, {"caps": {1: 1}}]
+)
+def test_a_cap_that_is_none_is_refused(ledger, wrong):
+    with pytest.raises(UsageError, match="is no "):
+        ledger.declare("other", **wrong)
+
+
+def test_a_ledger_is_made_once_and_never_replaced(ledger):
+    with pytest.raises(UsageError, match="there is something already; a ledger is made once and never replaced"):
+        Ledger.create(ledger.address)
+    ledger.verify()
+
+
+def test_threads_and_several_objects_never_grant_too_much(ledger):
+    ledger.declare("busy", cap="0.02")
+    granted, failed = [], []
+
+    def work(name: int) -> None:
+        own = Ledger(ledger.address) if name % 2 else ledger
+        for number in range(8):
+            try:
+                entry = own.spend(
+                    "busy", Charge.to_classes("epsilon", {"a": "0.001"}), f"{name} {number}", "1", lambda: [True]
+                )
+                granted.append(entry.number)
+            except BudgetError:
+                pass
+            except BaseException as error:
+                failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert (failed, len(granted), len(set(granted))) == ([], 20, 20)
+    ledger.verify()
+
+
+def test_receipts_that_the_ledger_does_not_hold_stop_a_spend(ledger):
+    receipt = ledger.spend("survey", TENTH, "q", "1", lambda: [True]).receipt()
+    assert ledger.spend("survey", TENTH, "r", "1", lambda: [True], receipts=[receipt]).number == receipt["entry"] + 1
+    for wrong in (receipt | {"entry": 9}, receipt | {"hash": "0" * 64}, receipt | {"entry": 0}):
+        with pytest.raises(LedgerError, match=r"it is older than its records: .*; a restored copy would spend again"):
+            ledger.spend("survey", TENTH, "s", "1", never, receipts=[wrong])
+    for wrong in ({}, receipt | {"entry": "1"}, receipt | {"ledger": "another"}):
+        with pytest.raises(UsageError, match="receipt 2 is"):
+            ledger.spend("survey", TENTH, "s", "1", never, receipts=[receipt, wrong])

@@ -1,0 +1,56 @@
+"""Small problems to release from, in every notion, with p = 0 and p = 1 among their values; and a ledger for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import hetdp
+
+SOURCE = "class 4b"
+WORDS = {
+    "title": "Do at least two say yes?",
+    "answer_1": "aye",
+    "answer_2": "nay",
+    "change": "you vote differently",
+    "privacy_unit": "one pupil",
+}
+LABELS = ["none", "one", "two", "all"]
+CURRENCY = {"approximate": "epsilon-delta", "gaussian": "gaussian"}
+PROMISES: dict[str, dict[str, Any]] = {
+    "pure": {"epsilon": [1.0, 0.5, 0.1]},
+    "bounded-range": {"epsilon": [1.0, 0.5, 0.1]},
+    "directed": {"epsilon": [1.0, 0.5, 0.1], "epsilon_back": [0.5, 0.5, 0.2]},
+    "approximate": {"epsilon": [1.0, 0.5, 0.1], "delta": [0.01, 0.02, 0.0]},
+    "gaussian": {"mu": [1.0, 0.5, 0.1]},
+}
+
+
+def poll(notion: str = "pure") -> hetdp.Mechanism:
+    """Four datasets on a path; the last edge has no class."""
+    graph = hetdp.DatasetGraph.from_edges(
+        LABELS[:-1], LABELS[1:], classes=["pupils", "pupils", None], **PROMISES[notion]
+    )
+    problem = hetdp.Problem(graph, [2, 2, 1, 1], notion, about=WORDS)
+    return hetdp.extend(problem, {"one": 0.45, "two": 0.55})
+
+
+def certain() -> hetdp.Mechanism:
+    """Some datasets answered for certain, one by an even coin, and one in between; nothing is promised on one edge."""
+    graph = hetdp.DatasetGraph.from_edges(
+        ["a", "b", "c", "d", "e"], ["b", "c", "d", "e", "f"], [0.5, float("inf"), 0.5, float("inf"), 1.0]
+    )
+    problem = hetdp.Problem(graph, [1, 1, 2, 2, 1, 2], about=WORDS)
+    found = hetdp.extend(problem, {"c": 0.3, "e": 0.5, "f": 0.5})
+    assert {float("inf"), 0.0} <= set(found.coordinates.tolist())
+    return found
+
+
+def ledger(folder: Path, cap: Any = 3, currency: str = "epsilon", name: str = "a.ledger", **caps: Any) -> hetdp.Ledger:
+    """A new ledger with one source."""
+    return hetdp.Ledger.create(folder / name, source=SOURCE, cap=cap, caps=caps or None, currency=currency)
+
+
+def spent(kept: hetdp.Ledger) -> dict[str, str]:
+    """What each class has spent."""
+    return {one.name: one.spent for one in kept.status()[0].classes}
