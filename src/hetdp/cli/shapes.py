@@ -207,6 +207,11 @@ def made(problem: Problem, space: str, output: str) -> Shape:
     return document("make", output=output, space=space, counts=counts(problem), **words)
 
 
+def plotted(problem: Problem, picture: str, output: str) -> Shape:
+    """Which picture `plot` wrote to a file."""
+    return document("plot", output=output, picture=picture, counts=counts(problem))
+
+
 def ask(prepared: Prepared, plan: str | None, seed: int | None, answers: list[str] | None) -> Shape:
     """What a table's people are promised; with simulated answers, which say so themselves."""
     found = document("ask", released=False, **({} if plan is None else {"plan_file": plan}))
