@@ -9,6 +9,7 @@ import numpy as np
 
 from hetdp.errors import UsageError, shown
 from hetdp.mechanism.accuracy.report import Accuracy, accuracy
+from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.plots.canvas import axes_for, entitle
@@ -142,14 +143,14 @@ def _network(what: Any, problem: Problem, p: Any, ringed: Any, explain: Any, bar
     return Drawing("network", size_of_picture(net.layout), net, lambda axes: draw_network(axes, net, key))
 
 
-def _path(what: Any, explain: Any, bare: bool) -> list[Any] | None:
-    """The labels of the path to be lit."""
-    path = getattr(explain, "path", explain)  # of a witness
+def _path(what: Any, explain: Any, bare: bool) -> BindingPath | None:
+    """The path to be lit."""
+    path = explain.path if isinstance(explain, Witness) else explain
     if path is None or isinstance(path, BindingPath):
-        return None if path is None else path.datasets
+        return path
     if bare:
         raise UsageError("explain= for a problem without a mechanism", "there, a path is given by a witness")
-    found: list[Any] = what.explain(path).datasets
+    found: BindingPath = what.explain(path)
     return found
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+MOST_PLACES = 200  # on each side of the boundary
 SIZE = (5.6, 3.6)
 
 
@@ -32,12 +33,14 @@ class Summary:
         problem: the problem.
         levels: the distances that occur, negative for answer 2, from left to right; 0 where no path leads to the other
             answer, and 0 for all where there are too many edges to follow.
+        share: how many distances share one place, which has the number of their middle; 1 if each has its own.
         counts: how many datasets each has.
         quantiles: at each distance the least p, the quarter, the middle, three quarters, and the largest.
     """
 
     problem: Problem
     levels: NDArray[np.int64]
+    share: int
     counts: NDArray[np.int64]
     quantiles: Floats
 
@@ -48,11 +51,13 @@ def summary(problem: Problem, p: Floats) -> Summary:
         steps = steps_to_the_other_answer(problem)
     else:
         steps = np.full(problem.graph.size, NOWHERE)
-    levels = np.where(problem.answers == 1, steps, -steps)
+    share = -(-int(steps.max(initial=1)) // MOST_PLACES)
+    middle = np.where(steps == NOWHERE, NOWHERE, (steps - 1) // share * share + (share + 1) // 2)
+    levels = np.where(problem.answers == 1, middle, -middle)
     order = np.lexsort((p, levels))
     found, starts, counts = np.unique(levels[order], return_index=True, return_counts=True)
     places = starts[:, None] + np.floor((counts[:, None] - 1) * np.array(SHARES)).astype(np.int64)
-    return Summary(problem, found, counts, p[order][places])
+    return Summary(problem, found, share, counts, p[order][places])
 
 
 def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
@@ -101,7 +106,7 @@ def _ticks(levels: NDArray[np.int64]) -> list[float]:
     gap = max(1, -(-far // 6))
     chosen = [level for level in range(1, far + 1) if level == 1 or level % gap == 0]
     places = [sign * (level - 0.5) for level in chosen for sign in (-1, 1)]
-    return sorted(place for place in places if levels.min() <= place <= levels.max())
+    return sorted(place for place in places if levels.min(initial=0) <= place <= levels.max(initial=0))
 
 
 def _steps(place: float, _: object = None) -> str:
