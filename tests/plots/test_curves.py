@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -88,6 +90,13 @@ def test_promises_are_shown_by_area():
 
     curves = drawing_of([Promise("North"), Promise("South")], None, None, False, True).data
     assert [curve.names for curve in curves] == [("North", "South")]
+
+
+def test_a_table_that_is_prepared_is_shown_by_its_promises():
+    class Prepared:
+        promises = (SimpleNamespace(area=None, mechanism=senate().design()),)
+
+    assert [curve.names for curve in drawing_of(Prepared(), None, None, False, True).data] == [("the answer",)]
 
 
 def test_a_question_that_is_no_count_has_no_baselines_and_no_failure():

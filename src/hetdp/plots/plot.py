@@ -174,10 +174,15 @@ def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
     from hetdp.plots.curves import SIZE
     from hetdp.plots.population import curves_by_margin, draw_by_margin
 
+    what = getattr(what, "promises", what)  # of a table that is prepared to be asked
     if isinstance(what, Mapping):
         given = {str(name): each for name, each in what.items()}
     elif isinstance(what, list | tuple):
-        given = {str(getattr(each, "area", at)): each for at, each in enumerate(what)}
+        names = [
+            str(getattr(each, "area", None) or (f"answer {at + 1}" if at else "the answer"))
+            for at, each in enumerate(what)
+        ]
+        given = dict(zip(names, what, strict=True))
     else:
         given = {str(getattr(what, "objective", None) or "the answer"): what}
     if not given or not all(_is_population(each) for each in given.values()):
