@@ -96,7 +96,7 @@ def test_a_table_that_is_prepared_is_shown_by_its_promises():
     class Prepared:
         promises = (SimpleNamespace(area=None, mechanism=senate().design()),)
 
-    assert [curve.names for curve in drawing_of(Prepared(), None, None, False, True).data] == [("the answer",)]
+    assert [curve.names for curve in drawing_of(Prepared(), None, None, False, True).data] == [("answer 1",)]
 
 
 def test_a_question_that_is_no_count_has_no_baselines_and_no_failure():

@@ -178,11 +178,8 @@ def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
     if isinstance(what, Mapping):
         given = {str(name): each for name, each in what.items()}
     elif isinstance(what, list | tuple):
-        names = [
-            str(getattr(each, "area", None) or (f"answer {at + 1}" if at else "the answer"))
-            for at, each in enumerate(what)
-        ]
-        given = dict(zip(names, what, strict=True))
+        areas = [getattr(each, "area", None) or f"answer {at}" for at, each in enumerate(what, 1)]
+        given = dict(zip(map(str, areas), what, strict=True))
     else:
         given = {str(getattr(what, "objective", None) or "the answer"): what}
     if not given or not all(_is_population(each) for each in given.values()):
