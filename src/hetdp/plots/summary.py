@@ -62,7 +62,7 @@ def summary(problem: Problem, p: Floats) -> Summary:
 
 def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     """Draws it: bands of p by distance, and below how many datasets there are at each."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
+    from matplotlib.ticker import FuncFormatter, NullLocator
 
     sides = [(shown.levels < 0, TWO), (shown.levels > 0, ONE), (shown.levels == 0, SOFT)]
     below = axes.inset_axes((0.0, -0.32, 1.0, 0.16), sharex=axes)
@@ -85,11 +85,15 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     axes.axvline(0.0, color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
     axes.set_ylim(-0.03, 1.03)
     axes.tick_params(labelbottom=False)
+    most = int(shown.counts.max(initial=1))
+    power = 10 ** (len(str(most)) - 1)
     below.set_yscale("log")
-    below.set_ylim(bottom=0.5)
-    below.xaxis.set_major_locator(MaxNLocator(12, integer=False, steps=[1, 2, 5, 10]))
-    below.xaxis.set_major_formatter(FuncFormatter(_steps))
+    below.set_ylim(0.5, 1.6 * most)
+    ticks = sorted({1, power})
+    below.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
+    below.yaxis.set_minor_locator(NullLocator())
     below.set_xticks(_ticks(shown.levels))
+    below.xaxis.set_major_formatter(FuncFormatter(_steps))
     one, two = answer_words(shown.problem.about)
     named(below, f"steps to the other answer  (left: {two}, right: {one})", "datasets")
     named(axes, "", f"probability that\n“{one}” is published")
