@@ -152,3 +152,13 @@ class VerificationError(HetdpError):
             f"no mechanism with these values could be proved, and none is returned: {certificate}"
             " Hint: this is a bug in hetdp; please report it with the problem that caused it."
         )
+
+
+class ClusterError(HetdpError):
+    """The workers of a cluster were lost, or could not do what was asked of them."""
+
+    exit_code = 8
+
+    def __init__(self, what: str, why: str, hint: str = "") -> None:
+        self.what, self.why, self.hint = self.arguments = what, why, hint
+        super().__init__(f"{what}; {why}." + (f" Hint: {hint}" if hint else ""))

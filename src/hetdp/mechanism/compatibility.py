@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.interrupts import load_whole
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
 from hetdp.errors import counted, shown
 from hetdp.mechanism.explanation import BindingPath, binding_path, in_different_digits, in_digits
 from hetdp.mechanism.repair import Repair
 from hetdp.problem.partial import pins_of
+from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
 
@@ -88,6 +90,9 @@ def check(problem: Problem, partial: Any, engine: str = "auto") -> Verdict:
     >>> verdict.compatible, verdict.witness.path.datasets
     (False, ['b', 'a'])
     """
+    if isinstance(problem, PartitionedProblem):
+        judged: Verdict = load_whole("hetdp.mechanism.partitioned.extension").check_parts(problem, partial, engine)
+        return judged
     pins = pins_of(partial, problem)
     chosen = engine_for(engine, problem.graph, problem.notion, "grow")
     return judge(problem, pins, chosen, close(problem, pins, chosen))

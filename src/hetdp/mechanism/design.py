@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from hetdp import progress
+from hetdp.interrupts import load_whole
 from hetdp.engines.registry import engine_for
 from hetdp.errors import NoExtensionError, UsageError
 from hetdp.mechanism.average.program import require_rows
@@ -30,6 +31,7 @@ from hetdp.mechanism.prior import shares_of
 from hetdp.mechanism.products import balanced_mechanism
 from hetdp.mechanism.wishes import largest_error, require_possible
 from hetdp.problem.partial import PartialMechanism, pins_of
+from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
@@ -71,6 +73,10 @@ def design(
     >>> {dataset: round(p, 3) for dataset, p in dict(hetdp.design(problem)).items()}
     {'a': 0.964, 'b': 0.731, 'c': 0.269}
     """
+    if isinstance(problem, PartitionedProblem):
+        design_parts = load_whole("hetdp.mechanism.partitioned.balanced").design_parts
+        found: Mechanism = design_parts(problem, objective, partial, prior, max_error, engine)
+        return found
     if objective not in OBJECTIVES:
         raise UsageError(f"unknown objective {objective!r}", f"an objective is one of {', '.join(OBJECTIVES)}")
     if prior is not None and objective != "average":

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hetdp import progress
+from hetdp.interrupts import load_whole
 from hetdp.certificate.certificate import Certificate, is_private
 from hetdp.certificate.certificate import verify as prove
 from hetdp.engines.contract import Engine, Role, Roles
@@ -20,6 +21,7 @@ from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.findings import Findings
 from hetdp.problem.partial import pins_of
+from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
 
@@ -51,6 +53,10 @@ def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = 
     >>> round(hetdp.extend(problem, {"b": 0.7, "c": 0.3})["a"], 4)
     0.9594
     """
+    if isinstance(problem, PartitionedProblem):
+        extend_parts = load_whole("hetdp.mechanism.partitioned.extension").extend_parts
+        found: Mechanism = extend_parts(problem, partial, engine, verify)
+        return found
     given = pins_of(partial, problem)
     _refuse_free_boundary(problem, given)
     chosen = engine_for(engine, problem.graph, problem.notion, "grow")

@@ -44,3 +44,10 @@ def forget() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=forget)  # a child must not end with threads that it does not have
+
+
+def bound_memory(limit: str, spill: str) -> None:
+    """How much memory this process's database may take, and where it puts what does not fit."""
+    with connection() as database:
+        database.execute("SET memory_limit = ?", [limit])
+        database.execute("SET temp_directory = ?", [spill])
