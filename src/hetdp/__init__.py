@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hetdp import privacy, questions, spaces
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
+        ClusterError,
         Fault,
         HetdpError,
         InputError,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from hetdp.files.matrices import from_scipy
     from hetdp.files.mechanisms import load
     from hetdp.files.networks import from_networkx
+    from hetdp.files.partitions.reading import PartitionedFile, read_partitioned
     from hetdp.files.pins import read_pins
     from hetdp.files.problems import ProblemFile, read_problem
     from hetdp.files.saving import save
@@ -38,11 +40,13 @@ if TYPE_CHECKING:
     from hetdp.mechanism.induced import induced_bounds
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.mechanism.odds import Odds, odds
+    from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
     from hetdp.mechanism.polish import polish
     from hetdp.mechanism.repair import Repair
     from hetdp.mechanism.solving.solve import SolvedEpsilon, solve_epsilon
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
+    from hetdp.problem.partitioned import PartitionedProblem
     from hetdp.problem.problem import Problem
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
@@ -50,6 +54,7 @@ _HOME = {
     "Accuracy": "hetdp.mechanism.accuracy.report",
     "BindingPath": "hetdp.mechanism.explanation",
     "Certificate": "hetdp.certificate.certificate",
+    "ClusterError": "hetdp.errors",
     "DatasetGraph": "hetdp.problem.graph",
     "Fault": "hetdp.errors",
     "HetdpError": "hetdp.errors",
@@ -58,6 +63,9 @@ _HOME = {
     "NoExtensionError": "hetdp.errors",
     "Odds": "hetdp.mechanism.odds",
     "PartialMechanism": "hetdp.problem.partial",
+    "PartitionedFile": "hetdp.files.partitions.reading",
+    "PartitionedMechanism": "hetdp.mechanism.partitioned.mechanism",
+    "PartitionedProblem": "hetdp.problem.partitioned",
     "Problem": "hetdp.problem.problem",
     "ProblemFile": "hetdp.files.problems",
     "Repair": "hetdp.mechanism.repair",
@@ -80,6 +88,7 @@ _HOME = {
     "odds": "hetdp.mechanism.odds",
     "path_mechanism": "hetdp.theory.path",
     "polish": "hetdp.mechanism.polish",
+    "read_partitioned": "hetdp.files.partitions.reading",
     "read_pins": "hetdp.files.pins",
     "read_problem": "hetdp.files.problems",
     "save": "hetdp.files.saving",
@@ -93,6 +102,7 @@ __all__ = [
     "Accuracy",
     "BindingPath",
     "Certificate",
+    "ClusterError",
     "DatasetGraph",
     "Fault",
     "HetdpError",
@@ -101,6 +111,9 @@ __all__ = [
     "NoExtensionError",
     "Odds",
     "PartialMechanism",
+    "PartitionedFile",
+    "PartitionedMechanism",
+    "PartitionedProblem",
     "Problem",
     "ProblemFile",
     "Repair",
@@ -126,6 +139,7 @@ __all__ = [
     "polish",
     "privacy",
     "questions",
+    "read_partitioned",
     "read_pins",
     "read_problem",
     "save",

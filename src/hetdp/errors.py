@@ -129,15 +129,15 @@ class UnknownDatasetError(HetdpError, KeyError):
 
 
 class NoExtensionError(HetdpError):
-    """No private mechanism takes the given values: `witness` shows why, `repair` offers values that work."""
+    """No private mechanism takes the given values: `witness` shows why, `repair` offers values that work, except on partitions."""
 
     exit_code = 4
 
     def __init__(self, witness: Any, repair: Any) -> None:
         self.witness, self.repair = self.arguments = witness, repair
+        offered = "" if repair is None else ", .repair.pins a compromise that does extend"
         super().__init__(
-            f"no private extension of this partial mechanism exists: {witness}"
-            " Hint: .witness has the path, .repair.pins a compromise that does extend."
+            f"no private extension of this partial mechanism exists: {witness} Hint: .witness has the path{offered}."
         )
 
 

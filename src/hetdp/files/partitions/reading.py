@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from hetdp import progress
 from hetdp.errors import ClusterError, UsageError
-from hetdp.files.partitions.laying import Laid, lay_out, laid_before
+from hetdp.files.partitions.laying import laid_before, lay_out
 from hetdp.files.partitions.naming import FileNames
 from hetdp.files.partitions.tables import Tables, open_tables
 from hetdp.interrupts import load_whole
-from hetdp.problem.partitioned import PartitionedGraph, PartitionedPins, PartitionedProblem
+from hetdp.problem.partitioned import PartitionedGraph, PartitionedPins, PartitionedProblem, Workers
 from hetdp.problem.parts import Part
 from hetdp.problem.validation import require_duplicates
 from hetdp.theory.catalogue import NOTIONS
@@ -85,27 +85,36 @@ def read_partitioned(
         rule = "workers on other machines share a folder with this one"
         raise UsageError("a cluster without work=", rule, "name a folder that all of them reach")
     place, remove = _work_folder(work)
-    engine = None
+    engine: Workers | None = None
     try:
         engine = _cluster()(cluster, count, memory, place)
-        offsets = _offsets(tables, partitions, count)
-        laid = laid_before(place, tables, offsets, duplicates, positive)
-        if laid is None:
-            laid = lay_out(place, tables, offsets, duplicates, positive, engine)
+        offsets = offsets_of(tables, partitions, count)
+        return read_with(engine, tables, place, offsets, duplicates, positive, _end(engine, place if remove else None))
     except BaseException:
         _end(engine, place if remove else None)()
         raise
-    return PartitionedFile(_problem(place, tables, laid, engine, _end(engine, place if remove else None)), PartitionedPins(laid.pinned))
 
 
-def _problem(place: str, tables: Tables, laid: Laid, engine: Any, end: Callable[[], None]) -> PartitionedProblem:
-    offsets = laid.offsets
-    parts = [Part(place, number, offsets) for number in range(len(offsets) - 1)]
-    names = FileNames(parts, tables.datasets, laid.labels, engine)
+def read_with(
+    workers: Workers,
+    tables: Tables,
+    work: str,
+    offsets: tuple[int, ...],
+    duplicates: str,
+    positive: Any,
+    end: Callable[[], None],
+) -> PartitionedFile:
+    """The same with workers that are there already; `end` is what closing the problem does."""
+    laid = laid_before(work, tables, offsets, duplicates, positive)
+    if laid is None:
+        laid = lay_out(work, tables, offsets, duplicates, positive, workers)
+    parts = [Part(work, number, offsets) for number in range(len(offsets) - 1)]
+    names = FileNames(parts, tables.datasets, laid.labels, workers)
     notion = NOTIONS[laid.notion]
     graph = PartitionedGraph(offsets[-1], laid.arcs, laid.edges, notion.parameters)
     about = tables.words.get("about") or {}
-    return PartitionedProblem(place, offsets, graph, notion, about, laid.identity, laid.pinned, engine, names, end)
+    problem = PartitionedProblem(work, offsets, graph, notion, about, laid.identity, laid.pinned, workers, names, end)
+    return PartitionedFile(problem, PartitionedPins(laid.pinned))
 
 
 def _cluster() -> Any:
@@ -145,7 +154,7 @@ def _work_folder(work: str | Path | None) -> tuple[str, bool]:
     return str(place), False
 
 
-def _offsets(tables: Tables, partitions: int | str | None, workers: int) -> tuple[int, ...]:
+def offsets_of(tables: Tables, partitions: int | str | None, workers: int) -> tuple[int, ...]:
     """Where partitions begin: equal ranges of datasets, or one for each file of them."""
     size = tables.datasets.length
     if partitions == "files":
