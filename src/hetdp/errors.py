@@ -129,7 +129,7 @@ class UnknownDatasetError(HetdpError, KeyError):
 
 
 class NoExtensionError(HetdpError):
-    """No private mechanism takes the given values: `witness` shows why, `repair` offers values that work, except on partitions."""
+    """No private mechanism takes the given values: `witness` shows why, `repair` (not on partitions) what would do."""
 
     exit_code = 4
 

@@ -132,7 +132,9 @@ def verify(problem: Problem | PartitionedProblem, mechanism: Any) -> Certificate
 def verify_parts(problem: PartitionedProblem, mechanism: Any) -> Certificate:
     """The same on partitions, where a mechanism is known by the name that its arrays have in the work folder."""
     if getattr(mechanism, "problem", None) is not problem:
-        raise UsageError(f"{shown(mechanism)} on a partitioned problem", "its mechanisms are made of it, or loaded with it")
+        raise UsageError(
+            f"{shown(mechanism)} on a partitioned problem", "its mechanisms are made of it, or loaded with it"
+        )
     seen = survey_parts(problem, mechanism.name, with_links=True)
     return _certificate(problem, merged(seen), follow_parts(problem, mechanism.name, seen))
 

@@ -1,5 +1,7 @@
-"""Chains of links that lead from partition to partition: each partition follows them to where they end or leave it,
-then learns from others what became of those that left, round by round. What never ends is a cycle.
+"""Chains of links that lead from partition to partition.
+
+Each partition follows them to where they end or leave it, then learns from others what became of those that left, round
+by round. What never ends is a cycle.
 """
 
 from __future__ import annotations
@@ -21,7 +23,14 @@ CYCLE = "links form a cycle"
 
 
 class Ends(NamedTuple):
-    """What is known of the chains of a partition: how many have no end yet, and the first such; with ends, the faults."""
+    """What is known of the chains of a partition.
+
+    Attributes:
+        open: how many have no end yet.
+        first: the first of these.
+        loose: once all have ends, the first dataset that lacks too much; −1 if none does.
+        gap: the most that any lacks.
+    """
 
     open: int
     first: int

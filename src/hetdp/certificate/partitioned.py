@@ -1,5 +1,7 @@
-"""verify on partitions: every arc is looked at by the owner of its source, with the verifier's own code, and the proofs
-are put together. What a partition needs of others are the values of its ghosts, read from their owners' files.
+"""verify on partitions: every arc is looked at by the owner of its source, with the verifier's own code.
+
+What a partition needs of others are the values of its ghosts, read from their owners' files. Then the proofs of all
+partitions are put together.
 """
 
 from __future__ import annotations

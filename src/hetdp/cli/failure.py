@@ -89,6 +89,7 @@ def _refused(error: Any) -> Failure:
 
         return Failure("verification", code, str(error), certificate=shapes.certificate(error.certificate))
     kind = "usage" if isinstance(error, errors.UsageError) else "input"
+    kind = "cluster" if isinstance(error, errors.ClusterError) else kind
     return Failure(kind, code, _spoken(str(error)))
 
 
@@ -97,13 +98,13 @@ def _incompatible(error: Any) -> Failure:
     from hetdp.cli.verdicts import refusal_lines
 
     hint = "Hint: hetdp check PROBLEM --repair FILE writes the problem with these values, ready for extend."
-    message = "\n".join([*refusal_lines(error.witness, error.repair), hint])
+    message = "\n".join([*refusal_lines(error.witness, error.repair), *([hint] if error.repair is not None else [])])
     return Failure(
         "no extension",
         error.exit_code,
         message,
         witness=shapes.witness(error.witness),
-        repair=shapes.repair(error.repair),
+        repair=None if error.repair is None else shapes.repair(error.repair),
     )
 
 

@@ -57,6 +57,7 @@ Exit codes:
   3    bad input
   4    no private mechanism has these values
   5    a mechanism is not private
+  8    the workers of a cluster were lost
   130  interrupted
 
 Results go to standard output, words to standard error. HETDP_DEBUG=1 shows where an error comes from.

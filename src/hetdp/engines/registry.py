@@ -25,7 +25,10 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
     elif name in ENGINES:
         names = [name]
     elif name == PARTITIONED:
-        rule, hint = "it searches problems in partitions", "hetdp.read_partitioned reads one from a folder of Parquet files"
+        rule, hint = (
+            "it searches problems in partitions",
+            "hetdp.read_partitioned reads one from a folder of Parquet files",
+        )
         raise UsageError(f"engine {name!r} on a {type(space).__name__}", rule, hint)
     else:
         raise UsageError(f"unknown engine {name!r}", f"an engine is one of auto, {', '.join(ENGINES)}, {PARTITIONED}")

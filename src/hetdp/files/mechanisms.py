@@ -41,8 +41,8 @@ def load(path: str | Path, problem: Problem | PartitionedProblem | None = None) 
     it again. Without its problem it can be read and looked up, but not proved, explained or saved.
 
     Args:
-        path: a ``.json``, ``.csv`` or ``.parquet`` file, ``-`` for JSON on standard input, or the folder that a mechanism
-            of a partitioned problem was saved to.
+        path: a ``.json``, ``.csv`` or ``.parquet`` file, ``-`` for JSON on standard input, or the folder that a
+            mechanism of a partitioned problem was saved to.
         problem: the problem it was made for.
 
     Raises:

@@ -30,7 +30,9 @@ SMALL_TABLE = 50_000  # rows that the standard library writes sooner than DuckDB
 SIDECAR = ".meta.json"  # what is put after the name of a CSV file, for the words beside the table
 
 
-def save(thing: Problem | Mechanism | PartitionedMechanism, path: str | Path, partial: Any = None, tables: str = "parquet") -> None:
+def save(
+    thing: Problem | Mechanism | PartitionedMechanism, path: str | Path, partial: Any = None, tables: str = "parquet"
+) -> None:
     """Writes a problem or a mechanism, whole or not at all.
 
     A name that ends in ``.json``, ``.csv`` or ``.parquet`` says how a mechanism is written. A problem is written to one

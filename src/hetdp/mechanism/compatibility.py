@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.interrupts import load_whole
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
 from hetdp.errors import counted, shown
+from hetdp.interrupts import load_whole
 from hetdp.mechanism.explanation import BindingPath, binding_path, in_different_digits, in_digits
 from hetdp.mechanism.repair import Repair
 from hetdp.problem.partial import pins_of
@@ -71,7 +71,7 @@ class Verdict:
         return "a private extension exists" if self.compatible else f"no private extension exists: {self.witness}"
 
 
-def check(problem: Problem, partial: Any, engine: str = "auto") -> Verdict:
+def check(problem: Problem | PartitionedProblem, partial: Any, engine: str = "auto") -> Verdict:
     """Decides whether a private mechanism with these values exists. The boundary need not be pinned for that.
 
     Args:

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from hetdp import progress
-from hetdp.interrupts import load_whole
 from hetdp.engines.registry import engine_for
 from hetdp.errors import NoExtensionError, UsageError
+from hetdp.interrupts import load_whole
 from hetdp.mechanism.average.program import require_rows
 from hetdp.mechanism.average.search import best_average
 from hetdp.mechanism.balanced import balanced_with
@@ -41,7 +41,7 @@ OBJECTIVES = ("fair", "balanced", "average")
 
 
 def design(
-    problem: Problem,
+    problem: Problem | PartitionedProblem,
     objective: str = "fair",
     partial: Any = None,
     prior: Any = None,

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from hetdp import progress
-from hetdp.interrupts import load_whole
 from hetdp.certificate.certificate import Certificate, is_private
 from hetdp.certificate.certificate import verify as prove
 from hetdp.engines.contract import Engine, Role, Roles
 from hetdp.engines.registry import engine_for
 from hetdp.errors import Fault, NoExtensionError, VerificationError, shown
+from hetdp.interrupts import load_whole
 from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.findings import Findings
@@ -28,7 +28,7 @@ from hetdp.problem.space import Floats
 TURNS = 4  # of closing downward and upward; one is nearly always enough
 
 
-def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = True) -> Mechanism:
+def extend(problem: Problem | PartitionedProblem, partial: Any, engine: str = "auto", verify: bool = True) -> Mechanism:
     """Extends p from the pinned datasets to all, as accurately as privacy allows at every dataset at once.
 
     Args:

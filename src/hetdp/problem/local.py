@@ -1,7 +1,7 @@
 """What one partition knows: its own datasets, and its *ghosts*, the neighbours that others own.
 
-Here both are numbered together in the order that they have among all datasets: ghosts before, own ones, ghosts after. So
-whatever is first among equals on one machine is first here as well.
+Here both are numbered together in the order that they have among all datasets: ghosts before, own ones, ghosts after.
+So whatever is first among equals on one machine is first here as well.
 """
 
 from __future__ import annotations

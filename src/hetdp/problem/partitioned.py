@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from hetdp.errors import UsageError, counted
@@ -39,7 +40,8 @@ class PartitionedGraph(NamedTuple):
     parameter_names: tuple[str, ...]
 
 
-class PartitionedPins(NamedTuple):
+@dataclass(frozen=True)
+class PartitionedPins:
     """The values that a partitioned problem gives itself, in its own tables.
 
     Attributes:
@@ -94,7 +96,8 @@ class PartitionedProblem:
 
     def label(self, number: int) -> Hashable:
         """The label of a dataset."""
-        return self.names.labels([number])[0]
+        found: Hashable = self.names.labels([number])[0]
+        return found
 
     def index(self, label: Hashable) -> int:
         """The number of a dataset; raises UnknownDatasetError."""

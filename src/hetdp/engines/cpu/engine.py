@@ -76,7 +76,7 @@ class Stored(Protocol):
 def grow_on(
     graph: Stored, notion: Notion, labels: Floats, links: Indices, roles: Roles | None, active: Mask | None
 ) -> None:
-    """Lowers labels to the fixed point where they stand, and notes the links of those that fell; no −0.0 is among them."""
+    """Lowers labels, in which no zero has a sign, to the fixed point where they stand, and notes the links."""
     flags = np.full(graph.size, Role.FREE_1, dtype=np.uint8) if roles is None else roles.astype(np.uint8)
     started = labels < np.inf
     starts = np.flatnonzero(started if active is None else started & active).astype(graph.targets.dtype)
@@ -109,9 +109,7 @@ def split_by_answer(space: Stored, flags: Roles, starts: Indices) -> list[Indice
     return [starts[side == Role.FREE_1], starts[side == Role.FREE_2]]
 
 
-def search_all(
-    space: Stored, notion: Notion, found: tuple[Floats, Indices, Roles], groups: list[Indices]
-) -> None:
+def search_all(space: Stored, notion: Notion, found: tuple[Floats, Indices, Roles], groups: list[Indices]) -> None:
     """Runs one search for each group of starts, side by side."""
     search = compiled_grow(notion)
     labels, links, flags = found

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import dask
+from dask.utils import parse_bytes
 from distributed import Client, Future, LocalCluster, wait
 from distributed.scheduler import KilledWorker
 
@@ -25,6 +26,7 @@ from hetdp.problem.partitioned import Task
 from hetdp.version import VERSION
 
 PATIENCE = 30.0  # seconds without any worker, or without the scheduler, before the cluster is lost
+CONNECT = 10.0  # seconds until a scheduler must have answered
 START = 60.0  # seconds that workers may take to start
 PACE = 0.5  # seconds between two looks at the cluster
 RETRIES = 3  # times that a task is begun again after its worker was lost
@@ -56,17 +58,22 @@ class Cluster:
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said in our words
         dask.config.set(SETTINGS)
         self._memory, self._processes, self._local = memory, list[subprocess.Popen[bytes]](), None
+        self._bytes = _size(memory)
         try:
             if address is None:
-                self._local = LocalCluster(n_workers=0, dashboard_address=None, protocol="tcp", host="127.0.0.1")
+                self._local = LocalCluster(
+                    n_workers=0, dashboard_address="127.0.0.1:0", protocol="tcp", host="127.0.0.1"
+                )
                 self._client = Client(self._local)
                 self._start(workers, memory, work)
             else:
-                self._client = Client(address, timeout=10, set_as_default=False)
+                self._client = Client(address, timeout=CONNECT, set_as_default=False)
         except (OSError, TimeoutError) as refusal:
             raise ClusterError(f"no scheduler answers at {address}", str(refusal).splitlines()[0]) from None
         except ValueError as refusal:
-            raise UsageError(f"the cluster {address!r}", "it is the address of a scheduler, tcp://HOST:PORT") from refusal
+            raise UsageError(
+                f"the cluster {address!r}", "it is the address of a scheduler, tcp://HOST:PORT"
+            ) from refusal
         try:
             self._require_workers(work)
         except BaseException:
@@ -80,6 +87,7 @@ class Cluster:
         folder.mkdir(parents=True, exist_ok=True)
         settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in SETTINGS.items()}
         environment = os.environ | {f"DASK_{name}": value for name, value in settings.items()}
+        environment |= {"HETDP_TABLE_MEMORY": f"{self._bytes // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [_sources(), os.environ.get("PYTHONPATH")]))
         for _ in range(workers):
             self._processes.append(
@@ -192,6 +200,13 @@ def _out_of_memory(error: BaseException, memory: str) -> ClusterError:
 
 
 MORE = "more partitions are smaller ones; or give each worker more memory"
+
+
+def _size(memory: str) -> int:
+    try:
+        return int(parse_bytes(memory))
+    except ValueError:
+        raise UsageError(f"memory={memory!r}", "it is a size such as 2GB") from None
 
 
 def _first_line(error: BaseException) -> str:

@@ -50,10 +50,10 @@ def grow(problem: PartitionedProblem, search: str, start: Task, *arguments: Any,
     while news:
         growth.rounds += 1
         words = f"searching: round {growth.rounds}, {counted(fell, 'changed label')}"
+        round_ = Round(search, problem.notion.name, growth.rounds, 0, (), with_roles)
         tasks = [
-            (part, Round(search, problem.notion.name, growth.rounds, growth.latest[part.number], tuple(told), with_roles))
-            for part in parts
-            if (told := news.get(part.number)) is not None
+            (parts[number], round_._replace(before=growth.latest[number], news=tuple(senders)))
+            for number, senders in sorted(news.items())
         ]
         results = problem.workers.run(one_round, tasks, words)
         _forget(parts, growth, news)

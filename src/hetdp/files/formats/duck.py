@@ -32,7 +32,11 @@ def read_parquet(files: list[Path], name: str, known: tuple[str, ...]) -> Table:
     with refusals(name, PARQUET_RULE), connection() as database:
         kinds = kinds_of(database, paths[0])
         require_alike(database, paths, kinds, files, name)
-        cells = [f"{cell_of(column, kind, name)} AS {quoted_name(column)}" for column, kind in kinds.items() if column in known]
+        cells = [
+            f"{cell_of(column, kind, name)} AS {quoted_name(column)}"
+            for column, kind in kinds.items()
+            if column in known
+        ]
         cells = cells or ["1 AS unknown"]  # what counts the rows
         columns = database.execute(f"SELECT {', '.join(cells)} FROM {PARQUET}", [paths]).fetchnumpy()
         counts = database.execute("SELECT file_name, num_rows FROM parquet_file_metadata(?)", [paths]).fetchall()
@@ -86,6 +90,7 @@ def exactly(path: Path) -> str:
 
 
 def kinds_of(database: Any, path: str) -> dict[str, str]:
+    """The type of each column."""
     described = database.execute(f"DESCRIBE SELECT * FROM {PARQUET}", [[path]]).fetchall()
     return {str(column): str(kind) for column, kind, *_ in described}
 
@@ -195,6 +200,7 @@ def _written(column: str, values: Any) -> str:
 
 
 def quoted_name(column: str) -> str:
+    """The name of a column as SQL has it."""
     return '"' + column.replace('"', '""') + '"'
 
 

@@ -11,7 +11,16 @@ import numpy as np
 
 from hetdp.files.formats import numerals
 from hetdp.files.formats.database import connection
-from hetdp.files.formats.duck import PARQUET_RULE, cell_of, exactly, is_long, kinds_of, quoted_name, refusals, require_alike
+from hetdp.files.formats.duck import (
+    PARQUET_RULE,
+    cell_of,
+    exactly,
+    is_long,
+    kinds_of,
+    quoted_name,
+    refusals,
+    require_alike,
+)
 from hetdp.files.formats.tables import Table
 
 ROWS = "read_parquet(?, hive_partitioning=false, file_row_number=true)"
@@ -77,7 +86,9 @@ def read_range(files: Files, start: int, stop: int, known: tuple[str, ...]) -> T
     pieces = [_read_piece(files, piece, chosen) for piece in files.pieces(start, stop)]
     columns = {column: _joined([piece[column] for piece in pieces]) for column in chosen}
     columns |= {
-        column: numerals.numbers(as_values(columns[column])) for column in chosen if is_long(column, files.kinds[column])
+        column: numerals.numbers(as_values(columns[column]))
+        for column in chosen
+        if is_long(column, files.kinds[column])
     }
     return Table(files.name, columns, stop - start, lambda at: files.row(start + at))
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault
+from hetdp.errors import Fault, shown
 from hetdp.files.answers import answer_column, positive_of
 from hetdp.files.formats.ranges import Files, as_values, read_range
 from hetdp.files.formats.tables import Table
@@ -23,10 +23,11 @@ PINS = ("p", "z", "error")
 DIFFERENT = 3  # answers that are looked at: a third is a fault
 
 
-class Known(NamedTuple):
+class Known:
     """The labels of some rows, for messages."""
 
-    names: Any
+    def __init__(self, names: Any) -> None:
+        self.names: Any = names
 
     def index(self, _: Any) -> int:
         """Nothing is looked up here."""
@@ -77,8 +78,6 @@ def scan_datasets(part: Part, files: Files) -> Scanned:
 
 
 def _no_answer(labels: Known, at: int) -> Fault:
-    from hetdp.errors import shown
-
     return Fault("no answer", f"dataset {shown(labels.names[at])}", "", "every dataset has a true answer")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,7 +43,7 @@ def chunks_of(files: Files) -> list[Chunk]:
     for first, count in zip(files.starts, files.counts, strict=False):
         pieces = max(1, -(-count // CHUNK))
         bounds = [first + count * at // pieces for at in range(pieces + 1)]
-        for start, stop in zip(bounds, bounds[1:], strict=False):
+        for start, stop in pairwise(bounds):
             if stop > start:
                 found.append(Chunk(len(found), start, stop))
     return found
@@ -53,9 +54,7 @@ def chunk_path(work: str, chunk: int, name: str) -> Path:
     return Path(work, "edges", f"{chunk}-{name}.npy")
 
 
-def deal_edges(
-    part: Part, chunk: Chunk, files: Files, notion: str, labels: str
-) -> tuple[list[Fault], int]:
+def deal_edges(part: Part, chunk: Chunk, files: Files, notion: str, labels: str) -> tuple[list[Fault], int]:
     """Reads a chunk, reports its faults, and writes its sound edges by partition; `part` is any of them."""
     table, findings, unread = read_range(files, chunk.start, chunk.stop, EDGE_COLUMNS), Findings(""), list[int]()
     ends = [table.label_column(end, findings) for end in ("source", "target")]
@@ -79,7 +78,9 @@ def _write(part: Part, chunk: Chunk, ends: tuple[Indices, Indices], parameters: 
     cut = np.flatnonzero(owner != other)
     order = np.argsort(np.concatenate([owner, other[cut]]), kind="stable")  # a radix sort, for so few owners
     chosen = np.concatenate([np.arange(len(rows)), cut])[order]
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=count) + np.bincount(other[cut], minlength=count))])
+    bounds = np.concatenate(
+        [[0], np.cumsum(np.bincount(owner, minlength=count) + np.bincount(other[cut], minlength=count))]
+    )
     number = np.int32 if part.offsets[-1] < 2**31 else np.int64
     columns = {"source": source.astype(number), "target": target.astype(number), "row": rows.astype(np.int32)}
     columns |= {f"c{at}": column[rows] for at, column in enumerate(parameters.columns)}

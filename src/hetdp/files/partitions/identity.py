@@ -14,8 +14,8 @@ from hetdp.files.partitions.naming import own_labels
 from hetdp.files.partitions.numbering import RANGE
 from hetdp.problem.identity import PIECE, PREFIX
 from hetdp.problem.local import LocalGraph
-from hetdp.problem.parts import Part
 from hetdp.problem.partitioned import Workers
+from hetdp.problem.parts import Part
 
 
 class Piece(NamedTuple):

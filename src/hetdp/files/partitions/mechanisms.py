@@ -37,8 +37,8 @@ OURS = frozenset({WORDS, ROWS})
 ORDER_RULE = "its rows are those of the problem's datasets, in the same order"
 
 
-def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> None:
-    """Writes a mechanism to a folder, whole or not at all; what is not private is never written."""
+def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> int:
+    """Writes a mechanism to a folder, whole or not at all, if it is private; returns how many datasets are pinned."""
     problem = mechanism.problem
     proof = mechanism.certificate or verify(problem, mechanism)
     if not proof.private:
@@ -49,9 +49,10 @@ def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> None:
     with whole_folder(Path(path), OURS) as draft:
         (draft / ROWS).mkdir()
         facts = mechanism.name, str(draft / ROWS), problem.notion.name, names.files, names.kind
-        pinned = sum(problem.run(write_part, *facts, words="writing"))
+        pinned: int = sum(problem.run(write_part, *facts, words="writing"))
         with (draft / WORDS).open("w", encoding="utf-8") as file:
             write_json(file, words_of(replace(mechanism, certificate=proof), pinned))
+    return pinned
 
 
 def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
@@ -164,7 +165,7 @@ def _opened(place: Path, name: str) -> tuple[Files, dict[str, Any]]:
 def read_part(
     part: Part, name: str, notion: str, files: Files, datasets: Files, labels: str
 ) -> tuple[list[Fault], int, int]:
-    """Reads the rows of a partition's own datasets; returns faults, how many, and how many pins of the problem differ."""
+    """Reads the rows of a partition's own datasets; returns faults, how many, and how many of its pins differ."""
     table = read_range(files, part.first, part.first + part.size, MECHANISM_COLUMNS)
     findings, answers = Findings(""), part.copy("answers")
     own, said = own_labels(part, datasets, labels), table.columns["dataset"]
@@ -193,7 +194,11 @@ def _links(part: Part, binding: Any, own: Any, datasets: Files, labels: str) -> 
     """The numbers of what binds; −1 where nothing does, or what does is no neighbour."""
     if binding is None:
         return np.full(part.size, -1, dtype=np.int64)
-    free = np.ma.getmaskarray(binding) if isinstance(binding, np.ma.MaskedArray) else np.equal(binding, None)
+    free = (
+        np.ma.getmaskarray(binding)
+        if isinstance(binding, np.ma.MaskedArray)
+        else np.array([label is None for label in binding])
+    )
     if labels == RANGE:
         return np.where(free, -1, np.ma.getdata(binding)).astype(np.int64)
     ghosts = LocalGraph(part).ghosts

@@ -14,8 +14,8 @@ from hetdp.files.formats.duck import cell_of, exactly
 from hetdp.files.formats.ranges import ROWS, Files, as_values, read_range
 from hetdp.files.partitions.numbering import RANGE, kind_of
 from hetdp.problem.labels import RangeLabels
-from hetdp.problem.parts import Part
 from hetdp.problem.partitioned import Workers
+from hetdp.problem.parts import Part
 
 
 def labels_at(datasets: Files, numbers: list[int], labels: str) -> list[Any]:

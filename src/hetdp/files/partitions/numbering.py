@@ -1,8 +1,9 @@
 """From labels to numbers, in a distributed way: labels 0 … n − 1 are their own numbers, others meet in buckets.
 
-Every partition writes its labels with their numbers, ordered by a hash; every chunk of edges writes the labels it needs,
-each once, ordered by the same hash. One task for each bucket of the hash joins the two, and finds labels that are there
-twice. Then each chunk reads the numbers that it asked for. DuckDB does all this, on disk where memory is short.
+Every partition writes its labels with their numbers, ordered by a hash; every chunk of edges writes the labels it
+needs, each once, ordered by the same hash. One task for each bucket of the hash joins the two, and finds labels that
+are there twice. Then each chunk reads the numbers that it asked for. DuckDB does all this, on disk where memory is
+short.
 """
 
 from __future__ import annotations
@@ -46,10 +47,8 @@ def write_names(part: Part, files: Files, buckets: int) -> int:
         )
         number += high - low
     if queries:
-        _copy(
-            f"SELECT label, number, hash(label) % {buckets} AS bucket FROM ({' UNION ALL '.join(queries)}) ORDER BY bucket",
-            Path(part.work, "names", f"{part.number}.parquet"),
-        )
+        query = f"SELECT label, number, hash(label) % {buckets} AS bucket FROM ({' UNION ALL '.join(queries)})"
+        _copy(f"{query} ORDER BY bucket", Path(part.work, "names", f"{part.number}.parquet"))
     return number - part.first
 
 
@@ -62,8 +61,8 @@ def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], bu
         for end in ("source", "target")
     ]
     query = (
-        f"SELECT DISTINCT label, {chunk} AS chunk, hash(label) % {buckets} AS bucket FROM ({' UNION ALL '.join(queries)})"
-        " WHERE label IS NOT NULL ORDER BY bucket"
+        f"SELECT DISTINCT label, {chunk} AS chunk, hash(label) % {buckets} AS bucket"
+        f" FROM ({' UNION ALL '.join(queries)}) WHERE label IS NOT NULL ORDER BY bucket"
     )
     _copy(query, Path(part.work, "wanted", f"{chunk}.parquet"))
 

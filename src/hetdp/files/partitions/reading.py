@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from hetdp import progress
@@ -36,7 +35,7 @@ class PartitionedFile(NamedTuple):
     def __enter__(self) -> PartitionedFile:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.problem.close()
 
 
@@ -150,7 +149,9 @@ def _work_folder(work: str | Path | None) -> tuple[str, bool]:
             raise UsageError(f"work={str(work)!r} holds other files, such as {sorted(strangers)[0]!r}", rule)
         (place / MARK).touch()
     except OSError as refusal:
-        raise UsageError(f"cannot write {str(work)!r}: {refusal.strerror}", "work is a folder that can be written") from None
+        raise UsageError(
+            f"cannot write {str(work)!r}: {refusal.strerror}", "work is a folder that can be written"
+        ) from None
     return str(place), False
 
 

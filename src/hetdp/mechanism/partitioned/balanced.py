@@ -20,11 +20,7 @@ def design_parts(
 ) -> PartitionedMechanism:
     """The balanced mechanism; see `design`."""
     require_dask(engine)
-    if objective != "balanced":
-        rule = "a partitioned problem has the objective balanced"
-        raise UsageError(f"the objective {objective} on a partitioned problem", rule, "fair and average fit one machine")
-    if prior is not None or max_error is not None:
-        raise UsageError("a prior or max_error on a partitioned problem", "balanced has neither there")
+    require_balanced(objective, prior, max_error)
     name = new_name("design")
     growth = grow(problem, f"{name}-search", start_balanced, problem.notion.name)
     pins = f"{name}-pins"
@@ -43,3 +39,14 @@ def design_parts(
         forget(problem, least.search)
     forget(problem, growth.search)
     return replace(extend_named(problem, pins, name), objective="balanced")
+
+
+def require_balanced(objective: str, prior: Any, max_error: Any) -> None:
+    """Refuses what needs the whole problem in one place."""
+    if objective != "balanced":
+        rule = "a partitioned problem has the objective balanced"
+        raise UsageError(
+            f"the objective {objective} on a partitioned problem", rule, "fair and average fit one machine"
+        )
+    if prior is not None or max_error is not None:
+        raise UsageError("a prior or a largest error on a partitioned problem", "balanced has neither there")

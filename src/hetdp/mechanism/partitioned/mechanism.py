@@ -15,6 +15,7 @@ from hetdp.mechanism.partitioned.tracing import path_of, trace
 from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.parts import Part
 from hetdp.problem.space import Floats
+from hetdp.theory.catalogue import NOTIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +85,22 @@ def proved(mechanism: PartitionedMechanism) -> PartitionedMechanism:
     return replace(mechanism, certificate=certificate)
 
 
+def row_at(mechanism: PartitionedMechanism, number: int) -> dict[str, Any]:
+    """What the table of a mechanism says of one dataset, beside its label."""
+    part = mechanism.problem.parts[int(mechanism.problem.parts[0].owners(np.array([number]))[0])]
+    at, coordinate = number - part.first, mechanism.problem.notion.coordinate
+    z, answer = mechanism.coordinate(number), int(part.load("answers")[at])
+    return {
+        "query": answer,
+        "p": float(coordinate.probability(z)),
+        "z": z if np.isfinite(z) else str(z),
+        "error": float(coordinate.error(z, answer)),
+        "pinned": bool(part.load(f"{mechanism.name}/pinned")[at]),
+    }
+
+
 def worst_of(part: Part, name: str, notion: Any) -> tuple[float, int, int]:
     """The largest error in a partition, where it is first, and how many datasets a coin would answer better."""
-    from hetdp.theory.catalogue import NOTIONS
-
     if not part.size:
         return -1.0, -1, 0
     errors = NOTIONS[notion].coordinate.error(part.load(f"{name}/z"), part.load("answers"))

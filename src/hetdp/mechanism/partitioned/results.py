@@ -90,4 +90,6 @@ def free_boundary(part: Part, pins: str) -> tuple[list[int], int]:
 def boundary_fault(label: str) -> Fault:
     """A boundary dataset without a value."""
     rule = "every dataset with a neighbour of the other answer has a value"
-    return Fault("boundary dataset without p", f"dataset {label}", "", rule, "hetdp.design chooses values where there are none")
+    return Fault(
+        "boundary dataset without p", f"dataset {label}", "", rule, "hetdp.design chooses values where there are none"
+    )

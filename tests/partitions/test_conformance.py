@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import hetdp
-from tests.distributed.inline import coordinates, read_inline
-from tests.distributed.problems import LABELS, SHAPES, cuts, random_problem
+from tests.partitions.inline import coordinates, read_inline
+from tests.partitions.problems import LABELS, SHAPES, cuts, random_problem
 
 
 def same(mechanism: hetdp.PartitionedMechanism, other: hetdp.Mechanism) -> bool:
@@ -128,7 +128,7 @@ def test_values_may_be_given_by_label(tmp_path):
     with pytest.raises(hetdp.InputError, match=r"p\['nobody'\]: unknown dataset"):
         hetdp.extend(parted, {"nobody": 0.5})
     first = next(iter(given))
-    with pytest.raises(hetdp.InputError, match="p out of range: 1.5"):
+    with pytest.raises(hetdp.InputError, match=r"p out of range: 1\.5"):
         hetdp.extend(parted, {first: 1.5})
     with pytest.raises(hetdp.UsageError, match="a mapping from labels"):
         hetdp.extend(parted, [0.5])
