@@ -8,6 +8,7 @@ import pytest
 
 from hetdp import errors
 from hetdp.errors import (
+    ClusterError,
     Fault,
     HetdpError,
     InputError,
@@ -25,6 +26,7 @@ CODES = {
     UnknownDatasetError: 3,
     NoExtensionError: 4,
     VerificationError: 5,
+    ClusterError: 8,
 }
 
 

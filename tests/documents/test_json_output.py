@@ -133,5 +133,11 @@ def _withholding(*_: object, **__: object) -> None:
 def _kinds(documents: dict[str, Any]) -> list[str]:
     """All kinds of errors: those that came up, and those that cannot be brought about here."""
     seen = [document["error"]["kind"] for *_, document in documents.values() if "error" in document]
-    rare = [hetdp.VerificationError(None), MemoryError(), OSError("full"), RuntimeError("a bug")]
+    rare = [
+        hetdp.VerificationError(None),
+        hetdp.ClusterError("a", "b"),
+        MemoryError(),
+        OSError("full"),
+        RuntimeError("a bug"),
+    ]
     return seen + [failure_of(error).kind for error in rare]
