@@ -96,9 +96,9 @@ def pages(quick: bool) -> Iterator[str]:
     yield "## Partitions"
     yield ""
     yield "`read_partitioned` and `extend` with its proof on two local workers that are running already, against"
-    yield "`read_problem` and `extend` on the CPU engine, the same Parquet files, each best of several calls in a process"
-    yield "of its own. Asked for at 10⁷ arcs: ratio ≤ 4 on grids, ≤ 10 on random graphs; growth not steeper than the CPU"
-    yield "engine's; the driver below 500 MB. *labels told* are those that went from one partition to another."
+    yield "`read_problem` and `extend` on the CPU engine, the same Parquet files, each best of several calls in a"
+    yield "process of its own. Asked for at 10⁷ arcs: ratio ≤ 4 on grids, ≤ 10 on random graphs; growth not steeper"
+    yield "than the CPU engine's; the driver below 500 MB. *labels told* went from one partition to another."
     yield ""
     yield from distributed.sections(*(((10**4, 10**5), 1) if quick else ((10**6, 10**7), 3)))
 

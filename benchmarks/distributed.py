@@ -40,7 +40,8 @@ def whole(cluster):
     work = tempfile.mkdtemp(dir={place!r})
     begin = time.perf_counter()
     tables = open_tables({folder!r})
-    problem, partial = read_with(cluster, tables, work, offsets_of(tables, {partitions}, 2), "error", None, lambda: None)
+    offsets = offsets_of(tables, {partitions}, 2)
+    problem, partial = read_with(cluster, tables, work, offsets, "error", None, lambda: None)
     read = time.perf_counter() - begin
     mechanism = hetdp.extend(problem, partial)
     took = time.perf_counter() - begin
@@ -90,9 +91,9 @@ def sections(sizes: tuple[int, ...], rounds: int) -> Iterator[str]:
             if before is not None:
                 growth = [f"×{found[key] / before[key]:.1f}" for key in ("alone", "best")]
             yield (
-                f"| {title} | {found['arcs']:,} | {found['partitions']:.0f} | {found['alone']:.2f} | {found['best']:.2f}"
-                f" | {found['best'] / found['alone']:.1f} | {growth[0]} | {growth[1]} | {found['rounds']:.0f}"
-                f" | {found['told']:,.0f} | {found['mebibytes']:.0f} | {found['driver']:.0f} |"
+                f"| {title} | {found['arcs']:,} | {found['partitions']:.0f} | {found['alone']:.2f}"
+                f" | {found['best']:.2f} | {found['best'] / found['alone']:.1f} | {growth[0]} | {growth[1]}"
+                f" | {found['rounds']:.0f} | {found['told']:,.0f} | {found['mebibytes']:.0f} | {found['driver']:.0f} |"
             )
             before = found
 

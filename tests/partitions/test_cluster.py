@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +20,7 @@ from hetdp.cli.main import main
 from hetdp.engines.dask import cluster as dask_cluster
 from tests.partitions.inline import coordinates
 from tests.partitions.problems import random_problem
-from tests.partitions.processes import Processes, give_up, take_memory
+from tests.partitions.processes import QUIET, ROOT, Processes, give_up, take_memory
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
@@ -146,3 +152,31 @@ def test_the_command_line_runs_on_partitions(processes, tmp_path, monkeypatch, c
     assert (code, found["objective"]) == (0, "balanced")
     assert main(["verify", "problem", "result"]) == 0
     assert "private on all" in capsys.readouterr().out
+
+
+def test_ctrl_c_ends_the_workers_and_leaves_nothing(tmp_path):
+    saved(tmp_path, 4, "grid", "range")
+    place = tmp_path / "temporary"
+    place.mkdir()
+    command = [sys.executable, "-m", "hetdp", "extend", "problem", "--engine", "dask", "--workers", "1", "-o", "out"]
+    environment = os.environ | {"TMPDIR": str(place), "PYTHONPATH": str(ROOT / "src")}
+    started = subprocess.Popen(command, cwd=tmp_path, env=environment, **QUIET)
+    end = time.monotonic() + 60
+    while not list(place.glob("hetdp-*/workers/*")) and time.monotonic() < end:
+        time.sleep(0.05)
+    workers = children_of(place)
+    assert workers
+    started.send_signal(signal.SIGINT)
+    assert started.wait(timeout=60) == 130
+    assert not list(place.glob("hetdp-*"))
+    assert not (tmp_path / "out").exists()
+    assert not children_of(place)
+
+
+def children_of(place: Path) -> list[str]:
+    """The processes whose command names a folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found += [entry.parent.name] if str(place) in entry.read_text().replace("\0", " ") else []
+    return found

@@ -9,7 +9,8 @@ import pytest
 
 import hetdp
 from hetdp.files.formats.duck import write_parquet
-from tests.partitions.inline import read_inline
+from hetdp.files.partitions import reading
+from tests.partitions.inline import Inline, read_inline
 
 NAN = float("nan")
 
@@ -174,3 +175,22 @@ def test_one_partition_for_each_file_of_datasets(tmp_path):
     parted, _ = read_inline(folder, tmp_path / "work", "files")
     assert parted.offsets == (0, 3, 5)
     assert repr(parted) == "PartitionedProblem(5 datasets, 2 edges, 2 partitions)"
+
+
+def test_datasets_with_the_same_entry_in_a_column_are_in_one_partition(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline())
+    regions = changed(changed(TEXTS, 0, region=["n", "s", "n"]), 1, region=["s", "w"])
+    folder = written(tmp_path / "problem", regions, GOOD)
+    with hetdp.read_partitioned(folder, partitions=3, by="region") as (parted, given):
+        assert parted.offsets == (0, 2, 4, 5)
+        assert parted.names.labels([0, 1, 2, 3, 4]) == ["a", "c", "b", "d", "e"]
+        plain = written(tmp_path / "plain", TEXTS, GOOD)
+        problem, pins = hetdp.read_problem(plain)
+        whole, mechanism = hetdp.extend(problem, pins), hetdp.extend(parted, given)
+        assert [mechanism[label] for label in "abcde"] == [whole[label] for label in "abcde"]
+    with pytest.raises(hetdp.InputError, match="missing column colour; partitions are made by a column"):
+        hetdp.read_partitioned(plain, by="colour")
+    wrong = written(tmp_path / "wrong", changed(regions, 1, p=[NAN, 1.5], dataset=["d", "a"]), GOOD)
+    with pytest.raises(hetdp.InputError) as refusal:
+        hetdp.read_partitioned(wrong, by="region")
+    assert any("datasets/part-1.parquet row 2" in str(fault) for fault in refusal.value.faults)

@@ -20,7 +20,7 @@ hetdp extend poll.json                        a table for reading
 hetdp extend poll.json -o mechanism.csv       a file: .csv, .parquet or .json
 hetdp extend poll.json --pins wishes.csv      other values for the same problem
 hetdp extend - -o - < poll.json               JSON in, JSON out
-hetdp extend graph --engine dask -o result    a folder of Parquet files, by workers, to a folder
+hetdp extend folder --engine dask -o result   a folder of Parquet files, by workers, to a folder
 """
 ABOUT = """
 Given values at the boundary, finds the one private mechanism that is the most accurate at every dataset at once, and

@@ -36,6 +36,7 @@ CLUSTER = [
         help="A folder that all workers reach, kept for a later run. Default, without --cluster: a temporary one.",
     ),
     click.Option(["--partitions"], metavar="N", help="How many partitions; or files, one for each file of datasets."),
+    click.Option(["--by"], metavar="COLUMN", help="Datasets with the same entry in this column are in one partition."),
 ]
 HOW = click.Option(
     ["--engine"],

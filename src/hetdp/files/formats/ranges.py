@@ -26,6 +26,9 @@ from hetdp.files.formats.tables import Table
 ROWS = "read_parquet(?, hive_partitioning=false, file_row_number=true)"
 
 
+ORIGIN = "row_in_its_own_table"
+
+
 class Files(NamedTuple):
     """A table in Parquet files.
 
@@ -34,12 +37,14 @@ class Files(NamedTuple):
         paths: the files, in order.
         kinds: the type of each column.
         counts: how many rows each file has.
+        origin: the table that this one is in another order of, if it is; its column ORIGIN has the rows there.
     """
 
     name: str
     paths: tuple[str, ...]
     kinds: dict[str, str]
     counts: tuple[int, ...]
+    origin: Any = None
 
     @property
     def length(self) -> int:
@@ -53,6 +58,11 @@ class Files(NamedTuple):
 
     def row(self, at: int) -> str:
         """How messages name a row."""
+        if self.origin is not None:
+            query = f"SELECT {ORIGIN} FROM {ROWS} WHERE file_row_number = ?"
+            with connection() as database:
+                found = database.execute(query, [exactly(Path(self.paths[0])), at]).fetchone()
+            return str(self.origin.row(int(found[0])))
         if len(self.paths) == 1:
             return f"{self.name} row {at + 1}"
         file = bisect_right(self.starts, at) - 1

@@ -152,7 +152,8 @@ def _leave_note(work: str, laid: Laid, fingerprint: str) -> None:
 
 def _fingerprint(tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any) -> str:
     """What the layout depends on: the files as the system knows them, and the options."""
-    paths = [*tables.datasets.paths, *tables.edges.paths]
+    datasets = tables.datasets.origin or tables.datasets
+    paths = [*datasets.paths, *tables.edges.paths]
     states = [(path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in paths]
     facts = [VERSION, states, list(offsets), duplicates, repr(positive), tables.words]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -43,19 +43,19 @@ def write_names(part: Part, files: Files, buckets: int) -> int:
     for path, low, high in files.pieces(part.first, part.first + part.size):
         queries.append(
             f"SELECT {label} AS label, file_row_number - {low} + {number} AS number"
-            f" FROM {_rows(path)} WHERE file_row_number >= {low} AND file_row_number < {high}"
+            f" FROM {rows_of_file(path)} WHERE file_row_number >= {low} AND file_row_number < {high}"
         )
         number += high - low
     if queries:
         query = f"SELECT label, number, hash(label) % {buckets} AS bucket FROM ({' UNION ALL '.join(queries)})"
-        _copy(f"{query} ORDER BY bucket", Path(part.work, "names", f"{part.number}.parquet"))
+        copy_to(f"{query} ORDER BY bucket", Path(part.work, "names", f"{part.number}.parquet"))
     return number - part.first
 
 
 def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], buckets: int) -> None:
     """Writes the different labels that a chunk of edges speaks of, by bucket."""
     queries = [
-        f"SELECT {_label(end, kind_of(files, end))} AS label FROM {_rows(path)}"
+        f"SELECT {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
         f" WHERE file_row_number >= {low} AND file_row_number < {high}"
         for path, low, high in files.pieces(*rows)
         for end in ("source", "target")
@@ -64,7 +64,7 @@ def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], bu
         f"SELECT DISTINCT label, {chunk} AS chunk, hash(label) % {buckets} AS bucket"
         f" FROM ({' UNION ALL '.join(queries)}) WHERE label IS NOT NULL ORDER BY bucket"
     )
-    _copy(query, Path(part.work, "wanted", f"{chunk}.parquet"))
+    copy_to(query, Path(part.work, "wanted", f"{chunk}.parquet"))
 
 
 def join_bucket(work: str, bucket: int, has_edges: bool) -> tuple[list[int], int]:
@@ -77,7 +77,7 @@ def join_bucket(work: str, bucket: int, has_edges: bool) -> tuple[list[int], int
         wanted = f"SELECT label, chunk FROM {_table(work, 'wanted')} WHERE bucket = {bucket}"
         first = f"SELECT label, min(number) AS number FROM ({names}) GROUP BY label"
         query = f"SELECT chunk, label, number FROM ({wanted}) JOIN ({first}) USING (label) ORDER BY chunk"
-        _copy(query, Path(work, "found", f"{bucket}.parquet"))
+        copy_to(query, Path(work, "found", f"{bucket}.parquet"))
     return repeated[:REPEATED], len(repeated)
 
 
@@ -98,14 +98,17 @@ def _looked_up(part: Part, chunk: int, files: Files, rows: tuple[int, int], end:
     numbers = []
     with connection() as database:
         for path, low, high in files.pieces(*rows):
-            edges = f"(SELECT file_row_number AS row, {_label(end, kind_of(files, end))} AS label FROM {_rows(path)}"
+            edges = (
+                f"(SELECT file_row_number AS row, {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
+            )
             edges += f" WHERE file_row_number >= {low} AND file_row_number < {high})"
             query = f"SELECT coalesce(number, -1) AS number FROM {edges} LEFT JOIN {found} USING (label) ORDER BY row"
             numbers.append(np.asarray(database.execute(query).fetchnumpy()["number"], dtype=np.int64))
     return np.concatenate(numbers)
 
 
-def _rows(path: str) -> str:
+def rows_of_file(path: str) -> str:
+    """The rows of a file, with their numbers."""
     return ROWS.replace("?", _text(exactly(Path(path))))
 
 
@@ -118,7 +121,7 @@ def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _copy(query: str, path: Path) -> None:
+def copy_to(query: str, path: Path) -> None:
     """The rows of a query as a file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")

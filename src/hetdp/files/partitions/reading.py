@@ -14,6 +14,7 @@ from hetdp import progress
 from hetdp.errors import ClusterError, UsageError
 from hetdp.files.partitions.laying import laid_before, lay_out
 from hetdp.files.partitions.naming import FileNames
+from hetdp.files.partitions.ordering import order_by, require_column, snapped
 from hetdp.files.partitions.tables import Tables, open_tables
 from hetdp.interrupts import load_whole
 from hetdp.problem.partitioned import PartitionedGraph, PartitionedPins, PartitionedProblem, Workers
@@ -46,6 +47,7 @@ def read_partitioned(
     memory: str = MEMORY,
     work: str | Path | None = None,
     partitions: int | str | None = None,
+    by: str | None = None,
     duplicates: str = "error",
     positive: Any = None,
 ) -> PartitionedFile:
@@ -63,6 +65,8 @@ def read_partitioned(
             problem goes on from there. Default, for workers on this machine: a temporary one, which is removed.
         partitions: how many ranges of datasets there are; or "files", one for each file of datasets. Default: as many
             as there are workers, or more if the problem is large.
+        by: a column of the table of datasets, which may be one more than hetdp knows: those with the same entry are in
+            the same partition. Datasets are then in the order of that column, in everything that is written.
         duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
         positive: which given answer counts as 1; default: what the folder says.
 
@@ -77,17 +81,22 @@ def read_partitioned(
     """
     require_duplicates(duplicates)
     progress.stage("reading the problem")
-    tables = open_tables(path)
+    tables = open_tables(path, by)
     count = workers if workers is not None else os.cpu_count() or 1
     _require_sizes(count, partitions, memory)
+    if by is not None:
+        require_column(tables.datasets, by, str(path))
     if cluster is not None and work is None:
         rule = "workers on other machines share a folder with this one"
         raise UsageError("a cluster without work=", rule, "name a folder that all of them reach")
     place, remove = _work_folder(work)
     engine: Workers | None = None
     try:
-        engine = _cluster()(cluster, count, memory, place)
+        engine = workers_of(cluster, count, memory, place)
         offsets = offsets_of(tables, partitions, count)
+        if by is not None:
+            tables, ends = order_by(tables, by, place, engine)
+            offsets = snapped(offsets, ends)
         return read_with(engine, tables, place, offsets, duplicates, positive, _end(engine, place if remove else None))
     except BaseException:
         _end(engine, place if remove else None)()
@@ -116,9 +125,11 @@ def read_with(
     return PartitionedFile(problem, PartitionedPins(laid.pinned))
 
 
-def _cluster() -> Any:
+def workers_of(cluster: str | None, count: int, memory: str, place: str) -> Workers:
+    """The workers of a cluster, or some that are started here."""
     try:
-        return load_whole("hetdp.engines.dask.cluster").Cluster
+        found: Workers = load_whole("hetdp.engines.dask.cluster").Cluster(cluster, count, memory, place)
+        return found
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("dask", "distributed"):
             raise

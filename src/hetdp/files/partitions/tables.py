@@ -11,6 +11,7 @@ from hetdp.files.formats.ranges import Files, files_of
 from hetdp.files.formats.tables import Table
 from hetdp.files.places import Sheets, existing, parts_of, reading
 from hetdp.files.problems import require_form
+from hetdp.files.schema import DATASET_COLUMNS
 from hetdp.problem.findings import Findings
 
 
@@ -32,8 +33,8 @@ class Tables(NamedTuple):
     notion: str
 
 
-def open_tables(path: str | Path) -> Tables:
-    """The tables of a folder, if they have the form of a problem."""
+def open_tables(path: str | Path, by: str | None = None) -> Tables:
+    """The tables of a folder, if they have the form of a problem; one more column of datasets may be there."""
     folder, name = existing(path), str(path)
     rule = "partitions are read from a folder with edges and datasets as Parquet, one file or part-*.parquet"
     if not folder.is_dir():
@@ -42,7 +43,10 @@ def open_tables(path: str | Path) -> Tables:
     words = reading(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
     datasets, edges = (_files(folder.resolve(), stem, name, rule) for stem in ("datasets", "edges"))
     findings = Findings(name)
-    notion = require_form(Sheets(name, words, _empty(datasets), _empty(edges)), findings)
+    sheet = _empty(datasets)
+    if by is not None and by not in DATASET_COLUMNS:
+        sheet.columns.pop(by, None)
+    notion = require_form(Sheets(name, words, sheet, _empty(edges)), findings)
     return Tables(name, words, datasets, edges, notion.name)
 
 
