@@ -66,6 +66,7 @@ class PartitionedProblem:
         pinned: how many datasets have a value in its own tables.
         workers: who runs the tasks.
         names: what finds labels of numbers, and numbers of labels.
+        gridded: whether every ε is a multiple of 2^-40, and so is where balanced values start.
     """
 
     def __init__(
@@ -80,10 +81,11 @@ class PartitionedProblem:
         workers: Workers,
         names: Names,
         end: Callable[[], None],
+        gridded: bool = False,
     ) -> None:
         self.work, self.offsets, self.graph, self.notion = work, offsets, graph, notion
         self.about, self.identity, self.pinned, self.workers, self.names = about, identity, pinned, workers, names
-        self._end = end
+        self.gridded, self._end = gridded, end
 
     @property
     def parts(self) -> list[Part]:
@@ -114,6 +116,10 @@ class PartitionedProblem:
 
 class Names(Protocol):
     """Labels both ways, by asking the files."""
+
+    @property
+    def written(self) -> Any:
+        """How tasks write labels: `own(part)` and `at(numbers)`."""
 
     def labels(self, numbers: list[int]) -> list[Any]:
         """The labels of some datasets."""

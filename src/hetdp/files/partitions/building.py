@@ -13,14 +13,13 @@ from hetdp.files.formats.ranges import Files
 from hetdp.files.partitions.edges import Chunk, Dealt, dealt_to
 from hetdp.files.partitions.naming import labels_at
 from hetdp.problem.boundary import boundary_of
-from hetdp.problem.building.lookup import Lookup
+from hetdp.problem.building.parting import ghosts_among, placed, write_cut, write_rows
 from hetdp.problem.columns import distinct
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import RangeLabels
 from hetdp.problem.parameters import Parameters
 from hetdp.problem.parts import Part
-from hetdp.problem.space import Indices
 from hetdp.problem.validation import Edges
 
 
@@ -59,8 +58,8 @@ def build(
 ) -> Built:
     """Builds the graph of a partition and writes it."""
     dealt = dealt_to(part, chunks, len(names))
-    ghosts = _ghosts(part, dealt)
-    ends = _placed(part, ghosts, dealt.source), _placed(part, ghosts, dealt.target)
+    ghosts = ghosts_among(part, dealt.source, dealt.target)
+    ends = placed(part, ghosts, dealt.source), placed(part, ghosts, dealt.target)
     size = part.size + len(ghosts)
     parameters = Parameters(names, dealt.columns)
     try:
@@ -68,39 +67,8 @@ def build(
         graph = DatasetGraph.from_ends(RangeLabels(size), ends, rows, duplicates, Findings("edges"))
     except InputError:
         return _contradictions(part, dealt, names, edges, datasets, labels)
-    _write_cut(part, dealt)
+    write_cut(part, dealt.source, dealt.target)
     return _write(part, graph, ghosts)
-
-
-def _ghosts(part: Part, dealt: Dealt) -> NDArray[np.int64]:
-    """The other ends that others own, in order."""
-    first, stop = part.first, part.first + part.size
-    far = [ends[(ends < first) | (ends >= stop)] for ends in (dealt.source, dealt.target)]
-    return distinct(np.concatenate(far))
-
-
-def _placed(part: Part, ghosts: NDArray[np.int64], numbers: NDArray[np.int64]) -> Indices:
-    """Where datasets stand among own ones and ghosts."""
-    before = int(np.searchsorted(ghosts, part.first))
-    places = numbers - (part.first - before)
-    if len(ghosts):
-        far = np.flatnonzero((numbers < part.first) | (numbers >= part.first + part.size))
-        found = Lookup(ghosts).positions(numbers[far]).astype(np.int64)
-        places[far] = np.where(found < before, found, found + part.size)
-    return places
-
-
-def _write_cut(part: Part, dealt: Dealt) -> None:
-    """For each other partition, the own datasets that are its ghosts: those whose changes it is told."""
-    first, stop, count = part.first, part.first + part.size, len(part.offsets) - 1
-    pairs = []
-    for near, far in ((dealt.source, dealt.target), (dealt.target, dealt.source)):
-        cut = np.flatnonzero((near >= first) & (near < stop) & ((far < first) | (far >= stop)))
-        pairs.append(part.owners(far[cut]) * max(part.size, 1) + (near[cut] - first))
-    keys = distinct(np.concatenate(pairs))
-    receivers = keys // max(part.size, 1)
-    part.save("cut_bounds", np.searchsorted(receivers, np.arange(count + 1)))
-    part.save("cut_places", keys - receivers * max(part.size, 1))
 
 
 def _write(part: Part, graph: DatasetGraph, ghosts: NDArray[np.int64]) -> Built:
@@ -108,10 +76,9 @@ def _write(part: Part, graph: DatasetGraph, ghosts: NDArray[np.int64]) -> Built:
     own = slice(before, before + part.size)
     part.save("ghosts", ghosts)
     low, high = int(graph.indptr[own.start]), int(graph.indptr[own.stop])
-    part.save("rows_indptr", graph.indptr[own.start : own.stop + 1] - low)
-    part.save("rows_targets", graph.targets[low:high])
+    columns = tuple(column[low:high] for column in graph.parameters)
+    write_rows(part, "rows", graph.indptr[own.start : own.stop + 1] - low, graph.targets[low:high], columns)
     for at, (column, lowered) in enumerate(graph.floored()):
-        part.save(f"rows_{at}", column[low:high])
         part.save(f"lowered_{at}", np.packbits(np.unpackbits(lowered, count=len(column))[low:high]))
     if len(ghosts):
         _write_search(part, graph, own)
@@ -133,10 +100,8 @@ def _write_search(part: Part, graph: DatasetGraph, own: slice) -> None:
     kept = (graph.targets >= own.start) & (graph.targets < own.stop)
     counts = np.zeros(len(kept) + 1, dtype=np.int64)
     np.cumsum(kept, out=counts[1:])
-    part.save("search_indptr", counts[graph.indptr])
-    part.save("search_targets", graph.targets[kept])
-    for at, column in enumerate(graph.parameters):
-        part.save(f"search_{at}", column[kept])
+    columns = tuple(column[kept] for column in graph.parameters)
+    write_rows(part, "search", counts[graph.indptr], graph.targets[kept], columns)
 
 
 def _contradictions(

@@ -18,7 +18,7 @@ from hetdp.files.formats.ranges import Files, files_of, read_range
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.mechanisms import coordinates_of
 from hetdp.files.partitions.datasets import Known
-from hetdp.files.partitions.naming import FileNames, labels_at, own_labels
+from hetdp.files.partitions.naming import FileNames, Labelled, labels_at, own_labels
 from hetdp.files.partitions.numbering import RANGE
 from hetdp.files.places import existing, parts_of, reading
 from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION, require_columns
@@ -45,10 +45,9 @@ def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> int:
         raise VerificationError(proof)
     if Path(path).suffix:
         raise UsageError(f"a partitioned mechanism cannot be saved to {str(path)!r}", "it is saved to a folder")
-    names = _names(problem)
     with whole_folder(Path(path), OURS) as draft:
         (draft / ROWS).mkdir()
-        facts = mechanism.name, str(draft / ROWS), problem.notion.name, names.files, names.kind
+        facts = mechanism.name, str(draft / ROWS), problem.notion.name, problem.names.written
         pinned: int = sum(problem.run(write_part, *facts, words="writing"))
         with (draft / WORDS).open("w", encoding="utf-8") as file:
             write_json(file, words_of(replace(mechanism, certificate=proof), pinned))
@@ -72,12 +71,12 @@ def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
     }
 
 
-def write_part(part: Part, name: str, folder: str, notion: str, datasets: Files, labels: str) -> int:
+def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> int:
     """Writes the rows of one partition; returns how many are pinned."""
     z, answers, pinned = part.load(f"{name}/z"), part.load("answers"), part.load(f"{name}/pinned")
     if not part.size:
         return 0
-    coordinate, own = NOTIONS[notion].coordinate, own_labels(part, datasets, labels)
+    coordinate, own = NOTIONS[notion].coordinate, labels.own(part)
     columns = {
         "dataset": own,
         "query": np.array(answers),
@@ -85,24 +84,24 @@ def write_part(part: Part, name: str, folder: str, notion: str, datasets: Files,
         "z": np.array(z),
         "error": coordinate.error(z, answers),
         "pinned": np.array(pinned),
-        "binding": _bound_by(part, np.array(part.load(f"{name}/links")), own, datasets, labels),
+        "binding": _bound_by(part, np.array(part.load(f"{name}/links")), own, labels),
     }
     with whole_file(Path(folder, f"part-{part.number:06}.parquet")) as draft:
         write_parquet(draft, columns)
     return int(np.count_nonzero(pinned))
 
 
-def _bound_by(part: Part, links: Any, own: Any, datasets: Files, labels: str) -> Any:
+def _bound_by(part: Part, links: Any, own: Any, labels: Any) -> Any:
     """The label of each dataset's link, missing where there is none."""
     free = links < 0
-    if labels == RANGE:
+    if isinstance(labels, Labelled) and labels.kind == RANGE:
         return np.ma.MaskedArray(links, free)
     here = (links >= part.first) & (links < part.first + part.size)
     bound = np.asarray(own)[np.where(here, links - part.first, 0)]
     away = np.unique(links[~here & ~free])
     if len(away):
         named = np.empty(len(away), dtype=bound.dtype)
-        named[:] = labels_at(datasets, away.tolist(), labels)
+        named[:] = labels.at(away.tolist())
         bound = np.where(~here & ~free, named[np.minimum(np.searchsorted(away, links), len(away) - 1)], bound)
     if bound.dtype == object:
         bound[free] = None
@@ -209,5 +208,6 @@ def _links(part: Part, binding: Any, own: Any, datasets: Files, labels: str) -> 
 
 
 def _names(problem: PartitionedProblem) -> FileNames:
-    assert isinstance(problem.names, FileNames)
+    if not isinstance(problem.names, FileNames):
+        raise UsageError(f"a mechanism file for {problem!r}", "it is loaded with a problem that was read from files")
     return problem.names

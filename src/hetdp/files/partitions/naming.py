@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,12 +55,32 @@ def find_labels(part: Part, datasets: Files, labels: list[Any]) -> dict[int, int
     return {places[name]: part.first + at for at, name in enumerate(names) if name in places}
 
 
+class Labelled(NamedTuple):
+    """What a task that writes labels is told."""
+
+    files: Files
+    kind: str
+
+    def own(self, part: Part) -> Any:
+        """The labels of a partition's datasets, as an array."""
+        return own_labels(part, self.files, self.kind)
+
+    def at(self, numbers: list[int]) -> list[Any]:
+        """The labels of some datasets, in ascending order of their numbers."""
+        return labels_at(self.files, numbers, self.kind)
+
+
 class FileNames:
     """Labels both ways: of numbers from a file, of labels by asking the workers."""
 
     def __init__(self, parts: list[Part], datasets: Files, kind: str, workers: Workers) -> None:
         self.files, self.kind = datasets, kind
         self._parts, self._workers = parts, workers
+
+    @property
+    def written(self) -> Labelled:
+        """How tasks write labels."""
+        return Labelled(self.files, self.kind)
 
     def labels(self, numbers: list[int]) -> list[Any]:
         """The labels of some datasets, in the order given."""

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp import progress
-from hetdp.errors import ClusterError, UsageError
+from hetdp.engines.dask.starting import ARCS, MEMORY, end_of, ranges, work_folder, worker_count, workers_of
 from hetdp.files.partitions.laying import laid_before, lay_out
 from hetdp.files.partitions.naming import FileNames
 from hetdp.files.partitions.ordering import order_by, require_column, snapped
 from hetdp.files.partitions.tables import Tables, open_tables
-from hetdp.interrupts import load_whole
 from hetdp.problem.partitioned import PartitionedGraph, PartitionedPins, PartitionedProblem, Workers
 from hetdp.problem.parts import Part
 from hetdp.problem.validation import require_duplicates
 from hetdp.theory.catalogue import NOTIONS
-
-MEMORY = "2GB"
-MARK = "hetdp-work"  # an empty file, by which a work folder is known
-ARCS = 8_000_000  # in a partition, unless it is said how many partitions there are
 
 
 class PartitionedFile(NamedTuple):
@@ -82,14 +73,10 @@ def read_partitioned(
     require_duplicates(duplicates)
     progress.stage("reading the problem")
     tables = open_tables(path, by)
-    count = workers if workers is not None else os.cpu_count() or 1
-    _require_sizes(count, partitions, memory)
+    count = worker_count(cluster, workers, memory, work, partitions)
     if by is not None:
         require_column(tables.datasets, by, str(path))
-    if cluster is not None and work is None:
-        rule = "workers on other machines share a folder with this one"
-        raise UsageError("a cluster without work=", rule, "name a folder that all of them reach")
-    place, remove = _work_folder(work)
+    place, remove = work_folder(work)
     engine: Workers | None = None
     try:
         engine = workers_of(cluster, count, memory, place)
@@ -97,9 +84,11 @@ def read_partitioned(
         if by is not None:
             tables, ends = order_by(tables, by, place, engine)
             offsets = snapped(offsets, ends)
-        return read_with(engine, tables, place, offsets, duplicates, positive, _end(engine, place if remove else None))
+        return read_with(
+            engine, tables, place, offsets, duplicates, positive, end_of(engine, place if remove else None)
+        )
     except BaseException:
-        _end(engine, place if remove else None)()
+        end_of(engine, place if remove else None)()
         raise
 
 
@@ -125,62 +114,10 @@ def read_with(
     return PartitionedFile(problem, PartitionedPins(laid.pinned))
 
 
-def workers_of(cluster: str | None, count: int, memory: str, place: str) -> Workers:
-    """The workers of a cluster, or some that are started here."""
-    try:
-        found: Workers = load_whole("hetdp.engines.dask.cluster").Cluster(cluster, count, memory, place)
-        return found
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("dask", "distributed"):
-            raise
-        rule = "it needs the extra distributed"
-        raise UsageError("Dask is not installed", rule, "pip install 'hetdp[distributed]'") from None
-
-
-def _require_sizes(workers: Any, partitions: Any, memory: Any) -> None:
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise UsageError(f"workers={workers!r}", "it is a whole number, at least 1")
-    counted = isinstance(partitions, int) and not isinstance(partitions, bool) and partitions >= 1
-    if partitions is not None and partitions != "files" and not counted:
-        raise UsageError(f"partitions={partitions!r}", "it is a whole number, at least 1, or 'files'")
-    if not isinstance(memory, str) or not memory:
-        raise UsageError(f"memory={memory!r}", "it is a text such as '2GB'")
-
-
-def _work_folder(work: str | Path | None) -> tuple[str, bool]:
-    """The folder, and whether it is removed at the end."""
-    if work is None:
-        return tempfile.mkdtemp(prefix="hetdp-"), True
-    try:
-        place = Path(work).absolute()
-        place.mkdir(parents=True, exist_ok=True)
-        strangers = [entry.name for entry in place.iterdir()]
-        if strangers and MARK not in strangers:
-            rule = "it is a new or empty folder, or one of an earlier run"
-            raise UsageError(f"work={str(work)!r} holds other files, such as {sorted(strangers)[0]!r}", rule)
-        (place / MARK).touch()
-    except OSError as refusal:
-        raise UsageError(
-            f"cannot write {str(work)!r}: {refusal.strerror}", "work is a folder that can be written"
-        ) from None
-    return str(place), False
-
-
 def offsets_of(tables: Tables, partitions: int | str | None, workers: int) -> tuple[int, ...]:
     """Where partitions begin: equal ranges of datasets, or one for each file of them."""
     size = tables.datasets.length
     if partitions == "files":
         return tuple(tables.datasets.starts)
     count = partitions if isinstance(partitions, int) else max(workers, -(-2 * tables.edges.length // ARCS))
-    return tuple(size * at // count for at in range(count + 1))
-
-
-def _end(engine: Any, folder: str | None) -> Callable[[], None]:
-    def end() -> None:
-        if engine is not None:
-            with suppress(ClusterError, OSError):
-                engine.close()
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    return end
+    return ranges(size, count)

@@ -22,7 +22,7 @@ def design_parts(
     require_dask(engine)
     require_balanced(objective, prior, max_error)
     name = new_name("design")
-    growth = grow(problem, f"{name}-search", start_balanced, problem.notion.name)
+    growth = grow(problem, f"{name}-search", start_balanced, problem.notion.name, problem.gridded)
     pins = f"{name}-pins"
     if partial is None:
         after(problem, growth, finish_balanced, pins)

@@ -6,6 +6,7 @@ import numpy as np
 
 from hetdp.engines.contract import Role
 from hetdp.mechanism.balanced import meets
+from hetdp.problem.grid import floored_labels
 from hetdp.problem.local import LocalGraph
 from hetdp.problem.parts import Part
 from hetdp.theory.catalogue import NOTIONS
@@ -26,10 +27,10 @@ def start_closing(part: Part, search: str, pins: str, sign: float) -> None:
     part.save(f"{search}/start", np.where(np.isnan(z), np.inf, sign * z))
 
 
-def start_balanced(part: Part, search: str, notion: str) -> None:
+def start_balanced(part: Part, search: str, notion: str, gridded: bool) -> None:
     """Over all edges from where two meet, at both ends of every edge between the answers."""
     graph = LocalGraph(part)
     answers = graph.gather("answers")
     start = np.full(graph.size, np.inf)
     meets(graph.edge_blocks(), answers, NOTIONS[notion], start)
-    part.save(f"{search}/start", start[graph.own])
+    part.save(f"{search}/start", floored_labels(start[graph.own]) if gridded else start[graph.own])
