@@ -57,24 +57,17 @@ class Cluster:
         for name in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said in our words
         dask.config.set(SETTINGS)
-        self._memory, self._processes, self._local = memory, list[subprocess.Popen[bytes]](), None
-        self._bytes = _size(memory)
+        self._memory, self._bytes, self._processes = memory, _size(memory), list[subprocess.Popen[bytes]]()
+        self._local: Any = None
+        self._client: Any = None
         try:
             if address is None:
-                self._local = LocalCluster(
-                    n_workers=0, dashboard_address="127.0.0.1:0", protocol="tcp", host="127.0.0.1"
-                )
-                self._client = Client(self._local)
+                where = {"dashboard_address": "127.0.0.1:0", "protocol": "tcp", "host": "127.0.0.1"}
+                self._local = LocalCluster(n_workers=0, **where)
+                self._client = Client(self._local, set_as_default=False)
                 self._start(workers, memory, work)
             else:
-                self._client = Client(address, timeout=CONNECT, set_as_default=False)
-        except (OSError, TimeoutError) as refusal:
-            raise ClusterError(f"no scheduler answers at {address}", str(refusal).splitlines()[0]) from None
-        except ValueError as refusal:
-            raise UsageError(
-                f"the cluster {address!r}", "it is the address of a scheduler, tcp://HOST:PORT"
-            ) from refusal
-        try:
+                self._client = _client_at(address)
             self._require_workers(work)
         except BaseException:
             self.close()
@@ -109,7 +102,12 @@ class Cluster:
             time.sleep(0.02)
         if not self._count():
             raise ClusterError("no worker started", f"a worker that may take {self._memory} is asked for")
-        for worker, (version, seen) in self._client.run(_probe, work).items():
+        try:
+            said = self._client.run(_probe, work)
+        except Exception as refusal:  # such as that it cannot be imported there
+            rule = f"all workers run hetdp {VERSION}, as this machine does"
+            raise UsageError(f"a worker cannot run hetdp: {_first_line(refusal)}", rule) from None
+        for worker, (version, seen) in said.items():
             if version != VERSION:
                 rule = f"all workers run hetdp {VERSION}, as this machine does"
                 raise UsageError(f"the worker {worker} runs hetdp {version}", rule)
@@ -126,9 +124,9 @@ class Cluster:
                 for item in items
             ]
             self._wait(futures)
-            return [self._result(future) for future in futures]
         except (OSError, TimeoutError) as lost:
-            raise ClusterError("the scheduler was lost", str(lost).splitlines()[0] if str(lost) else "") from None
+            raise ClusterError("the scheduler was lost", _first_line(lost)) from None
+        return [self._result(future) for future in futures]
 
     def _wait(self, futures: list[Future]) -> None:
         """Until all are done, or one failed, or the cluster is lost."""
@@ -136,12 +134,14 @@ class Cluster:
         try:
             while True:
                 try:
-                    wait(futures, timeout=PACE, return_when="FIRST_EXCEPTION" if futures else "ALL_COMPLETED")
+                    with self._client.as_current():
+                        wait(futures, timeout=PACE)
                 except TimeoutError:
                     pass
-                except Exception as lost:  # FIRST_EXCEPTION, or a client that was told to give up
+                except Exception as lost:  # cancelled, by a client that gave up
                     if self._client.status != "running":
                         raise ClusterError("the scheduler was lost", _first_line(lost)) from None
+                    time.sleep(PACE)
                 if all(future.done() for future in futures) or any(future.status == "error" for future in futures):
                     return
                 if self._client.status == "running" and self._count():
@@ -178,7 +178,8 @@ class Cluster:
         """Leaves the scheduler; ends the workers that were started here."""
         for process in self._processes:
             process.terminate()
-        self._client.close(timeout=2)
+        if self._client is not None:
+            self._client.close(timeout=2)
         for process in self._processes:
             try:
                 process.wait(timeout=5)
@@ -188,6 +189,16 @@ class Cluster:
         if self._local is not None:
             self._local.close(timeout=2)
         self._processes = []
+
+
+def _client_at(address: str) -> Client:
+    try:
+        return Client(address, timeout=CONNECT, set_as_default=False)
+    except (OSError, TimeoutError) as refusal:
+        raise ClusterError(f"no scheduler answers at {address}", _first_line(refusal)) from None
+    except ValueError as refusal:
+        rule = "it is the address of a scheduler, tcp://HOST:PORT"
+        raise UsageError(f"the cluster {address!r}", rule) from refusal
 
 
 def _out_of_memory(error: BaseException, memory: str) -> ClusterError:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.files.formats.database import connection
-from hetdp.files.formats.duck import INTEGERS, exactly, quoted_name
+from hetdp.files.formats.duck import INTEGERS, PARQUET_RULE, exactly, quoted_name, refusals
 from hetdp.files.formats.ranges import ROWS, Files
 from hetdp.problem.labels import RangeLabels
 from hetdp.problem.parts import Part
@@ -125,6 +125,6 @@ def copy_to(query: str, path: Path) -> None:
     """The rows of a query as a file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-    with connection() as database:
+    with refusals("labels", PARQUET_RULE), connection() as database:
         database.execute(f"COPY ({query}) TO {_text(str(draft))} (FORMAT parquet)")
     draft.replace(path)
