@@ -41,11 +41,11 @@ class Ends(NamedTuple):
 def chains_across(problem: PartitionedProblem, name: str) -> Chains:
     """Follows all chains to their ends."""
     notion = problem.notion.name
-    ends: list[Ends] = problem.run(follow_within, name, notion, words="proving: chains of links")
+    ends: list[Ends] = problem.run(follow_within, name, notion, words="proving chains of links")
     turn, before = 0, -1
     while (count := sum(one.open for one in ends)) not in (0, before):
         turn, before = turn + 1, count
-        words = f"proving: chains between partitions, round {turn}"
+        words = f"proving chains between partitions, round {turn}"
         ends = problem.run(follow_on, name, turn, words=words)
     if count:
         return Chains(CYCLE, min(one.first for one in ends if one.open))

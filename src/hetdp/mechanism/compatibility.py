@@ -75,7 +75,7 @@ def check(problem: Problem | PartitionedProblem, partial: Any, engine: str = "au
     """Decides whether a private mechanism with these values exists. The boundary need not be pinned for that.
 
     Args:
-        problem: datasets, ε and query.
+        problem: datasets, ε and query; of a PartitionedProblem there is a witness, but no repair.
         partial: mapping label → p, an array with NaN where not given, or a PartialMechanism.
         engine: which engine searches.
 

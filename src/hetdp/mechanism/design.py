@@ -51,7 +51,7 @@ def design(
     """The best private mechanism for an objective, where `extend` needs values for the boundary.
 
     Args:
-        problem: datasets, ε and query.
+        problem: datasets, ε and query; a PartitionedProblem has the objective balanced only.
         objective: "fair" (the worst-off dataset is answered as well as privacy allows, then the next worst, and so on),
             "balanced" (the smallest possible worst error, in closed form; nowhere better than fair; with values given
             beforehand, the smallest over all datasets, those included), or "average" (the

@@ -32,10 +32,10 @@ def extend(problem: Problem | PartitionedProblem, partial: Any, engine: str = "a
     """Extends p from the pinned datasets to all, as accurately as privacy allows at every dataset at once.
 
     Args:
-        problem: datasets, ε and query.
+        problem: datasets, ε and query; a PartitionedProblem is extended by its workers, to a PartitionedMechanism.
         partial: values on a set of datasets that contains the boundary: mapping label → p, an array with NaN where not
             given, or a PartialMechanism.
-        engine: "auto", "cpu" or "reference"; all give the same bits.
+        engine: "auto", "cpu" or "reference", and "dask" on partitions; all give the same bits.
         verify: prove that the result is private and optimal, and attach the certificate. Without it, every edge is
             checked all the same, but nothing is said about optimality.
 

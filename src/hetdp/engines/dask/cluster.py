@@ -96,7 +96,7 @@ class Cluster:
 
     def _require_workers(self, work: str) -> None:
         """Waits for the first worker, and refuses workers that cannot do what tasks do."""
-        progress.stage("reading: waiting for workers")
+        progress.stage("reading (waiting for workers)")
         needed, end = max(1, len(self._processes)), time.monotonic() + START
         while self._count() < needed and time.monotonic() < end and self._client.status == "running":
             time.sleep(0.02)

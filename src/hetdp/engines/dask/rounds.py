@@ -42,14 +42,14 @@ def grow(problem: PartitionedProblem, search: str, start: Task, *arguments: Any,
         arguments: what it is told besides the partition and the name.
         with_roles: whether it writes roles.
     """
-    problem.run(start, search, *arguments, words="searching: start labels")
+    problem.run(start, search, *arguments, words="searching (start labels)")
     parts = problem.parts
     growth = Growth(search, [0] * len(parts))
     news: dict[int, list[int]] = {part.number: [] for part in parts}
     fell = 0
     while news:
         growth.rounds += 1
-        words = f"searching: round {growth.rounds}, {counted(fell, 'changed label')}"
+        words = f"searching (round {growth.rounds}, {counted(fell, 'changed label')})"
         round_ = Round(search, problem.notion.name, growth.rounds, 0, (), with_roles)
         tasks = [
             (parts[number], round_._replace(before=growth.latest[number], news=tuple(senders)))

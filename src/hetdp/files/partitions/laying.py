@@ -117,7 +117,7 @@ def _number(
         wanted = [(parts[0], chunk.number, edges, (chunk.start, chunk.stop), buckets) for chunk in chunks]
         workers.run(write_wanted, wanted, "reading labels of edges")
     joins = [(work, bucket, same and bool(chunks)) for bucket in range(buckets)]
-    found = workers.run(join_bucket, joins, "reading: numbers of labels")
+    found = workers.run(join_bucket, joins, "reading numbers of labels")
     repeated = sorted(number for numbers, _ in found for number in numbers)[:1000]
     rule = "each dataset is listed once"
     for number, label in zip(repeated, labels_at(datasets, repeated, NAMED), strict=True):

@@ -20,7 +20,7 @@ def order_by(tables: Tables, column: str, work: str, workers: Workers) -> tuple[
     """The tables with their datasets in order of a column, and where each of its entries ends."""
     datasets = tables.datasets
     path = str(Path(work, "datasets", "ordered.parquet"))
-    (ends,) = workers.run(write_ordered, [(datasets, column, path)], "reading: datasets by column")
+    (ends,) = workers.run(write_ordered, [(datasets, column, path)], "reading datasets by column")
     kinds = {name: kind for name, kind in datasets.kinds.items() if name != column or name in DATASET_COLUMNS}
     ordered = Files(datasets.name, (path,), kinds, (datasets.length,), datasets)
     return tables._replace(datasets=ordered), ends
