@@ -18,6 +18,7 @@ MODULES = (
     "ledger",
     "start",
     "files",
+    "distributed",
 )
 
 

@@ -9,6 +9,7 @@ import pytest
 from hetdp import errors
 from hetdp.errors import (
     BudgetError,
+    ClusterError,
     Fault,
     HetdpError,
     InputError,
@@ -31,6 +32,7 @@ CODES = {
     BudgetError: 6,
     LedgerError: 7,
     UnwrittenRecordError: 2,
+    ClusterError: 8,
 }
 
 

@@ -100,6 +100,11 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("read_problem", "ProblemFile", "read_pins", "save", "load"),
     ),
     (
+        "Partitions",
+        "Problems that no machine holds whole, on the workers of Dask. [Use a cluster](../how-to/cluster.md).",
+        ("read_partitioned", "PartitionedFile", "PartitionedProblem", "PartitionedMechanism"),
+    ),
+    (
         "Bounds by themselves",
         "What one value implies elsewhere: along a graph, or in closed form along a path.",
         ("induced_bounds", "path_mechanism", "homogeneous_path_mechanism"),
@@ -119,6 +124,7 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
             "BudgetError",
             "LedgerError",
             "UnwrittenRecordError",
+            "ClusterError",
         ),
     ),
     ("The version", "", ("__version__",)),
@@ -182,6 +188,15 @@ ATTRIBUTES = {
     "NoExtensionError": {
         "witness": "a Witness: why not",
         "repair": "a Repair: values that do extend",
+    },
+    "PartitionedFile": {
+        "problem": "the PartitionedProblem",
+        "partial": "the values that its tables give, for `check` and `extend`; `count` says how many",
+    },
+    "ClusterError": {
+        "what": "what happened",
+        "why": "why, as far as it is known",
+        "hint": "what to do about it; may be empty",
     },
     "VerificationError": {"certificate": "the Certificate of what was withheld"},
     "UnwrittenRecordError": {

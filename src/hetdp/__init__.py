@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
         BudgetError,
+        ClusterError,
         Fault,
         HetdpError,
         InputError,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from hetdp.files.matrices import from_scipy
     from hetdp.files.mechanisms import load
     from hetdp.files.networks import from_networkx
+    from hetdp.files.partitions.reading import PartitionedFile, read_partitioned
     from hetdp.files.pins import read_pins
     from hetdp.files.problems import ProblemFile, read_problem
     from hetdp.files.saving import save
@@ -43,12 +45,14 @@ if TYPE_CHECKING:
     from hetdp.mechanism.induced import induced_bounds
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.mechanism.odds import Odds, odds
+    from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
     from hetdp.mechanism.polish import polish
     from hetdp.mechanism.repair import Repair
     from hetdp.mechanism.solving.solve import SolvedEpsilon, solve_epsilon
     from hetdp.plots.plot import plot
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
+    from hetdp.problem.partitioned import PartitionedProblem
     from hetdp.problem.problem import Problem
     from hetdp.release.audit import Audit, audit
     from hetdp.release.ledger.charge import Charge
@@ -68,6 +72,7 @@ _HOME = {
     "BudgetError": "hetdp.errors",
     "Certificate": "hetdp.certificate.certificate",
     "Charge": "hetdp.release.ledger.charge",
+    "ClusterError": "hetdp.errors",
     "DatasetGraph": "hetdp.problem.graph",
     "Entry": "hetdp.release.ledger.entry",
     "Fault": "hetdp.errors",
@@ -79,6 +84,9 @@ _HOME = {
     "NoExtensionError": "hetdp.errors",
     "Odds": "hetdp.mechanism.odds",
     "PartialMechanism": "hetdp.problem.partial",
+    "PartitionedFile": "hetdp.files.partitions.reading",
+    "PartitionedMechanism": "hetdp.mechanism.partitioned.mechanism",
+    "PartitionedProblem": "hetdp.problem.partitioned",
     "Problem": "hetdp.problem.problem",
     "ProblemFile": "hetdp.files.problems",
     "RecordVerdict": "hetdp.release.record.verification",
@@ -108,6 +116,7 @@ _HOME = {
     "path_mechanism": "hetdp.theory.path",
     "plot": "hetdp.plots.plot",
     "polish": "hetdp.mechanism.polish",
+    "read_partitioned": "hetdp.files.partitions.reading",
     "read_pins": "hetdp.files.pins",
     "read_problem": "hetdp.files.problems",
     "read_record": "hetdp.release.record.document",
@@ -133,6 +142,7 @@ __all__ = [
     "BudgetError",
     "Certificate",
     "Charge",
+    "ClusterError",
     "DatasetGraph",
     "Entry",
     "Fault",
@@ -144,6 +154,9 @@ __all__ = [
     "NoExtensionError",
     "Odds",
     "PartialMechanism",
+    "PartitionedFile",
+    "PartitionedMechanism",
+    "PartitionedProblem",
     "Problem",
     "ProblemFile",
     "RecordVerdict",
@@ -176,6 +189,7 @@ __all__ = [
     "polish",
     "privacy",
     "questions",
+    "read_partitioned",
     "read_pins",
     "read_problem",
     "read_record",

@@ -144,15 +144,15 @@ class UnknownDatasetError(HetdpError, KeyError):
 
 
 class NoExtensionError(HetdpError):
-    """No private mechanism takes the given values: `witness` shows why, `repair` offers values that work."""
+    """No private mechanism takes the given values: `witness` shows why, `repair` (not on partitions) what would do."""
 
     exit_code = 4
 
     def __init__(self, witness: Any, repair: Any) -> None:
         self.witness, self.repair = self.arguments = witness, repair
+        offered = "" if repair is None else ", .repair.pins a compromise that does extend"
         super().__init__(
-            f"no private extension of this partial mechanism exists: {witness}"
-            " Hint: .witness has the path, .repair.pins a compromise that does extend."
+            f"no private extension of this partial mechanism exists: {witness} Hint: .witness has the path{offered}."
         )
 
 
@@ -209,3 +209,13 @@ class UnwrittenRecordError(HetdpError):
             f"the answer was released and is in the ledger, but its record was not written: {reason}"
             " Hint: ask again with another place for the record; the answer will be the same, and nothing is spent."
         )
+
+
+class ClusterError(HetdpError):
+    """The workers of a cluster were lost, or could not do what was asked of them."""
+
+    exit_code = 8
+
+    def __init__(self, what: str, why: str, hint: str = "") -> None:
+        self.what, self.why, self.hint = self.arguments = what, why, hint
+        super().__init__(f"{what}; {why}." + (f" Hint: {hint}" if hint else ""))

@@ -80,7 +80,10 @@ def test_the_version_says_what_a_report_needs(hetdp):
         ("extend --enginee cpu poll.json", "there is no option --enginee; did you mean --engine?"),
         ("extend", "missing argument 'PROBLEM'."),
         ("extend a b", "got unexpected extra argument (b)."),
-        ("extend a --engine gpu", "invalid value for '--engine': 'gpu' is not one of 'auto', 'cpu', 'reference'."),
+        (
+            "extend a --engine gpu",
+            "invalid value for '--engine': 'gpu' is not one of 'auto', 'cpu', 'reference', 'dask'.",
+        ),
         ("extend a -o", "option '-o' requires an argument."),
         ("--nope", "there is no option --nope."),
     ],

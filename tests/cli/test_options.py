@@ -7,7 +7,7 @@ import pytest
 
 from hetdp.cli import options
 from hetdp.cli.group import GROUP
-from hetdp.engines.registry import ENGINES
+from hetdp.engines.registry import ENGINES, PARTITIONED
 
 
 def names_of(verb: str) -> set[str]:
@@ -17,7 +17,7 @@ def names_of(verb: str) -> set[str]:
 
 
 def test_the_engines_offered_are_those_there_are():
-    assert sorted(options.ENGINES) == sorted(["auto", *ENGINES.keys() - {"product"}]), "files hold edges"
+    assert sorted(options.ENGINES) == sorted(["auto", PARTITIONED, *ENGINES.keys() - {"product"}]), "files hold edges"
 
 
 @pytest.mark.parametrize("verb", ["boundary", "check", "extend", "design", "accuracy", "verify", "explain"])

@@ -180,6 +180,7 @@ def _kinds(documents: dict[str, Any]) -> list[str]:
     rare = [
         hetdp.VerificationError(None),
         hetdp.BudgetError("survey", 1, 1),
+        hetdp.ClusterError("a", "b"),
         MemoryError(),
         OSError("full"),
         RuntimeError("a bug"),

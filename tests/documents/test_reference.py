@@ -90,7 +90,7 @@ def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch
     Path("veto.toml").write_text(VETO)
     Path("wishes.csv").write_text("dataset,p\n112,0.55\n122,0.45\n")
     Path(".config/fish/completions").mkdir(parents=True)
-    hetdp.save(hetdp.read_problem("poll.json").problem, "folder")
+    hetdp.save(hetdp.read_problem("poll.json").problem, "folder", hetdp.read_problem("poll.json").partial)
     shown = re.findall(r"^```text\n(.*?)^```$", COMMANDS, re.MULTILINE | re.DOTALL)
     lines = [re.split(r" {2,}", line)[0] for block in shown for line in block.splitlines() if "zsh" not in line]
     assert len(lines) > 15

@@ -66,7 +66,7 @@ def test_where_the_best_engine_cannot_the_next_one_does(monkeypatch):
 def test_an_unknown_engine_is_refused():
     with pytest.raises(hetdp.UsageError) as refused:
         engine_for("spark", GRAPH, PURE, "grow")
-    assert str(refused.value) == "unknown engine 'spark'; an engine is one of auto, cpu, product, reference."
+    assert str(refused.value) == "unknown engine 'spark'; an engine is one of auto, cpu, product, reference, dask."
 
 
 UNSUPPORTED = {

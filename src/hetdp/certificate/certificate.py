@@ -9,11 +9,13 @@ import numpy as np
 
 from hetdp.certificate.edges import Survey
 from hetdp.certificate.links import Chains
+from hetdp.certificate.partitioned import Seen, follow_parts, survey_parts
 from hetdp.certificate.rules import rule_of
 from hetdp.certificate.worst import AnyWorstEdge, WorstApproximateEdge, WorstDirectedEdge
-from hetdp.errors import Fault, InputError, counted, shown
+from hetdp.errors import Fault, InputError, UsageError, counted, shown
 from hetdp.problem.notebook import table_of
 from hetdp.problem.partial import PartialMechanism, pins_of
+from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
 
@@ -96,7 +98,7 @@ class Certificate:
         return f"private on {every} ({across}); {optimal}{how}."
 
 
-def verify(problem: Problem, mechanism: Any) -> Certificate:
+def verify(problem: Problem | PartitionedProblem, mechanism: Any) -> Certificate:
     """Proves or refutes that a mechanism is private on every edge, and that it is optimal given its pins.
 
     It shares no code with the engines: only the numbers of the mechanism and the edges of the problem come in.
@@ -117,6 +119,8 @@ def verify(problem: Problem, mechanism: Any) -> Certificate:
     >>> certificate.private, certificate.optimal
     (True, True)
     """
+    if isinstance(problem, PartitionedProblem):
+        return verify_parts(problem, mechanism)
     require_problem(problem)
     if not hasattr(mechanism, "coordinates"):
         certificate = verify(problem, _values(problem, mechanism))
@@ -132,6 +136,31 @@ def verify(problem: Problem, mechanism: Any) -> Certificate:
     else:
         chains = rule.follow(better, pinned, links, seen.links)
     return _certificate(problem, seen, chains)
+
+
+def verify_parts(problem: PartitionedProblem, mechanism: Any) -> Certificate:
+    """The same on partitions, where a mechanism is known by the name that its arrays have in the work folder."""
+    if getattr(mechanism, "problem", None) is not problem:
+        raise UsageError(
+            f"{shown(mechanism)} on a partitioned problem", "its mechanisms are made of it, or loaded with it"
+        )
+    seen = survey_parts(problem, mechanism.name, with_links=True)
+    return _certificate(problem, merged(seen), follow_parts(problem, mechanism.name, seen))
+
+
+def is_private_in_parts(problem: PartitionedProblem, name: str) -> bool:
+    """Whether every edge holds, without asking for the best."""
+    return _holds_everywhere(problem, merged(survey_parts(problem, name, with_links=False)))
+
+
+def merged(seen: list[Seen]) -> Survey:
+    """What was seen in all partitions; of equals the first arc is the worst."""
+    whole = Survey(links=None)
+    for one in seen:
+        whole.add(one.arcs, one.enclosed, one.violations)
+        if one.worst is not None and (whole.worst is None or (one.slack, one.worst) < (whole.slack, whole.worst)):
+            whole.slack, whole.worst = one.slack, one.worst
+    return whole
 
 
 class _Values(NamedTuple):
@@ -159,12 +188,12 @@ def is_private(problem: Problem, mechanism: Claim) -> bool:
     return _holds_everywhere(problem, rule_of(problem.notion).survey(problem.graph, z, links))
 
 
-def _holds_everywhere(problem: Problem, seen: Survey) -> bool:
+def _holds_everywhere(problem: Problem | PartitionedProblem, seen: Survey) -> bool:
     return seen.violations == 0 and seen.arcs == problem.graph.arc_count
 
 
-def _certificate(problem: Problem, seen: Survey, chains: Chains) -> Certificate:
-    label = problem.graph.label
+def _certificate(problem: Problem | PartitionedProblem, seen: Survey, chains: Chains) -> Certificate:
+    label = problem.graph.label if isinstance(problem, Problem) else problem.label
     worst = None
     if seen.worst is not None:
         source, target, *allowed = seen.worst

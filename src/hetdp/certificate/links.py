@@ -62,23 +62,40 @@ def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved
         epsilon: ε of each dataset's link, NaN where the space has no such edge.
         halved: whether p = ½ is special, as it is for pure ε.
     """
-    seen = _scan(better, pinned, links, epsilon, halved)
-    above, ties = (np.concatenate([np.empty(0, dtype=np.int64), *found]) for found in (seen.crossings, seen.ties))
-    room = CROSSING_ULPS * np.spacing(better[above])
-    seen.loose += above[crossing_holds(better[links[above]], better[above] + room, epsilon[above])[0]].tolist()
+    seen = seen_links(better, pinned, links, epsilon, halved)
+    above, ties = joined(seen.crossings), joined(seen.ties)
+    room = loosen(seen, above, better, links, epsilon)
     if seen.missing:
         return Chains("a link is missing or follows no edge", min(seen.missing))
     if seen.loose:
         return Chains("a link is not tight", min(seen.loose))
     if (dataset := _on_a_cycle(ties, links)) >= 0:
         return Chains("links form a cycle", dataset)
-    plain = _gap_of_a_chain(better, seen)
+    plain = gap_of_a_chain(reach_of(better), seen.counts, seen.gaps)
     further = above[~pinned[links[above]]] if plain > 0.0 else above[:0]  # a pinned parent lacks nothing
-    passed_on = [crossing_gap(better[links[at]], better[at], epsilon[at], plain) for at in further.tolist()]
-    return Chains("", gap=plain + max([*passed_on, float(np.max(room, initial=0.0))]))
+    return Chains("", gap=plain + max(passed_on(further, better, links, epsilon, plain), room))
 
 
-def _scan(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved: bool) -> Tally:
+def joined(found: list[Indices]) -> Indices:
+    """What several blocks found."""
+    return np.concatenate([np.empty(0, dtype=np.int64), *found])
+
+
+def loosen(seen: Tally, above: Indices, better: Floats, links: Indices, epsilon: Floats) -> float:
+    """Notes which links across ½ are loose; returns how much room the others may have, at most."""
+    room = CROSSING_ULPS * np.spacing(better[above])
+    seen.loose += above[crossing_holds(better[links[above]], better[above] + room, epsilon[above])[0]].tolist()
+    return float(np.max(room, initial=0.0))
+
+
+def passed_on(further: Indices, better: Floats, links: Indices, epsilon: Floats, plain: float) -> float:
+    """The largest gap behind links across ½ whose parents may have a gap themselves."""
+    gaps = [crossing_gap(better[links[at]], better[at], epsilon[at], plain) for at in further.tolist()]
+    return max([0.0, *gaps])
+
+
+def seen_links(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved: bool) -> Tally:
+    """Goes through the links of all free datasets, one by one."""
     seen, columns = Tally(), (better, pinned, links, epsilon)
     scan_links: Callable[..., Any] = scan.scan_links
     if len(better) > SMALL:
@@ -115,13 +132,17 @@ def _on_a_cycle(ties: Indices, links: Indices) -> int:
     return int(ties[circling[0]]) if len(circling) else -1
 
 
-def _gap_of_a_chain(better: Floats, seen: Tally) -> float:
-    """A bound on the gaps along one chain: it has few links that rise by much, since it rises by the range at most."""
+def reach_of(better: Floats) -> tuple[float, float]:
+    """The least and the greatest finite value, with 0 among them."""
     finite = np.isfinite(better)
+    return float(np.min(better, initial=0.0, where=finite)), float(np.max(better, initial=0.0, where=finite))
+
+
+def gap_of_a_chain(reach: tuple[float, float], counts: Floats, gaps: Floats) -> float:
+    """A bound on the gaps along one chain: it has few links that rise by much, since it rises by the range at most."""
     rises = np.arange(scan.RISES) - (scan.SMALLEST_RISE + 1)
     with np.errstate(over="ignore", invalid="ignore"):
-        reach = np.max(better, initial=0.0, where=finite) - np.min(better, initial=0.0, where=finite)
-        links = np.minimum(seen.counts, np.ldexp(reach, -rises) + 1.0)
-    links[0] = seen.counts[0]
-    some = seen.counts > 0.0
-    return float(links[some] @ seen.gaps[some])
+        links = np.minimum(counts, np.ldexp(np.float64(reach[1]) - reach[0], -rises) + 1.0)
+    links[0] = counts[0]
+    some = counts > 0.0
+    return float(links[some] @ gaps[some])

@@ -35,10 +35,11 @@ def _added(halved: bool, worst: Callable[..., AnyWorstEdge]) -> Rule:
     return Rule(partial(edges.survey, halved=halved), partial(links.follow, halved=halved), worst)
 
 
+HALVED = {"pure": True, "bounded-range": False, "gaussian": False}  # that add to z: whether p = ½ is special
 RULES = {
-    "pure": _added(True, WorstEdge),
-    "bounded-range": _added(False, WorstEdge),
-    "gaussian": _added(False, WorstGaussianEdge),
+    "pure": _added(HALVED["pure"], WorstEdge),
+    "bounded-range": _added(HALVED["bounded-range"], WorstEdge),
+    "gaussian": _added(HALVED["gaussian"], WorstGaussianEdge),
     "directed": Rule(directed.survey_directed, chains.follow_directed, WorstDirectedEdge),
     "approximate": Rule(directed.survey_directed, chains.follow_directed, WorstApproximateEdge),
 }

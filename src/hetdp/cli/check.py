@@ -5,10 +5,13 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import ENGINE, PATH, PINS, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.parted import CLUSTER, check_parts, is_parted, parted
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from hetdp.cli.voice import Voice
     from hetdp.mechanism.compatibility import Verdict
     from hetdp.problem.partial import PartialMechanism
@@ -40,8 +43,12 @@ def check(
     duplicates: str,
     positive: str | None,
     as_json: bool,
+    **where: Any,
 ) -> int:
     """Decides whether the pins of a problem can be extended."""
+    if is_parted(engine, where):
+        with parted(voice, problem, pins, duplicates, positive, where) as (parts, values):
+            return check_parts(voice, parts, values, repair, as_json)
     from hetdp.cli import shapes
     from hetdp.cli.reading import read_with_pins
     from hetdp.cli.writing import require_place
@@ -100,6 +107,6 @@ command = Verb(
     check,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, PINS, REPAIR, ENGINE, *READING, *SPEAKING],
+    [PROBLEM, PINS, REPAIR, ENGINE, *CLUSTER, *READING, *SPEAKING],
     stages=("reading", "building", "loading", "searching", "writing"),
 )

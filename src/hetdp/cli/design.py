@@ -6,6 +6,7 @@ import click
 
 from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
 from hetdp.cli.options import ENGINE, PINS, PRIOR, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, require_folder, say_worst
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -79,8 +80,13 @@ def design(
     duplicates: str,
     positive: str | None,
     as_json: bool,
+    **where: Any,
 ) -> None:
     """Designs a mechanism for a problem."""
+    if is_parted(engine, where):
+        wish = (objective, prior, max_error)
+        _design_parts(voice, problem, wish, free, pins, output, duplicates, positive, as_json, where)
+        return
     from hetdp.cli.reading import read_with_pins
     from hetdp.cli.writing import require_place
     from hetdp.errors import UsageError
@@ -97,6 +103,29 @@ def design(
         voice.say(f"no private mechanism has a mean accuracy larger by more than {mechanism.objective_gap:.1e}")
     _say_worst(voice, mechanism)
     deliver(voice, "design", asked, given, mechanism, output, as_json)
+
+
+def _design_parts(
+    voice: Voice,
+    path: str,
+    wish: tuple[Any, ...],
+    free: bool,
+    pins: str | None,
+    output: str | None,
+    duplicates: str,
+    positive: str | None,
+    as_json: bool,
+    where: dict[str, Any],
+) -> None:
+    from hetdp.mechanism.partitioned.balanced import design_parts, require_balanced
+
+    require_balanced(*wish)
+    folder = require_folder(output, as_json, (path, pins))
+    with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
+        none = free or (pins is None and not given.count)
+        mechanism = design_parts(problem, wish[0], None if none else given, *wish[1:])
+        say_worst(voice, mechanism)
+        deliver_parts(voice, "design", mechanism, folder, as_json)
 
 
 def _say_worst(voice: Voice, mechanism: Mechanism) -> None:
@@ -123,6 +152,6 @@ command = Verb(
     design,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, OBJECTIVE, PRIOR, MAX_ERROR, FREE, PINS, OUTPUT, ENGINE, *READING, *SPEAKING],
+    [PROBLEM, OBJECTIVE, PRIOR, MAX_ERROR, FREE, PINS, OUTPUT, ENGINE, *CLUSTER, *READING, *SPEAKING],
     stages=("reading", "building", "loading", "searching", "proving", "writing"),
 )

@@ -5,10 +5,13 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import ENGINE, PATH, PINS, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.parted import CLUSTER, explain_parts, is_parted, parted
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from hetdp.cli.voice import Voice
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.problem.problem import Problem
@@ -37,8 +40,12 @@ def explain(
     duplicates: str,
     positive: str | None,
     as_json: bool,
+    **where: Any,
 ) -> None:
     """Explains the value of some datasets."""
+    if is_parted(engine, where):
+        _explain_parts(voice, problem, datasets, mechanism, pins, duplicates, positive, as_json, where)
+        return
     from hetdp.cli import shapes
     from hetdp.cli.labels import find
     from hetdp.cli.reading import read, read_with_pins, require_input
@@ -57,6 +64,27 @@ def explain(
         voice.emit_document(shapes.document("explain", explanations=explanations))
     else:
         voice.emit(["\n\n".join(str(explained.explain(label)) for label in labels)])
+
+
+def _explain_parts(
+    voice: Voice,
+    path: str,
+    datasets: tuple[str, ...],
+    mechanism: str | None,
+    pins: str | None,
+    duplicates: str,
+    positive: str | None,
+    as_json: bool,
+    where: dict[str, Any],
+) -> None:
+    from hetdp.files.partitions.mechanisms import load_parts
+    from hetdp.mechanism.partitioned.extension import extend_parts
+
+    if mechanism is not None:
+        _refuse_pins(pins)
+    with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
+        found = extend_parts(problem, given) if mechanism is None else load_parts(mechanism, problem).mechanism
+        explain_parts(voice, found, datasets, as_json)
 
 
 def _proved(asked: Problem, path: str) -> Mechanism:
@@ -82,6 +110,6 @@ command = Verb(
     explain,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, DATASETS, MECHANISM, PINS, ENGINE, *READING, *SPEAKING],
+    [PROBLEM, DATASETS, MECHANISM, PINS, ENGINE, *CLUSTER, *READING, *SPEAKING],
     stages=("reading", "building", "loading", "searching", "proving"),
 )

@@ -6,10 +6,13 @@ import click
 
 from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
 from hetdp.cli.options import ENGINE, PINS, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, require_folder
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from hetdp.cli.voice import Voice
 
 EXAMPLES = """
@@ -17,6 +20,7 @@ hetdp extend poll.json                        a table for reading
 hetdp extend poll.json -o mechanism.csv       a file: .csv, .parquet or .json
 hetdp extend poll.json --pins wishes.csv      other values for the same problem
 hetdp extend - -o - < poll.json               JSON in, JSON out
+hetdp extend folder --engine dask -o result   a folder of Parquet files, by workers, to a folder
 """
 ABOUT = """
 Given values at the boundary, finds the one private mechanism that is the most accurate at every dataset at once, and
@@ -41,8 +45,12 @@ def extend(
     duplicates: str,
     positive: str | None,
     as_json: bool,
+    **where: Any,
 ) -> None:
     """Extends the pins of a problem to all its datasets."""
+    if is_parted(engine, where):
+        _extend_parts(voice, problem, pins, output, duplicates, positive, as_json, where)
+        return
     from hetdp.cli.reading import read_with_pins
     from hetdp.cli.writing import require_place
     from hetdp.mechanism.extension import extend as grow
@@ -53,11 +61,28 @@ def extend(
     deliver(voice, "extend", asked, given, mechanism, output, as_json)
 
 
+def _extend_parts(
+    voice: Voice,
+    path: str,
+    pins: str | None,
+    output: str | None,
+    duplicates: str,
+    positive: str | None,
+    as_json: bool,
+    where: dict[str, Any],
+) -> None:
+    from hetdp.mechanism.partitioned.extension import extend_parts
+
+    folder = require_folder(output, as_json, (path, pins))
+    with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
+        deliver_parts(voice, "extend", extend_parts(problem, given), folder, as_json)
+
+
 command = Verb(
     "extend",
     extend,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, PINS, OUTPUT, ENGINE, NO_VERIFY, *READING, *SPEAKING],
+    [PROBLEM, PINS, OUTPUT, ENGINE, *CLUSTER, NO_VERIFY, *READING, *SPEAKING],
     stages=("reading", "building", "loading", "searching", "proving", "writing"),
 )

@@ -88,7 +88,12 @@ def _refused(error: Any) -> Failure:
         from hetdp.cli import shapes
 
         return Failure("verification", code, str(error), certificate=shapes.certificate(error.certificate))
-    kinds = {errors.UsageError: "usage", errors.BudgetError: "budget", errors.LedgerError: "ledger"}
+    kinds = {
+        errors.UsageError: "usage",
+        errors.BudgetError: "budget",
+        errors.LedgerError: "ledger",
+        errors.ClusterError: "cluster",
+    }
     kind = next((word for known, word in kinds.items() if isinstance(error, known)), "input")
     return Failure(kind, code, _spoken(str(error)))
 
@@ -98,13 +103,13 @@ def _incompatible(error: Any) -> Failure:
     from hetdp.cli.verdicts import refusal_lines
 
     hint = "Hint: hetdp check PROBLEM --repair FILE writes the problem with these values, ready for extend."
-    message = "\n".join([*refusal_lines(error.witness, error.repair), hint])
+    message = "\n".join([*refusal_lines(error.witness, error.repair), *([hint] if error.repair is not None else [])])
     return Failure(
         "no extension",
         error.exit_code,
         message,
         witness=shapes.witness(error.witness),
-        repair=shapes.repair(error.repair),
+        repair=None if error.repair is None else shapes.repair(error.repair),
     )
 
 

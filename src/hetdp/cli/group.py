@@ -67,6 +67,7 @@ Exit codes:
   5    a mechanism is not private, or a record is not as it was written
   6    somebody's budget does not suffice; nothing was spent
   7    a ledger cannot be used; nothing was spent
+  8    the workers of a cluster were lost
   130  interrupted
 
 Results go to standard output, words to standard error. HETDP_DEBUG=1 shows where an error comes from.

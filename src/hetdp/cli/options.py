@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-ENGINES = ("auto", "cpu", "reference")  # a test compares them with the registry, which takes long to load
+ENGINES = ("auto", "cpu", "reference", "dask")  # a test compares them with the registry, which takes long to load
 
 PATH = click.Path(allow_dash=True, readable=False)  # whether it can be read, the reader says
 PROBLEM = click.Argument(["problem"], type=PATH, metavar="PROBLEM")
@@ -29,7 +29,7 @@ ENGINE = click.Option(
     type=click.Choice(ENGINES),
     default="auto",
     show_default=True,
-    help="What searches; the numbers are the same, bit for bit.",
+    help="What searches; the numbers are the same, bit for bit. dask: on partitions, by workers.",
 )
 DUPLICATES = click.Option(
     ["--duplicates"],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SHOWN_PINS = 20
 
 
-def refusal_lines(witness: Witness, repair: Repair) -> Iterator[str]:
+def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
     """Everything people need to know about pins that do not extend."""
     from hetdp.errors import shown
     from hetdp.mechanism.explanation import in_digits
@@ -28,6 +28,8 @@ def refusal_lines(witness: Witness, repair: Repair) -> Iterator[str]:
     yield "Step by step:"
     yield from (f"  {line}" for line in str(path).splitlines())
     yield f"  but p({shown(path.datasets[-1])}) is pinned at {pinned}"
+    if repair is None:
+        return
     yield ""
     yield "These values do extend (p, one for each pin):"
     yield from (f"  {line}" for line in _pin_lines(repair))

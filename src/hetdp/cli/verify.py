@@ -5,12 +5,16 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import PATH, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.parted import CLUSTER, HOW, is_parted, parted, verify_parts
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from hetdp.cli.voice import Voice
     from hetdp.files.mechanisms import LoadedClaim
+    from hetdp.files.partitions.mechanisms import LoadedParts
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.problem.partial import PartialMechanism
 
@@ -25,8 +29,20 @@ the most accurate one with its given values. Exit code 0 if it is private, 5 if 
 MECHANISM = click.Argument(["mechanism"], type=PATH, metavar="MECHANISM")
 
 
-def verify(voice: Voice, problem: str, mechanism: str, duplicates: str, positive: str | None, as_json: bool) -> int:
+def verify(
+    voice: Voice,
+    problem: str,
+    mechanism: str,
+    engine: str,
+    duplicates: str,
+    positive: str | None,
+    as_json: bool,
+    **where: Any,
+) -> int:
     """Proves a mechanism private, or refutes it."""
+    if is_parted(engine, where):
+        with parted(voice, problem, None, duplicates, positive, where) as (parts, _):
+            return verify_parts(voice, parts, mechanism, as_json)
     from dataclasses import replace
 
     from hetdp import progress
@@ -64,7 +80,7 @@ def differing_pins(given: PartialMechanism, mechanism: Mechanism) -> int:
     return int(np.count_nonzero(~same))
 
 
-def say_more(voice: Voice, name: str, claim: LoadedClaim, differing: int = 0) -> None:
+def say_more(voice: Voice, name: str, claim: LoadedClaim | LoadedParts, differing: int = 0) -> None:
     """What a reader should know of a mechanism file before its values are judged."""
     from hetdp.errors import counted
 
@@ -81,6 +97,6 @@ command = Verb(
     verify,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISM, *READING, *SPEAKING],
+    [PROBLEM, MECHANISM, HOW, *CLUSTER, *READING, *SPEAKING],
     stages=("reading", "building", "proving"),
 )

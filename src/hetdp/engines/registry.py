@@ -14,6 +14,7 @@ ENGINES = {  # by preference; imported only when chosen, since compilers take lo
     "product": ("hetdp.engines.product.engine", "ProductEngine"),
     "reference": ("hetdp.engines.reference.engine", "ReferenceEngine"),
 }
+PARTITIONED = "dask"  # the engine of partitioned problems, which come with their workers
 COMPILED = "searching (first time: compiling, some 10 s)"
 
 
@@ -23,8 +24,14 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
         names = sorted(ENGINES, key=lambda known: known != "reference") if space.arc_count <= SMALL else list(ENGINES)
     elif name in ENGINES:
         names = [name]
+    elif name == PARTITIONED:
+        rule, hint = (
+            "it searches problems in partitions",
+            "hetdp.read_partitioned reads one from a folder of Parquet files",
+        )
+        raise UsageError(f"engine {name!r} on a {type(space).__name__}", rule, hint)
     else:
-        raise UsageError(f"unknown engine {name!r}", f"an engine is one of auto, {', '.join(ENGINES)}")
+        raise UsageError(f"unknown engine {name!r}", f"an engine is one of auto, {', '.join(ENGINES)}, {PARTITIONED}")
     for candidate in map(_load, names):
         if candidate.supports(space, notion, operation):
             progress.stage("searching" if candidate.name == "reference" else COMPILED)

@@ -15,12 +15,14 @@ from hetdp.files.answers import answer_column
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import INTEGER, VALUES
 from hetdp.files.sheets import Sheet, open_sheet
+from hetdp.interrupts import load_whole
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.columns import numbers
 from hetdp.problem.findings import Findings
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.outline import Outline
 from hetdp.problem.partial import PartialMechanism, pins_on
+from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
 from hetdp.problem.query import answers_of
 from hetdp.problem.space import Floats
@@ -32,14 +34,15 @@ AGREEMENT = 1e-5  # columns for reading may have been rounded
 SAME_RULE = "it has one row for each dataset of the problem"
 
 
-def load(path: str | Path, problem: Problem | None = None) -> Mechanism:
+def load(path: str | Path, problem: Problem | PartitionedProblem | None = None) -> Mechanism:
     """Reads a mechanism.
 
     What the file says was proved is not taken on trust: the mechanism comes without a certificate, and `verify` proves
     it again. Without its problem it can be read and looked up, but not proved, explained or saved.
 
     Args:
-        path: a ``.json``, ``.csv`` or ``.parquet`` file, or ``-`` for JSON on standard input.
+        path: a ``.json``, ``.csv`` or ``.parquet`` file, ``-`` for JSON on standard input, or the folder that a
+            mechanism of a partitioned problem was saved to.
         problem: the problem it was made for.
 
     Raises:
@@ -55,6 +58,9 @@ def load(path: str | Path, problem: Problem | None = None) -> Mechanism:
     >>> hetdp.verify(problem, mechanism).private
     True
     """
+    if isinstance(problem, PartitionedProblem):
+        found: Mechanism = load_whole("hetdp.files.partitions.mechanisms").load_parts(path, problem).mechanism
+        return found
     progress.stage("reading the mechanism")
     sheet = open_sheet(path)
     if problem is None:
@@ -103,7 +109,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     outline = Outline(labels, answers, notion, str(sheet.meta.get("problem", "")))
     z = np.empty(0)
     with findings.collecting():
-        z = _coordinates(table, outline)
+        z = coordinates_of(table, outline)
     links = _links(table, labels, integers, findings)
     pinned = table.flags("pinned", findings)
     findings.raise_if_any()
@@ -145,7 +151,7 @@ def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Fi
     return None
 
 
-def _coordinates(table: Table, outline: Outline) -> Floats:
+def coordinates_of(table: Table, outline: Outline) -> Floats:
     """z, from the best column that is there: p rounds what z and error keep."""
     best = next(name for name in VALUES if name in table.columns)
     z = pins_on(outline, PartialMechanism(**{best: table.number_column(best)}))

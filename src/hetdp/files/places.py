@@ -104,7 +104,7 @@ def _open_folder(folder: Path, name: str) -> Sheets:
     return Sheets(name, words, datasets, _folder_table(folder, "edges", EDGE_COLUMNS, integers))
 
 
-def _parts(folder: Path) -> list[Path]:
+def parts_of(folder: Path) -> list[Path]:
     """The parts of a table, in the order of their names; a file that would be left out is refused."""
     entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith(HIDDEN))
     for entry in entries:
@@ -116,7 +116,7 @@ def _parts(folder: Path) -> list[Path]:
 
 def _folder_table(folder: Path, stem: str, known: tuple[str, ...], integers: bool) -> Table:
     """The one table of that name: a CSV file, a Parquet file, or a folder of Parquet files."""
-    parts = _parts(folder / stem) if (folder / stem).is_dir() else []
+    parts = parts_of(folder / stem) if (folder / stem).is_dir() else []
     found = [path for suffix in (".csv", ".parquet") if (path := folder / f"{stem}{suffix}").exists()]
     if len(found) + bool(parts) != 1:
         value = ", ".join([path.name for path in found] + [f"{stem}/part-*.parquet"] * bool(parts))

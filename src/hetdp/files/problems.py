@@ -75,7 +75,7 @@ def read_problem(path: str | Path, duplicates: str = "error", positive: Any = No
     sheets = open_problem(path)
     progress.stage("building the graph")
     findings = Findings(sheets.name)
-    notion = _require_form(sheets, findings)
+    notion = require_form(sheets, findings)
     names = _labels(sheets, sheets.datasets, "dataset", findings)
     findings.raise_if_any()
     labels = labels_of(names, findings, sheets.datasets.row)
@@ -89,7 +89,7 @@ def read_problem(path: str | Path, duplicates: str = "error", positive: Any = No
     return ProblemFile(Problem(graph, answers, notion.name, weights=weights, about=about), partial)
 
 
-def _require_form(sheets: Sheets, findings: Findings) -> Notion:
+def require_form(sheets: Sheets, findings: Findings) -> Notion:
     """What must be right before rows can be looked at; and the notion of privacy that is meant."""
     meta = sheets.meta
     require_version(meta, sheets.name, findings)

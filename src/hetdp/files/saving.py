@@ -19,7 +19,9 @@ from hetdp.files.formats.json_form import lines_of, write_json
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.places import OURS, STANDARD, suffix_of
 from hetdp.files.schema import INTEGER
+from hetdp.interrupts import load_whole
 from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
 from hetdp.problem.outline import Outline
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
@@ -28,11 +30,14 @@ SMALL_TABLE = 50_000  # rows that the standard library writes sooner than DuckDB
 SIDECAR = ".meta.json"  # what is put after the name of a CSV file, for the words beside the table
 
 
-def save(thing: Problem | Mechanism, path: str | Path, partial: Any = None, tables: str = "parquet") -> None:
+def save(
+    thing: Problem | Mechanism | PartitionedMechanism, path: str | Path, partial: Any = None, tables: str = "parquet"
+) -> None:
     """Writes a problem or a mechanism, whole or not at all.
 
     A name that ends in ``.json``, ``.csv`` or ``.parquet`` says how a mechanism is written. A problem is written to one
-    ``.json`` file, or, under any other name, to a folder of tables. ``-`` is JSON on standard output.
+    ``.json`` file, or, under any other name, to a folder of tables. ``-`` is JSON on standard output. A mechanism of a
+    partitioned problem is written to a folder, by the workers.
 
     Args:
         thing: a Problem or a Mechanism. A mechanism is proved first, unless it carries its certificate.
@@ -55,7 +60,9 @@ def save(thing: Problem | Mechanism, path: str | Path, partial: Any = None, tabl
     0.6
     """
     progress.stage("writing")
-    if isinstance(thing, Mechanism):
+    if isinstance(thing, PartitionedMechanism):
+        load_whole("hetdp.files.partitions.mechanisms").save_parts(thing, path)
+    elif isinstance(thing, Mechanism):
         _save_mechanism(_proved(thing), path)
     elif isinstance(thing, Problem):
         _save_problem(thing, path, partial, tables)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.errors import Fault, InputError, shown
-from hetdp.files.formats.duck import parquet_metadata
+from hetdp.files.formats.duck import parquet_metadata, read_parquet
 from hetdp.files.formats.json_form import parse_json, read_json, table_of
 from hetdp.files.formats.tables import Table
-from hetdp.files.places import STANDARD, existing, open_document, open_table, reading, suffix_of
+from hetdp.files.places import STANDARD, existing, open_document, open_table, parts_of, reading, suffix_of
 from hetdp.files.saving import digest_of, sidecar_of
 from hetdp.files.schema import (
     MECHANISM_COLUMNS,
@@ -33,7 +33,10 @@ class Sheet(NamedTuple):
 
 def open_sheet(path: str | Path) -> Sheet:
     """The sheet in a file, if it has the form of one; its numbers are looked at later."""
-    if path == STANDARD or suffix_of(path) == ".json":
+    if path != STANDARD and Path(path).is_dir():
+        name, place = str(path), Path(path)
+        table, meta = _open_folder(place, name)
+    elif path == STANDARD or suffix_of(path) == ".json":
         name, meta = open_document(path)
         table = table_of(meta, "datasets", name, MECHANISM_COLUMNS)
     else:
@@ -56,6 +59,17 @@ def open_sheet(path: str | Path) -> Sheet:
         findings.add(Fault("no values", table.name, "", "a mechanism has a column z, p or error"))
     findings.raise_if_any()
     return Sheet(name, meta, table)
+
+
+def _open_folder(place: Path, name: str) -> tuple[Table, dict[str, Any]]:
+    """A mechanism that workers wrote, a part each."""
+    parts = parts_of(place / "mechanism") if (place / "mechanism").is_dir() else []
+    if not parts:
+        rule = "the folder of a mechanism holds mechanism.json and mechanism/part-*.parquet"
+        raise InputError(name, [Fault("no mechanism", name, "", rule)])
+    words = place / "mechanism.json"
+    table = reading(parts[0], lambda _: read_parquet(parts, "mechanism/part-*.parquet", MECHANISM_COLUMNS))
+    return table, reading(words, read_json, words.name) if words.exists() else {}
 
 
 def _beside(place: Path, name: str) -> dict[str, Any]:

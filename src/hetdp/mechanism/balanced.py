@@ -5,7 +5,7 @@ docs/theory/balanced-pins.md has the statement and its proof.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from hetdp.mechanism.products import start_labels
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
-from hetdp.problem.space import Floats
+from hetdp.problem.query import Answers
+from hetdp.problem.space import EdgeBlock, Floats
+from hetdp.theory.notion import Notion
 
 
 def balanced_pins(problem: Problem, engine: str = "auto") -> PartialMechanism:
@@ -45,16 +47,21 @@ def balanced(problem: Problem, engine: str = "auto") -> Floats:
 
 def _start(problem: Problem) -> Floats:
     """Where two meet, at both ends of every edge between the answers."""
-    graph, answers, notion = problem.graph, problem.answers, problem.notion
-    start = np.full(graph.size, np.inf)
-    for block in graph.edge_blocks():
+    start = np.full(problem.graph.size, np.inf)
+    meets(problem.graph.edge_blocks(), problem.answers, problem.notion, start)
+    return start
+
+
+def meets(blocks: Iterable[EdgeBlock], answers: Answers, notion: Notion, start: Floats) -> None:
+    """Lowers the start of every source of an arc between the answers to where the two meet."""
+    for block in blocks:
         across = np.flatnonzero(answers[block.source] != answers[block.target])
         columns = [column[across] for column in block.parameters]
         met = columns[0] if len(columns) == 1 else _each(notion.meet, *columns)
         np.minimum.at(start, block.source[across], met)
     if len(notion.parameters) == 1:  # the least parameter meets first
-        start[problem.boundary_mask] = _each(notion.meet, start[problem.boundary_mask])
-    return start
+        boundary = start < np.inf
+        start[boundary] = _each(notion.meet, start[boundary])
 
 
 def _each(function: Callable[..., float], *columns: Floats) -> Floats:

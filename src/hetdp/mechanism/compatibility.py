@@ -14,10 +14,12 @@ import numpy as np
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
 from hetdp.errors import counted, printable, shown
+from hetdp.interrupts import load_whole
 from hetdp.mechanism.explanation import BindingPath, binding_path, in_different_digits, in_digits
 from hetdp.mechanism.repair import Repair
 from hetdp.problem.notebook import table_of
 from hetdp.problem.partial import pins_of
+from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
 
@@ -79,11 +81,11 @@ class Verdict:
         return "a private extension exists" if self.compatible else f"no private extension exists: {self.witness}"
 
 
-def check(problem: Problem, partial: Any, engine: str = "auto") -> Verdict:
+def check(problem: Problem | PartitionedProblem, partial: Any, engine: str = "auto") -> Verdict:
     """Decides whether a private mechanism with these values exists. The boundary need not be pinned for that.
 
     Args:
-        problem: datasets, ε and query.
+        problem: datasets, ε and query; of a PartitionedProblem there is a witness, but no repair.
         partial: mapping label → p, an array with NaN where not given, or a PartialMechanism.
         engine: which engine searches.
 
@@ -98,6 +100,9 @@ def check(problem: Problem, partial: Any, engine: str = "auto") -> Verdict:
     >>> verdict.compatible, verdict.witness.path.datasets
     (False, ['b', 'a'])
     """
+    if isinstance(problem, PartitionedProblem):
+        judged: Verdict = load_whole("hetdp.mechanism.partitioned.extension").check_parts(problem, partial, engine)
+        return judged
     pins = pins_of(partial, problem)
     chosen = engine_for(engine, problem.graph, problem.notion, "grow")
     return judge(problem, pins, chosen, close(problem, pins, chosen))

@@ -22,6 +22,7 @@ import numpy as np
 from hetdp import progress
 from hetdp.engines.registry import engine_for
 from hetdp.errors import NoExtensionError, UsageError
+from hetdp.interrupts import load_whole
 from hetdp.mechanism.average.program import require_rows
 from hetdp.mechanism.average.search import best_average
 from hetdp.mechanism.balanced import balanced_with
@@ -33,6 +34,7 @@ from hetdp.mechanism.products import balanced_mechanism
 from hetdp.mechanism.vote import WEIGHTED_VOTE, weighted_vote
 from hetdp.mechanism.wishes import largest_error, require_possible
 from hetdp.problem.partial import PartialMechanism, pins_of
+from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
@@ -42,7 +44,7 @@ OBJECTIVES = ("fair", "balanced", "average")  # of every problem
 
 
 def design(
-    problem: Problem,
+    problem: Problem | PartitionedProblem,
     objective: str = "fair",
     partial: Any = None,
     prior: Any = None,
@@ -52,7 +54,7 @@ def design(
     """The best private mechanism for an objective, where `extend` needs values for the boundary.
 
     Args:
-        problem: datasets, ε and query.
+        problem: datasets, ε and query; a PartitionedProblem has the objective balanced only.
         objective: "fair" (the worst-off dataset is answered as well as privacy allows, then the next worst, and so on),
             "balanced" (the smallest possible worst error, in closed form; nowhere better than fair; with values given
             beforehand, the smallest over all datasets, those included), or "average" (the
@@ -77,6 +79,10 @@ def design(
     >>> {dataset: round(p, 3) for dataset, p in dict(hetdp.design(problem)).items()}
     {'a': 0.964, 'b': 0.731, 'c': 0.269}
     """
+    if isinstance(problem, PartitionedProblem):
+        design_parts = load_whole("hetdp.mechanism.partitioned.balanced").design_parts
+        found: Mechanism = design_parts(problem, objective, partial, prior, max_error, engine)
+        return found
     if objective not in (*OBJECTIVES, WEIGHTED_VOTE):
         rule = f"an objective is one of {', '.join(OBJECTIVES)}, and for people {WEIGHTED_VOTE}"
         raise UsageError(f"unknown objective {objective!r}", rule)

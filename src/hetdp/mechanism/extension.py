@@ -16,24 +16,26 @@ from hetdp.certificate.certificate import verify as prove
 from hetdp.engines.contract import Engine, Role, Roles
 from hetdp.engines.registry import engine_for
 from hetdp.errors import Fault, NoExtensionError, VerificationError, shown
+from hetdp.interrupts import load_whole
 from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.findings import Findings
 from hetdp.problem.partial import pins_of
+from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
 
 TURNS = 4  # of closing downward and upward; one is nearly always enough
 
 
-def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = True) -> Mechanism:
+def extend(problem: Problem | PartitionedProblem, partial: Any, engine: str = "auto", verify: bool = True) -> Mechanism:
     """Extends p from the pinned datasets to all, as accurately as privacy allows at every dataset at once.
 
     Args:
-        problem: datasets, ε and query.
+        problem: datasets, ε and query; a PartitionedProblem is extended by its workers, to a PartitionedMechanism.
         partial: values on a set of datasets that contains the boundary: mapping label → p, an array with NaN where not
             given, or a PartialMechanism.
-        engine: "auto", "cpu" or "reference"; all give the same bits.
+        engine: "auto", "cpu" or "reference", and "dask" on partitions; all give the same bits.
         verify: prove that the result is private and optimal, and attach the certificate. Without it, every edge is
             checked all the same, but nothing is said about optimality.
 
@@ -51,6 +53,10 @@ def extend(problem: Problem, partial: Any, engine: str = "auto", verify: bool = 
     >>> round(hetdp.extend(problem, {"b": 0.7, "c": 0.3})["a"], 4)
     0.9594
     """
+    if isinstance(problem, PartitionedProblem):
+        extend_parts = load_whole("hetdp.mechanism.partitioned.extension").extend_parts
+        found: Mechanism = extend_parts(problem, partial, engine, verify)
+        return found
     given = pins_of(partial, problem)
     _refuse_free_boundary(problem, given)
     chosen = engine_for(engine, problem.graph, problem.notion, "grow")

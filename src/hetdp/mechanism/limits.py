@@ -17,6 +17,11 @@ class Limits(NamedTuple):
     least: Floats
     most: Floats
 
+    @classmethod
+    def of(cls, most: Floats, below: Floats) -> Limits:
+        """From the labels of two growths, from the values and from their negatives."""
+        return cls(-below + 0.0, np.maximum(most, -below) + 0.0)
+
     def between(self, z: Floats) -> Floats:
         """The same mechanism, moved to where it is allowed; if it was private, it still is."""
         return np.maximum(self.least, np.minimum(self.most, z))
@@ -31,4 +36,4 @@ def limits(problem: Problem, pins: Floats, engine: Engine, max_error: float | No
         above = np.where(free & ~ones, worst, above)
         below = np.where(free & ones, -worst, below)
     most, least = (engine.grow(problem.graph, problem.notion, start).labels for start in (above, below))
-    return Limits(-least + 0.0, np.maximum(most, -least) + 0.0)
+    return Limits.of(most, least)

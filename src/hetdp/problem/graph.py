@@ -216,6 +216,14 @@ class DatasetGraph(Frozen):
     def _columns(self) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
         return zip(self.parameters, self._lowered, strict=True)
 
+    def floored(self) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
+        """Each column of parameters, with one bit for each number that was lowered to be not above its decimal."""
+        return self._columns
+
+    def free_arcs(self, start: int, stop: int) -> int:
+        """How many arcs from some datasets constrain nothing."""
+        return int(np.count_nonzero((self._free.source >= start) & (self._free.source < stop)))
+
     def _repr_html_(self) -> str:
         """For notebooks."""
         rows: list[tuple[str, Any]] = [("datasets", self.size), ("edges", self.edge_count)]

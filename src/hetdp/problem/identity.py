@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hetdp.errors import UsageError, shown
 from hetdp.problem.building.threads import spread
 from hetdp.problem.product import ProductSpace
+from hetdp.problem.space import Floats
 
 if TYPE_CHECKING:
     from hetdp.problem.problem import Problem
@@ -36,12 +37,19 @@ def identity_of(problem: Problem) -> str:
 
 def _identity_of_product(problem: Problem, space: ProductSpace) -> str:
     """The same by definition: axes, tables and states say all about edges that are never written down."""
-    title = f"hetdp product 1\n{problem.notion.name} {space.size}\n".encode()
+    text, table = product_facts(problem.notion.name, space)
+    states = () if space.states is None else (space.states,)
+    return _digest(text, (problem.answers, *states, table))
+
+
+def product_facts(notion: str, space: ProductSpace) -> tuple[bytes, Floats]:
+    """What a product says of itself, beside answers and states: a text, and all its ε."""
+    title = f"hetdp product 1\n{notion} {space.size}\n".encode()
     shapes = json.dumps([[axis.shape, axis.people, len(axis.values), *axis.epsilon.shape] for axis in space.axes])
     names = b"".join(_text_of(axis.values) for axis in space.axes)
-    states = () if space.states is None else (space.states,)
-    table = np.concatenate([np.empty(0), *(axis.epsilon.ravel() for axis in space.axes)])
-    return _digest(title + shapes.encode() + b"\n" + names, (problem.answers, *states, table))
+    return title + shapes.encode() + b"\n" + names, np.concatenate(
+        [np.empty(0), *(axis.epsilon.ravel() for axis in space.axes)]
+    )
 
 
 def _digest(text: bytes, arrays: tuple[NDArray[Any], ...]) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hetdp.spaces.populations.odds import PopulationOdds
     from hetdp.spaces.populations.population import Population, population
     from hetdp.spaces.populations.theorem import Theorem
+    from hetdp.spaces.products.partitioned import partitioned_tallies
     from hetdp.spaces.products.tallies import tallies
     from hetdp.spaces.products.votes import votes
 
@@ -26,12 +27,22 @@ _HOME = {
     "PopulationMechanism": "hetdp.spaces.populations.mechanism",
     "PopulationOdds": "hetdp.spaces.populations.odds",
     "Theorem": "hetdp.spaces.populations.theorem",
+    "partitioned_tallies": "hetdp.spaces.products.partitioned",
     "population": "hetdp.spaces.populations.population",
     "tallies": "hetdp.spaces.products.tallies",
     "votes": "hetdp.spaces.products.votes",
 }
 
-__all__ = ["Population", "PopulationMechanism", "PopulationOdds", "Theorem", "population", "tallies", "votes"]
+__all__ = [
+    "Population",
+    "PopulationMechanism",
+    "PopulationOdds",
+    "Theorem",
+    "partitioned_tallies",
+    "population",
+    "tallies",
+    "votes",
+]
 
 
 def __getattr__(name: str) -> Any:

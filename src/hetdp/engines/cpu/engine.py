@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hetdp.engines.contract import Growth, Operation, Role, Roles
 from hetdp.engines.cpu.compile import compiled_grow, compiled_settle, compiled_sides
@@ -35,13 +37,7 @@ class CpuEngine:
         assert isinstance(space, DatasetGraph)
         labels = np.add(labels, 0.0, dtype=np.float64)  # a copy in which −0.0 is 0.0, as the order of keys needs
         links = np.full(space.size, -1, dtype=space.targets.dtype)
-        flags = np.full(space.size, Role.FREE_1, dtype=np.uint8) if roles is None else roles.astype(np.uint8)
-        started = labels < np.inf
-        starts = np.flatnonzero(started if active is None else started & active).astype(space.targets.dtype)
-        groups = [starts] if roles is None else split_by_answer(space, flags, starts)
-        if active is not None:
-            flags[started & ~active] |= IDLE
-        search_all(space, notion, (labels, links, flags), groups)
+        grow_on(space, notion, labels, links, roles, active)
         return Growth(labels, links)
 
     def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
@@ -55,6 +51,39 @@ class CpuEngine:
         groups = [group.astype(space.targets.dtype) for group in groups]
         search_all(space, notion, (labels, links, flags), groups)
         return start.kept(labels, links)
+
+
+class Stored(Protocol):
+    """What the kernels need of a graph: its rows."""
+
+    @property
+    def size(self) -> int:
+        """How many datasets there are."""
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """Where the row of each dataset begins, and the last one ends."""
+
+    @property
+    def targets(self) -> Indices:
+        """The other end of each arc."""
+
+    @property
+    def parameters(self) -> tuple[Floats, ...]:
+        """What each arc allows."""
+
+
+def grow_on(
+    graph: Stored, notion: Notion, labels: Floats, links: Indices, roles: Roles | None, active: Mask | None
+) -> None:
+    """Lowers labels, in which no zero has a sign, to the fixed point where they stand, and notes the links."""
+    flags = np.full(graph.size, Role.FREE_1, dtype=np.uint8) if roles is None else roles.astype(np.uint8)
+    started = labels < np.inf
+    starts = np.flatnonzero(started if active is None else started & active).astype(graph.targets.dtype)
+    groups = [starts] if roles is None else split_by_answer(graph, flags, starts)
+    if active is not None:
+        flags[started & ~active] |= IDLE
+    search_all(graph, notion, (labels, links, flags), groups)
 
 
 def settle_mixed(space: DatasetGraph, notion: Notion, start: Floats, links: Indices, flags: Roles) -> Floats:
@@ -71,7 +100,7 @@ def settle_mixed(space: DatasetGraph, notion: Notion, start: Floats, links: Indi
     return labels[: space.size].copy()
 
 
-def split_by_answer(space: DatasetGraph, flags: Roles, starts: Indices) -> list[Indices]:
+def split_by_answer(space: Stored, flags: Roles, starts: Indices) -> list[Indices]:
     """The starts of the search for each answer, or all in one if some dataset would be in both searches."""
     side = np.zeros(len(starts), dtype=np.uint8)
     compiled_sides()(space.indptr, space.targets, flags, starts, side)
@@ -80,9 +109,7 @@ def split_by_answer(space: DatasetGraph, flags: Roles, starts: Indices) -> list[
     return [starts[side == Role.FREE_1], starts[side == Role.FREE_2]]
 
 
-def search_all(
-    space: DatasetGraph, notion: Notion, found: tuple[Floats, Indices, Roles], groups: list[Indices]
-) -> None:
+def search_all(space: Stored, notion: Notion, found: tuple[Floats, Indices, Roles], groups: list[Indices]) -> None:
     """Runs one search for each group of starts, side by side."""
     search = compiled_grow(notion)
     labels, links, flags = found

@@ -15,6 +15,10 @@ SETTINGS = {
     "autoload_known_extensions": "false",
     "pandas_analyze_sample": "0",  # a column of Python values is text, even if it begins with thousands of Nones
 }
+BOUNDS = {  # what a worker of a cluster is told by its environment
+    "memory_limit": "HETDP_TABLE_MEMORY",
+    "temp_directory": "HETDP_TABLE_SPILL",
+}
 
 
 @contextmanager
@@ -34,7 +38,8 @@ def connection() -> Iterator[Any]:
 @cache
 def _database(_: int) -> Any:
     """One database for each process: to make one takes longer than to read a small file, and a fork must not share."""
-    return load_whole("duckdb").connect(":memory:", config=SETTINGS)
+    said = {setting: os.environ[name] for setting, name in BOUNDS.items() if name in os.environ}
+    return load_whole("duckdb").connect(":memory:", config=SETTINGS | said)
 
 
 def forget() -> None:

@@ -28,17 +28,21 @@ METADATA_KEY = "hetdp"
 
 def read_parquet(files: list[Path], name: str, known: tuple[str, ...]) -> Table:
     """The known columns of one table in Parquet files, rows in the order of the files; others are named only."""
-    paths = [_exactly(file) for file in files]
-    with _refusals(name, PARQUET_RULE), connection() as database:
-        kinds = _kinds(database, paths[0])
-        _require_alike(database, paths, kinds, files, name)
-        cells = [f"{_cell(column, kind, name)} AS {_name(column)}" for column, kind in kinds.items() if column in known]
+    paths = [exactly(file) for file in files]
+    with refusals(name, PARQUET_RULE), connection() as database:
+        kinds = kinds_of(database, paths[0])
+        require_alike(database, paths, kinds, files, name)
+        cells = [
+            f"{cell_of(column, kind, name)} AS {quoted_name(column)}"
+            for column, kind in kinds.items()
+            if column in known
+        ]
         cells = cells or ["1 AS unknown"]  # what counts the rows
         columns = database.execute(f"SELECT {', '.join(cells)} FROM {PARQUET}", [paths]).fetchnumpy()
         counts = database.execute("SELECT file_name, num_rows FROM parquet_file_metadata(?)", [paths]).fetchall()
     length = len(next(iter(columns.values())))
     columns |= {
-        column: numerals.numbers(columns[column].tolist()) for column in kinds if _is_long(column, kinds[column])
+        column: numerals.numbers(columns[column].tolist()) for column in kinds if is_long(column, kinds[column])
     }
     row = row_of(name) if len(files) == 1 else _row_of_parts(files, dict(counts))
     return Table(name, {column: columns.get(column, []) for column in kinds}, length, row)
@@ -46,8 +50,8 @@ def read_parquet(files: list[Path], name: str, known: tuple[str, ...]) -> Table:
 
 def parquet_metadata(path: Path, name: str) -> str | None:
     """What we wrote into a Parquet file beside its rows."""
-    with _refusals(name, PARQUET_RULE), connection() as database:
-        found = database.execute("SELECT key, value FROM parquet_kv_metadata(?)", [_exactly(path)]).fetchall()
+    with refusals(name, PARQUET_RULE), connection() as database:
+        found = database.execute("SELECT key, value FROM parquet_kv_metadata(?)", [exactly(path)]).fetchall()
     values = [value for key, value in found if key == METADATA_KEY.encode()]
     return values[0].decode("utf-8", "replace") if values else None
 
@@ -61,9 +65,9 @@ def read_large_csv(path: Path, name: str, known: tuple[str, ...], integers: bool
         f"read_csv(?, auto_detect=false, header=true, delim=',', quote='\"', escape='\"', nullstr='', strict_mode=true,"
         f" max_line_size=10000000, hive_partitioning=false, columns={{{kinds}}})"
     )
-    cells = ", ".join([*map(_name, chosen), "1::TINYINT AS rows"])
-    with _refusals(name, CSV_RULE), connection() as database:
-        database.execute(f"CREATE TEMP TABLE sheet AS SELECT {cells} FROM {source}", [_exactly(path)])
+    cells = ", ".join([*map(quoted_name, chosen), "1::TINYINT AS rows"])
+    with refusals(name, CSV_RULE), connection() as database:
+        database.execute(f"CREATE TEMP TABLE sheet AS SELECT {cells} FROM {source}", [exactly(path)])
         columns = {column: _csv_column(database, column, integers) for column in chosen}
         (length,) = database.execute("SELECT count(*) FROM sheet").fetchone()
     return Table(name, {column: columns.get(column, []) for column in header}, length, row_of(name))
@@ -80,26 +84,27 @@ def write_large_csv(path: Path, columns: dict[str, Any]) -> None:
     _copy(path, columns, "FORMAT csv, HEADER true")
 
 
-def _exactly(path: Path) -> str:
+def exactly(path: Path) -> str:
     """A path as DuckDB must be told it: a bracket, a star or a question mark would be a pattern for other files."""
     return re.sub(r"([*?[])", r"[\1]", str(path))
 
 
-def _kinds(database: Any, path: str) -> dict[str, str]:
+def kinds_of(database: Any, path: str) -> dict[str, str]:
+    """The type of each column."""
     described = database.execute(f"DESCRIBE SELECT * FROM {PARQUET}", [[path]]).fetchall()
     return {str(column): str(kind) for column, kind, *_ in described}
 
 
-def _require_alike(database: Any, paths: list[str], kinds: dict[str, str], files: list[Path], name: str) -> None:
+def require_alike(database: Any, paths: list[str], kinds: dict[str, str], files: list[Path], name: str) -> None:
     """Parts have the same columns of the same types: DuckDB would round to those of the first, and drop others."""
     for path, file in zip(paths[1:], files[1:], strict=True):
-        if (found := _kinds(database, path)) != kinds:
+        if (found := kinds_of(database, path)) != kinds:
             value = ", ".join(f"{column} {kind}" for column, kind in sorted(found.items() ^ kinds.items()))
             rule = f"all parts have the columns and types of {files[0].name}"
             raise InputError(name, [Fault("a part that differs:", f"{file.parent.name}/{file.name}", value, rule)])
 
 
-def _is_long(column: str, kind: str) -> bool:
+def is_long(column: str, kind: str) -> bool:
     """Whether a column holds decimals of more digits than a float keeps, which are then read as text."""
     width = re.match(r"DECIMAL\((\d+)", kind)
     return column in NUMBERS and width is not None and int(width[1]) > SURE_DIGITS
@@ -117,13 +122,13 @@ def _row_of_parts(files: list[Path], counts: dict[str, int]) -> Callable[[int], 
     return row
 
 
-def _cell(column: str, kind: str, name: str) -> str:
+def cell_of(column: str, kind: str, name: str) -> str:
     """How a Parquet column is read, by its type."""
-    quoted = _name(column)
+    quoted = quoted_name(column)
     if column in NUMBERS:
         if kind == "FLOAT":  # as the decimal it prints as
             return f"CAST(CAST({quoted} AS VARCHAR) AS DOUBLE)"
-        numeric = kind == "DOUBLE" or kind in INTEGERS or (kind.startswith("DECIMAL") and not _is_long(column, kind))
+        numeric = kind == "DOUBLE" or kind in INTEGERS or (kind.startswith("DECIMAL") and not is_long(column, kind))
         return f"CAST({quoted} AS DOUBLE)" if numeric else f"CAST({quoted} AS VARCHAR)"
     if kind in INTEGERS or kind == "VARCHAR" or (column not in LABELS and kind in ("BOOLEAN", "DOUBLE")):
         return quoted
@@ -137,7 +142,7 @@ def _csv_column(database: Any, column: str, integers: bool) -> Any:
     if column not in NUMBERS:
         if integers and column in LABELS and (found := _integers(database, column)) is not None:
             return found
-        texts = database.execute(f"SELECT {_name(column)} AS texts FROM sheet").fetchnumpy()["texts"]
+        texts = database.execute(f"SELECT {quoted_name(column)} AS texts FROM sheet").fetchnumpy()["texts"]
         return texts.tolist()  # a masked array gives None where a cell is empty
     value = f"try_cast({column} AS DOUBLE)"
     numbers = database.execute(f"SELECT {value} AS value FROM sheet").fetchnumpy()["value"]
@@ -169,7 +174,7 @@ def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
 
 
 def _copy(path: Path, columns: dict[str, Any], options: str) -> None:
-    cells = ", ".join(f"{_written(column, values)} AS {_name(column)}" for column, values in columns.items())
+    cells = ", ".join(f"{_written(column, values)} AS {quoted_name(column)}" for column, values in columns.items())
     command = f"COPY (SELECT {cells} FROM sheet) TO {_quoted(str(path))} ({options})"
     duckdb = load_whole("duckdb")
     try:
@@ -191,10 +196,11 @@ def _run_on(columns: dict[str, Any], command: str) -> None:
 
 
 def _written(column: str, values: Any) -> str:
-    return f"CAST({_name(column)} AS VARCHAR)" if values.dtype == object else _name(column)
+    return f"CAST({quoted_name(column)} AS VARCHAR)" if values.dtype == object else quoted_name(column)
 
 
-def _name(column: str) -> str:
+def quoted_name(column: str) -> str:
+    """The name of a column as SQL has it."""
     return '"' + column.replace('"', '""') + '"'
 
 
@@ -203,7 +209,7 @@ def _quoted(text: str) -> str:
 
 
 @contextmanager
-def _refusals(name: str, rule: str) -> Iterator[None]:
+def refusals(name: str, rule: str) -> Iterator[None]:
     """What DuckDB cannot read, in our words; of its own only the first line."""
     try:
         yield

@@ -110,13 +110,13 @@ def problem_of(
     require_few(list(sizes.values()), len(values), folded, MOST_DATASETS, MOST_RULE, FEWER)
     promised = privacy_of(privacy)
     table = promised.table(list(sizes), values)
-    axes = [axis(group, values, epsilon) for group, epsilon in zip(sizes, _tables(table, promised), strict=True)]
+    axes = [axis(group, values, epsilon) for group, epsilon in zip(sizes, tables_of(table, promised), strict=True)]
     answers = _answers(axes, sizes, question)
     told_apart = any(one.states > 1 for one in axes)
     space = ProductSpace(axes, states_of(axes, answers, table.states) if told_apart else None)
     weights = weights_of(axes, prior) if folded else None
     scores = _scores(question, sizes, values)
-    return Problem(space, answers, weights=weights, about=_about(question, promised, change), scores=scores)
+    return Problem(space, answers, weights=weights, about=about_of(question, promised, change), scores=scores)
 
 
 def _scores(question: Question, sizes: Mapping[str, int], values: tuple[str, ...]) -> Scores | None:
@@ -129,7 +129,7 @@ def _scores(question: Question, sizes: Mapping[str, int], values: tuple[str, ...
         return None
 
 
-def _tables(table: Table, privacy: Privacy) -> list[Any]:
+def tables_of(table: Table, privacy: Privacy) -> list[Any]:
     """For each group ε as written, by value and value; by state and state only where it depends on them."""
     used = [on_grid(rule.epsilon) for rule in privacy.rules]
     written: dict[int, Decimal] = {}
@@ -164,7 +164,8 @@ def _answers(axes: Sequence[Axis], sizes: Mapping[str, int], question: Question)
     return np.where(holds, np.int8(1), np.int8(2)).ravel()
 
 
-def _about(question: Question, privacy: Privacy, change: str) -> dict[str, str]:
+def about_of(question: Question, privacy: Privacy, change: str) -> dict[str, str]:
+    """What a problem of people says of itself."""
     return {
         "title": str(question),
         "answer_1": "yes",

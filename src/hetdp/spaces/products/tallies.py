@@ -54,7 +54,7 @@ def tallies(
     >>> round(hetdp.design(problem)[3, 0], 3)
     0.574
     """
-    sizes, known = _sizes(groups), values_of(values)
+    sizes, known = sizes_of(groups), values_of(values)
 
     def axis(group: str, _: Sequence[str], epsilon: Any) -> Axis:
         if len(known) == 2:
@@ -64,7 +64,8 @@ def tallies(
     return problem_of(sizes, axis, question, privacy, known, CHANGE, prior, folded=True)
 
 
-def _sizes(groups: Any) -> dict[str, int]:
+def sizes_of(groups: Any) -> dict[str, int]:
+    """The groups by name, each a whole number of people."""
     if not isinstance(groups, Mapping) or not groups:
         raise UsageError(f"the groups are {shown(groups)}", GROUPS_RULE)
     return {name(group, "a group"): whole(size, f"the size of {group!r}", 0) for group, size in groups.items()}

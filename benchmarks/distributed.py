@@ -1,0 +1,134 @@
+"""Partitions on two local workers, from Parquet to the proved mechanism, against the CPU engine with its reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import hetdp
+from benchmarks.bar import BAR
+from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
+from benchmarks.graphs import grid, random_ball
+from benchmarks.measure import in_new_process
+from hetdp.mechanism.balanced import balanced_pins
+
+GRID, RANDOM = "time on a grid", "time on a random graph"
+GROWTH, DRIVER = "growth, of the CPU engine's", "megabytes of the driver"
+HEADS = ("graph", "arcs", "partitions", "CPU engine, s", "two workers, s", "ratio", "growth, CPU", "growth, workers")
+HEADS += ("rounds", "labels told", "work folder, MiB", "driver, MiB")
+ALONE = """
+import time
+import hetdp
+from benchmarks.measure import memory
+
+def whole():
+    begin = time.perf_counter()
+    problem, partial = hetdp.read_problem({folder!r})
+    hetdp.extend(problem, partial, engine="cpu")
+    return time.perf_counter() - begin
+
+print(whole(), min(whole() for _ in range({rounds})), memory("VmHWM"))
+"""
+PARTED = """
+import time
+import hetdp
+from benchmarks.measure import memory
+from hetdp.engines.dask.cluster import Cluster
+from hetdp.files.partitions.reading import offsets_of, read_with
+from hetdp.files.partitions.tables import open_tables
+import shutil, tempfile
+from pathlib import Path
+
+def whole(cluster):
+    work = tempfile.mkdtemp(dir={place!r})
+    begin = time.perf_counter()
+    tables = open_tables({folder!r})
+    offsets = offsets_of(tables, {partitions}, 2)
+    problem, partial = read_with(cluster, tables, work, offsets, "error", None, lambda: None)
+    read = time.perf_counter() - begin
+    mechanism = hetdp.extend(problem, partial)
+    took = time.perf_counter() - begin
+    assert mechanism.certificate.optimal
+    size = sum(file.stat().st_size for file in Path(work).rglob("*") if file.is_file())
+    shutil.rmtree(work)
+    return took, read, mechanism.rounds, sum(mechanism.told), size / 2**20, len(problem.parts)
+
+begin = time.perf_counter()
+cluster = Cluster(None, 2, "4GB", {place!r})
+start = time.perf_counter() - begin
+first = whole(cluster)
+best = min(whole(cluster) for _ in range({rounds}))
+cluster.close()
+print(start, first[0], *best, memory("VmHWM"))
+"""
+
+
+def measured(make: Callable[[int], hetdp.Problem], arcs: int, rounds: int, partitions: int | None) -> dict[str, Any]:
+    """Seconds of both ways in one run, in new processes, the first call and the best of some more."""
+    with TemporaryDirectory() as place:
+        folder = str(Path(place, "problem"))
+        problem = make(arcs)
+        hetdp.save(problem, folder, balanced_pins(problem, engine="cpu"))
+        count = problem.graph.arc_count
+        del problem
+        facts: dict[str, Any] = {"folder": folder, "place": place, "rounds": rounds, "partitions": partitions}
+        alone = list(map(float, in_new_process(ALONE.format(**facts)).split()))
+        parted = list(map(float, in_new_process(PARTED.format(**facts)).split()))
+    names = ("start", "first", "best", "read", "rounds", "told", "mebibytes", "partitions", "driver")
+    found = dict(zip(names, parted, strict=True))
+    return found | {"arcs": count, "alone first": alone[0], "alone": alone[1], "alone memory": alone[2]}
+
+
+def sections(sizes: tuple[int, ...], rounds: int) -> Iterator[Part]:
+    """A row for each graph and size; what was asked is judged at the largest."""
+    rows, judged = [], []
+    for title, make, asked in (("grid, halves", grid, GRID), ("random, 1 % ball", random_ball, RANDOM)):
+        before: dict[str, Any] | None = None
+        for arcs in sizes:
+            BAR.tell(f"{title}, {arcs:,} arcs")
+            found = measured(make, arcs, rounds, None)
+            growth = ["", ""]
+            if before is not None:
+                growth = [f"×{found[key] / before[key]:.1f}" for key in ("alone", "best")]
+            cells = [title, f"{found['arcs']:,}", f"{found['partitions']:.0f}", f"{found['alone']:.2f}"]
+            cells += [f"{found['best']:.2f}", f"{found['best'] / found['alone']:.1f}", *growth]
+            rows.append(
+                [
+                    *cells,
+                    f"{found['rounds']:.0f}",
+                    f"{found['told']:,.0f}",
+                    f"{found['mebibytes']:.0f}",
+                    f"{found['driver']:.0f}",
+                ]
+            )
+            if arcs == sizes[-1]:
+                judged.append(Measured(asked, f"{arcs:,} arcs", found["best"] / found["alone"]))
+                judged.append(Measured(DRIVER, title, found["driver"] * 2**20 / 1e6))
+                if before is not None:
+                    steeper = (found["best"] / before["best"]) / (found["alone"] / before["alone"])
+                    judged.append(Measured(GROWTH, title, steeper))
+            before = found
+    yield Table(HEADS, rows)
+    yield from judged
+
+
+BENCHMARKS = (
+    Benchmark(
+        "distributed",
+        "Partitions on two workers",
+        "`read_partitioned` and `extend` with its proof on two local workers that are running already, against"
+        " `read_problem` and `extend` on the CPU engine, the same Parquet files, each best of several calls in a"
+        " process of its own. *labels told* went from one partition to another.",
+        sections,
+        full=((10**6, 10**7), 3),
+        quick=((10**4,), 1),
+        asked=(
+            Asked(GRID, AT_MOST, 4),
+            Asked(RANDOM, AT_MOST, 10),
+            Asked(GROWTH, AT_MOST, 1),
+            Asked(DRIVER, AT_MOST, 500),
+        ),
+    ),
+)

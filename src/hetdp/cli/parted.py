@@ -1,0 +1,240 @@
+"""The verbs on partitions (`--engine dask`): the same words and documents, from a problem that nobody holds whole."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import click
+
+from hetdp.cli.options import PATH
+from hetdp.errors import UsageError, counted
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from hetdp.cli.voice import Voice
+    from hetdp.files.partitions.reading import PartitionedFile
+    from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
+    from hetdp.problem.partitioned import PartitionedProblem
+
+DASK = "dask"
+CLUSTER = [
+    click.Option(
+        ["--cluster"],
+        metavar="ADDRESS",
+        help="With --engine dask: the address of a Dask scheduler, such as tcp://node:8786. Default: workers here.",
+    ),
+    click.Option(["--workers"], type=click.IntRange(1), metavar="N", help="How many workers to start here."),
+    click.Option(["--memory"], metavar="SIZE", help="What each of these may take, such as 2GB, the default."),
+    click.Option(
+        ["--work"],
+        type=PATH,
+        metavar="FOLDER",
+        help="A folder that all workers reach, kept for a later run. Default, without --cluster: a temporary one.",
+    ),
+    click.Option(["--partitions"], metavar="N", help="How many partitions; or files, one for each file of datasets."),
+    click.Option(["--by"], metavar="COLUMN", help="Datasets with the same entry in this column are in one partition."),
+]
+HOW = click.Option(
+    ["--engine"],
+    type=click.Choice(["auto", DASK]),
+    default="auto",
+    show_default=True,
+    help="dask: on partitions, by workers.",
+)
+
+
+def is_parted(engine: str, where: dict[str, Any]) -> bool:
+    """Whether a verb is to work on partitions; options that are for these alone are refused elsewhere."""
+    if engine == DASK:
+        return True
+    for name, value in where.items():
+        if value is not None:
+            rule = "it says how --engine dask works"
+            raise UsageError(f"--{name} without --engine dask", rule, "add --engine dask, or leave it out")
+    return False
+
+
+@contextmanager
+def parted(
+    voice: Voice, path: str, pins: str | None, duplicates: str, positive: str | None, where: dict[str, Any]
+) -> Iterator[tuple[PartitionedProblem, Any]]:
+    """A problem on partitions, and its pins, from the file that `pins` names or else from its own tables."""
+    from hetdp.files.partitions.reading import read_partitioned
+    from hetdp.files.pins import read_pins
+
+    options = {name: value for name, value in where.items() if value is not None}
+    if "partitions" in options:
+        options["partitions"] = _partitions(options["partitions"])
+    read: PartitionedFile = read_partitioned(path, duplicates=duplicates, positive=positive, **options)
+    with read as (problem, partial):
+        given = partial if pins is None else read_pins(pins)
+        by = f"{partial.count:,} pinned" if pins is None else f"pinned by {pins}"
+        size = f"{counted(problem.graph.size, 'dataset')}, {counted(problem.graph.edge_count, 'edge')}"
+        voice.say(f"read {path}: {size}, {by}, in {counted(len(problem.parts), 'partition')}")
+        yield problem, given
+
+
+def _partitions(text: str) -> int | str:
+    if text == "files" or not text.isdecimal():
+        return text  # what is no number, the reader refuses
+    return int(text)
+
+
+def require_folder(output: str | None, as_json: bool, inputs: tuple[str | None, ...]) -> str:
+    """The folder that workers write a mechanism to."""
+    from hetdp.cli.writing import require_place
+
+    if output is None or output == "-":
+        raise UsageError("no -o FOLDER", "with --engine dask, workers write the mechanism to a folder", "add -o FOLDER")
+    require_place("-o", output, as_json, suffixes=("",), inputs=inputs)
+    return output
+
+
+def deliver_parts(voice: Voice, verb: str, mechanism: PartitionedMechanism, output: str, as_json: bool) -> None:
+    """Says what was proved, and lets the workers write the mechanism."""
+    from hetdp.cli import shapes
+    from hetdp.files.partitions.mechanisms import save_parts
+
+    if mechanism.moved > 0.0:
+        whose = "given" if mechanism.objective == "extension" else "chosen"
+        voice.say(f"the {whose} values missed by a rounding, and were moved by at most {mechanism.moved:.1e} in z")
+    told = counted(sum(mechanism.told), "label")
+    voice.say(f"{counted(mechanism.rounds, 'round')}, {told} between partitions")
+    voice.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
+    pinned = save_parts(mechanism, output)
+    voice.say(f"wrote {output}")
+    if as_json:
+        voice.emit_document(
+            shapes.document(
+                verb,
+                output=output,
+                objective=mechanism.objective,
+                counts=counts(mechanism.problem) | {"pinned": pinned},
+                moved=shapes.number(mechanism.moved),
+                certificate=shapes.certificate(mechanism.certificate),
+            )
+        )
+
+
+def counts(problem: PartitionedProblem) -> dict[str, int]:
+    """How large a problem is."""
+    return {"datasets": problem.graph.size, "edges": problem.graph.edge_count}
+
+
+def check_parts(voice: Voice, problem: PartitionedProblem, given: Any, repair: str | None, as_json: bool) -> int:
+    """Decides whether the pins of a partitioned problem can be extended."""
+    from hetdp.cli import shapes
+    from hetdp.cli.verdicts import refusal_lines
+    from hetdp.errors import NoExtensionError
+    from hetdp.mechanism.compatibility import check
+
+    if repair is not None:
+        rule = "a partitioned problem has a witness, but no repair"
+        raise UsageError("--repair beside --engine dask", rule, "leave it out")
+    verdict = check(problem, given, DASK)
+    if as_json:
+        pinned = {"pinned": problem.pinned}
+        voice.emit_document(shapes.document("check", counts=counts(problem) | pinned, **shapes.verdict(verdict)))
+    elif verdict.witness is None:
+        voice.emit([str(verdict)])
+    else:
+        voice.emit(refusal_lines(verdict.witness, None))
+    return 0 if verdict.compatible else NoExtensionError.exit_code
+
+
+def say_worst(voice: Voice, mechanism: PartitionedMechanism) -> None:
+    """What nobody should learn too late: the worst accuracy, and where a coin would do better."""
+    from hetdp.errors import shown
+    from hetdp.mechanism.explanation import in_digits
+    from hetdp.mechanism.partitioned.mechanism import worst_of
+
+    problem = mechanism.problem
+    found = problem.run(worst_of, mechanism.name, problem.notion.name)
+    error, number, _ = max(found, key=lambda one: (one[0], -one[1]))
+    if number >= 0:
+        voice.say(f"worst accuracy {in_digits(1.0 - error, error)}, at {shown(problem.label(number))}")
+
+
+def verify_parts(voice: Voice, problem: PartitionedProblem, path: str, as_json: bool) -> int:
+    """Proves a mechanism private on partitions, or refutes it."""
+    from dataclasses import replace
+
+    from hetdp.certificate.certificate import ROUNDED, verify
+    from hetdp.cli import shapes
+    from hetdp.cli.verify import say_more
+    from hetdp.errors import VerificationError
+    from hetdp.files.partitions.mechanisms import load_parts
+
+    claim = load_parts(path, problem)
+    say_more(voice, path, claim, claim.differing)
+    certificate = verify(problem, claim.mechanism)
+    if claim.column != "z":
+        certificate = replace(certificate, method=ROUNDED)
+    if as_json:
+        voice.emit_document(
+            shapes.document(
+                "verify",
+                counts=counts(problem),
+                made_for_another=claim.made_for_another,
+                differing_pins=claim.differing,
+                certificate=shapes.certificate(certificate),
+            )
+        )
+    else:
+        voice.emit([str(certificate)])
+    return 0 if certificate.private else VerificationError.exit_code
+
+
+def explain_parts(voice: Voice, mechanism: PartitionedMechanism, texts: tuple[str, ...], as_json: bool) -> None:
+    """Explains the value of some datasets."""
+    from hetdp.cli import shapes
+    from hetdp.cli.labels import find
+    from hetdp.mechanism.partitioned.mechanism import explained, proved, row_at
+
+    problem, known = mechanism.problem, proved(mechanism)
+    labels = find(_Known(problem), texts)
+    numbers = [problem.index(label) for label in labels]
+    paths = [explained(known, number) for number in numbers]
+    if not as_json:
+        voice.emit(["\n\n".join(map(str, paths))])
+        return
+    rows = [row_at(known, number) for number in numbers]
+    explanations = [
+        {"dataset": label, **row, "message": str(path), "path": shapes.path(path)}
+        for label, row, path in zip(labels, rows, paths, strict=True)
+    ]
+    voice.emit_document(shapes.document("explain", explanations=explanations))
+
+
+class _Known:
+    """Labels of a partitioned problem, as those of another are asked for."""
+
+    def __init__(self, problem: PartitionedProblem) -> None:
+        self._names = problem.names
+        self.names: Any = _Some(problem)
+
+    def index(self, label: Any) -> int:
+        return self._names.index(label)
+
+    def indices(self, labels: Any) -> Any:
+        return self._names.indices(list(labels))
+
+
+class _Some:
+    """Labels by number; only the first few are ever looked at one after the other."""
+
+    def __init__(self, problem: PartitionedProblem) -> None:
+        self._problem = problem
+
+    def __len__(self) -> int:
+        return self._problem.graph.size
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._problem.label(int(at))
+
+    def __iter__(self) -> Any:
+        return iter(self._problem.names.labels(list(range(min(len(self), 1000)))))

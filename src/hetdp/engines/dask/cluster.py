@@ -1,0 +1,234 @@
+"""Who runs the tasks: the workers of a Dask scheduler, or some that are started here. The one file that knows Dask.
+
+Tasks keep nothing and may run twice: what they say lies in files that are written whole. So a worker that is lost
+costs what it was doing, and no more. Results are small, since arrays stay in files.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import dask
+from dask.utils import parse_bytes
+from distributed import Client, Future, LocalCluster, wait
+from distributed.scheduler import KilledWorker
+
+from hetdp import progress
+from hetdp.errors import ClusterError, HetdpError, UsageError
+from hetdp.problem.partitioned import Task
+from hetdp.version import VERSION
+
+PATIENCE = 30.0  # seconds without any worker, or without the scheduler, before the cluster is lost
+CONNECT = 10.0  # seconds until a scheduler must have answered
+START = 60.0  # seconds that workers may take to start
+PACE = 0.5  # seconds between two looks at the cluster
+RETRIES = 3  # times that a task is begun again after its worker was lost
+HINT = "what was done is kept in the work folder, if one was named: the same command goes on from there"
+SETTINGS = {
+    "distributed.comm.timeouts.connect": "10s",
+    "distributed.comm.timeouts.tcp": "20s",
+    "distributed.scheduler.allowed-failures": RETRIES,
+    "distributed.admin.log-length": 0,
+    "distributed.worker.memory.target": False,  # results are small: there is nothing to move to disk
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": 0.9,
+    "distributed.worker.memory.terminate": 0.97,
+}
+
+
+class Cluster:
+    """Runs tasks on the workers of a scheduler.
+
+    Args:
+        address: of a scheduler, such as tcp://node:8786; None: workers are started on this machine.
+        workers: how many to start.
+        memory: how much memory each of these may take, such as "2GB".
+        work: a folder that all workers reach.
+    """
+
+    def __init__(self, address: str | None, workers: int, memory: str, work: str) -> None:
+        for name in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said in our words
+        dask.config.set(SETTINGS)
+        self._memory, self._bytes, self._processes = memory, _size(memory), list[subprocess.Popen[bytes]]()
+        self._local: Any = None
+        self._client: Any = None
+        try:
+            if address is None:
+                where = {"dashboard_address": "127.0.0.1:0", "protocol": "tcp", "host": "127.0.0.1"}
+                self._local = LocalCluster(n_workers=0, **where)
+                self._client = Client(self._local, set_as_default=False)
+                self._start(workers, memory, work)
+            else:
+                self._client = _client_at(address)
+            self._require_workers(work)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, workers: int, memory: str, work: str) -> None:
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", self._client.scheduler.address]
+        options = ["--nthreads", "1", "--memory-limit", memory, "--no-dashboard", "--death-timeout", "60"]
+        folder = Path(work, "workers")
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in SETTINGS.items()}
+        environment = os.environ | {f"DASK_{name}": value for name, value in settings.items()}
+        environment |= {"HETDP_TABLE_MEMORY": f"{self._bytes // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [_sources(), os.environ.get("PYTHONPATH")]))
+        for _ in range(workers):
+            self._processes.append(
+                subprocess.Popen(
+                    [*command, *options, "--local-directory", str(folder)],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,  # Ctrl-C is for the driver, which then ends them
+                )
+            )
+
+    def _require_workers(self, work: str) -> None:
+        """Waits for the first worker, and refuses workers that cannot do what tasks do."""
+        progress.stage("reading (waiting for workers)")
+        needed, end = max(1, len(self._processes)), time.monotonic() + START
+        while self._count() < needed and time.monotonic() < end and self._client.status == "running":
+            time.sleep(0.02)
+        if not self._count():
+            raise ClusterError("no worker started", f"a worker that may take {self._memory} is asked for")
+        try:
+            said = self._client.run(_probe, work)
+        except Exception as refusal:  # such as that it cannot be imported there
+            rule = f"all workers run hetdp {VERSION}, as this machine does"
+            raise UsageError(f"a worker cannot run hetdp: {_first_line(refusal)}", rule) from None
+        for worker, (version, seen) in said.items():
+            if version != VERSION:
+                rule = f"all workers run hetdp {VERSION}, as this machine does"
+                raise UsageError(f"the worker {worker} runs hetdp {version}", rule)
+            if not seen:
+                raise UsageError(f"the worker {worker} does not see the folder {work}", "all workers reach it")
+
+    def run(self, task: Task, items: Iterable[tuple[Any, ...]], words: str = "") -> list[Any]:
+        """The results of a task for each item, in their order."""
+        if words:
+            progress.stage(words)
+        try:
+            futures = [
+                self._client.submit(task, *item, pure=False, retries=0, key=f"{task.__name__}-{os.urandom(8).hex()}")
+                for item in items
+            ]
+            self._wait(futures)
+        except (OSError, TimeoutError) as lost:
+            raise ClusterError("the scheduler was lost", _first_line(lost)) from None
+        return [self._result(future) for future in futures]
+
+    def _wait(self, futures: list[Future]) -> None:
+        """Until all are done, or one failed, or the cluster is lost."""
+        alone_since = None
+        try:
+            while True:
+                try:
+                    with self._client.as_current():
+                        wait(futures, timeout=PACE)
+                except TimeoutError:
+                    pass
+                except Exception as lost:  # cancelled, by a client that gave up
+                    if self._client.status != "running":
+                        raise ClusterError("the scheduler was lost", _first_line(lost)) from None
+                    time.sleep(PACE)
+                if all(future.done() for future in futures) or any(future.status == "error" for future in futures):
+                    return
+                if self._client.status == "running" and self._count():
+                    alone_since = None
+                elif alone_since is None:
+                    alone_since = time.monotonic()
+                elif time.monotonic() - alone_since > PATIENCE or not self._is_alive():
+                    what = "all workers were lost" if self._client.status == "running" else "the scheduler was lost"
+                    raise ClusterError(what, HINT)
+        except BaseException:
+            self._client.cancel(futures, force=True)
+            raise
+
+    def _is_alive(self) -> bool:
+        """Whether a worker may still come back: those that were started here must run."""
+        return not self._processes or any(process.poll() is None for process in self._processes)
+
+    def _count(self) -> int:
+        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    def _result(self, future: Future) -> Any:
+        if future.status == "error":
+            error = future.exception()
+            if isinstance(error, HetdpError):
+                raise error
+            if isinstance(error, KilledWorker | MemoryError):
+                raise _out_of_memory(error, self._memory if self._processes else "")
+            raise error
+        if future.status != "finished":
+            raise ClusterError("the scheduler was lost", HINT)
+        return future.result()
+
+    def close(self) -> None:
+        """Leaves the scheduler; ends the workers that were started here."""
+        for process in self._processes:
+            process.terminate()
+        if self._client is not None:
+            self._client.close(timeout=2)
+        for process in self._processes:
+            try:
+                process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if self._local is not None:
+            self._local.close(timeout=2)
+        self._processes = []
+
+
+def _client_at(address: str) -> Client:
+    try:
+        return Client(address, timeout=CONNECT, set_as_default=False)
+    except (OSError, TimeoutError) as refusal:
+        raise ClusterError(f"no scheduler answers at {address}", _first_line(refusal)) from None
+    except ValueError as refusal:
+        rule = "it is the address of a scheduler, tcp://HOST:PORT"
+        raise UsageError(f"the cluster {address!r}", rule) from refusal
+
+
+def _out_of_memory(error: BaseException, memory: str) -> ClusterError:
+    """A worker that was ended over and over, nearly always because its memory did not suffice."""
+    share = f", more than the {memory} that it may take" if memory else ""
+    if isinstance(error, MemoryError):
+        return ClusterError("a worker ran out of memory", f"a partition needs more than it has{share}", MORE)
+    what = f"{RETRIES + 1} workers were ended while they did the same task"
+    return ClusterError(what, f"most likely it needs too much memory{share}", MORE)
+
+
+MORE = "more partitions are smaller ones; or give each worker more memory"
+
+
+def _size(memory: str) -> int:
+    try:
+        return int(parse_bytes(memory))
+    except ValueError:
+        raise UsageError(f"memory={memory!r}", "it is a size such as 2GB") from None
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _sources() -> str:
+    """Where this very hetdp lies, so that workers started here run the same."""
+    return str(Path(__file__).resolve().parents[3])
+
+
+def _probe(work: str) -> tuple[str, bool]:
+    """What a worker says of itself."""
+    return VERSION, Path(work).is_dir()

@@ -1,0 +1,118 @@
+"""One round in one partition: what neighbours changed goes in, the CPU engine's kernel runs, what changed comes out.
+
+Ghosts speak and are never spoken to: a bound on a ghost is found by its owner. So a label never rests on anything but
+what an owner said, and chains of links form no cycle, however old the labels of ghosts are (docs/theory/partitions.md).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.engines.contract import Roles
+from hetdp.engines.cpu.engine import grow_on
+from hetdp.problem.local import LocalGraph, columns_of
+from hetdp.problem.parts import Part, mapped
+from hetdp.problem.space import Floats, Indices
+from hetdp.theory.catalogue import NOTIONS
+
+NEWS = np.dtype([("place", "<i8"), ("label", "<f8")])
+
+
+class SearchRows:
+    """The arcs that lead to a partition's own datasets, from these and from ghosts."""
+
+    def __init__(self, graph: LocalGraph) -> None:
+        self.size, self._part = graph.size, graph.part
+        self._name = "search" if graph.part.has("search_indptr") else "rows"
+
+    @cached_property
+    def indptr(self) -> NDArray[np.int64]:
+        """Where each row begins."""
+        return self._part.load(f"{self._name}_indptr")
+
+    @cached_property
+    def targets(self) -> Indices:
+        """The other ends."""
+        return self._part.load(f"{self._name}_targets")
+
+    @cached_property
+    def parameters(self) -> tuple[Floats, ...]:
+        """What each arc allows."""
+        return columns_of(self._part, self._name)
+
+
+class Round(NamedTuple):
+    """What a partition is told of a round.
+
+    Attributes:
+        search: the name of the search.
+        notion: the notion of privacy, by name.
+        number: which round, from 1 on.
+        before: the round in which this partition was last at work; 0: its start labels.
+        news: the partitions that have news for this one, from the round before.
+        with_roles: whether roles say which edges take part.
+    """
+
+    search: str
+    notion: str
+    number: int
+    before: int
+    news: tuple[int, ...]
+    with_roles: bool
+
+
+def one_round(part: Part, round_: Round) -> tuple[int, dict[int, int]]:
+    """Grows the labels of one partition; returns how many fell, and how many news there are for each other one."""
+    notion = NOTIONS[round_.notion]
+    graph = LocalGraph(part)
+    labels, links, active = _state(graph, round_)
+    roles: Roles | None = graph.gather(f"{round_.search}/roles") if round_.with_roles else None
+    before = labels[graph.own].copy()
+    if active is None or active.any():
+        grow_on(SearchRows(graph), notion, labels, links, roles, active)
+    part.save(f"{round_.search}/labels-{round_.number}", labels)
+    part.save(f"{round_.search}/links-{round_.number}", links)
+    fell = labels[graph.own] < before
+    return int(np.count_nonzero(fell)), _tell(part, round_, labels[graph.own], fell)
+
+
+def _state(graph: LocalGraph, round_: Round) -> tuple[Floats, Indices, NDArray[np.bool_] | None]:
+    """Labels and links after the last round, and whose labels are news; at first all are."""
+    part, search = graph.part, round_.search
+    if round_.before == 0:
+        labels = graph.gather(f"{search}/start") + 0.0  # in which no zero has a sign
+        return labels, np.full(graph.size, -1, dtype=graph.targets.dtype), None
+    labels, links = part.copy(f"{search}/labels-{round_.before}"), part.copy(f"{search}/links-{round_.before}")
+    active = np.zeros(graph.size, dtype=np.bool_)
+    for sender in round_.news:
+        news = mapped(news_from(part, search, round_.number - 1, sender, part.number))
+        first = int(np.searchsorted(graph.ghosts, part.offsets[sender]))
+        places = news["place"] + first
+        places = np.where(places < graph.before, places, places + part.size)
+        labels[places], active[places] = news["label"], True
+    return labels, links, active
+
+
+def news_from(part: Part, search: str, number: int, sender: int, receiver: int) -> Any:
+    """The file of what one partition has to tell another after a round."""
+    return part.other(sender).path(f"{search}/news-{number}-{receiver}")
+
+
+def _tell(part: Part, round_: Round, labels: Floats, fell: NDArray[np.bool_]) -> dict[int, int]:
+    """Writes what fell on cut edges, for each partition at their other ends."""
+    bounds, places = part.load("cut_bounds"), part.load("cut_places")
+    told: dict[int, int] = {}
+    changed = fell[places]
+    for receiver in np.flatnonzero(np.diff(bounds)).tolist():
+        piece = slice(bounds[receiver], bounds[receiver + 1])
+        chosen = np.flatnonzero(changed[piece])
+        if len(chosen):
+            news = np.empty(len(chosen), dtype=NEWS)
+            news["place"], news["label"] = chosen, labels[places[piece][chosen]]
+            part.save(f"{round_.search}/news-{round_.number}-{receiver}", news)
+            told[receiver] = len(chosen)
+    return told

@@ -1,0 +1,83 @@
+"""What a partitioned problem is given to work with: workers, a folder that they share, and how both end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from hetdp.errors import ClusterError, UsageError
+from hetdp.interrupts import load_whole
+from hetdp.problem.partitioned import Workers
+
+MEMORY = "2GB"
+MARK = "hetdp-work"  # an empty file, by which a work folder is known
+ARCS = 8_000_000  # in a partition, unless it is said how many partitions there are
+
+
+def worker_count(cluster: str | None, workers: Any, memory: Any, work: Any, partitions: Any) -> int:
+    """How many workers to start here; refuses options that mean nothing."""
+    count = workers if workers is not None else os.cpu_count() or 1
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise UsageError(f"workers={workers!r}", "it is a whole number, at least 1")
+    counted = isinstance(partitions, int) and not isinstance(partitions, bool) and partitions >= 1
+    if partitions is not None and partitions != "files" and not counted:
+        raise UsageError(f"partitions={partitions!r}", "it is a whole number, at least 1, or 'files'")
+    if not isinstance(memory, str) or not memory:
+        raise UsageError(f"memory={memory!r}", "it is a text such as '2GB'")
+    if cluster is not None and work is None:
+        rule = "workers on other machines share a folder with this one"
+        raise UsageError("a cluster without work=", rule, "name a folder that all of them reach")
+    return count
+
+
+def workers_of(cluster: str | None, count: int, memory: str, place: str) -> Workers:
+    """The workers of a cluster, or some that are started here."""
+    try:
+        found: Workers = load_whole("hetdp.engines.dask.cluster").Cluster(cluster, count, memory, place)
+        return found
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("dask", "distributed"):
+            raise
+        rule = "it needs the extra distributed"
+        raise UsageError("Dask is not installed", rule, "pip install 'hetdp[distributed]'") from None
+
+
+def work_folder(work: str | Path | None) -> tuple[str, bool]:
+    """The folder, and whether it is removed at the end."""
+    if work is None:
+        return tempfile.mkdtemp(prefix="hetdp-"), True
+    try:
+        place = Path(work).absolute()
+        place.mkdir(parents=True, exist_ok=True)
+        strangers = [entry.name for entry in place.iterdir()]
+        if strangers and MARK not in strangers:
+            rule = "it is a new or empty folder, or one of an earlier run"
+            raise UsageError(f"work={str(work)!r} holds other files, such as {sorted(strangers)[0]!r}", rule)
+        (place / MARK).touch()
+    except OSError as refusal:
+        rule = "work is a folder that can be written"
+        raise UsageError(f"cannot write {str(work)!r}: {refusal.strerror}", rule) from None
+    return str(place), False
+
+
+def ranges(size: int, count: int) -> tuple[int, ...]:
+    """Where equal ranges of datasets begin, and the last one ends."""
+    return tuple(size * at // count for at in range(count + 1))
+
+
+def end_of(engine: Workers | None, folder: str | None) -> Callable[[], None]:
+    """What closing a problem does."""
+
+    def end() -> None:
+        if engine is not None:
+            with suppress(ClusterError, OSError):
+                engine.close()
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    return end

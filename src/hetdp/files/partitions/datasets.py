@@ -1,0 +1,139 @@
+"""The table of datasets, a partition at a time: labels, true answers and given values, looked at by workers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import Fault, shown
+from hetdp.files.answers import answer_column, positive_of
+from hetdp.files.formats.ranges import Files, as_values, read_range
+from hetdp.files.formats.tables import Table
+from hetdp.files.schema import DATASET_COLUMNS
+from hetdp.problem.findings import Findings
+from hetdp.problem.outline import Outline
+from hetdp.problem.partial import PartialMechanism, pins_on
+from hetdp.problem.parts import Part
+from hetdp.problem.query import answers_of
+from hetdp.problem.weights import weights_of
+from hetdp.theory.catalogue import NOTIONS
+
+PINS = ("p", "z", "error")
+DIFFERENT = 3  # answers that are looked at: a third is a fault
+
+
+class Known:
+    """The labels of some rows, for messages."""
+
+    def __init__(self, names: Any) -> None:
+        self.names: Any = names
+
+    def index(self, _: Any) -> int:
+        """Nothing is looked up here."""
+        raise NotImplementedError
+
+    def indices(self, _: Any) -> Any:
+        """Nothing is looked up here."""
+        raise NotImplementedError
+
+
+class Scanned(NamedTuple):
+    """What a first look at a partition's datasets found.
+
+    Attributes:
+        faults: of their labels.
+        total: how many.
+        in_order: whether the labels are the numbers of the datasets themselves.
+        answers: the different answers, in order of their first row.
+        rows: the first row of each.
+        missing: the faults of rows without an answer, and how many there are.
+    """
+
+    faults: list[Fault]
+    total: int
+    in_order: bool
+    answers: list[Any]
+    rows: list[Any]
+    missing: tuple[list[Fault], int]
+
+
+def scan_datasets(part: Part, files: Files) -> Scanned:
+    """Looks at labels and answers."""
+    table = read_range(files, part.first, part.first + part.size, ("dataset", "query"))
+    findings, missing = Findings(""), Findings("")
+    names = table.label_column("dataset", findings) if part.size else np.empty(0, dtype=np.int64)
+    is_array = isinstance(names, np.ndarray)
+    in_order = is_array and np.array_equal(names, np.arange(part.first, part.first + part.size))
+    values = answer_column(table.columns["query"])
+    listed = as_values(values)
+    if not (isinstance(values, np.ndarray) and values.dtype.kind in "iub"):
+        labels = Known(names)
+        for at in [at for at, value in enumerate(listed) if value is None or value != value]:
+            missing.add(_no_answer(labels, at))
+    answers, rows = _different(values, listed)
+    first_labels = [names[at] for at in rows] if not findings.total else [None] * len(rows)
+    plain = [label.item() if isinstance(label, np.generic) else label for label in first_labels]
+    return Scanned(findings.faults, findings.total, in_order, answers, plain, (missing.faults, missing.total))
+
+
+def _no_answer(labels: Known, at: int) -> Fault:
+    return Fault("no answer", f"dataset {shown(labels.names[at])}", "", "every dataset has a true answer")
+
+
+def _different(values: Any, listed: list[Any]) -> tuple[list[Any], list[int]]:
+    """The first few different answers, and where each is first."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
+        found, first = np.unique(values, return_index=True)
+        order = np.argsort(first)[:DIFFERENT]
+        return found[order].tolist(), first[order].tolist()
+    seen: dict[Any, int] = {}
+    for at, value in enumerate(listed):
+        if value is not None and value == value and value not in seen:
+            seen[value] = at
+            if len(seen) == DIFFERENT:
+                break
+    return list(seen), list(seen.values())
+
+
+def first_answer(scanned: list[Scanned], positive: Any, findings: Findings) -> Any:
+    """Which answer is 1, or the faults that one machine would find; asked of the different answers alone."""
+    pairs: dict[Any, Any] = {}
+    for one in scanned:
+        for value, label in zip(one.answers, one.rows, strict=True):
+            pairs.setdefault((type(value), value), (value, label))
+        findings.faults.extend(one.missing[0])
+        findings.total += one.missing[1]
+    values, labels = [value for value, _ in pairs.values()], Known([label for _, label in pairs.values()])
+    with findings.collecting():
+        given: Any = np.array(values) if {*map(type, values)} == {int} else values
+        answers = answers_of(given, labels, positive_of(positive, values))
+        return next((value for value, answer in zip(values, answers.tolist(), strict=True) if answer == 1), None)
+    return None
+
+
+def settle_datasets(part: Part, files: Files, first: Any, notion: str) -> tuple[list[Fault], int, int]:
+    """Writes answers and given values; returns faults, how many, and how many values are given."""
+    table = read_range(files, part.first, part.first + part.size, DATASET_COLUMNS)
+    findings = Findings("")
+    labels = Known(table.label_column("dataset", findings) if part.size else [])
+    values = answer_column(table.columns["query"])
+    if isinstance(values, np.ndarray):
+        answers = np.where(values == first, np.int8(1), np.int8(2)).astype(np.int8)
+    else:
+        answers = np.fromiter((1 if value == first else 2 for value in values), np.int8, len(values))
+    pins = np.full(part.size, np.nan)
+    given = PartialMechanism(**{name: table.number_column(name) for name in PINS})
+    with findings.collecting():
+        pins = pins_on(Outline(labels, answers, NOTIONS[notion], ""), given)
+    with findings.collecting():
+        _check_weights(table, labels)
+    part.save("answers", answers)
+    part.save("pins", pins)
+    return findings.faults, findings.total, int(np.count_nonzero(~np.isnan(pins)))
+
+
+def _check_weights(table: Table, labels: Known) -> None:
+    weights = table.number_column("weight")
+    if weights is not None:
+        weights_of(weights, labels)

@@ -1,0 +1,129 @@
+"""The table of edges, a chunk at a time: checked, numbered, and dealt to the partitions that own their ends."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import Fault
+from hetdp.files.formats.ranges import Files, read_range
+from hetdp.files.partitions.numbering import numbers_of_ends
+from hetdp.files.schema import EDGE_COLUMNS
+from hetdp.problem.findings import Findings
+from hetdp.problem.parameters import COLUMNS, Parameters, parameters_of
+from hetdp.problem.parts import Part, mapped, written
+from hetdp.problem.space import Indices
+from hetdp.problem.validation import Edges, usable_edges
+from hetdp.theory.catalogue import NOTIONS
+
+CHUNK = 1 << 21  # edges that a task reads at once
+
+
+class Chunk(NamedTuple):
+    """Some rows of the table of edges.
+
+    Attributes:
+        number: which chunk.
+        start: its first row.
+        stop: the row after its last.
+    """
+
+    number: int
+    start: int
+    stop: int
+
+
+def chunks_of(files: Files) -> list[Chunk]:
+    """The chunks of a table: none crosses from one file to the next."""
+    found: list[Chunk] = []
+    for first, count in zip(files.starts, files.counts, strict=False):
+        pieces = max(1, -(-count // CHUNK))
+        bounds = [first + count * at // pieces for at in range(pieces + 1)]
+        for start, stop in pairwise(bounds):
+            if stop > start:
+                found.append(Chunk(len(found), start, stop))
+    return found
+
+
+def chunk_path(work: str, chunk: int, name: str) -> Path:
+    """The file of one column of a chunk that was dealt."""
+    return Path(work, "edges", f"{chunk}-{name}.npy")
+
+
+def deal_edges(part: Part, chunk: Chunk, files: Files, notion: str, labels: str) -> tuple[list[Fault], int]:
+    """Reads a chunk, reports its faults, and writes its sound edges by partition; `part` is any of them."""
+    table, findings, unread = read_range(files, chunk.start, chunk.stop, EDGE_COLUMNS), Findings(""), list[int]()
+    ends = [table.label_column(end, findings) for end in ("source", "target")]
+    given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
+    parameters = parameters_of(given, table.row, findings, unread, NOTIONS[notion].parameters)
+    numbers = numbers_of_ends(part, chunk.number, files, (chunk.start, chunk.stop), ends, labels)
+    edges = Edges(ends[0], ends[1], parameters, None, table.row, unread)
+    usable = usable_edges(edges, (numbers[0], numbers[1]), findings)
+    _write(part, chunk, numbers, parameters, usable)
+    return findings.faults, findings.total
+
+
+def _write(part: Part, chunk: Chunk, ends: tuple[Indices, Indices], parameters: Parameters, usable: Any) -> None:
+    """Each edge to the owner of its source, and to that of its target if it is another."""
+    keep = ends[0] != ends[1]
+    rows = np.flatnonzero(keep if usable is None else keep & usable)
+    source, target = ends[0][rows], ends[1][rows]
+    count = len(part.offsets) - 1
+    kind = np.uint16 if count < 2**16 else np.int64
+    owner, other = part.owners(source).astype(kind), part.owners(target).astype(kind)
+    cut = np.flatnonzero(owner != other)
+    order = np.argsort(np.concatenate([owner, other[cut]]), kind="stable")  # a radix sort, for so few owners
+    chosen = np.concatenate([np.arange(len(rows)), cut])[order]
+    bounds = np.concatenate(
+        [[0], np.cumsum(np.bincount(owner, minlength=count) + np.bincount(other[cut], minlength=count))]
+    )
+    number = np.int32 if part.offsets[-1] < 2**31 else np.int64
+    columns = {"source": source.astype(number), "target": target.astype(number), "row": rows.astype(np.int32)}
+    columns |= {f"c{at}": column[rows] for at, column in enumerate(parameters.columns)}
+    for name, values in columns.items():
+        written(chunk_path(part.work, chunk.number, name), values[chosen])
+    written(chunk_path(part.work, chunk.number, "bounds"), bounds)
+
+
+class Dealt(NamedTuple):
+    """The edges that touch a partition.
+
+    Attributes:
+        source: the number of one end.
+        target: the number of the other.
+        columns: what each promises, as written.
+        rows: where each stands in the table of edges.
+    """
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    columns: tuple[NDArray[np.float64], ...]
+    rows: list[tuple[int, NDArray[np.int32]]]
+
+    def row(self, at: int) -> int:
+        """The row of an edge in its table."""
+        for start, rows in self.rows:
+            if at < len(rows):
+                return start + int(rows[at])
+            at -= len(rows)
+        raise IndexError(at)
+
+
+def dealt_to(part: Part, chunks: list[Chunk], parameters: int) -> Dealt:
+    """All edges that touch a partition, in the order of the table."""
+    names = ("source", "target", *(f"c{at}" for at in range(parameters)))
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    rows = []
+    for chunk in chunks:
+        bounds = mapped(chunk_path(part.work, chunk.number, "bounds"))
+        piece = slice(int(bounds[part.number]), int(bounds[part.number + 1]))
+        for name in names:
+            columns[name].append(mapped(chunk_path(part.work, chunk.number, name))[piece])
+        rows.append((chunk.start, mapped(chunk_path(part.work, chunk.number, "row"))[piece]))
+    joined = {name: np.concatenate(found) if found else np.empty(0) for name, found in columns.items()}
+    ends = [joined[name].astype(np.int64, copy=False) for name in names[:2]]
+    return Dealt(ends[0], ends[1], tuple(np.asarray(joined[name], dtype=np.float64) for name in names[2:]), rows)

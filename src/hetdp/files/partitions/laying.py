@@ -1,0 +1,159 @@
+"""Lays a problem out in the work folder, by workers: datasets, numbers of labels, edges, graphs, and its identity.
+
+Each step needs the one before it as a whole; within a step, tasks know nothing of each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hetdp.errors import Fault, shown
+from hetdp.files.partitions.building import build
+from hetdp.files.partitions.datasets import first_answer, scan_datasets, settle_datasets
+from hetdp.files.partitions.edges import Chunk, chunks_of, deal_edges
+from hetdp.files.partitions.identity import identity_of_parts
+from hetdp.files.partitions.naming import labels_at
+from hetdp.files.partitions.numbering import NAMED, RANGE, STRANGE, join_bucket, kind_of, write_names, write_wanted
+from hetdp.files.partitions.tables import Tables
+from hetdp.problem.findings import Findings
+from hetdp.problem.partitioned import Workers
+from hetdp.problem.parts import Part
+from hetdp.theory.catalogue import NOTIONS
+from hetdp.version import VERSION
+
+NOTE = "laid-out.json"
+STEPS = ("names", "wanted", "found", "edges")  # the folders of steps; those of partitions are numbers
+
+
+class Laid(NamedTuple):
+    """A problem that lies in a work folder.
+
+    Attributes:
+        offsets: where partitions begin.
+        notion: the notion of privacy, by name.
+        labels: how labels become numbers.
+        arcs: how many arcs there are.
+        edges: how many edges.
+        pinned: how many datasets have a value.
+        identity: by which mechanism files know it.
+    """
+
+    offsets: tuple[int, ...]
+    notion: str
+    labels: str
+    arcs: int
+    edges: int
+    pinned: int
+    identity: str
+
+
+def lay_out(
+    work: str, tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any, workers: Workers
+) -> Laid:
+    """Runs all steps, and leaves a note of what was laid out."""
+    _clear(work)
+    parts = [Part(work, number, offsets) for number in range(len(offsets) - 1)]
+    findings = Findings(tables.name)
+    scanned = workers.run(scan_datasets, [(part, tables.datasets) for part in parts], "reading datasets")
+    for one in scanned:
+        _take(findings, one.faults, one.total)
+    findings.raise_if_any()
+    chosen = tables.words.get("positive") if positive is None else positive
+    first = first_answer(scanned, chosen, findings)
+    settled = workers.run(settle_datasets, [(part, tables.datasets, first, tables.notion) for part in parts])
+    in_order = all(one.in_order for one in scanned)
+    chunks = chunks_of(tables.edges)
+    labels = _number(parts, chunks, tables, in_order, findings, workers)
+    for faults, total, _ in settled:
+        _take(findings, faults, total)
+    items = [(parts[0], chunk, tables.edges, tables.notion, labels) for chunk in chunks]
+    for faults, total in workers.run(deal_edges, items, "reading edges"):
+        _take(findings, faults, total)
+    names = NOTIONS[tables.notion].parameters
+    graphs = [(part, chunks, names, duplicates, tables.edges, tables.datasets, labels) for part in parts]
+    built = workers.run(build, graphs, "building the graphs")
+    for one in built:
+        _take(findings, one.faults, one.total)
+    findings.raise_if_any()
+    arcs = [one.arcs for one in built]
+    facts = parts, arcs, tables.notion, len(names), tables.datasets, labels, workers
+    laid = Laid(
+        offsets,
+        tables.notion,
+        labels,
+        sum(arcs),
+        (sum(arcs) + sum(one.free for one in built)) // 2,
+        sum(pinned for _, _, pinned in settled),
+        identity_of_parts(*facts),
+    )
+    _leave_note(work, laid, _fingerprint(tables, offsets, duplicates, positive))
+    return laid
+
+
+def _clear(work: str) -> None:
+    """Removes what an earlier run left, on another problem."""
+    Path(work, NOTE).unlink(missing_ok=True)
+    for entry in Path(work).iterdir():
+        if entry.is_dir() and (entry.name in STEPS or entry.name.isdigit()):
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def _number(
+    parts: list[Part], chunks: list[Chunk], tables: Tables, in_order: bool, findings: Findings, workers: Workers
+) -> str:
+    """How labels become numbers; where they are looked up, the work for that, and labels that are there twice."""
+    datasets, edges, work = tables.datasets, tables.edges, parts[0].work
+    same = not edges.length or {kind_of(edges, end) for end in ("source", "target")} == {kind_of(datasets, "dataset")}
+    if in_order and (same or kind_of(datasets, "dataset") == "integer"):
+        return RANGE if same else STRANGE
+    buckets = len(parts)
+    workers.run(write_names, [(part, datasets, buckets) for part in parts], "reading labels")
+    if same:
+        wanted = [(parts[0], chunk.number, edges, (chunk.start, chunk.stop), buckets) for chunk in chunks]
+        workers.run(write_wanted, wanted, "reading labels of edges")
+    joins = [(work, bucket, same and bool(chunks)) for bucket in range(buckets)]
+    found = workers.run(join_bucket, joins, "reading numbers of labels")
+    repeated = sorted(number for numbers, _ in found for number in numbers)[:1000]
+    rule = "each dataset is listed once"
+    for number, label in zip(repeated, labels_at(datasets, repeated, NAMED), strict=True):
+        findings.add(Fault("duplicate dataset", datasets.row(number), shown(label), rule))
+    findings.total += sum(total for _, total in found) - len(repeated)
+    return NAMED if same else STRANGE
+
+
+def _take(findings: Findings, faults: list[Fault], total: int) -> None:
+    for fault in faults:
+        findings.add(fault)
+    findings.total += total - len(faults)
+
+
+def laid_before(work: str, tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any) -> Laid | None:
+    """What an earlier run laid out in this folder, if it was the same problem, from the same files."""
+    try:
+        note = json.loads(Path(work, NOTE).read_text(encoding="utf-8"))
+        if note.pop("fingerprint") == _fingerprint(tables, offsets, duplicates, positive):
+            return Laid(**note | {"offsets": tuple(note["offsets"])})
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return None
+
+
+def _leave_note(work: str, laid: Laid, fingerprint: str) -> None:
+    path = Path(work, NOTE)
+    draft = path.with_name(f".{NOTE}.{os.getpid()}")
+    draft.write_text(json.dumps(laid._asdict() | {"fingerprint": fingerprint}), encoding="utf-8")
+    draft.replace(path)
+
+
+def _fingerprint(tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any) -> str:
+    """What the layout depends on: the files as the system knows them, and the options."""
+    datasets = tables.datasets.origin or tables.datasets
+    paths = [*datasets.paths, *tables.edges.paths]
+    states = [(path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in paths]
+    facts = [VERSION, states, list(offsets), duplicates, repr(positive), tables.words]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,213 @@
+"""Mechanisms on partitions, as files: each worker writes, or reads, the rows of its own datasets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp import progress
+from hetdp.certificate.certificate import verify
+from hetdp.errors import Fault, InputError, UsageError, VerificationError, shown
+from hetdp.files.documents import certificate_document
+from hetdp.files.formats.duck import parquet_metadata, write_parquet
+from hetdp.files.formats.json_form import parse_json, read_json, write_json
+from hetdp.files.formats.ranges import Files, files_of, read_range
+from hetdp.files.formats.writing import whole_file, whole_folder
+from hetdp.files.mechanisms import coordinates_of
+from hetdp.files.partitions.datasets import Known
+from hetdp.files.partitions.naming import FileNames, Labelled, labels_at, own_labels
+from hetdp.files.partitions.numbering import RANGE
+from hetdp.files.places import existing, parts_of, reading
+from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION, require_columns
+from hetdp.mechanism.partitioned.extension import new_name
+from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
+from hetdp.problem.findings import Findings
+from hetdp.problem.local import LocalGraph
+from hetdp.problem.outline import Outline
+from hetdp.problem.partitioned import PartitionedProblem
+from hetdp.problem.parts import Part
+from hetdp.theory.catalogue import NOTIONS
+from hetdp.version import VERSION as SOFTWARE
+
+WORDS, ROWS = "mechanism.json", "mechanism"
+OURS = frozenset({WORDS, ROWS})
+ORDER_RULE = "its rows are those of the problem's datasets, in the same order"
+
+
+def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> int:
+    """Writes a mechanism to a folder, whole or not at all, if it is private; returns how many datasets are pinned."""
+    problem = mechanism.problem
+    proof = mechanism.certificate or verify(problem, mechanism)
+    if not proof.private:
+        raise VerificationError(proof)
+    if Path(path).suffix:
+        raise UsageError(f"a partitioned mechanism cannot be saved to {str(path)!r}", "it is saved to a folder")
+    with whole_folder(Path(path), OURS) as draft:
+        (draft / ROWS).mkdir()
+        facts = mechanism.name, str(draft / ROWS), problem.notion.name, problem.names.written
+        pinned: int = sum(problem.run(write_part, *facts, words="writing"))
+        with (draft / WORDS).open("w", encoding="utf-8") as file:
+            write_json(file, words_of(replace(mechanism, certificate=proof), pinned))
+    return pinned
+
+
+def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
+    """What a mechanism states beside its table."""
+    problem, certificate = mechanism.problem, mechanism.certificate
+    return {
+        "schema_version": VERSION,
+        "kind": "mechanism",
+        "notion": problem.notion.name,
+        "coordinate": problem.notion.coordinate.name,
+        "objective": mechanism.objective,
+        "moved": mechanism.moved,
+        "counts": {"datasets": len(mechanism), "pinned": pinned, "edges": problem.graph.edge_count},
+        "problem": problem.identity,
+        "certificate": None if certificate is None else certificate_document(certificate),
+        "software": f"hetdp {SOFTWARE}",
+    }
+
+
+def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> int:
+    """Writes the rows of one partition; returns how many are pinned."""
+    z, answers, pinned = part.load(f"{name}/z"), part.load("answers"), part.load(f"{name}/pinned")
+    if not part.size:
+        return 0
+    coordinate, own = NOTIONS[notion].coordinate, labels.own(part)
+    columns = {
+        "dataset": own,
+        "query": np.array(answers),
+        "p": coordinate.probability(z),
+        "z": np.array(z),
+        "error": coordinate.error(z, answers),
+        "pinned": np.array(pinned),
+        "binding": _bound_by(part, np.array(part.load(f"{name}/links")), own, labels),
+    }
+    with whole_file(Path(folder, f"part-{part.number:06}.parquet")) as draft:
+        write_parquet(draft, columns)
+    return int(np.count_nonzero(pinned))
+
+
+def _bound_by(part: Part, links: Any, own: Any, labels: Any) -> Any:
+    """The label of each dataset's link, missing where there is none."""
+    free = links < 0
+    if isinstance(labels, Labelled) and labels.kind == RANGE:
+        return np.ma.MaskedArray(links, free)
+    here = (links >= part.first) & (links < part.first + part.size)
+    bound = np.asarray(own)[np.where(here, links - part.first, 0)]
+    away = np.unique(links[~here & ~free])
+    if len(away):
+        named = np.empty(len(away), dtype=bound.dtype)
+        named[:] = labels.at(away.tolist())
+        bound = np.where(~here & ~free, named[np.minimum(np.searchsorted(away, links), len(away) - 1)], bound)
+    if bound.dtype == object:
+        bound[free] = None
+        return bound
+    return np.ma.MaskedArray(bound, free)
+
+
+class LoadedParts(NamedTuple):
+    """A mechanism to be judged on a partitioned problem; as `LoadedClaim`."""
+
+    mechanism: PartitionedMechanism
+    made_for_another: bool
+    column: str
+    differing: int
+
+
+def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
+    """Reads a mechanism with its partitioned problem: a folder that `save` wrote, or one Parquet file."""
+    progress.stage("reading the mechanism")
+    files, words = _opened(existing(path), str(path))
+    findings, names = Findings(str(path)), _names(problem)
+    require_columns(list(files.kinds), ("dataset",), MECHANISM_COLUMNS, files.name, findings)
+    if not {*VALUES} & files.kinds.keys():
+        findings.add(Fault("no values", files.name, "", "a mechanism has a column z, p or error"))
+    if files.length != problem.graph.size:
+        value = f"{files.length} rows for {problem.graph.size} datasets"
+        findings.add(Fault("wrong number of rows:", files.name, value, ORDER_RULE))
+    findings.raise_if_any()
+    name = new_name("loaded")
+    found = problem.run(read_part, name, problem.notion.name, files, names.files, names.kind)
+    for faults, total, _ in found:
+        for fault in faults:
+            findings.add(fault)
+        findings.total += total - len(faults)
+    findings.raise_if_any()
+    column = next(value for value in VALUES if value in files.kinds)
+    another = words.get("problem", problem.identity) != problem.identity
+    mechanism = PartitionedMechanism(
+        problem, name, float(words.get("moved", 0.0)), objective=str(words.get("objective", "extension"))
+    )
+    return LoadedParts(mechanism, another, column, sum(differing for *_, differing in found))
+
+
+def _opened(place: Path, name: str) -> tuple[Files, dict[str, Any]]:
+    if place.is_dir():
+        rule = f"the folder of a mechanism holds {WORDS} and {ROWS}/part-*.parquet"
+        parts = parts_of(place / ROWS) if (place / ROWS).is_dir() else []
+        if not parts:
+            raise InputError(name, [Fault("no mechanism", name, "", rule)])
+        meta = place / WORDS
+        words = reading(meta, read_json, f"{name}/{WORDS}") if meta.exists() else {}
+        return files_of([part.resolve() for part in parts], f"{ROWS}/part-*.parquet"), words
+    if place.suffix.lower() != ".parquet":
+        rule = "a mechanism of a partitioned problem is a folder, or a .parquet file"
+        raise InputError(name, [Fault("an unknown kind of file", name, place.suffix, rule)])
+    text = parquet_metadata(place, name)
+    return files_of([place.resolve()], name), {} if text is None else parse_json(text, name)
+
+
+def read_part(
+    part: Part, name: str, notion: str, files: Files, datasets: Files, labels: str
+) -> tuple[list[Fault], int, int]:
+    """Reads the rows of a partition's own datasets; returns faults, how many, and how many of its pins differ."""
+    table = read_range(files, part.first, part.first + part.size, MECHANISM_COLUMNS)
+    findings, answers = Findings(""), part.copy("answers")
+    own, said = own_labels(part, datasets, labels), table.columns["dataset"]
+    others = np.asarray(said) != np.asarray(own) if part.size else np.zeros(0, dtype=np.bool_)
+    what = "another dataset than the problem's"
+    findings.add_where(np.asarray(others), lambda at: Fault(what, table.row(at), shown(said[at]), ORDER_RULE))
+    if "query" in table.columns and part.size:
+        other = np.asarray(table.columns["query"]) != answers
+        rule = "its query answers as the problem does"
+        findings.add_where(other, lambda at: Fault("another answer than the problem's", table.row(at), "", rule))
+    z = np.empty(0)
+    with findings.collecting():
+        z = coordinates_of(table, Outline(Known(said), answers, NOTIONS[notion], ""))
+    pinned = table.flags("pinned", findings)
+    if findings.total:
+        return findings.faults, findings.total, 0
+    part.save(f"{name}/z", z + 0.0)
+    part.save(f"{name}/pinned", np.asarray(pinned, dtype=np.bool_))
+    part.save(f"{name}/links", np.where(pinned, -1, _links(part, table.columns.get("binding"), own, datasets, labels)))
+    given = part.load("pins")
+    same = np.isnan(given) | np.isclose(given, z, rtol=0.0, atol=1e-9)
+    return [], 0, int(np.count_nonzero(~same))
+
+
+def _links(part: Part, binding: Any, own: Any, datasets: Files, labels: str) -> Any:
+    """The numbers of what binds; −1 where nothing does, or what does is no neighbour."""
+    if binding is None:
+        return np.full(part.size, -1, dtype=np.int64)
+    free = (
+        np.ma.getmaskarray(binding)
+        if isinstance(binding, np.ma.MaskedArray)
+        else np.array([label is None for label in binding])
+    )
+    if labels == RANGE:
+        return np.where(free, -1, np.ma.getdata(binding)).astype(np.int64)
+    ghosts = LocalGraph(part).ghosts
+    numbers = dict(zip(labels_at(datasets, ghosts.tolist(), labels), ghosts.tolist(), strict=True))
+    numbers |= dict(zip(np.asarray(own).tolist(), range(part.first, part.first + part.size), strict=True))
+    listed = binding.tolist()
+    return np.array([numbers.get(label, -1) if label is not None else -1 for label in listed], dtype=np.int64)
+
+
+def _names(problem: PartitionedProblem) -> FileNames:
+    if not isinstance(problem.names, FileNames):
+        raise UsageError(f"a mechanism file for {problem!r}", "it is loaded with a problem that was read from files")
+    return problem.names

@@ -1,0 +1,130 @@
+"""From labels to numbers, in a distributed way: labels 0 … n − 1 are their own numbers, others meet in buckets.
+
+Every partition writes its labels with their numbers, ordered by a hash; every chunk of edges writes the labels it
+needs, each once, ordered by the same hash. One task for each bucket of the hash joins the two, and finds labels that
+are there twice. Then each chunk reads the numbers that it asked for. DuckDB does all this, on disk where memory is
+short.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hetdp.files.formats.database import connection
+from hetdp.files.formats.duck import INTEGERS, PARQUET_RULE, exactly, quoted_name, refusals
+from hetdp.files.formats.ranges import ROWS, Files
+from hetdp.problem.labels import RangeLabels
+from hetdp.problem.parts import Part
+from hetdp.problem.space import Indices
+
+RANGE, NAMED, STRANGE = "range", "named", "strange"  # labels that are numbers; that are looked up; of another kind
+REPEATED = 1000  # labels that are there twice which are reported
+
+
+def kind_of(files: Files, column: str) -> str:
+    """What labels in a column are: integers, text, or nothing that a label may be."""
+    kind = files.kinds.get(column, "")
+    return "integer" if kind in INTEGERS else "text" if kind == "VARCHAR" or kind.startswith("ENUM") else kind
+
+
+def _label(column: str, kind: str) -> str:
+    """A label as it is compared: integers of any width alike, text as it is."""
+    return f"CAST({quoted_name(column)} AS {'HUGEINT' if kind == 'integer' else 'VARCHAR'})"
+
+
+def write_names(part: Part, files: Files, buckets: int) -> int:
+    """Writes the labels of a partition with their numbers, by bucket."""
+    label, number = _label("dataset", kind_of(files, "dataset")), part.first
+    queries = []
+    for path, low, high in files.pieces(part.first, part.first + part.size):
+        queries.append(
+            f"SELECT {label} AS label, file_row_number - {low} + {number} AS number"
+            f" FROM {rows_of_file(path)} WHERE file_row_number >= {low} AND file_row_number < {high}"
+        )
+        number += high - low
+    if queries:
+        query = f"SELECT label, number, hash(label) % {buckets} AS bucket FROM ({' UNION ALL '.join(queries)})"
+        copy_to(f"{query} ORDER BY bucket", Path(part.work, "names", f"{part.number}.parquet"))
+    return number - part.first
+
+
+def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], buckets: int) -> None:
+    """Writes the different labels that a chunk of edges speaks of, by bucket."""
+    queries = [
+        f"SELECT {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
+        f" WHERE file_row_number >= {low} AND file_row_number < {high}"
+        for path, low, high in files.pieces(*rows)
+        for end in ("source", "target")
+    ]
+    query = (
+        f"SELECT DISTINCT label, {chunk} AS chunk, hash(label) % {buckets} AS bucket"
+        f" FROM ({' UNION ALL '.join(queries)}) WHERE label IS NOT NULL ORDER BY bucket"
+    )
+    copy_to(query, Path(part.work, "wanted", f"{chunk}.parquet"))
+
+
+def join_bucket(work: str, bucket: int, has_edges: bool) -> tuple[list[int], int]:
+    """Finds the numbers of all labels that hash to a bucket; returns the datasets whose label was there before."""
+    names = f"SELECT label, number FROM {_table(work, 'names')} WHERE bucket = {bucket}"
+    with connection() as database:
+        again = f"SELECT number FROM ({names}) QUALIFY row_number() OVER (PARTITION BY label ORDER BY number) > 1"
+        repeated = [number for (number,) in database.execute(f"{again} ORDER BY number").fetchall()]
+    if has_edges:
+        wanted = f"SELECT label, chunk FROM {_table(work, 'wanted')} WHERE bucket = {bucket}"
+        first = f"SELECT label, min(number) AS number FROM ({names}) GROUP BY label"
+        query = f"SELECT chunk, label, number FROM ({wanted}) JOIN ({first}) USING (label) ORDER BY chunk"
+        copy_to(query, Path(work, "found", f"{bucket}.parquet"))
+    return repeated[:REPEATED], len(repeated)
+
+
+def numbers_of_ends(
+    part: Part, chunk: int, files: Files, rows: tuple[int, int], ends: list[Any], labels: str
+) -> tuple[Indices, Indices]:
+    """The numbers of both ends of a chunk's edges, −1 where a label names no dataset."""
+    if labels == STRANGE:
+        return np.full(rows[1] - rows[0], -1), np.full(rows[1] - rows[0], -1)
+    if labels == RANGE:
+        known = RangeLabels(part.offsets[-1])
+        return known.indices(ends[0]), known.indices(ends[1])
+    return _looked_up(part, chunk, files, rows, "source"), _looked_up(part, chunk, files, rows, "target")
+
+
+def _looked_up(part: Part, chunk: int, files: Files, rows: tuple[int, int], end: str) -> Indices:
+    found = f"(SELECT label, number FROM {_table(part.work, 'found')} WHERE chunk = {chunk})"
+    numbers = []
+    with connection() as database:
+        for path, low, high in files.pieces(*rows):
+            edges = (
+                f"(SELECT file_row_number AS row, {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
+            )
+            edges += f" WHERE file_row_number >= {low} AND file_row_number < {high})"
+            query = f"SELECT coalesce(number, -1) AS number FROM {edges} LEFT JOIN {found} USING (label) ORDER BY row"
+            numbers.append(np.asarray(database.execute(query).fetchnumpy()["number"], dtype=np.int64))
+    return np.concatenate(numbers)
+
+
+def rows_of_file(path: str) -> str:
+    """The rows of a file, with their numbers."""
+    return ROWS.replace("?", _text(exactly(Path(path))))
+
+
+def _table(work: str, name: str) -> str:
+    """All files of one step."""
+    return f"read_parquet({_text(str(exactly(Path(work, name))) + '/*.parquet')})"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def copy_to(query: str, path: Path) -> None:
+    """The rows of a query as a file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
+    with refusals("labels", PARQUET_RULE), connection() as database:
+        database.execute(f"COPY ({query}) TO {_text(str(draft))} (FORMAT parquet)")
+    draft.replace(path)

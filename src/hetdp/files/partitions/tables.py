@@ -1,0 +1,67 @@
+"""The tables of a problem folder before any row is read: their files, their columns, and the notion they mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hetdp.errors import Fault, InputError
+from hetdp.files.formats.json_form import read_json
+from hetdp.files.formats.ranges import Files, files_of
+from hetdp.files.formats.tables import Table
+from hetdp.files.places import Sheets, existing, parts_of, reading
+from hetdp.files.problems import require_form
+from hetdp.files.schema import DATASET_COLUMNS
+from hetdp.problem.findings import Findings
+
+
+class Tables(NamedTuple):
+    """A problem in Parquet files.
+
+    Attributes:
+        name: how messages name it.
+        words: what problem.json says.
+        datasets: the table of datasets.
+        edges: the table of edges.
+        notion: the notion of privacy, by name.
+    """
+
+    name: str
+    words: dict[str, Any]
+    datasets: Files
+    edges: Files
+    notion: str
+
+
+def open_tables(path: str | Path, by: str | None = None) -> Tables:
+    """The tables of a folder, if they have the form of a problem; one more column of datasets may be there."""
+    folder, name = existing(path), str(path)
+    rule = "partitions are read from a folder with edges and datasets as Parquet, one file or part-*.parquet"
+    if not folder.is_dir():
+        raise InputError(name, [Fault("no folder", name, "", rule)])
+    meta = folder / "problem.json"
+    words = reading(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
+    datasets, edges = (_files(folder.resolve(), stem, name, rule) for stem in ("datasets", "edges"))
+    findings = Findings(name)
+    sheet = _empty(datasets)
+    if by is not None and by not in DATASET_COLUMNS:
+        sheet.columns.pop(by, None)
+    notion = require_form(Sheets(name, words, sheet, _empty(edges)), findings)
+    return Tables(name, words, datasets, edges, notion.name)
+
+
+def _empty(files: Files) -> Table:
+    """The table without its rows: what its form is judged by."""
+    return Table(files.name, {column: [] for column in files.kinds}, files.length, files.row)
+
+
+def _files(folder: Path, stem: str, name: str, rule: str) -> Files:
+    parts = parts_of(folder / stem) if (folder / stem).is_dir() else []
+    single = folder / f"{stem}.parquet"
+    if single.exists() == bool(parts):
+        what = "two tables of one name:" if parts else f"no table of {stem} as Parquet"
+        raise InputError(name, [Fault(what, name, stem if parts else "", rule)])
+    try:
+        return files_of(parts, f"{stem}/part-*.parquet") if parts else files_of([single], single.name)
+    except InputError as refusal:
+        raise InputError(name, refusal.faults, refusal.total) from None

@@ -1,0 +1,136 @@
+"""extend and check on partitions: the steps of `extension` and `compatibility`, each a task for every partition."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hetdp import progress
+from hetdp.certificate.certificate import is_private_in_parts, verify
+from hetdp.engines.dask.rounds import Growth, grow
+from hetdp.errors import NoExtensionError, VerificationError, shown
+from hetdp.mechanism.compatibility import NEAR_MISS, Verdict, Witness
+from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
+from hetdp.mechanism.partitioned.pins import pins_named
+from hetdp.mechanism.partitioned.results import (
+    boundary_fault,
+    finish_closing,
+    finish_extension,
+    finish_witness,
+    free_boundary,
+    moved_from,
+    worst_drop,
+)
+from hetdp.mechanism.partitioned.starts import start_closing, start_extension
+from hetdp.mechanism.partitioned.tracing import path_of, trace
+from hetdp.problem.findings import Findings
+from hetdp.problem.partitioned import PartitionedProblem, Task, forget, require_dask
+
+TURNS = 4  # of closing downward and upward, as on one machine
+
+
+def extend_parts(
+    problem: PartitionedProblem, partial: Any, engine: str = "dask", attach: bool = True
+) -> PartitionedMechanism:
+    """Extends p from the pinned datasets to all; see `extend`."""
+    require_dask(engine)
+    name = new_name("extend")
+    return extend_named(problem, pins_named(problem, partial, f"{name}-given"), name, attach)
+
+
+def extend_named(problem: PartitionedProblem, given: str, name: str, attach: bool = True) -> PartitionedMechanism:
+    """The same for pins that lie in the work folder."""
+    _refuse_free_boundary(problem, given)
+    pins = given
+    for turn, upward in enumerate((False, True) * TURNS):
+        mechanism, fits = _from_pins(problem, pins, f"{name}-{turn}", attach)
+        moved = max(problem.run(moved_from, given, pins))
+        if fits and moved <= NEAR_MISS:
+            return replace(mechanism, moved=moved)
+        progress.stage("searching again, from closed pins")
+        pins = _close(problem, given, pins, f"{name}-closed-{turn}", upward)
+    mechanism, _ = _from_pins(problem, pins, f"{name}-last", attach)
+    raise VerificationError(verify(problem, mechanism))
+
+
+def _from_pins(problem: PartitionedProblem, pins: str, name: str, attach: bool) -> tuple[PartitionedMechanism, bool]:
+    """The extension by one search over both answers, and whether the pins bear it."""
+    growth = grow(problem, f"{name}-search", start_extension, pins, with_roles=True)
+    fell = max(after(problem, growth, finish_extension, pins, name))
+    forget(problem, growth.search)
+    mechanism = PartitionedMechanism(problem, name, rounds=growth.rounds, told=tuple(growth.told))
+    if fell > NEAR_MISS:
+        return mechanism, False
+    progress.stage("proving every edge")
+    if attach or fell > 0.0:
+        proof = verify(problem, mechanism)
+        return replace(mechanism, certificate=proof), proof.private and (proof.optimal or fell == 0.0)
+    return mechanism, is_private_in_parts(problem, name)
+
+
+def _close(problem: PartitionedProblem, given: str, pins: str, name: str, upward: bool) -> str:
+    """Pins that miss by a rounding, moved to where they fit."""
+    sign = -1.0 if upward else 1.0
+    growth = grow(problem, f"{name}-search", start_closing, pins, sign)
+    if not upward:
+        moved = max(drop for drop, _ in after(problem, growth, worst_drop, given))
+        if moved > NEAR_MISS:
+            verdict = judge_parts(problem, given, f"{name}-verdict")
+            raise NoExtensionError(verdict.witness, verdict.repair)
+    after(problem, growth, finish_closing, pins, sign, name)
+    forget(problem, growth.search)
+    return name
+
+
+def check_parts(problem: PartitionedProblem, partial: Any, engine: str = "dask") -> Verdict:
+    """Decides whether a private mechanism with these values exists; see `check`."""
+    require_dask(engine)
+    name = new_name("check")
+    return judge_parts(problem, pins_named(problem, partial, f"{name}-given"), name)
+
+
+def judge_parts(problem: PartitionedProblem, given: str, name: str) -> Verdict:
+    """The verdict on pins: one growth from all of them over all edges. There is a witness, but no repair."""
+    growth = grow(problem, f"{name}-search", start_closing, given, 1.0)
+    worst = max(after(problem, growth, worst_drop, given), key=lambda found: (found[0], -found[1]))
+    moved, number = worst
+    if moved <= NEAR_MISS:
+        forget(problem, growth.search)
+        return Verdict(True, moved)
+    after(problem, growth, finish_witness, name)
+    forget(problem, growth.search)
+    return Verdict(False, moved, _witness(problem, given, name, number))
+
+
+def _witness(problem: PartitionedProblem, given: str, name: str, number: int) -> Witness:
+    """The chain to the pin that fell furthest, cut at the first pin on it that the chain's start contradicts."""
+    steps = trace(problem, name, given, number)
+    end = next(at for at, step in enumerate(steps) if step.pin - step.z > NEAR_MISS)
+    steps = steps[: end + 1]
+    path = path_of(problem, steps, [step.z for step in steps], upper=True)
+    pin, coordinate = np.float64(steps[-1].pin), problem.notion.coordinate
+    return Witness(path, float(coordinate.probability(pin)), float(coordinate.probability(-pin)))
+
+
+def after(problem: PartitionedProblem, growth: Growth, task: Task, *arguments: Any) -> list[Any]:
+    """The results of a task on what a search left in every partition."""
+    items = [(part, growth.search, growth.latest[part.number], *arguments) for part in problem.parts]
+    return problem.workers.run(task, items)
+
+
+def new_name(verb: str) -> str:
+    """A name that nothing in the work folder has."""
+    return f"{verb}-{os.urandom(6).hex()}"
+
+
+def _refuse_free_boundary(problem: PartitionedProblem, pins: str) -> None:
+    findings = Findings("partial mechanism")
+    found = problem.run(free_boundary, pins)
+    numbers = [number for some, _ in found for number in some][:1000]
+    for label in problem.names.labels(numbers):
+        findings.add(boundary_fault(shown(label)))
+    findings.total += sum(total for _, total in found) - len(numbers)
+    findings.raise_if_any()

@@ -1,0 +1,95 @@
+"""What a search over partitions leaves: values and links of a mechanism, and how far pins were moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import Fault
+from hetdp.mechanism.compatibility import drops
+from hetdp.mechanism.limits import Limits
+from hetdp.problem.findings import KEPT
+from hetdp.problem.local import LocalGraph
+from hetdp.problem.parts import Part
+from hetdp.problem.space import Floats
+
+
+def labels_of(part: Part, search: str, latest: int) -> Floats:
+    """The labels that a search found at a partition's own datasets."""
+    found: Floats = part.load(f"{search}/labels-{latest}")[LocalGraph(part).own]
+    return found
+
+
+def links_of(part: Part, search: str, latest: int) -> Any:
+    """The links, as numbers of datasets."""
+    graph = LocalGraph(part)
+    return graph.numbers(part.load(f"{search}/links-{latest}")[graph.own])
+
+
+def finish_extension(part: Part, search: str, latest: int, pins: str, name: str) -> float:
+    """Writes the mechanism that one search found; returns how far a pin was contradicted, at most."""
+    z, answers, labels = part.load(pins), part.load("answers"), labels_of(part, search, latest)
+    ones, pinned = answers == 1, ~np.isnan(z)
+    part.save(f"{name}/z", np.where(pinned, z, np.where(ones, labels, -labels)) + 0.0)
+    part.save(f"{name}/pinned", pinned)
+    part.save(f"{name}/links", np.where(pinned, -1, links_of(part, search, latest)))
+    return float(np.max(drops(part.load(f"{search}/start"), labels)[pinned], initial=0.0))
+
+
+def finish_closing(part: Part, search: str, latest: int, pins: str, sign: float, name: str) -> None:
+    """Writes pins closed by a search."""
+    closed = sign * labels_of(part, search, latest)
+    part.save(name, np.where(np.isnan(part.load(pins)), np.nan, closed))
+
+
+def worst_drop(part: Part, search: str, latest: int, given: str) -> tuple[float, int]:
+    """How far a search from all pins lowered a given one, at most, and which one first."""
+    moves = drops(part.load(given), labels_of(part, search, latest))
+    worst = int(np.argmax(moves)) if len(moves) else 0
+    return (float(moves[worst]), part.first + worst) if len(moves) else (0.0, -1)
+
+
+def moved_from(part: Part, given: str, pins: str) -> float:
+    """How far pins were moved from the given ones, at most."""
+    one, other = part.load(given), part.load(pins)
+    return float(np.max(np.maximum(drops(one, other), drops(-one, -other)), initial=0.0))
+
+
+def finish_balanced(part: Part, search: str, latest: int, name: str) -> None:
+    """Writes the boundary values of the balanced mechanism."""
+    part.save(name, np.where(part.load("boundary"), _balanced(part, search, latest), np.nan))
+
+
+def finish_balanced_with(
+    part: Part, search: str, latest: int, name: str, given: str, limits: dict[str, tuple[int, ...]]
+) -> None:
+    """The same beside given values, moved to where they allow it, between the greatest and the least mechanism."""
+    most, below = (labels_of(part, limit, rounds[part.number]) for limit, rounds in limits.items())
+    pins, z = part.load(given), Limits.of(most, below).between(_balanced(part, search, latest))
+    part.save(name, np.where(np.isnan(pins), np.where(part.load("boundary"), z, np.nan), pins))
+
+
+def _balanced(part: Part, search: str, latest: int) -> Floats:
+    labels = labels_of(part, search, latest)
+    return np.where(part.load("answers") == 1, labels, -labels) + 0.0
+
+
+def finish_witness(part: Part, search: str, latest: int, name: str) -> None:
+    """Writes labels and links of a search as a path through them needs them."""
+    part.save(f"{name}/z", labels_of(part, search, latest))
+    part.save(f"{name}/links", links_of(part, search, latest))
+
+
+def free_boundary(part: Part, pins: str) -> tuple[list[int], int]:
+    """The first datasets of the boundary without a value, and how many there are."""
+    free = np.flatnonzero(part.load("boundary") & np.isnan(part.load(pins)))
+    return (free[:KEPT] + part.first).tolist(), len(free)
+
+
+def boundary_fault(label: str) -> Fault:
+    """A boundary dataset without a value."""
+    rule = "every dataset with a neighbour of the other answer has a value"
+    return Fault(
+        "boundary dataset without p", f"dataset {label}", "", rule, "hetdp.design chooses values where there are none"
+    )

@@ -1,0 +1,145 @@
+"""PartitionedProblem: a problem that no process ever holds whole. Its arrays lie in a folder that all workers reach."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from hetdp.errors import UsageError, counted
+from hetdp.problem.parts import Part
+from hetdp.theory.notion import Notion
+
+Task = Callable[..., Any]
+
+
+class Workers(Protocol):
+    """Who runs tasks: functions of file names that keep nothing, so that each may run twice, or elsewhere."""
+
+    def run(self, task: Task, items: Iterable[tuple[Any, ...]], words: str = "") -> list[Any]:
+        """The results of a task for each item, in their order; raises ClusterError when there is nobody left."""
+
+    def close(self) -> None:
+        """Ends what was started for this problem alone."""
+
+
+class PartitionedGraph(NamedTuple):
+    """What is known of all datasets and edges together.
+
+    Attributes:
+        size: how many datasets there are.
+        arc_count: twice the number of edges that constrain.
+        edge_count: how many edges there are, those without a constraint included.
+        parameter_names: what an edge promises.
+    """
+
+    size: int
+    arc_count: int
+    edge_count: int
+    parameter_names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PartitionedPins:
+    """The values that a partitioned problem gives itself, in its own tables.
+
+    Attributes:
+        count: how many datasets have one.
+    """
+
+    count: int
+
+
+class PartitionedProblem:
+    """A problem read by `read_partitioned`, its datasets dealt to partitions by ranges of rows.
+
+    It stands where a Problem does: `check`, `extend`, `design` (balanced) and `verify` take it, and run on its workers.
+
+    Attributes:
+        work: the folder with the arrays of the partitions.
+        offsets: the number of the first dataset of each partition, and at the end how many datasets there are.
+        graph: how many datasets and edges there are.
+        notion: the notion of privacy.
+        about: words for people.
+        identity: by which mechanism files know it; the same that the problem has on one machine.
+        pinned: how many datasets have a value in its own tables.
+        workers: who runs the tasks.
+        names: what finds labels of numbers, and numbers of labels.
+        gridded: whether every ε is a multiple of 2^-40, and so is where balanced values start.
+    """
+
+    def __init__(
+        self,
+        work: str,
+        offsets: tuple[int, ...],
+        graph: PartitionedGraph,
+        notion: Notion,
+        about: Mapping[str, str],
+        identity: str,
+        pinned: int,
+        workers: Workers,
+        names: Names,
+        end: Callable[[], None],
+        gridded: bool = False,
+    ) -> None:
+        self.work, self.offsets, self.graph, self.notion = work, offsets, graph, notion
+        self.about, self.identity, self.pinned, self.workers, self.names = about, identity, pinned, workers, names
+        self.gridded, self._end = gridded, end
+
+    @property
+    def parts(self) -> list[Part]:
+        """All partitions."""
+        return [Part(self.work, number, self.offsets) for number in range(len(self.offsets) - 1)]
+
+    def run(self, task: Task, *arguments: Any, words: str = "") -> list[Any]:
+        """The results of a task on every partition."""
+        return self.workers.run(task, [(part, *arguments) for part in self.parts], words)
+
+    def label(self, number: int) -> Hashable:
+        """The label of a dataset."""
+        found: Hashable = self.names.labels([number])[0]
+        return found
+
+    def index(self, label: Hashable) -> int:
+        """The number of a dataset; raises UnknownDatasetError."""
+        return self.names.index(label)
+
+    def close(self) -> None:
+        """Ends the workers that were started for it, and removes its folder, unless that was named by the user."""
+        self._end()
+
+    def __repr__(self) -> str:
+        graph, parts = self.graph, counted(len(self.offsets) - 1, "partition")
+        return f"PartitionedProblem({graph.size} datasets, {graph.edge_count} edges, {parts})"
+
+
+class Names(Protocol):
+    """Labels both ways, by asking the files."""
+
+    @property
+    def written(self) -> Any:
+        """How tasks write labels: `own(part)` and `at(numbers)`."""
+
+    def labels(self, numbers: list[int]) -> list[Any]:
+        """The labels of some datasets."""
+
+    def index(self, label: Hashable) -> int:
+        """The number of a dataset; raises UnknownDatasetError."""
+
+    def indices(self, labels: list[Any]) -> Any:
+        """The numbers of some datasets, −1 where a label names none."""
+
+
+def forget(problem: PartitionedProblem, name: str) -> None:
+    """Removes the arrays of that name, which nobody needs any more."""
+    for part in problem.parts:
+        shutil.rmtree(part.path(name).with_suffix(""), ignore_errors=True)
+
+
+def require_dask(engine: str) -> None:
+    """Refuses another engine than the one that knows partitions."""
+    if engine not in ("auto", "dask"):
+        raise UsageError(
+            f"engine {engine!r} on a partitioned problem", "partitions are for the engine 'dask'", "leave it out"
+        )

@@ -1,0 +1,182 @@
+"""On a real scheduler with real worker processes: the same bits, also when workers are lost; clear words otherwise."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp import progress
+from hetdp.cli.main import main
+from hetdp.engines.dask import cluster as dask_cluster
+from tests.partitions.inline import coordinates
+from tests.partitions.problems import random_problem
+from tests.partitions.processes import QUIET, ROOT, Processes, give_up, take_memory
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    started = Processes(tmp_path_factory.mktemp("cluster"))
+    yield started
+    started.close()
+
+
+def saved(folder: Path, seed: int, shape: str, labels: str, size: int = 200):
+    problem, pins = random_problem(seed, shape, labels, size)
+    hetdp.save(problem, folder / "problem", pins)
+    return problem, hetdp.extend(problem, pins, engine="cpu")
+
+
+@pytest.mark.parametrize(
+    ("shape", "labels", "partitions"), [("sparse", "text", 5), ("grid", "range", 8), ("path", "shuffled", 2)]
+)
+def test_workers_find_what_the_cpu_engine_finds(processes, tmp_path, shape, labels, partitions):
+    _, whole = saved(tmp_path, partitions, shape, labels)
+    read = hetdp.read_partitioned(
+        tmp_path / "problem", cluster=processes.address, work=tmp_path / "work", partitions=partitions
+    )
+    with read as (problem, given):
+        mechanism = hetdp.extend(problem, given, engine="dask")
+        hetdp.save(mechanism, tmp_path / "saved")
+        assert np.array_equal(coordinates(mechanism).view(np.int64), whole.coordinates.view(np.int64))
+        assert mechanism.certificate.optimal
+    again = hetdp.read_partitioned(
+        tmp_path / "problem", cluster=processes.address, work=tmp_path / "work", partitions=partitions
+    )
+    with again as (problem, _):
+        assert hetdp.verify(problem, hetdp.load(tmp_path / "saved", problem)).optimal
+
+
+@pytest.mark.parametrize("moment", ["building the graphs", "searching (round 2", "proving every edge"])
+def test_a_worker_that_is_killed_costs_only_its_work(processes, tmp_path, moment):
+    _, whole = saved(tmp_path, 7, "sparse", "text")
+    victim = processes.workers[-1]
+    heard = []
+
+    def kill_at_that_moment(words: str) -> None:
+        heard.append(words)
+        if words.startswith(moment) and victim.poll() is None:
+            processes.kill(victim)
+
+    before = progress.listen(kill_at_that_moment)
+    try:
+        read = hetdp.read_partitioned(
+            tmp_path / "problem", cluster=processes.address, work=tmp_path / "work", partitions=4
+        )
+        with read as (problem, given):
+            mechanism = hetdp.extend(problem, given)
+            assert np.array_equal(coordinates(mechanism), whole.coordinates)
+    finally:
+        progress.listen(before)
+        processes.workers.remove(victim)
+        processes.add()
+    assert victim.returncode == -9
+    assert any(words.startswith("searching (round 1, ") for words in heard)
+
+
+def test_a_lost_cluster_is_said_and_what_was_done_is_kept(processes, tmp_path, monkeypatch):
+    saved(tmp_path, 3, "grid", "range")
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 1.0)
+    (tmp_path / "alone").mkdir()
+    alone = Processes(tmp_path / "alone", workers=1)
+    try:
+        read = hetdp.read_partitioned(tmp_path / "problem", cluster=alone.address, work=tmp_path / "work")
+        with read as (problem, given):
+            alone.kill(alone.workers[0])
+            with pytest.raises(hetdp.ClusterError, match="all workers were lost") as lost:
+                hetdp.extend(problem, given)
+            assert lost.value.exit_code == 8
+            alone.kill(alone.scheduler)
+            with pytest.raises(hetdp.ClusterError, match="the scheduler was lost"):
+                hetdp.extend(problem, given)
+    finally:
+        alone.close()
+    read = hetdp.read_partitioned(tmp_path / "problem", cluster=processes.address, work=tmp_path / "work", workers=1)
+    with read:
+        assert json.loads((tmp_path / "work" / "laid-out.json").read_text())["pinned"] > 0
+
+
+def test_what_workers_cannot_do_is_said_clearly(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+    monkeypatch.setitem(dask_cluster.SETTINGS, "distributed.scheduler.allowed-failures", 1)
+    with pytest.raises(hetdp.UsageError, match="memory='much'; it is a size such as 2GB"):
+        dask_cluster.Cluster(None, 1, "much", str(tmp_path))
+    started = dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
+    try:
+        with pytest.raises(hetdp.ClusterError, match=r"a worker ran out of memory.*more partitions are smaller ones"):
+            started.run(give_up, [("memory",)])
+        with pytest.raises(hetdp.ClusterError, match="needs too much memory, more than the 600MB that it may take"):
+            started.run(take_memory, [(4000,)])
+    finally:
+        started.close()
+
+
+def test_nobody_at_an_address_is_a_lost_cluster(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_cluster, "CONNECT", 0.5)
+    saved(tmp_path, 3, "path", "range", 10)
+    with pytest.raises(hetdp.ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
+        hetdp.read_partitioned(tmp_path / "problem", cluster="tcp://127.0.0.1:9", work=tmp_path / "work")
+    with pytest.raises(hetdp.UsageError, match="name a folder that all of them reach"):
+        hetdp.read_partitioned(tmp_path / "problem", cluster="tcp://127.0.0.1:9")
+
+
+def test_the_command_line_runs_on_partitions(processes, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    _, whole = saved(tmp_path, 9, "grid", "text", 100)
+    there = f"--engine dask --cluster {processes.address} --work work --partitions 3 --json".split()
+
+    def run(*arguments: str) -> tuple[int, dict]:
+        code = main([*arguments, *there])
+        return code, json.loads(capsys.readouterr().out)
+
+    code, found = run("extend", "problem", "-o", "result")
+    assert (code, found["certificate"]["optimal"], found["counts"]["datasets"]) == (0, True, 100)
+    code, found = run("verify", "problem", "result")
+    assert (code, found["certificate"]["private"], found["made_for_another"]) == (0, True, False)
+    label = whole.problem.labels.names[40]
+    code, found = run("explain", "problem", label, "--mechanism", "result")
+    assert (code, found["explanations"][0]["p"]) == (0, whole[label])
+    assert run("check", "problem")[1]["compatible"]
+    code, found = run("design", "problem", "--objective", "balanced", "--free", "-o", "designed")
+    assert (code, found["objective"]) == (0, "balanced")
+    assert main(["verify", "problem", "result"]) == 0
+    assert "private on all" in capsys.readouterr().out
+
+
+def test_ctrl_c_ends_the_workers_and_leaves_nothing(tmp_path):
+    saved(tmp_path, 4, "grid", "range")
+    place = tmp_path / "temporary"
+    place.mkdir()
+    command = [sys.executable, "-m", "hetdp", "extend", "problem", "--engine", "dask", "--workers", "1", "-o", "out"]
+    environment = os.environ | {"TMPDIR": str(place), "PYTHONPATH": str(ROOT / "src")}
+    started = subprocess.Popen(command, cwd=tmp_path, env=environment, **QUIET)
+    end = time.monotonic() + 60
+    while not list(place.glob("hetdp-*/workers/*")) and time.monotonic() < end:
+        time.sleep(0.05)
+    workers = children_of(place)
+    assert workers
+    started.send_signal(signal.SIGINT)
+    assert started.wait(timeout=60) == 130
+    assert not list(place.glob("hetdp-*"))
+    assert not (tmp_path / "out").exists()
+    assert not children_of(place)
+
+
+def children_of(place: Path) -> list[str]:
+    """The processes whose command names a folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found += [entry.parent.name] if str(place) in entry.read_text().replace("\0", " ") else []
+    return found

@@ -1,0 +1,62 @@
+"""Tallies in slabs: edges that nobody stored in a table, and the same values as on one machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.spaces.products import partitioned
+from tests.partitions.inline import Inline, coordinates
+
+GROUPS = {"Pupils": 12, "Staff": 5}
+ALERT = hetdp.questions.count("ill", at_least=4)
+TWO = ("ill", "well")
+THREE = ("ill", "well", "away")
+
+
+@pytest.fixture(autouse=True)
+def inline(monkeypatch):
+    monkeypatch.setattr(partitioned, "workers_of", lambda *_: Inline())
+
+
+@pytest.mark.parametrize("slabs", [1, 3, 7])
+@pytest.mark.parametrize("values", [TWO, THREE], ids=len)
+def test_balanced_tallies_in_slabs_are_those_of_one_machine(tmp_path, slabs, values):
+    privacy = {"Pupils": 0.3, "Staff": 1}
+    groups = GROUPS if len(values) == 2 else {"Pupils": 4, "Staff": 3}
+    problem = hetdp.spaces.tallies(groups, ALERT, privacy, values)
+    parted = hetdp.spaces.partitioned_tallies(groups, ALERT, privacy, values, work=tmp_path / "work", partitions=slabs)
+    assert parted.identity == problem.identity
+    assert (parted.graph.size, parted.graph.edge_count) == (problem.graph.size, problem.graph.edge_count)
+    whole, mechanism = hetdp.design(problem, "balanced"), hetdp.design(parted, "balanced")
+    assert np.array_equal(coordinates(mechanism).view(np.int64), whole.coordinates.view(np.int64))
+    assert mechanism.certificate.optimal
+    assert mechanism.certificate.worst_edge == whole.certificate.worst_edge
+    label = problem.labels.names[-1]
+    assert mechanism[label] == whole[label]
+    assert mechanism.explain(label).bounds[-1] == whole.explain(label).bounds[-1]
+
+
+def test_values_may_be_given_and_the_mechanism_written(tmp_path):
+    problem = hetdp.spaces.tallies({"All": 9}, hetdp.questions.count("yes", at_least=5), 0.5)
+    parted = hetdp.spaces.partitioned_tallies(
+        {"All": 9}, hetdp.questions.count("yes", at_least=5), 0.5, work=tmp_path / "work", partitions=3
+    )
+    pins = {(4,): 0.45, (5,): 0.55}
+    mechanism, whole = hetdp.extend(parted, pins), hetdp.extend(problem, pins)
+    assert np.array_equal(coordinates(mechanism), whole.coordinates)
+    assert hetdp.check(parted, pins).compatible
+    hetdp.save(mechanism, tmp_path / "saved")
+    loaded = hetdp.load(tmp_path / "saved")
+    assert list(loaded.keys()) == [str(count) for count in range(10)]
+    assert np.array_equal(loaded.coordinates, whole.coordinates)
+    with pytest.raises(hetdp.UsageError, match="a problem that was read from files"):
+        hetdp.load(tmp_path / "saved", parted)
+
+
+def test_what_slabs_cannot_do_is_said(tmp_path):
+    with pytest.raises(hetdp.UsageError, match="can be dealt to partitions"):
+        hetdp.spaces.partitioned_tallies({"a": 10**7, "b": 10**7}, ALERT, 1, TWO)
+    with pytest.raises(hetdp.UsageError, match=r"made by hetdp\.questions"):
+        hetdp.spaces.partitioned_tallies(GROUPS, "who?", 1)
