@@ -94,15 +94,8 @@ def sections(sizes: tuple[int, ...], rounds: int) -> Iterator[Part]:
                 growth = [f"×{found[key] / before[key]:.1f}" for key in ("alone", "best")]
             cells = [title, f"{found['arcs']:,}", f"{found['partitions']:.0f}", f"{found['alone']:.2f}"]
             cells += [f"{found['best']:.2f}", f"{found['best'] / found['alone']:.1f}", *growth]
-            rows.append(
-                [
-                    *cells,
-                    f"{found['rounds']:.0f}",
-                    f"{found['told']:,.0f}",
-                    f"{found['mebibytes']:.0f}",
-                    f"{found['driver']:.0f}",
-                ]
-            )
+            cells += [f"{found['rounds']:.0f}", f"{found['told']:,.0f}"]
+            rows.append([*cells, f"{found['mebibytes']:.0f}", f"{found['driver']:.0f}"])
             if arcs == sizes[-1]:
                 judged.append(Measured(asked, f"{arcs:,} arcs", found["best"] / found["alone"]))
                 judged.append(Measured(DRIVER, title, found["driver"] * 2**20 / 1e6))
