@@ -19,7 +19,7 @@ FOLLOWED = "openat,read,write,pread64,pwrite64,fsync,fdatasync,rename,unlink,lse
 VARYING = [
     (r"^(\[pid +)?\d+\]? +", ""),  # which process
     (r"0x[0-9a-f]+", "ADDRESS"),
-    (r'"[^"]*"(\.\.\.)?', '"…"'),  # what is read and written; names of files are compared by the other trace
+    (r'"(?:[^"\\]|\\.)*"(\.\.\.)?', '"…"'),  # what is read and written; names of files are compared by the other trace
     (r" +", " "),
 ]
 

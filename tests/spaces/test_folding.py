@@ -18,6 +18,12 @@ Q = hetdp.questions
 UNIT = 2.0**40
 
 
+@pytest.fixture(autouse=True)
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few people are treated as many are."""
+    monkeypatch.setattr("hetdp.spaces.populations.people.MANY", 0)
+
+
 def epsilons(seed: int, size: int):
     """Few levels, many, all different; with zeros, infinities, and ε that are equal on the grid."""
     rng = np.random.default_rng(seed)

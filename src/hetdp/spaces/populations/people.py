@@ -28,6 +28,7 @@ from hetdp.spaces.privacy.grid import GRID, LARGEST, RULE, UNBOUNDED, Units, on_
 
 EVERYBODY = "everybody"
 MOST_PEOPLE = 1 << 31
+MANY = 1 << 12  # people; of fewer, those with the same ε are always counted together
 LN_2 = float(np.log(2.0))
 LOWERED = 1.0 - 2.0**-46  # many times the error of the functions that are used
 
@@ -184,7 +185,7 @@ def _by_epsilon(everybody: Ordered | Units) -> tuple[Fold, Units, list[Whole]]:
     if not isinstance(everybody, Ordered):
         return _by_several(everybody, [])
     rows, size = lambda: in_order(in_units(everybody.values))[0], len(everybody)
-    if 2 * len(everybody.levels) > size:  # then everybody is a class
+    if size > MANY and 2 * len(everybody.levels) > size:  # then everybody is a class
         return Fold(sizes_from(None, size), rows), in_units(everybody.sorted), []
     units = in_units(everybody.levels)
     first = first_of_each(units)  # several ε may come to the same
