@@ -280,6 +280,13 @@ def test_a_broken_csv_file_is_refused_whole_and_nothing_of_it_is_told(text, tmp_
     assert "yes" not in str(caught.value)
 
 
+@pytest.mark.parametrize("before", [b"\n", b"\r\n", b"\xef\xbb\xbf\n"])
+def test_a_header_after_an_empty_line_is_not_counted_as_a_person(before, tmp_path):
+    place = tmp_path / "people.csv"
+    place.write_bytes(before + b"id,vote\n1,yes\n")
+    assert "no header row that can be read" in refusal(place, wanted(epsilon=1))
+
+
 @pytest.mark.parametrize("name", ["people.parquet", "people.arrow", "people.sqlite"])
 def test_what_is_no_such_file_is_refused(name, tmp_path):
     (tmp_path / name).write_bytes(b"not a table of people at all" * 10)
@@ -300,10 +307,12 @@ def test_names_that_differ_in_capitals_only_are_refused(tmp_path):
     assert codes_of(tmp_path / "people.parquet", wanted()) == [[0]]
 
 
-def test_a_csv_file_may_have_such_names(tmp_path):
+@pytest.mark.parametrize("names", ["id,eps,EPS,vote", "id,eps,Vote,vote", "id,eps,\u212aind,kind,vote"])
+def test_so_they_are_in_a_csv_file_where_one_epsilon_would_be_taken_for_another(names, tmp_path):
     place = tmp_path / "people.csv"
-    place.write_text("id,eps,Vote,vote\n1,1,no,yes\n")
-    assert codes_of(place, wanted()) == [[0]]
+    place.write_text(f"{names}\n1,0.1,5,yes,yes\n", encoding="utf-8")
+    with pytest.raises(hetdp.InputError, match="two columns of one name"), opened(place):
+        pass
 
 
 @pytest.mark.parametrize("table", [None, 7, [1, 2], {"a": 1}])

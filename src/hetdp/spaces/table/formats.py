@@ -182,7 +182,7 @@ def _header(place: Path) -> list[str]:
     """The names of the columns of a CSV file."""
     try:
         with place.open(encoding="utf-8-sig", newline="") as lines:
-            header = next(filter(None, csv.reader(lines, strict=True)), [])
+            header = next(csv.reader(lines, strict=True), [])  # DuckDB takes the first line, too, even an empty one
     except (UnicodeDecodeError, csv.Error):
         header = []
     if not header or "" in header or (len(header) == 1 and set(";\t|") & set(header[0])):

@@ -85,6 +85,7 @@ class Queried(Source):
         ours = {column: column for column in found} if renamed is None else renamed
         self._scanned, self._scan = ours, scan
         self.columns = {column: found[scanned] for column, scanned in ours.items()}
+        require_different(list(self.columns), name)  # whichever format it is: queries name columns
 
     def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
         """One pass; see `Source`."""
