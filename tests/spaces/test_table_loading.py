@@ -163,6 +163,15 @@ def test_epsilon_is_never_above_what_is_written(tmp_path):
         assert Fraction(repr(value)) <= Fraction(text)
 
 
+def test_sqlite_rounds_no_float(tmp_path):
+    exact = [0.1234567890123454, 2.0000000000000004, 0.3, 1e-20, 1e22, float("inf"), 3]
+    with opened(as_sqlite(PEOPLE | {"eps": exact}, tmp_path)) as source:
+        found = prepare(source, wanted(), population=population).policy.epsilon.tolist()
+        assert all(0.0 <= value <= float(text) for value, text in zip(found, exact, strict=True))
+        assert found[2:] == exact[2:]
+        assert answers(source, wanted(counted="eps > 2.0", epsilon=1)).tolist() == [1, 0, 1, 1, 0, 1, 0]
+
+
 HOSTILE = ['vote"; DROP TABLE people; --', "vote'", "a,b", "SELECT", "größe", "x\ny", " vote ", "?", "100%", "$1", "{}"]
 
 
@@ -235,6 +244,19 @@ def test_a_table_that_changes_meanwhile_is_refused(tmp_path):
         place.write_bytes(place.read_bytes() + b"8,South,staff,1,yes\n")
         with pytest.raises(hetdp.InputError, match="changed while it was read"):
             prepared.coordinates()
+
+
+def test_an_sqlite_file_is_read_as_it_was_when_it_was_opened(tmp_path):
+    place = as_sqlite(PEOPLE, tmp_path)
+    with closing(sqlite3.connect(place)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        with opened(place) as source:
+            prepared = prepare(source, wanted(), population=population)
+            with writer:
+                writer.execute("UPDATE people SET vote = 'yes'")
+            prepared.coordinates()
+        assert [promise.mechanism.seen for promise in prepared.promises] == [[[0, 1, 0, 1, 0, 1, 0]]]
+        assert codes_of(place, wanted()) == [[0] * 7]
 
 
 def test_an_index_of_an_sqlite_table_does_not_change_the_order(tmp_path):

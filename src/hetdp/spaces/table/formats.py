@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import csv
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.interrupts import load_whole
-from hetdp.spaces.table.database import identifier, refusals
-from hetdp.spaces.table.sources import Arrays, Expressions, Queried, Source, define, require_different, stamp
+from hetdp.spaces.table.batches import Batches
+from hetdp.spaces.table.database import refusals
+from hetdp.spaces.table.sources import Queried, Source, require_different
 
 CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
-SQLITE_RULE = "it is an SQLite file"
-BATCH = 1 << 17  # rows of an SQLite table at a time
 PIECE = 1 << 24  # bytes of a CSV file at a time
 
 
@@ -89,7 +84,7 @@ def frame(database: Any, table: Any, curator: bool) -> Source:
 
 
 def sqlite(database: Any, place: Path, sheet: str | None, curator: bool) -> Source:
-    """A table of an SQLite file: every cell is text, as SQLite writes it."""
+    """A table of an SQLite file: every cell is text, and a number has all its digits."""
     return Batches(database, place, sheet, curator)
 
 
@@ -99,83 +94,6 @@ MAKERS: dict[str, Callable[[Any, Path, str | None, bool], Source]] = {
     **dict.fromkeys((".arrow", ".feather", ".ipc"), arrow),
     **dict.fromkeys((".sqlite", ".sqlite3", ".db"), sqlite),
 }
-
-
-class Batches(Source):
-    """An SQLite table, by the standard library, some rows at a time, each batch computed by DuckDB."""
-
-    def __init__(self, database: Any, place: Path, sheet: str | None, curator: bool) -> None:
-        self.name, self._place, self._database, self._curator = place.name, place, database, curator
-        try:
-            with closing(self._connection()) as file:
-                listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-                self._sheet = self._chosen([str(row[0]) for row in file.execute(listed)], sheet)
-                described = file.execute(f"SELECT * FROM {identifier(self._sheet)} LIMIT 0").description
-        except (sqlite3.Error, UnicodeDecodeError):  # the latter for names
-            raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
-        names = [str(column[0]) for column in described]
-        require_different(names, self.name)
-        self.columns = dict.fromkeys(names, "VARCHAR")
-
-    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
-        """One pass; see `Source`."""
-        cells = ", ".join(f"{how} AS {identifier(name)}" for name, how in wanted.items())
-        found = [self._computed(f"SELECT {cells} FROM batch", parameters, batch) for batch in self._batches(uses)]
-        return {name: np.concatenate([np.asarray(part[name]) for part in found]) for name in wanted}
-
-    def distinct(self, column: str, most: int) -> list[str] | None:
-        """The different texts; see `Source`."""
-        found: set[str | None] = set()
-        for batch in self._batches([column]):
-            found |= set(batch[column].tolist())
-            if len(found) > most or None in found:
-                return None
-        return sorted(text for text in found if text is not None)
-
-    def define(self, kind: str, names: Sequence[str]) -> None:
-        """Makes a type; see `Source`."""
-        define(self._database, kind, names)
-
-    @property
-    def unchanged(self) -> Any:
-        """The stamp of the file."""
-        return stamp(self._place)
-
-    def _connection(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(f"{self._place.as_uri()}?mode=ro", uri=True)
-        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        return connection
-
-    def _chosen(self, sheets: list[str], sheet: str | None) -> str:
-        if sheet is None and len(sheets) == 1:
-            return sheets[0]
-        if sheet not in sheets or sheet is None:
-            what = f"there is no table {shown(sheet)} in {self.name}" if sheet else f"{self.name} holds several tables"
-            raise UsageError(what, f"the tables are {', '.join(map(shown, sheets[:20]))}", "--table names one")
-        return sheet
-
-    def _batches(self, uses: Sequence[str]) -> Iterator[Arrays]:
-        """The named columns as texts, in the order of the rows; first a batch of none, so that there is always one."""
-        named = list(dict.fromkeys(uses))
-        cells = ", ".join(f"CAST({identifier(column)} AS TEXT)" for column in named) or "'1'"
-        names = named or ["rows"]
-        yield {name: np.empty(0, dtype=object) for name in names}
-        try:
-            with closing(self._connection()) as file:
-                rows = file.execute(f"SELECT {cells} FROM {identifier(self._sheet)} NOT INDEXED")  # one order, always
-                while batch := rows.fetchmany(BATCH):
-                    table = np.empty((len(batch), len(names)), dtype=object)
-                    table[:] = batch
-                    yield {name: table[:, at].copy() for at, name in enumerate(names)}
-        except (sqlite3.Error, UnicodeDecodeError):  # the latter for names
-            raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
-
-    def _computed(self, query: str, parameters: Sequence[Any], batch: Arrays) -> Arrays:
-        with refusals(self.name, self._curator):
-            self._database.register("batch", batch)
-            found: Arrays = self._database.execute(query, list(parameters)).fetchnumpy()
-            self._database.unregister("batch")
-        return found
 
 
 def _header(place: Path) -> list[str]:

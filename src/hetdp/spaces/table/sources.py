@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,9 @@ class Source(ABC):
     def unchanged(self) -> Any:
         """What is the same as long as nobody changes the table; None if that cannot be known."""
         return None
+
+    def close(self) -> None:  # noqa: B027
+        """Lets go of what is held open, if anything is."""
 
 
 class Queried(Source):
@@ -168,8 +171,9 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False) -> Itera
     if sheet is not None and maker is not formats.sqlite:
         raise UsageError(f"a table {shown(sheet)} in {place.name}", "only SQLite files hold several tables")
     _require_file(place)
-    with locked(str(place.absolute())) as database:
-        yield maker(database, place.absolute(), sheet, curator)
+    path = place.absolute()
+    with locked(str(path)) as database, closing(maker(database, path, sheet, curator)) as source:
+        yield source
 
 
 def _require_file(place: Path) -> None:
