@@ -8,11 +8,13 @@ import re
 import sqlite3
 import subprocess
 from contextlib import closing
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -164,7 +166,7 @@ def test_epsilon_is_never_above_what_is_written(tmp_path):
 
 
 def test_sqlite_rounds_no_float(tmp_path):
-    exact = [0.1234567890123454, 2.0000000000000004, 0.3, 1e-20, 1e22, float("inf"), 3]
+    exact = [0.1234567890123456, 2.0000000000000004, 0.3, 1e-20, 1e22, float("inf"), 3]
     with opened(as_sqlite(PEOPLE | {"eps": exact}, tmp_path)) as source:
         found = prepare(source, wanted(), population=population).policy.epsilon.tolist()
         assert all(0.0 <= value <= float(text) for value, text in zip(found, exact, strict=True))
@@ -205,6 +207,62 @@ def test_whatever_people_answer_nothing_fails(cells, form, tmp_path):
         (codes,) = codes_of(table, wanted(counted=counted, of="respondents"))
         assert set(codes) <= {0, 1, 2}
         assert [code == 2 for code in codes] == [cell is None for cell in columns["vote"]] or ">" in counted
+
+
+MOMENTS = {
+    "seconds": pa.timestamp("s"),
+    "milliseconds": pa.timestamp("ms"),
+    "milliseconds somewhere": pa.timestamp("ms", "UTC"),
+    "microseconds": pa.timestamp("us"),
+    "nanoseconds": pa.timestamp("ns"),
+    "lengths": pa.duration("s"),
+    "hours": pa.time64("us"),
+}
+
+
+def outcome(table: Any, asked: Wish) -> str:
+    try:
+        codes_of(table, asked)
+    except hetdp.HetdpError as refused:
+        return str(refused)
+    return "answered"
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [*(("table", kind) for kind in MOMENTS), *(("parquet", kind) for kind in MOMENTS if kind != "seconds")],
+)
+def test_whether_a_moment_can_be_read_does_not_depend_on_it(form, kind, tmp_path):
+    for counted in ("vote IS NULL", "vote = '2026-01-01 00:00:00'"):
+        found = set()
+        for cell in (0, 10**9, 2**63 - 2, -(2**62)):
+            votes = pa.array([cell] * 7, pa.int64()).view(MOMENTS[kind])
+            found.add(outcome(FORMATS[form](PEOPLE | {"vote": votes}, tmp_path), wanted(counted=counted)))
+        assert len(found) == 1
+        assert found == {"answered"} or kind not in ("microseconds", "nanoseconds")
+
+
+class Speechless:
+    """What cannot be written as text."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("a secret")
+
+
+@pytest.mark.parametrize("kind", ["cells", "categories"])
+def test_any_python_value_in_a_data_frame_has_a_meaning(kind):
+    cells = ["yes", "\udc80", Speechless(), None, float("nan"), Decimal("sNaN"), pandas.NaT, ["yes"]]
+    votes = pandas.Series(cells, dtype=object)
+    if kind == "categories":
+        votes = pandas.Series(
+            pandas.Categorical.from_codes(
+                [0, 1, 2, -1, -1, 3, -1, 4],
+                pandas.Index(["yes", "\udc80", Speechless(), Decimal(1), ("yes",)], dtype=object, tupleize_cols=False),
+            )
+        )
+    table = pandas.DataFrame({"id": range(8), "eps": 1.0, "vote": votes, "self": votes})
+    assert codes_of(table, wanted(of="respondents")) == [[0, 1, 2, 2, 2, 1, 2, 1]]
+    assert codes_of(table, wanted(counted="self IS NULL")) == [[1, 1, 0, 0, 0, 1, 0, 1]]
 
 
 def broken_parquet(tmp_path: Path) -> Path:

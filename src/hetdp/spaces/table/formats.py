@@ -12,9 +12,11 @@ from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.interrupts import load_whole
 from hetdp.spaces.table.batches import Batches
 from hetdp.spaces.table.database import refusals
+from hetdp.spaces.table.frames import Frame, is_pandas
 from hetdp.spaces.table.sources import Queried, Source, require_different
 
 CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
+MILLISECONDS = "TIMESTAMP in milliseconds"  # no type of DuckDB, so that it is refused where every cell must be read
 PIECE = 1 << 24  # bytes of a CSV file at a time
 
 
@@ -44,13 +46,19 @@ def comma_separated(database: Any, place: Path, _: str | None, curator: bool) ->
 
 
 def parquet(database: Any, place: Path, _: str | None, curator: bool) -> Source:
-    """A Parquet file."""
-    query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)"
+    """A Parquet file. DuckDB cannot read every cell that holds milliseconds, so these have a type of their own."""
+    millis = "coalesce(converted_type = 'TIMESTAMP_MILLIS' OR contains(logical_type, 'MILLIS=Milli'), false)"
+    query = f"SELECT name, coalesce(num_children, 0), {millis} FROM parquet_schema(?)"
     with refusals(place.name, curator):
-        (_, count), *rest = database.execute(query, [str(place)]).fetchall()
-    require_different(list(_outermost(rest, count)), place.name)
+        (_, count, _), *rest = database.execute(query, [str(place)]).fetchall()
+    outermost = list(_outermost(rest, count))
+    require_different([column for column, _ in outermost], place.name)
     scan = "read_parquet(?, hive_partitioning=false)"
-    return Queried(database, scan, place.name, place, bound=[str(place)], curator=curator)
+    source = Queried(database, scan, place.name, place, bound=[str(place)], curator=curator)
+    source.columns |= {
+        column: MILLISECONDS for column, is_coarse in outermost if is_coarse and column in source.columns
+    }
+    return source
 
 
 def arrow(database: Any, place: Path, _: str | None, curator: bool) -> Source:
@@ -78,6 +86,8 @@ def frame(database: Any, table: Any, curator: bool) -> Source:
     if not all(isinstance(name, str) for name in names):
         raise UsageError("a column whose name is no text", "columns of people's tables are named by text")
     require_different(names, "the table")
+    if is_pandas(table):
+        return Frame(database, table, curator)
     with refusals("the table", curator):
         database.register("people", table)
     return Queried(database, "people", "the table", curator=curator)
@@ -124,11 +134,11 @@ def _require_text(place: Path) -> None:
         raise InputError(place.name, [Fault("no UTF-8 text", place.name, "", CSV_RULE)]) from None
 
 
-def _outermost(described: list[tuple[str, int]], count: int) -> Iterator[str]:
-    """The names of the columns themselves, without what stands within them."""
+def _outermost(described: list[tuple[str, int, bool]], count: int) -> Iterator[tuple[str, bool]]:
+    """The columns themselves, without what stands within them: their names, and whether they hold milliseconds."""
     at = 0
     for _ in range(count):
-        yield described[at][0]
+        yield described[at][0], described[at][2]
         pending = 1
         while pending:
             pending += described[at][1] - 1
