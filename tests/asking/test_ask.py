@@ -229,3 +229,29 @@ def test_the_plan_never_replaces_the_table(tmp_path):
     odd = table.rename(table.with_suffix(".json"))
     with pytest.raises(hetdp.UsageError, match="an input is never overwritten"):
         hetdp.ask(odd, **ASKED, plan=odd, dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"sheet": "nonsense"}, "a table 'nonsense' in a data frame"),
+        ({"design": []}, "the design"),
+        ({"design": ""}, "the design"),
+        ({"plan": 5}, "the plan is 5"),
+        ({"announce": 5}, "announce is 5"),
+        ({"count": "vote = '\udcff'"}, "what is counted is no UTF-8 text"),
+    ],
+)
+def test_what_is_not_meant_so_is_refused_before_anything_is_read(given, words, tmp_path):
+    table = FORMATS["pandas"](PEOPLE, tmp_path)
+    for way in ({"dry_run": True}, {"ledger": str(tmp_path / "some.ledger")}):
+        with pytest.raises(hetdp.UsageError, match=words):
+            hetdp.ask(table, **(ASKED | given), **way)
+
+
+def test_a_lazy_frame_is_a_table(tmp_path):
+    lazy = FORMATS["polars"](PEOPLE, tmp_path).lazy()
+    assert (
+        hetdp.ask(lazy, **ASKED, dry_run=True).promise
+        == hetdp.ask(as_csv(PEOPLE, tmp_path), **ASKED, dry_run=True).promise
+    )

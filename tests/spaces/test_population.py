@@ -166,3 +166,9 @@ def test_the_certificate_says_that_it_is_a_theorem():
 def test_importing_spaces_loads_no_library():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         hetdp.spaces.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("form", [list, lambda names: np.array(names, dtype=object)])
+def test_groups_that_an_array_would_mix_up_are_refused(form):
+    with pytest.raises(hetdp.UsageError, match="a NUL in its name"):
+        hetdp.spaces.population(hetdp.questions.majority(), [1, 1, 2], groups=form(["a", "a\0", "b"]))

@@ -133,6 +133,27 @@ def test_everybody_has_a_group_and_an_area(column, tmp_path):
     assert words.startswith("people.parquet, county: too many groups or areas, or somebody without one; ")
 
 
+@pytest.mark.parametrize("column", ["group", "area"])
+@pytest.mark.parametrize("form", ["parquet", "sqlite", "pandas"])
+def test_names_of_groups_and_areas_that_arrays_would_mix_up_are_refused(form, column, tmp_path):
+    columns = PEOPLE | {"role": ["staff", "staff\0", *PEOPLE["role"][2:]]}
+    words = refusal(FORMATS[form](columns, tmp_path), wanted(**{column: "role"}))
+    assert re.search(", role: a group or area with a NUL in its name; a name is plain text", words)
+
+
+@pytest.mark.parametrize("name", ["e", "E", "e1", "E-5", "%", "1st"])
+def test_a_column_of_epsilon_may_have_almost_any_name(name, tmp_path):
+    table = as_csv({name: [2.0] * 7} | PEOPLE, tmp_path)
+    with opened(table) as source:
+        assert prepare(source, wanted(epsilon=name), population=population).policy.epsilon.tolist() == [2.0] * 7
+
+
+@pytest.mark.parametrize("typed", ["-1", "1,5", "50%", "1e", ".5.", "1/2", "nan", "-inf", "1e5e"])
+def test_what_was_meant_as_a_number_is_no_name_of_a_column(typed):
+    with pytest.raises(hetdp.UsageError, match="ε"):
+        wanted(epsilon=typed)
+
+
 def test_a_group_that_was_promised_nothing_is_refused(tmp_path):
     asked = wanted(epsilon=None, by_group={"pupil": 0.3, "staff": "1"}, group="role")
     table = as_parquet(PEOPLE, tmp_path)

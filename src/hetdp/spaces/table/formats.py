@@ -78,7 +78,10 @@ def arrow(database: Any, place: Path, _: str | None, curator: bool) -> Source:
 
 def frame(database: Any, table: Any, curator: bool) -> Source:
     """A data frame or an Arrow table."""
-    names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
+    if hasattr(table, "collect_schema"):  # Polars, which warns where a lazy frame is asked for it otherwise
+        names = table.collect_schema().names()
+    else:
+        names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
     if names is None:
         rule = "a table is the name of a file, a pandas or Polars data frame, or an Arrow table"
         raise UsageError(f"the table is {shown(type(table).__name__)}", rule)

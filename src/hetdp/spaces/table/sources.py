@@ -163,6 +163,8 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False) -> Itera
     from hetdp.spaces.table import formats
 
     if not isinstance(table, str | Path):
+        if sheet is not None:
+            raise UsageError(f"a table {shown(sheet)} in a data frame", "only SQLite files hold several tables")
         with locked(None) as database:
             yield formats.frame(database, table, curator)
         return
