@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from hetdp.spaces.privacy.grid import GRID, UNBOUNDED, as_floats
 
 ANSWERS = ("yes", "no")
 SMALLEST = float(np.finfo(np.float64).tiny)
+Formula = Balanced | WeightedVote
 ByRank = Callable[[Indices], Floats]  # from places in increasing order to ε
 
 
@@ -31,8 +32,11 @@ class PopulationOdds:
         loss: the largest |log(Pr / Pr)| of either answer: the ε that is really used up, at most.
         epsilon: the largest finite ε of the group, as used.
         people: how many people the group has.
-        unprotected: how many of them have ε = ∞: about these no promise is made, and no other number here counts them.
+        unprotected: how many of them are promised nothing (ε = ∞, also where they decide); no other number here counts
+            them.
         exact: whether some table attains these numbers; otherwise they are bounds.
+        deciding: the same about those of ε = ∞ who are promised something where they decide, and there only; None if
+            there are none. No other number here counts them.
     """
 
     group: str
@@ -44,20 +48,31 @@ class PopulationOdds:
     people: int
     unprotected: int
     exact: bool
+    deciding: PopulationOdds | None = None
 
     def __str__(self) -> str:
-        parts = []
-        if self.unprotected < self.people:
-            runs, most, least = runs_of(self.low, self.high)
-            instead = "less than 1" if least == 0 and self.low > 0.0 else f"{least:,}"
-            how = f"in at most {most:,} of {runs:,} runs instead of {instead}"
-            if self.high == self.low:
-                how = "just as often"
-            parts.append(f"If you answer differently, the published answer is {ANSWERS[self.answer - 1]} {how}.")
+        parts, only = [], 0 if self.deciding is None else self.deciding.people
+        if self.unprotected + only < self.people:
+            parts.append(f"If you answer differently, the published answer is {self._how()}.")
+        if self.deciding is not None:
+            where = "only where the answer depends on one of them (elsewhere ε = ∞)"
+            there = f"there, if they answer differently, it is {self.deciding._how()}"
+            elsewhere = "elsewhere the published answer may show theirs for certain"
+            parts.append(f"To {self._whom(only)} a promise is made {where}: {there}; {elsewhere}.")
         if self.unprotected:
-            whom = f"{self.unprotected:,} of {self.people:,} people" if parts else "these people"
+            whom = self._whom(self.unprotected)
             parts.append(f"To {whom} no promise is made (ε = ∞): the published answer may show theirs for certain.")
         return " ".join(parts)
+
+    def _how(self) -> str:
+        """Which answer it is, and how often."""
+        runs, most, least = runs_of(self.low, self.high)
+        instead = "less than 1" if least == 0 and self.low > 0.0 else f"{least:,}"
+        how = "just as often" if self.high == self.low else f"in at most {most:,} of {runs:,} runs instead of {instead}"
+        return f"{ANSWERS[self.answer - 1]} {how}"
+
+    def _whom(self, number: int) -> str:
+        return "these people" if number == self.people else f"{number:,} of {self.people:,} people"
 
 
 class Change(NamedTuple):
@@ -68,24 +83,44 @@ class Change(NamedTuple):
     answer: Indices
 
 
-def odds_of(formula: Balanced | WeightedVote, group: str) -> PopulationOdds:
+NOTHING = Change(np.array([0.5]), np.array([0.5]), np.array([1]))  # no answer changes
+
+
+def odds_of(formula: Formula, group: str) -> PopulationOdds:
     """The odds of one group: those of its largest finite ε, since everything here grows with ε."""
-    classes, scores, number = formula.classes, formula.scores, formula.classes.names.index(group)
-    mine = slice(0, None) if len(classes.names) == 1 else np.flatnonzero(classes.group == number)
-    sizes, units = classes.sizes[mine], classes.units[mine]
+    number = formula.classes.names.index(group)
+    return _odds(formula, number, np.flatnonzero(formula.classes.group == number), {})
+
+
+def odds_of_all(formula: Formula) -> dict[str, PopulationOdds]:
+    """The same for each group; the classes are looked at once, and each ε too."""
+    names, group = formula.classes.names, formula.classes.group
+    if len(names) == 1:
+        return {names[0]: _odds(formula, 0, slice(0, None), {})}
+    order, known = np.argsort(group, kind="stable"), dict[float, tuple[Change, float]]()
+    parts = np.split(order, np.cumsum(np.bincount(group, minlength=len(names)))[:-1])
+    return {name: _odds(formula, number, parts[number], known) for number, name in enumerate(names)}
+
+
+def _odds(formula: Formula, number: int, mine: Any, known: dict[float, tuple[Change, float]]) -> PopulationOdds:
+    """The odds of the group of some classes; `known` keeps what was found of an ε."""
+    classes, scores = formula.classes, formula.scores
+    sizes, units, strict = classes.sizes[mine], classes.units[mine], classes.deciding[mine]
     bounded = int(np.searchsorted(units, UNBOUNDED))
-    people, unprotected = int(sizes.sum()), int(sizes[bounded:].sum())
+    only = np.flatnonzero(strict[bounded:] < UNBOUNDED) + bounded
+    people, counted = int(sizes.sum()), int(sizes[:bounded].sum()) + int(sizes[only].sum())
     epsilon = float(as_floats(units[bounded - 1 : bounded])[0]) if bounded else 0.0
-    exact = False
-    if scores.constant or scores.most[number] == 0:
-        change, loss, exact = Change(np.array([0.5]), np.array([0.5]), np.array([1])), 0.0, True
+    exact, same = False, bool(scores.constant or scores.most[number] == 0)
+    if same:
+        change, loss, exact = NOTHING, 0.0, True
     elif not bounded:
         change, loss = Change(np.array([0.0]), np.array([1.0]), np.array([1])), np.inf
     elif isinstance(formula, WeightedVote):
         change, loss = _voted(as_floats(formula.weights[mine][:bounded].max(keepdims=True)))
     elif scores.is_count and formula.is_plain:
-        change, loss = _counted(formula, epsilon)
-        exact = True
+        if epsilon not in known:
+            known[epsilon] = _counted(formula, epsilon)
+        (change, loss), exact = known[epsilon], True
     else:
         change, loss = _bounded(formula, epsilon, int(classes.meeting[mine][:bounded].max()))
     most = int(np.argmax(change.high - change.low))
@@ -93,9 +128,28 @@ def odds_of(formula: Balanced | WeightedVote, group: str) -> PopulationOdds:
     low = (
         max(low, SMALLEST) if bounded else low
     )  # it may be too small for a float, but where ε is finite it is not zero
+    name, deciding = classes.names[number], None
+    if len(only):
+        deciding = _where_deciding(formula, name, mine, only, same)
+    answer = int(change.answer[most])
     return PopulationOdds(
-        group, int(change.answer[most]), high, low, float(min(loss, epsilon)), epsilon, people, unprotected, exact
+        name, answer, high, low, float(min(loss, epsilon)), epsilon, people, people - counted, exact, deciding
     )
+
+
+def _where_deciding(formula: Formula, name: str, mine: Any, only: Indices, same: bool) -> PopulationOdds:
+    """The odds of people who are protected where they decide, and there only: bounds for the steps between answers."""
+    classes = formula.classes
+    epsilon, people = float(as_floats(classes.deciding[mine][only]).max()), int(classes.sizes[mine][only].sum())
+    if same:
+        return PopulationOdds(name, 1, 0.5, 0.5, 0.0, epsilon, people, 0, True)
+    if isinstance(formula, WeightedVote):
+        change, _ = _voted(as_floats(formula.weights[mine][only].max(keepdims=True)))
+        low, high = float(change.low[0]), float(change.high[0])
+    else:
+        low = 0.5 * float(np.exp(-as_floats(classes.meeting[mine][only].max(keepdims=True))[0]))
+        high = 1.0 - low
+    return PopulationOdds(name, 1, high, max(low, SMALLEST), epsilon, epsilon, people, 0, False)
 
 
 def _voted(weights: Floats) -> tuple[Change, float]:
