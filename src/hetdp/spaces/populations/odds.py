@@ -86,31 +86,45 @@ class Change(NamedTuple):
 NOTHING = Change(np.array([0.5]), np.array([0.5]), np.array([1]))  # no answer changes
 
 
+class Known:
+    """What the groups of a population have in common, so that it is found once."""
+
+    def __init__(self, formula: Formula) -> None:
+        self.is_constant = bool(formula.scores.constant)
+        self._counted: dict[float, tuple[Change, float]] = {}
+
+    def counted(self, formula: Balanced, epsilon: float) -> tuple[Change, float]:
+        """The largest differences of an ε, where the question is a count."""
+        if epsilon not in self._counted:
+            self._counted[epsilon] = _counted(formula, epsilon)
+        return self._counted[epsilon]
+
+
 def odds_of(formula: Formula, group: str) -> PopulationOdds:
     """The odds of one group: those of its largest finite ε, since everything here grows with ε."""
     number = formula.classes.names.index(group)
-    return _odds(formula, number, np.flatnonzero(formula.classes.group == number), {})
+    return _odds(formula, number, np.flatnonzero(formula.classes.group == number), Known(formula))
 
 
 def odds_of_all(formula: Formula) -> dict[str, PopulationOdds]:
     """The same for each group; the classes are looked at once, and each ε too."""
     names, group = formula.classes.names, formula.classes.group
     if len(names) == 1:
-        return {names[0]: _odds(formula, 0, slice(0, None), {})}
-    order, known = np.argsort(group, kind="stable"), dict[float, tuple[Change, float]]()
+        return {names[0]: _odds(formula, 0, slice(0, None), Known(formula))}
+    order, known = np.argsort(group, kind="stable"), Known(formula)
     parts = np.split(order, np.cumsum(np.bincount(group, minlength=len(names)))[:-1])
     return {name: _odds(formula, number, parts[number], known) for number, name in enumerate(names)}
 
 
-def _odds(formula: Formula, number: int, mine: Any, known: dict[float, tuple[Change, float]]) -> PopulationOdds:
-    """The odds of the group of some classes; `known` keeps what was found of an ε."""
+def _odds(formula: Formula, number: int, mine: Any, known: Known) -> PopulationOdds:
+    """The odds of the group of some classes."""
     classes, scores = formula.classes, formula.scores
     sizes, units, strict = classes.sizes[mine], classes.units[mine], classes.deciding[mine]
     bounded = int(np.searchsorted(units, UNBOUNDED))
     only = np.flatnonzero(strict[bounded:] < UNBOUNDED) + bounded
     people, counted = int(sizes.sum()), int(sizes[:bounded].sum()) + int(sizes[only].sum())
     epsilon = float(as_floats(units[bounded - 1 : bounded])[0]) if bounded else 0.0
-    exact, same = False, bool(scores.constant or scores.most[number] == 0)
+    exact, same = False, known.is_constant or bool(scores.most[number] == 0)
     if same:
         change, loss, exact = NOTHING, 0.0, True
     elif not bounded:
@@ -118,16 +132,12 @@ def _odds(formula: Formula, number: int, mine: Any, known: dict[float, tuple[Cha
     elif isinstance(formula, WeightedVote):
         change, loss = _voted(as_floats(formula.weights[mine][:bounded].max(keepdims=True)))
     elif scores.is_count and formula.is_plain:
-        if epsilon not in known:
-            known[epsilon] = _counted(formula, epsilon)
-        (change, loss), exact = known[epsilon], True
+        (change, loss), exact = known.counted(formula, epsilon), True
     else:
         change, loss = _bounded(formula, epsilon, int(classes.meeting[mine][:bounded].max()))
     most = int(np.argmax(change.high - change.low))
     high, low = float(change.high[most]), float(change.low[most])
-    low = (
-        max(low, SMALLEST) if bounded else low
-    )  # it may be too small for a float, but where ε is finite it is not zero
+    low = max(low, SMALLEST) if bounded else low  # too small for a float, perhaps; where ε is finite it is not zero
     name, deciding = classes.names[number], None
     if len(only):
         deciding = _where_deciding(formula, name, mine, only, same)
@@ -177,6 +187,11 @@ def _counted(formula: Balanced, epsilon: float) -> tuple[Change, float]:
         there = [everybody.class_of(rank if rank < place else rank + 1) for rank in ranks.tolist()]
         return as_floats(classes.units[there])
 
+    def below(target: Floats) -> Indices:
+        """How many of the others have less than that; exactly, since all are whole units."""
+        end = np.searchsorted(classes.units, np.ceil(np.ldexp(np.maximum(target, 0.0), GRID)).astype(np.int64))
+        return np.array([everybody.up_to(int(end[0])).people]) - (own < target)
+
     found, losses = [], [0.0]
     for saying_yes, saying_no in ((threshold - 1, count - threshold), (count - threshold, threshold - 1)):
         # the others who have the answer at hand are those with the largest ε, or those with the smallest
@@ -187,34 +202,25 @@ def _counted(formula: Balanced, epsilon: float) -> tuple[Change, float]:
         losses += [_log_ratio(rich, poor), _log_ratio(poor, rich)]
     for answer, needed in ((2, threshold), (1, count - threshold + 1)):
         if needed < count:
-            changes, loss = _on_one_side(own, other, count - needed, needed > 1)
+            changes, loss = _on_one_side(own, other, below, count - needed, needed > 1)
             found += [Change(low, high, np.array([answer])) for low, high in changes]
             losses.append(loss)
     return Change(*(np.concatenate(column) for column in zip(*found, strict=True))), max(losses)
 
 
-def _on_one_side(own: Floats, other: ByRank, most: int, has_next: bool) -> tuple[list[tuple[Floats, Floats]], float]:
+def _on_one_side(
+    own: Floats, other: ByRank, below: Callable[[Floats], Indices], most: int, has_next: bool
+) -> tuple[list[tuple[Floats, Floats]], float]:
     """Changes between margin 1 and margin 2: the least other ε before is one of the `most` smallest."""
     limit = np.minimum(own, other(np.array([most]))) if has_next else own
     steepest = -np.log(np.sqrt(1.0 + np.exp(np.minimum(limit, 700.0))) - 1.0)
     changes: list[tuple[Floats, Floats]] = []
     for target in (own, steepest):
-        rank = _rank(other, target, most)
+        rank = np.minimum(below(target), most)
         changes += [_step(own, limit, other(np.clip(near, 0, most - 1))) for near in (rank - 1, rank)]
     last = other(np.array([most - 1]))
     increase = np.where(own <= last, own, last + _meeting(limit) - _meeting(last))
     return changes, float(np.max(increase))
-
-
-def _rank(other: ByRank, target: Floats, most: int) -> Indices:
-    """How many of the `most` smallest others are below a target, by halving."""
-    low, high = np.zeros(len(target), dtype=np.int64), np.full(len(target), most, dtype=np.int64)
-    for _ in range(most.bit_length() + 1):
-        middle = np.minimum((low + high) // 2, most - 1)
-        below = (other(middle) < target) & (low < high)
-        low = np.where(below, middle + 1, low)
-        high = np.where(below, high, np.minimum(high, middle))
-    return low
 
 
 def _step(own: Floats, limit: Floats, least: Floats) -> tuple[Floats, Floats]:
