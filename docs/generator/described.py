@@ -149,9 +149,9 @@ MORE = {
     (
         "Asked",
         "promises",
-    ): " Each has `area`, `people`, `protections` (for each group `group`, `people`, `least`, `largest`, `unprotected`"
-    " and `odds`), `accuracy` (margins, each with the least probability of the right answer and the largest of the"
-    " wrong one) and `mechanism`.",
+    ): " Each has `area`, `people`, `protections` (for each group `group`, `people`, `least`, `largest`,"
+    " `unprotected`, `only_deciding` and `odds`), `accuracy` (margins, each with the least probability of the right"
+    " answer and the largest of the wrong one) and `mechanism`.",
     ("Asked", "simulated"): " Each has `area`, `answer` and `seed`.",
     ("Odds", "words"): " It has `answers`, `change` and `name`.",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -229,3 +230,68 @@ def test_the_plan_never_replaces_the_table(tmp_path):
     odd = table.rename(table.with_suffix(".json"))
     with pytest.raises(hetdp.UsageError, match="an input is never overwritten"):
         hetdp.ask(odd, **ASKED, plan=odd, dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"sheet": "nonsense"}, "a table 'nonsense' in a data frame"),
+        ({"design": []}, "the design"),
+        ({"design": ""}, "the design"),
+        ({"plan": 5}, "the plan is 5"),
+        ({"announce": 5}, "announce is 5"),
+        ({"count": "vote = '\udcff'"}, "what is counted is no UTF-8 text"),
+    ],
+)
+def test_what_is_not_meant_so_is_refused_before_anything_is_read(given, words, tmp_path):
+    table = FORMATS["pandas"](PEOPLE, tmp_path)
+    for way in ({"dry_run": True}, {"ledger": str(tmp_path / "some.ledger")}):
+        with pytest.raises(hetdp.UsageError, match=words):
+            hetdp.ask(table, **(ASKED | given), **way)
+
+
+def test_a_lazy_frame_is_a_table(tmp_path):
+    lazy = FORMATS["polars"](PEOPLE, tmp_path).lazy()
+    assert (
+        hetdp.ask(lazy, **ASKED, dry_run=True).promise
+        == hetdp.ask(as_csv(PEOPLE, tmp_path), **ASKED, dry_run=True).promise
+    )
+
+
+@pytest.mark.parametrize("design", ["balanced", "weighted-vote", "fair"])
+def test_who_is_protected_only_where_they_decide_is_told_so(design, tmp_path):
+    columns = PEOPLE | {
+        "eps": [0.3, 0.3, "inf", "inf", 0.3, "inf", "inf"],
+        "dec": [0.3, 0.3, 0.2, 0.1, 0.3, 0.2, "inf"],
+    }
+    asked = hetdp.ask(
+        as_csv(columns, tmp_path), **ASKED, deciding_epsilon="dec", group="role", design=design, dry_run=True
+    )
+    found = {one.group: (one.people, one.unprotected, one.only_deciding) for one in asked.promises[0].protections}
+    assert found == {"guest": (1, 1, 0), "pupil": (3, 0, 0), "staff": (3, 0, 3)}
+    lines = asked.promise.splitlines()
+    where = "protected only where the answer depends on one of them (elsewhere ε = inf)"
+    at = lines.index(f"protected: 3 rows of 'staff': {where}")
+    assert re.fullmatch(
+        r"  To these people a promise is made only where the answer depends on one of them \(elsewhere ε = ∞\):"
+        r" there, if they answer differently, it is (yes|no) in at most 5\d of 100 runs instead of 4\d;"
+        r" elsewhere the published answer may show theirs for certain\.",
+        lines[at + 1],
+    )
+    assert "protected: 1 row of 'guest': no protection promised (ε = inf)" in lines
+    everybody = hetdp.ask(as_csv(columns, tmp_path), **ASKED, deciding_epsilon="dec", design=design, dry_run=True)
+    words = "protected: 7 rows: ε from 0.3 to inf; 3 of them are protected only where the answer depends on one of them"
+    assert f"{words}; 1 of them are promised no protection" in everybody.promise.splitlines()
+    (told,) = everybody.promises[0].protections
+    assert "To 3 of 7 people a promise is made only where" in told.odds
+    assert "To 1 of 7 people no promise is made" in told.odds
+
+
+def test_thousands_of_groups_are_not_all_told_in_words(tmp_path):
+    columns = (
+        PEOPLE | {key: PEOPLE[key] * 5 for key in PEOPLE} | {"id": [*range(35)], "role": [f"r{n}" for n in range(35)]}
+    )
+    asked = hetdp.ask(as_csv(columns, tmp_path), **ASKED, group="role", dry_run=True)
+    assert "and 15 groups more, in --json" in asked.promise.splitlines()
+    assert asked.promise.count("protected: 1 row of") == 20
+    assert len(asked.promises[0].protections) == 35

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-SENTENCE = "If you answer differently, the published answer is yes in at most 62 of 100 runs instead of 38."
+
+class Sentence(str):
+    """As `PopulationOdds`: the words, and who is protected only where they decide."""
+
+    __slots__ = ()
+    deciding = None
+
+
+SENTENCE = Sentence("If you answer differently, the published answer is yes in at most 62 of 100 runs instead of 38.")
 
 
 class Row(NamedTuple):

@@ -83,16 +83,20 @@ def test_tallies_answer_and_promise_what_votes_do(people, question, objective):
     for group, odds in mechanism.odds().items():
         mine = [at for at, one in enumerate(groups) if one == group]
         bounded = [at for at in mine if epsilon[at] < np.inf]
-        assert (odds.people, odds.unprotected) == (len(mine), len(mine) - len(bounded))
-        if not bounded:
-            continue
-        apart = [0.0]
-        for table in tables:
-            for at in bounded:
-                other = (*table[:at], 1 - table[at], *table[at + 1 :])
-                apart.append(abs(p[table] - p[other]))
-        assert odds.high - odds.low == pytest.approx(max(apart), abs=1e-9)
-        assert odds.loss <= odds.epsilon
+        only = [at for at in mine if epsilon[at] == np.inf and deciding[at] < np.inf]
+        assert (odds.people, odds.unprotected) == (len(mine), len(mine) - len(bounded) - len(only))
+        assert (odds.deciding is not None) == bool(only)
+        for told, whose in ((odds, bounded), (odds.deciding, only)):
+            if not whose:
+                continue
+            apart = [0.0]
+            for table in tables:
+                for at in whose:
+                    other = (*table[:at], 1 - table[at], *table[at + 1 :])
+                    if whose is bounded or answers[table] != answers[other]:
+                        apart.append(abs(p[table] - p[other]))
+            assert told.high - told.low == pytest.approx(max(apart), abs=1e-9)
+            assert told.loss <= told.epsilon
 
 
 @pytest.mark.parametrize("values", [2, 3])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from itertools import product
 
 import numpy as np
 import pytest
 
 import hetdp
 from hetdp.spaces.privacy.grid import UNBOUNDED, on_grid
+from hetdp.theory.coordinate import LAPLACE
 
 Q = hetdp.questions
 
@@ -166,3 +168,46 @@ def test_the_certificate_says_that_it_is_a_theorem():
 def test_importing_spaces_loads_no_library():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         hetdp.spaces.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("form", [list, lambda names: np.array(names, dtype=object)])
+def test_groups_that_an_array_would_mix_up_are_refused(form):
+    with pytest.raises(hetdp.UsageError, match="a NUL in its name"):
+        hetdp.spaces.population(hetdp.questions.majority(), [1, 1, 2], groups=form(["a", "a\0", "b"]))
+
+
+@pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
+@pytest.mark.parametrize("threshold", [1, 2, 3])
+def test_odds_where_people_decide_hold_for_every_table(objective, threshold):
+    epsilon, strict = np.array([0.3, np.inf, np.inf, np.inf]), np.array([0.3, 0.2, 0.7, np.inf])
+    people = hetdp.spaces.population(
+        hetdp.questions.count("yes", threshold), epsilon, deciding=strict, groups=["a", "b", "c", "d"]
+    )
+    mechanism = people.design(objective)
+    odds = mechanism.odds()
+    assert [(one.unprotected, one.deciding is None) for one in odds.values()] == [
+        (0, True),
+        (0, False),
+        (0, False),
+        (1, True),
+    ]
+    for person, group in ((1, "b"), (2, "c")):
+        told = odds[group].deciding
+        assert (told.people, told.epsilon) == (1, pytest.approx(strict[person]))
+        assert told.loss <= strict[person]
+        assert str(mechanism.odds(group)) == str(odds[group])
+        for answers in product([0, 1], repeat=4):
+            other = [1 - answer if at == person else answer for at, answer in enumerate(answers)]
+            if (answers.count(0) >= threshold) != (other.count(0) >= threshold):
+                p, q = (1 - LAPLACE.error(mechanism.coordinate(list(table)), 1) for table in (answers, other))
+                assert abs(p - q) <= told.high - told.low + 1e-12
+
+
+def test_odds_of_all_groups_are_those_of_each():
+    draw = np.random.default_rng(3)
+    epsilon, groups = draw.choice([0.1, 0.5, 2.0, np.inf], 60), draw.integers(0, 9, 60)
+    for deciding in (None, 0.2):
+        people = hetdp.spaces.population(hetdp.questions.majority(), epsilon, deciding=deciding, groups=groups)
+        for objective in ("balanced", "weighted-vote"):
+            mechanism = people.design(objective)
+            assert mechanism.odds() == {name: mechanism.odds(name) for name in people.groups}

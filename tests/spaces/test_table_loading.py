@@ -8,11 +8,13 @@ import re
 import sqlite3
 import subprocess
 from contextlib import closing
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -131,6 +133,27 @@ def test_everybody_has_a_group_and_an_area(column, tmp_path):
     assert words.startswith("people.parquet, county: too many groups or areas, or somebody without one; ")
 
 
+@pytest.mark.parametrize("column", ["group", "area"])
+@pytest.mark.parametrize("form", ["parquet", "sqlite", "pandas"])
+def test_names_of_groups_and_areas_that_arrays_would_mix_up_are_refused(form, column, tmp_path):
+    columns = PEOPLE | {"role": ["staff", "staff\0", *PEOPLE["role"][2:]]}
+    words = refusal(FORMATS[form](columns, tmp_path), wanted(**{column: "role"}))
+    assert re.search(", role: a group or area with a NUL in its name; a name is plain text", words)
+
+
+@pytest.mark.parametrize("name", ["e", "E", "e1", "E-5", "%", "1st"])
+def test_a_column_of_epsilon_may_have_almost_any_name(name, tmp_path):
+    table = as_csv({name: [2.0] * 7} | PEOPLE, tmp_path)
+    with opened(table) as source:
+        assert prepare(source, wanted(epsilon=name), population=population).policy.epsilon.tolist() == [2.0] * 7
+
+
+@pytest.mark.parametrize("typed", ["-1", "1,5", "50%", "1e", ".5.", "1/2", "nan", "-inf", "1e5e"])
+def test_what_was_meant_as_a_number_is_no_name_of_a_column(typed):
+    with pytest.raises(hetdp.UsageError, match="ε"):
+        wanted(epsilon=typed)
+
+
 def test_a_group_that_was_promised_nothing_is_refused(tmp_path):
     asked = wanted(epsilon=None, by_group={"pupil": 0.3, "staff": "1"}, group="role")
     table = as_parquet(PEOPLE, tmp_path)
@@ -161,6 +184,15 @@ def test_epsilon_is_never_above_what_is_written(tmp_path):
     assert found[1:5] == [0.3, 0.001, float("inf"), 0.0]
     for value, text in ((found[0], written[0]), (found[5], written[5])):
         assert Fraction(repr(value)) <= Fraction(text)
+
+
+def test_sqlite_rounds_no_float(tmp_path):
+    exact = [0.1234567890123456, 2.0000000000000004, 0.3, 1e-20, 1e22, float("inf"), 3]
+    with opened(as_sqlite(PEOPLE | {"eps": exact}, tmp_path)) as source:
+        found = prepare(source, wanted(), population=population).policy.epsilon.tolist()
+        assert all(0.0 <= value <= float(text) for value, text in zip(found, exact, strict=True))
+        assert found[2:] == exact[2:]
+        assert answers(source, wanted(counted="eps > 2.0", epsilon=1)).tolist() == [1, 0, 1, 1, 0, 1, 0]
 
 
 HOSTILE = ['vote"; DROP TABLE people; --', "vote'", "a,b", "SELECT", "größe", "x\ny", " vote ", "?", "100%", "$1", "{}"]
@@ -196,6 +228,62 @@ def test_whatever_people_answer_nothing_fails(cells, form, tmp_path):
         (codes,) = codes_of(table, wanted(counted=counted, of="respondents"))
         assert set(codes) <= {0, 1, 2}
         assert [code == 2 for code in codes] == [cell is None for cell in columns["vote"]] or ">" in counted
+
+
+MOMENTS = {
+    "seconds": pa.timestamp("s"),
+    "milliseconds": pa.timestamp("ms"),
+    "milliseconds somewhere": pa.timestamp("ms", "UTC"),
+    "microseconds": pa.timestamp("us"),
+    "nanoseconds": pa.timestamp("ns"),
+    "lengths": pa.duration("s"),
+    "hours": pa.time64("us"),
+}
+
+
+def outcome(table: Any, asked: Wish) -> str:
+    try:
+        codes_of(table, asked)
+    except hetdp.HetdpError as refused:
+        return str(refused)
+    return "answered"
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [*(("table", kind) for kind in MOMENTS), *(("parquet", kind) for kind in MOMENTS if kind != "seconds")],
+)
+def test_whether_a_moment_can_be_read_does_not_depend_on_it(form, kind, tmp_path):
+    for counted in ("vote IS NULL", "vote = '2026-01-01 00:00:00'"):
+        found = set()
+        for cell in (0, 10**9, 2**63 - 2, -(2**62)):
+            votes = pa.array([cell] * 7, pa.int64()).view(MOMENTS[kind])
+            found.add(outcome(FORMATS[form](PEOPLE | {"vote": votes}, tmp_path), wanted(counted=counted)))
+        assert len(found) == 1
+        assert found == {"answered"} or kind not in ("microseconds", "nanoseconds")
+
+
+class Speechless:
+    """What cannot be written as text."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("a secret")
+
+
+@pytest.mark.parametrize("kind", ["cells", "categories"])
+def test_any_python_value_in_a_data_frame_has_a_meaning(kind):
+    cells = ["yes", "\udc80", Speechless(), None, float("nan"), Decimal("sNaN"), pandas.NaT, ["yes"]]
+    votes = pandas.Series(cells, dtype=object)
+    if kind == "categories":
+        votes = pandas.Series(
+            pandas.Categorical.from_codes(
+                [0, 1, 2, -1, -1, 3, -1, 4],
+                pandas.Index(["yes", "\udc80", Speechless(), Decimal(1), ("yes",)], dtype=object, tupleize_cols=False),
+            )
+        )
+    table = pandas.DataFrame({"id": range(8), "eps": 1.0, "vote": votes, "self": votes})
+    assert codes_of(table, wanted(of="respondents")) == [[0, 1, 2, 2, 2, 1, 2, 1]]
+    assert codes_of(table, wanted(counted="self IS NULL")) == [[1, 1, 0, 0, 0, 1, 0, 1]]
 
 
 def broken_parquet(tmp_path: Path) -> Path:
@@ -235,6 +323,19 @@ def test_a_table_that_changes_meanwhile_is_refused(tmp_path):
         place.write_bytes(place.read_bytes() + b"8,South,staff,1,yes\n")
         with pytest.raises(hetdp.InputError, match="changed while it was read"):
             prepared.coordinates()
+
+
+def test_an_sqlite_file_is_read_as_it_was_when_it_was_opened(tmp_path):
+    place = as_sqlite(PEOPLE, tmp_path)
+    with closing(sqlite3.connect(place)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        with opened(place) as source:
+            prepared = prepare(source, wanted(), population=population)
+            with writer:
+                writer.execute("UPDATE people SET vote = 'yes'")
+            prepared.coordinates()
+        assert [promise.mechanism.seen for promise in prepared.promises] == [[[0, 1, 0, 1, 0, 1, 0]]]
+        assert codes_of(place, wanted()) == [[0] * 7]
 
 
 def test_an_index_of_an_sqlite_table_does_not_change_the_order(tmp_path):
@@ -280,6 +381,13 @@ def test_a_broken_csv_file_is_refused_whole_and_nothing_of_it_is_told(text, tmp_
     assert "yes" not in str(caught.value)
 
 
+@pytest.mark.parametrize("before", [b"\n", b"\r\n", b"\xef\xbb\xbf\n"])
+def test_a_header_after_an_empty_line_is_not_counted_as_a_person(before, tmp_path):
+    place = tmp_path / "people.csv"
+    place.write_bytes(before + b"id,vote\n1,yes\n")
+    assert "no header row that can be read" in refusal(place, wanted(epsilon=1))
+
+
 @pytest.mark.parametrize("name", ["people.parquet", "people.arrow", "people.sqlite"])
 def test_what_is_no_such_file_is_refused(name, tmp_path):
     (tmp_path / name).write_bytes(b"not a table of people at all" * 10)
@@ -300,10 +408,12 @@ def test_names_that_differ_in_capitals_only_are_refused(tmp_path):
     assert codes_of(tmp_path / "people.parquet", wanted()) == [[0]]
 
 
-def test_a_csv_file_may_have_such_names(tmp_path):
+@pytest.mark.parametrize("names", ["id,eps,EPS,vote", "id,eps,Vote,vote", "id,eps,\u212aind,kind,vote"])
+def test_so_they_are_in_a_csv_file_where_one_epsilon_would_be_taken_for_another(names, tmp_path):
     place = tmp_path / "people.csv"
-    place.write_text("id,eps,Vote,vote\n1,1,no,yes\n")
-    assert codes_of(place, wanted()) == [[0]]
+    place.write_text(f"{names}\n1,0.1,5,yes,yes\n", encoding="utf-8")
+    with pytest.raises(hetdp.InputError, match="two columns of one name"), opened(place):
+        pass
 
 
 @pytest.mark.parametrize("table", [None, 7, [1, 2], {"a": 1}])

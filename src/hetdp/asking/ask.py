@@ -115,6 +115,8 @@ def ask(
     """
     paying: dict[str, Any] = {"source": source, "version": version, "record": record, "html": html, "after": after}
     _require_one_way(dry_run, simulate, seed, ledger, paying)
+    if announce is not None and not callable(announce):
+        raise UsageError(f"announce is {shown(announce)}", "it is a function, called with what is promised")
     approved = approved_plan(plan, table)
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
@@ -182,4 +184,4 @@ def _wanted(count: str | None, options: dict[str, Any], approved: Plan | None) -
         return approved.wish
     if count is None:
         raise UsageError("nothing is counted", "--count says which rows are a yes", "--count \"vote = 'yes'\"")
-    return wish(count, **(options | {"objective": options["objective"] or BALANCED}))
+    return wish(count, **(options | {"objective": BALANCED if options["objective"] is None else options["objective"]}))

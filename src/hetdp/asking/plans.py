@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hetdp.errors import UsageError
+from hetdp.errors import UsageError, shown
 from hetdp.files.formats.json_form import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.spaces.table.plan import Plan, read_plan
@@ -26,6 +26,8 @@ def approved_plan(path: str | Path | None, table: Any) -> Plan | None:
     """
     if path is None:
         return None
+    if not isinstance(path, str | Path):
+        raise UsageError(f"the plan is {shown(path)}", f"it is the name of a {SUFFIX} file")
     place = Path(path)
     if str(path) == "-":
         raise UsageError("--plan -", "a plan is kept in a file, so that it can be approved", "name a .json file")

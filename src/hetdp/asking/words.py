@@ -11,6 +11,7 @@ from hetdp.spaces.table.promise import Promise, Protection, rounded_down
 from hetdp.spaces.table.simulation import MARK, WARNING
 
 MOST_AREAS = 20  # that are told in words; --json has them all
+MOST_GROUPS = 20  # of an area, likewise
 SMALL = 1e-5  # an error that is shown instead of the accuracy
 PARALLEL = (
     "One answer for each area: everybody belongs to one area, so everybody's answer enters one of them, and the promise"
@@ -48,9 +49,11 @@ def _of_area(promise: Promise) -> Iterator[str]:
     if promise.area is not None:
         yield f"area {promise.area!r}: {counted(promise.people, 'row')}"
         indent = "  "
-    for protection in promise.protections:
+    for protection in promise.protections[:MOST_GROUPS]:
         yield f"{indent}protected: {_protected(protection)}"
         yield f"{indent}  {protection.odds}"
+    if len(promise.protections) > MOST_GROUPS:
+        yield f"{indent}and {counted(len(promise.protections) - MOST_GROUPS, 'group')} more, in --json"
     if promise.tallies is not None:
         tallies, edges = _tallies(promise.tallies["tallies"]), counted(promise.tallies["edges"], "edge")
         yield f"{indent}checked edge by edge: people who are alike make {tallies} with {edges}"
@@ -67,11 +70,14 @@ def _tallies(number: int) -> str:
 
 def _protected(given: Protection) -> str:
     whom = counted(given.people, "row") + ("" if given.group is None else f" of {given.group!r}")
-    protected = given.people - given.unprotected
-    if not protected:
+    if given.unprotected == given.people:
         return f"{whom}: no protection promised (ε = inf)"
-    least, largest = f"{given.least:g}", "inf" if given.unprotected else f"{given.largest:g}"
+    if given.only_deciding == given.people:
+        return f"{whom}: protected only where the answer depends on one of them (elsewhere ε = inf)"
+    least, largest = f"{given.least:g}", f"{given.largest:g}"
     words = f"{whom}: ε = {least}" if least == largest else f"{whom}: ε from {least} to {largest}"
+    if given.only_deciding:
+        words += f"; {given.only_deciding:,} of them are protected only where the answer depends on one of them"
     return words + (f"; {given.unprotected:,} of them are promised no protection" if given.unprotected else "")
 
 

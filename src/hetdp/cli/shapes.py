@@ -237,6 +237,7 @@ def promise(given: Promise) -> Shape:
                 "least_epsilon": number(one.least),
                 "largest_epsilon": number(one.largest),
                 "unprotected": one.unprotected,
+                "only_deciding": one.only_deciding,
                 "odds": one.odds,
             }
             for one in given.protections

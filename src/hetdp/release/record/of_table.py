@@ -35,9 +35,10 @@ def facts_of(prepared: Any) -> dict[str, Any]:
     """
     plan = prepared.plan.document()
     promises: tuple[Promise, ...] = prepared.promises
-    unprotected = sum(one.unprotected for promise in promises for one in promise.protections)
-    people = prepared.policy.size
+    protections, people = [one for promise in promises for one in promise.protections], prepared.policy.size
+    unprotected, only = sum(one.unprotected for one in protections), sum(one.only_deciding for one in protections)
     nothing = [words.unprotected_words(unprotected, people, "people")] if unprotected else []
+    nothing += [words.only_deciding_words(only, people)] if only else []
     counted_as = f"Yes is: {prepared.wish.counted}. {plan['missing']}"
     return {
         "question": printable(f"Is it so that {prepared.wish.question}? (Yes is: {prepared.wish.counted}.)"),

@@ -49,5 +49,14 @@ def where_changed(margin: int) -> str:
 
 def unprotected_words(number: int, total: int, what: str) -> str:
     """What is said of those to whom nothing is promised."""
-    whom = f"All {total:,}" if number == total else f"{number:,} of {total:,}"
-    return f"{whom} {what}: no promise is made (ε = ∞), and the answer may show them for certain."
+    return f"{_whom(number, total)} {what}: no promise is made (ε = ∞), and the answer may show them for certain."
+
+
+def only_deciding_words(number: int, total: int) -> str:
+    """What is said of people who are promised something only where they decide."""
+    where = "a promise is made only where the answer depends on one of them"
+    return f"{_whom(number, total)} people: {where}; elsewhere (ε = ∞) the answer may show them for certain."
+
+
+def _whom(number: int, total: int) -> str:
+    return f"All {total:,}" if number == total else f"{number:,} of {total:,}"

@@ -64,7 +64,7 @@ class Balanced:
         if self.scores.is_count:
             self.prices = Prices(finite, (highest,) if highest > self.dearest else ())
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether everybody has one finite ε for all steps."""
         classes = self.classes

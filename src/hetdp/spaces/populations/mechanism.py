@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from hetdp.errors import UsageError, shown
 from hetdp.spaces.exact import whole
 from hetdp.spaces.populations.balanced import Balanced, Label
-from hetdp.spaces.populations.odds import PopulationOdds, odds_of
+from hetdp.spaces.populations.odds import PopulationOdds, odds_of, odds_of_all
 from hetdp.spaces.populations.plans import document_of
 from hetdp.spaces.populations.population import BALANCED, OBJECTIVES, WEIGHTED_VOTE, Population
 from hetdp.spaces.populations.theorem import Theorem
@@ -126,7 +126,7 @@ class PopulationMechanism:
         """
         groups = self.population.groups
         if group is None:
-            return {name: odds_of(self.formula, name) for name in groups}
+            return odds_of_all(self.formula)
         if group not in groups:
             raise UsageError(f"unknown group {shown(group)}", f"the groups are {', '.join(map(shown, groups[:10]))}")
         return odds_of(self.formula, group)

@@ -226,6 +226,9 @@ def _named(groups: Any) -> tuple[tuple[str, ...], Whole]:
     array = np.asarray(groups)
     if array.ndim != 1:
         raise UsageError(f"the groups have the shape {array.shape}", "there is one group for each person")
+    lost = array.dtype.kind == "O" or (array.dtype.kind == "U" and array is not groups)
+    if lost and any("\0" in str(group) for group in groups):
+        raise UsageError("a group with a NUL in its name", "a name is plain text")  # an array takes it for the end
     names, code = np.unique(array if array.dtype.kind in "iuU" else array.astype(str), return_inverse=True)
     return tuple(str(name) for name in names), code.astype(np.int64, copy=False)
 

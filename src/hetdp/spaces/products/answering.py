@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from hetdp.spaces.populations.folding import Whole
 from hetdp.spaces.populations.mechanism import MARGINS, NEGLIGIBLE, MarginAccuracy
 from hetdp.spaces.populations.odds import PopulationOdds
 from hetdp.spaces.populations.people import Classes
-from hetdp.spaces.privacy.grid import UNBOUNDED, as_floats
+from hetdp.spaces.privacy.grid import UNBOUNDED, Units, as_floats
 from hetdp.spaces.products.margins import margins_of
 from hetdp.theory.coordinate import LAPLACE
 
@@ -92,18 +92,21 @@ class TalliedMechanism:
         return {name: self._odds(name, counts) for name, counts in self.people}
 
     def _odds(self, name: str, counts: Whole) -> PopulationOdds:
-        units = self.classes.units
-        unprotected = int(counts[units == UNBOUNDED].sum())
-        bounded = np.flatnonzero((units < UNBOUNDED) & (counts > 0))
-        epsilon = float(np.max(as_floats(units[bounded]), initial=0.0))
+        classes, people = self.classes, int(counts.sum())
+        bounded = np.flatnonzero((classes.units < UNBOUNDED) & (counts > 0))
+        only = np.flatnonzero((classes.units == UNBOUNDED) & (classes.deciding < UNBOUNDED) & (counts > 0))
+        unprotected = people - int(counts[bounded].sum() + counts[only].sum())
+        deciding = self._largest(name, only, classes.deciding, int(counts[only].sum())) if len(only) else None
         if not len(bounded):
-            return PopulationOdds(name, 1, 1.0, 0.0, np.inf, 0.0, int(counts.sum()), unprotected, False)
-        found = [self.changes[at] for at in bounded.tolist()]
-        most = max(found, key=lambda change: change.high - change.low)
-        loss = max(change.loss for change in found)
-        return PopulationOdds(
-            name, most.answer, most.high, most.low, loss, epsilon, int(counts.sum()), unprotected, True
-        )
+            return PopulationOdds(name, 1, 1.0, 0.0, np.inf, 0.0, people, unprotected, False, deciding)
+        found = self._largest(name, bounded, classes.units, people)
+        return replace(found, unprotected=unprotected, deciding=deciding)
+
+    def _largest(self, name: str, which: Whole, units: Units, people: int) -> PopulationOdds:
+        """The largest change that people of some classes make, where they are promised anything."""
+        found, epsilon = [self.changes[at] for at in which.tolist()], float(as_floats(units[which]).max())
+        most, loss = max(found, key=lambda change: change.high - change.low), max(change.loss for change in found)
+        return PopulationOdds(name, most.answer, most.high, most.low, loss, epsilon, people, 0, True)
 
     def facts(self) -> dict[str, Any]:
         """By what a plan identifies the mechanism."""

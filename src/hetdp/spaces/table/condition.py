@@ -32,6 +32,9 @@ def condition(predicate: Predicate, columns: Mapping[str, str]) -> tuple[str, li
         return condition(Joined("OR", parts), columns)
     if isinstance(predicate, Missing):
         require_columns([predicate.column], columns)
+        if kinds.kind_of(columns[predicate.column]) == kinds.OTHER:  # to read some of these fails at some cells
+            rule = "its type is one of which every cell can be read"
+            raise UsageError(f"the column {shown(predicate.column)} holds {kinds.OTHER}", rule)
         return f"({_present(predicate.column, columns[predicate.column])} IS NULL)", []
     if isinstance(predicate, Negation):
         inner, parameters = condition(predicate.part, columns)

@@ -107,4 +107,6 @@ def epsilon_from(where: Any, column: Any, group: str | None, what: str, place: s
 
 def _looks_like_a_number(text: str) -> bool:
     """Whether this was hardly meant as the name of a column: -1, 1,5, 50% or nan."""
-    return re.fullmatch(r"[-+.,0-9eE%/\s]*|[-+]?(nan|inf(inity)?)", text.strip(), re.IGNORECASE) is not None
+    return (
+        re.fullmatch(r"[-+.,\s]*[0-9][-+.,0-9e%/\s]*|[-+]?(nan|inf(inity)?)", text.strip(), re.IGNORECASE) is not None
+    )

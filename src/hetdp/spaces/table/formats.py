@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import csv
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.interrupts import load_whole
-from hetdp.spaces.table.database import identifier, refusals
-from hetdp.spaces.table.sources import Arrays, Expressions, Queried, Source, define, require_different, stamp
+from hetdp.spaces.table.batches import Batches
+from hetdp.spaces.table.database import refusals
+from hetdp.spaces.table.frames import Frame, is_pandas
+from hetdp.spaces.table.sources import Queried, Source, require_different
 
 CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
-SQLITE_RULE = "it is an SQLite file"
-BATCH = 1 << 17  # rows of an SQLite table at a time
+MILLISECONDS = "TIMESTAMP in milliseconds"  # no type of DuckDB, so that it is refused where every cell must be read
 PIECE = 1 << 24  # bytes of a CSV file at a time
 
 
@@ -49,13 +46,19 @@ def comma_separated(database: Any, place: Path, _: str | None, curator: bool) ->
 
 
 def parquet(database: Any, place: Path, _: str | None, curator: bool) -> Source:
-    """A Parquet file."""
-    query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)"
+    """A Parquet file. DuckDB cannot read every cell that holds milliseconds, so these have a type of their own."""
+    millis = "coalesce(converted_type = 'TIMESTAMP_MILLIS' OR contains(logical_type, 'MILLIS=Milli'), false)"
+    query = f"SELECT name, coalesce(num_children, 0), {millis} FROM parquet_schema(?)"
     with refusals(place.name, curator):
-        (_, count), *rest = database.execute(query, [str(place)]).fetchall()
-    require_different(list(_outermost(rest, count)), place.name)
+        (_, count, _), *rest = database.execute(query, [str(place)]).fetchall()
+    outermost = list(_outermost(rest, count))
+    require_different([column for column, _ in outermost], place.name)
     scan = "read_parquet(?, hive_partitioning=false)"
-    return Queried(database, scan, place.name, place, bound=[str(place)], curator=curator)
+    source = Queried(database, scan, place.name, place, bound=[str(place)], curator=curator)
+    source.columns |= {
+        column: MILLISECONDS for column, is_coarse in outermost if is_coarse and column in source.columns
+    }
+    return source
 
 
 def arrow(database: Any, place: Path, _: str | None, curator: bool) -> Source:
@@ -75,7 +78,10 @@ def arrow(database: Any, place: Path, _: str | None, curator: bool) -> Source:
 
 def frame(database: Any, table: Any, curator: bool) -> Source:
     """A data frame or an Arrow table."""
-    names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
+    if hasattr(table, "collect_schema"):  # Polars, which warns where a lazy frame is asked for it otherwise
+        names = table.collect_schema().names()
+    else:
+        names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
     if names is None:
         rule = "a table is the name of a file, a pandas or Polars data frame, or an Arrow table"
         raise UsageError(f"the table is {shown(type(table).__name__)}", rule)
@@ -83,13 +89,15 @@ def frame(database: Any, table: Any, curator: bool) -> Source:
     if not all(isinstance(name, str) for name in names):
         raise UsageError("a column whose name is no text", "columns of people's tables are named by text")
     require_different(names, "the table")
+    if is_pandas(table):
+        return Frame(database, table, curator)
     with refusals("the table", curator):
         database.register("people", table)
     return Queried(database, "people", "the table", curator=curator)
 
 
 def sqlite(database: Any, place: Path, sheet: str | None, curator: bool) -> Source:
-    """A table of an SQLite file: every cell is text, as SQLite writes it."""
+    """A table of an SQLite file: every cell is text, and a number has all its digits."""
     return Batches(database, place, sheet, curator)
 
 
@@ -101,88 +109,11 @@ MAKERS: dict[str, Callable[[Any, Path, str | None, bool], Source]] = {
 }
 
 
-class Batches(Source):
-    """An SQLite table, by the standard library, some rows at a time, each batch computed by DuckDB."""
-
-    def __init__(self, database: Any, place: Path, sheet: str | None, curator: bool) -> None:
-        self.name, self._place, self._database, self._curator = place.name, place, database, curator
-        try:
-            with closing(self._connection()) as file:
-                listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-                self._sheet = self._chosen([str(row[0]) for row in file.execute(listed)], sheet)
-                described = file.execute(f"SELECT * FROM {identifier(self._sheet)} LIMIT 0").description
-        except (sqlite3.Error, UnicodeDecodeError):  # the latter for names
-            raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
-        names = [str(column[0]) for column in described]
-        require_different(names, self.name)
-        self.columns = dict.fromkeys(names, "VARCHAR")
-
-    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
-        """One pass; see `Source`."""
-        cells = ", ".join(f"{how} AS {identifier(name)}" for name, how in wanted.items())
-        found = [self._computed(f"SELECT {cells} FROM batch", parameters, batch) for batch in self._batches(uses)]
-        return {name: np.concatenate([np.asarray(part[name]) for part in found]) for name in wanted}
-
-    def distinct(self, column: str, most: int) -> list[str] | None:
-        """The different texts; see `Source`."""
-        found: set[str | None] = set()
-        for batch in self._batches([column]):
-            found |= set(batch[column].tolist())
-            if len(found) > most or None in found:
-                return None
-        return sorted(text for text in found if text is not None)
-
-    def define(self, kind: str, names: Sequence[str]) -> None:
-        """Makes a type; see `Source`."""
-        define(self._database, kind, names)
-
-    @property
-    def unchanged(self) -> Any:
-        """The stamp of the file."""
-        return stamp(self._place)
-
-    def _connection(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(f"{self._place.as_uri()}?mode=ro", uri=True)
-        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        return connection
-
-    def _chosen(self, sheets: list[str], sheet: str | None) -> str:
-        if sheet is None and len(sheets) == 1:
-            return sheets[0]
-        if sheet not in sheets or sheet is None:
-            what = f"there is no table {shown(sheet)} in {self.name}" if sheet else f"{self.name} holds several tables"
-            raise UsageError(what, f"the tables are {', '.join(map(shown, sheets[:20]))}", "--table names one")
-        return sheet
-
-    def _batches(self, uses: Sequence[str]) -> Iterator[Arrays]:
-        """The named columns as texts, in the order of the rows; first a batch of none, so that there is always one."""
-        named = list(dict.fromkeys(uses))
-        cells = ", ".join(f"CAST({identifier(column)} AS TEXT)" for column in named) or "'1'"
-        names = named or ["rows"]
-        yield {name: np.empty(0, dtype=object) for name in names}
-        try:
-            with closing(self._connection()) as file:
-                rows = file.execute(f"SELECT {cells} FROM {identifier(self._sheet)} NOT INDEXED")  # one order, always
-                while batch := rows.fetchmany(BATCH):
-                    table = np.empty((len(batch), len(names)), dtype=object)
-                    table[:] = batch
-                    yield {name: table[:, at].copy() for at, name in enumerate(names)}
-        except (sqlite3.Error, UnicodeDecodeError):  # the latter for names
-            raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
-
-    def _computed(self, query: str, parameters: Sequence[Any], batch: Arrays) -> Arrays:
-        with refusals(self.name, self._curator):
-            self._database.register("batch", batch)
-            found: Arrays = self._database.execute(query, list(parameters)).fetchnumpy()
-            self._database.unregister("batch")
-        return found
-
-
 def _header(place: Path) -> list[str]:
     """The names of the columns of a CSV file."""
     try:
         with place.open(encoding="utf-8-sig", newline="") as lines:
-            header = next(filter(None, csv.reader(lines, strict=True)), [])
+            header = next(csv.reader(lines, strict=True), [])  # DuckDB takes the first line, too, even an empty one
     except (UnicodeDecodeError, csv.Error):
         header = []
     if not header or "" in header or (len(header) == 1 and set(";\t|") & set(header[0])):
@@ -206,11 +137,11 @@ def _require_text(place: Path) -> None:
         raise InputError(place.name, [Fault("no UTF-8 text", place.name, "", CSV_RULE)]) from None
 
 
-def _outermost(described: list[tuple[str, int]], count: int) -> Iterator[str]:
-    """The names of the columns themselves, without what stands within them."""
+def _outermost(described: list[tuple[str, int, bool]], count: int) -> Iterator[tuple[str, bool]]:
+    """The columns themselves, without what stands within them: their names, and whether they hold milliseconds."""
     at = 0
     for _ in range(count):
-        yield described[at][0]
+        yield described[at][0], described[at][2]
         pending = 1
         while pending:
             pending += described[at][1] - 1

@@ -15,7 +15,7 @@ KINDS = {
     ),
     **dict.fromkeys(("DOUBLE", "FLOAT", "DECIMAL"), NUMBER),
     "BOOLEAN": TRUTH,
-    **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), MOMENT),
+    **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_NS"), MOMENT),  # of seconds and others, not every cell can be read
 }
 NUMERAL = r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?"
 EPSILON = r"([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?|inf|Infinity"  # as in privacy/grid.py; a test compares

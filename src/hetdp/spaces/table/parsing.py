@@ -51,6 +51,8 @@ def parsed(given: Any) -> Predicate:
     """
     if not isinstance(given, str) or not given.strip():
         raise UsageError(f"what is counted is {shown(given)}", RULE, HINT)
+    if any("\ud800" <= sign <= "\udfff" for sign in given):  # what the system gives for bytes that are no text
+        raise UsageError("what is counted is no UTF-8 text", RULE)
     if len(given) > LONGEST:
         raise UsageError(f"what is counted has {len(given):,} characters", f"at most {LONGEST:,} are read")
     return _Parser(given).whole()

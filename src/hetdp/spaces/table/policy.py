@@ -205,9 +205,10 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
 def _names(source: Source, column: str | None) -> list[str] | None:
     if column is None:
         return None
-    found = source.distinct(column, MOST_NAMES)
+    found, where = source.distinct(column, MOST_NAMES), f"{source.name}, {column}"
     if found is None:
         rule = f"everybody has one, and there are at most {MOST_NAMES:,} different ones"
-        where = f"{source.name}, {column}"
         raise InputError(where, [Fault("too many groups or areas, or somebody without one", where, "", rule)])
+    if any("\0" in name for name in found):  # arrays of texts cannot tell it from the end
+        raise InputError(where, [Fault("a group or area with a NUL in its name", where, "", "a name is plain text")])
     return found

@@ -25,7 +25,8 @@ class Protection:
         people: how many are in it.
         least: the smallest ε among them.
         largest: the largest.
-        unprotected: how many have ε = ∞.
+        unprotected: how many are promised nothing: ε = ∞, also where they decide.
+        only_deciding: how many have ε = ∞, but are promised something where the answer depends on them.
         odds: what the answer of one of them changes, in a sentence.
     """
 
@@ -34,6 +35,7 @@ class Protection:
     least: float
     largest: float
     unprotected: int
+    only_deciding: int
     odds: str
 
 
@@ -108,6 +110,6 @@ def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Prot
 
 
 def _protection(group: str | None, epsilon: Ordered, odds: Any) -> Protection:
-    ordered = epsilon.sorted
-    unprotected = len(ordered) - int(np.searchsorted(ordered, np.inf))
-    return Protection(group, len(ordered), float(ordered[0]), float(ordered[-1]), unprotected, str(odds))
+    ordered, only = epsilon.sorted, 0 if odds.deciding is None else odds.deciding.people
+    unprotected = len(ordered) - int(np.searchsorted(ordered, np.inf)) - only
+    return Protection(group, len(ordered), float(ordered[0]), float(ordered[-1]), unprotected, only, str(odds))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,9 @@ class Source(ABC):
         """What is the same as long as nobody changes the table; None if that cannot be known."""
         return None
 
+    def close(self) -> None:  # noqa: B027
+        """Lets go of what is held open, if anything is."""
+
 
 class Queried(Source):
     """A table that DuckDB scans by itself.
@@ -85,6 +88,7 @@ class Queried(Source):
         ours = {column: column for column in found} if renamed is None else renamed
         self._scanned, self._scan = ours, scan
         self.columns = {column: found[scanned] for column, scanned in ours.items()}
+        require_different(list(self.columns), name)  # whichever format it is: queries name columns
 
     def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
         """One pass; see `Source`."""
@@ -159,6 +163,8 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False) -> Itera
     from hetdp.spaces.table import formats
 
     if not isinstance(table, str | Path):
+        if sheet is not None:
+            raise UsageError(f"a table {shown(sheet)} in a data frame", "only SQLite files hold several tables")
         with locked(None) as database:
             yield formats.frame(database, table, curator)
         return
@@ -167,8 +173,9 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False) -> Itera
     if sheet is not None and maker is not formats.sqlite:
         raise UsageError(f"a table {shown(sheet)} in {place.name}", "only SQLite files hold several tables")
     _require_file(place)
-    with locked(str(place.absolute())) as database:
-        yield maker(database, place.absolute(), sheet, curator)
+    path = place.absolute()
+    with locked(str(path)) as database, closing(maker(database, path, sheet, curator)) as source:
+        yield source
 
 
 def _require_file(place: Path) -> None:

@@ -1,0 +1,126 @@
+"""A table of an SQLite file, some rows at a time, all of them as they were when the file was opened."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.spaces.table.database import identifier, refusals
+from hetdp.spaces.table.sources import Arrays, Expressions, Source, define, require_different, stamp
+
+SQLITE_RULE = "it is an SQLite file"
+BATCH = 1 << 17  # rows at a time
+
+
+class Batches(Source):
+    """An SQLite table, by the standard library, some rows at a time, each batch computed by DuckDB."""
+
+    def __init__(self, database: Any, place: Path, sheet: str | None, curator: bool) -> None:
+        self.name, self._place, self._database, self._curator = place.name, place, database, curator
+        with self._refusals():
+            self._file = sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True, isolation_level=None)
+        try:
+            described = self._begun(sheet)
+        except BaseException:
+            self.close()
+            raise
+        names = [str(column[0]) for column in described]
+        require_different(names, self.name)
+        self.columns = dict.fromkeys(names, "VARCHAR")
+
+    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
+        """One pass; see `Source`."""
+        cells = ", ".join(f"{how} AS {identifier(name)}" for name, how in wanted.items())
+        found = [self._computed(f"SELECT {cells} FROM batch", parameters, batch) for batch in self._batches(uses)]
+        return {name: np.concatenate([np.asarray(part[name]) for part in found]) for name in wanted}
+
+    def distinct(self, column: str, most: int) -> list[str] | None:
+        """The different texts; see `Source`."""
+        found: set[str | None] = set()
+        for batch in self._batches([column]):
+            found |= set(batch[column].tolist())
+            if len(found) > most or None in found:
+                return None
+        return sorted(text for text in found if text is not None)
+
+    def define(self, kind: str, names: Sequence[str]) -> None:
+        """Makes a type; see `Source`."""
+        define(self._database, kind, names)
+
+    @property
+    def unchanged(self) -> Any:
+        """The stamp of the file."""
+        return stamp(self._place)
+
+    def close(self) -> None:
+        """Ends the reading."""
+        self._file.close()
+
+    def _begun(self, sheet: str | None) -> Any:
+        """Begins the one transaction in which all is read, and describes the columns.
+
+        What others change meanwhile is not seen, also where SQLite keeps changes in a file of their own (WAL).
+        """
+        self._file.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        with self._refusals():
+            self._file.execute("BEGIN")
+            listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            self._sheet = self._chosen([str(row[0]) for row in self._file.execute(listed)], sheet)
+            return self._file.execute(f"SELECT * FROM {identifier(self._sheet)} LIMIT 0").description
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        """What SQLite refuses, always in the same words."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeDecodeError):  # the latter for names
+            raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
+
+    def _chosen(self, sheets: list[str], sheet: str | None) -> str:
+        if sheet is None and len(sheets) == 1:
+            return sheets[0]
+        if sheet not in sheets or sheet is None:
+            what = f"there is no table {shown(sheet)} in {self.name}" if sheet else f"{self.name} holds several tables"
+            raise UsageError(what, f"the tables are {', '.join(map(shown, sheets[:20]))}", "--table names one")
+        return sheet
+
+    def _batches(self, uses: Sequence[str]) -> Iterator[Arrays]:
+        """The named columns as texts, in the order of the rows; first a batch of none, so that there is always one."""
+        named = list(dict.fromkeys(uses))
+        cells = ", ".join(map(_cell, named)) or "'1'"
+        names = named or ["rows"]
+        yield {name: np.empty(0, dtype=object) for name in names}
+        query = f"SELECT {cells} FROM {identifier(self._sheet)} NOT INDEXED"  # one order, always
+        with self._refusals(), closing(self._file.cursor()) as rows:
+            rows.execute(query)
+            while batch := rows.fetchmany(BATCH):
+                table = np.empty((len(batch), len(names)), dtype=object)
+                table[:] = batch
+                yield {name: _texts(table[:, at]) for at, name in enumerate(names)}
+
+    def _computed(self, query: str, parameters: Sequence[Any], batch: Arrays) -> Arrays:
+        with refusals(self.name, self._curator):
+            self._database.register("batch", batch)
+            found: Arrays = self._database.execute(query, list(parameters)).fetchnumpy()
+            self._database.unregister("batch")
+        return found
+
+
+def _cell(column: str) -> str:
+    """A cell as text; but SQLite would write only 15 digits of a float, and so raise an ε."""
+    cell = identifier(column)
+    return f"CASE typeof({cell}) WHEN 'real' THEN {cell} ELSE CAST({cell} AS TEXT) END"
+
+
+def _texts(cells: NDArray[Any]) -> NDArray[Any]:
+    """The same as texts: floats with all their digits."""
+    found = np.empty(len(cells), dtype=object)
+    found[:] = [repr(cell) if isinstance(cell, float) else cell for cell in cells.tolist()]
+    return found
