@@ -57,6 +57,12 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         ("accuracy", "Accuracy"),
     ),
     (
+        "Pictures",
+        "With matplotlib, the extra `plots`. [Look at a mechanism](../how-to/look-at-a-mechanism.md),"
+        " [gallery](../gallery.md).",
+        ("plot",),
+    ),
+    (
         "The proof",
         "`extend` makes one by itself. [Trust a certificate](../how-to/trust-a-certificate.md) says what it proves.",
         ("verify", "Certificate"),
@@ -167,7 +173,8 @@ standard output: [JSON output](json-output.md). What files look like: [files](fi
 ARGUMENTS = {
     "PROBLEM": "a JSON file, a folder with the tables `datasets` and `edges`, or `-` for JSON on standard input",
     "MECHANISM": "a mechanism as `.csv`, `.parquet` or `.json`, or `-` for JSON on standard input",
-    "[MECHANISM]...": "mechanisms as `.csv`, `.parquet` or `.json`; without any, the objectives are compared",
+    "[MECHANISM]...": "mechanisms as `.csv`, `.parquet` or `.json`; without any, `accuracy` compares the objectives,"
+    " and `plot` draws the problem",
     "DATASET...": "one or more labels: text as it is, anything else as JSON. After `--` they may begin with `-`",
     "TABLE": "a `.csv`, `.parquet`, `.arrow` or `.sqlite` file with one row for each person;"
     " see [ask a table of people](../how-to/ask.md)",

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from hetdp.mechanism.polish import polish
     from hetdp.mechanism.repair import Repair
     from hetdp.mechanism.solving.solve import SolvedEpsilon, solve_epsilon
+    from hetdp.plots.plot import plot
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
@@ -83,6 +84,7 @@ _HOME = {
     "load": "hetdp.files.mechanisms",
     "odds": "hetdp.mechanism.odds",
     "path_mechanism": "hetdp.theory.path",
+    "plot": "hetdp.plots.plot",
     "polish": "hetdp.mechanism.polish",
     "read_pins": "hetdp.files.pins",
     "read_problem": "hetdp.files.problems",
@@ -129,6 +131,7 @@ __all__ = [
     "load",
     "odds",
     "path_mechanism",
+    "plot",
     "polish",
     "privacy",
     "questions",

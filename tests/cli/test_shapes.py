@@ -32,6 +32,7 @@ COMMANDS = {
     "verify": (0, "verify poll.json mechanism.json"),
     "verify-refused": (5, "verify tight.json mechanism.json"),
     "explain": (0, "explain grid.json [0,0] no/one [1,1]"),
+    "plot": (0, "plot poll.json mechanism.json -o mechanism.svg"),
     "make": (0, "make votes --people Ann,Bob --majority --epsilon 1 --deciding-epsilon Ann=0.2 -o made.json"),
     "error-input": (3, "extend faulty.json"),
     "error-usage": (2, "extend poll.json --enginee cpu"),

@@ -82,6 +82,8 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, "check approximate.json"),
     (0, "extend approximate.json -o approximate-mechanism.json"),
     (0, "extend gaussian.json -o gaussian-mechanism.json"),
+    (0, "plot good.json mechanism.json -o mechanism.svg"),
+    (2, "plot good.json mechanism.json -o mechanism.txt"),
     (4, "explain bad.json 0"),
     (3, "explain good.json 7"),
     (2, "unheard-of"),

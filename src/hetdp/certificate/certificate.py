@@ -12,6 +12,7 @@ from hetdp.certificate.links import Chains
 from hetdp.certificate.rules import rule_of
 from hetdp.certificate.worst import AnyWorstEdge, WorstApproximateEdge, WorstDirectedEdge
 from hetdp.errors import Fault, InputError, counted, shown
+from hetdp.problem.notebook import table_of
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
@@ -74,6 +75,14 @@ class Certificate:
         """How often and where most, in words."""
         found = f"{counted(self.violations, 'violation')} in {counted(self.edges, 'edge')}"
         return f"{found}; the worst is {self.worst_edge}"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        rows: list[tuple[str, Any]] = [("private", self.private), ("optimal", self.optimal)]
+        rows += [("edges checked", self.edges), ("violations", self.violations), ("least slack", f"{self.slack:.1e}")]
+        rows += [("on the edge", str(self.worst_edge))] if self.worst_edge is not None else []
+        rows += [("gap", f"{self.gap:.1e}")] if self.optimal else [("not shown optimal", self.shortfall)]
+        return table_of("Certificate", [], [*rows, ("method", self.method)])
 
     def __str__(self) -> str:
         if not self.private:

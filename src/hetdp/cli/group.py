@@ -27,6 +27,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "accuracy": "how good mechanisms and baselines are, before anything is spent",
     "verify": "whether a mechanism is private, exactly",
     "explain": "why a dataset is not answered more accurately",
+    "plot": "a picture of a problem, a mechanism, or its accuracy",
     "completion": "let the Tab key complete hetdp commands",
 }
 NAME = "hetdp"
@@ -42,6 +43,7 @@ hetdp design poll.json                      the same when no values are given
 hetdp accuracy poll.json                    how good is it, and how good is anything else?
 hetdp verify poll.json mechanism.csv        prove a mechanism again, or refute it
 hetdp explain poll.json 111                 why is this dataset not answered better?
+hetdp plot poll.json mechanism.csv -o mechanism.svg    what does it look like?
 hetdp make votes --people 5 --majority --epsilon 1 -o five.json    a problem file, made from people
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --dry-run
 

@@ -207,6 +207,11 @@ def made(problem: Problem, space: str, output: str) -> Shape:
     return document("make", output=output, space=space, counts=counts(problem), **words)
 
 
+def plotted(problem: Problem, picture: str, output: str) -> Shape:
+    """Which picture `plot` wrote to a file."""
+    return document("plot", output=output, picture=picture, counts=counts(problem))
+
+
 def ask(given: Asked, plan: str | None) -> Shape:
     """What a table's people are promised; with simulated answers, which say so themselves."""
     found = document("ask", released=given.released, **({} if plan is None else {"plan_file": plan}))

@@ -6,15 +6,17 @@ Paper: the definition of compatible functions, corrected: p(v) ≤ min U(v) for 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
-from hetdp.errors import counted, shown
+from hetdp.errors import counted, printable, shown
 from hetdp.mechanism.explanation import BindingPath, binding_path, in_different_digits, in_digits
 from hetdp.mechanism.repair import Repair
+from hetdp.problem.notebook import table_of
 from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
@@ -64,6 +66,14 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.compatible
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the verdict, and if there is none, why."""
+        rows = [("a private extension exists", self.compatible), ("pins move in z by at most", self.moved)]
+        if self.witness is None:
+            return table_of("Verdict", [], rows)
+        path = self.witness.path._repr_html_()
+        return "\n".join([table_of("Verdict", [], rows), f"<p>{escape(printable(str(self.witness)))}</p>", path])
 
     def __str__(self) -> str:
         return "a private extension exists" if self.compatible else f"no private extension exists: {self.witness}"

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from hetdp.errors import shown
+from hetdp.problem.notebook import label, table_of
 from hetdp.problem.parameters import in_words
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
@@ -39,6 +40,15 @@ class BindingPath:
     def epsilons(self) -> list[float]:
         """ε of each step (for the notion gaussian, μ), as written."""
         return [next(iter(edge.values())) for edge in self.parameters]
+
+    def _repr_html_(self) -> str:
+        """For notebooks: step by step."""
+        word = "at most" if self.upper else "at least"
+        edges = ["given", *(in_words(tuple(edge), edge.values()) for edge in self.parameters)]
+        values = [in_digits(*tails) for tails in zip(self.bounds, self.complements, strict=True)]
+        rows = zip(map(label, self.datasets), edges, values, strict=True)
+        title = f"Why p({label(self.datasets[-1])}) is {word} {values[-1]}"
+        return table_of(title, ["dataset", "step", f"p {word}"], rows, len(self.datasets))
 
     def __str__(self) -> str:
         word = "at most" if self.upper else "at least"

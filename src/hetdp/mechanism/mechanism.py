@@ -11,7 +11,8 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.mechanism.explanation import BindingPath, binding_path
+from hetdp.mechanism.explanation import BindingPath, binding_path, in_digits
+from hetdp.problem.notebook import MOST_ROWS, label, table_of
 from hetdp.problem.outline import Outline
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
@@ -142,6 +143,24 @@ class Mechanism:
         columns = (self.problem.answers, self.probabilities, self.errors, self.pinned)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return {label: dict(zip(names, row, strict=True)) for label, row in zip(self, rows, strict=True)}
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the first datasets, and how the worst is answered."""
+        names, answers = self.problem.labels.names, self.problem.answers
+        shown = range(min(len(self), MOST_ROWS))
+        rows = [
+            (
+                label(names[at]),
+                str(answers[at]),
+                in_digits(self.probabilities[at], self.errors[at] if answers[at] == 1 else 1.0 - self.errors[at]),
+                float(self.errors[at]),
+                bool(self.pinned[at]),
+                "" if self.links[at] < 0 else label(names[self.links[at]]),
+            )
+            for at in shown
+        ]
+        header = ["dataset", "true answer", "p", "error", "pinned", "bound by"]
+        return table_of(f"{self!r}, {self.objective}", header, rows, len(self))
 
     def __repr__(self) -> str:
         worst = float(np.max(self.errors, initial=0.0))

@@ -18,6 +18,7 @@ from hetdp.problem.classes import Classes
 from hetdp.problem.findings import Findings
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
+from hetdp.problem.notebook import label, table_of
 from hetdp.problem.parameters import COLUMNS
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices
 from hetdp.problem.validation import Edges
@@ -214,6 +215,16 @@ class DatasetGraph(Frozen):
     @property
     def _columns(self) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
         return zip(self.parameters, self._lowered, strict=True)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        rows: list[tuple[str, Any]] = [("datasets", self.size), ("edges", self.edge_count)]
+        for name, values in zip(self.parameter_names, self.parameters, strict=True):
+            if len(values):
+                rows.append((name, f"from {values.min():g} to {values.max():g}"))
+        if len(self._free.source):
+            rows.append(("without a constraint", len(self._free.source) // 2))
+        return table_of("Graph of datasets", [], [*rows, ("the first", "; ".join(map(label, self.datasets[:5])))])
 
     def __repr__(self) -> str:
         return f"DatasetGraph({counted(self.size, 'dataset')}, {counted(self.edge_count, 'edge')})"

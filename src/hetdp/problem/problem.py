@@ -14,6 +14,7 @@ from hetdp.problem.frozen import Frozen
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import identity_of
 from hetdp.problem.labels import Labels
+from hetdp.problem.notebook import table_of
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.scores import Scores
@@ -21,6 +22,8 @@ from hetdp.problem.space import Floats, Mask
 from hetdp.problem.weights import Factors, weights_of
 from hetdp.theory.catalogue import notion_named, notion_of
 from hetdp.theory.notion import Notion
+
+COUNTED = 1_000_000  # datasets whose boundary is found at once
 
 
 class Problem(Frozen):
@@ -95,6 +98,17 @@ class Problem(Frozen):
         Paper: Definition 3 (boundary set).
         """
         return [self.graph.label(index) for index in np.flatnonzero(self.boundary_mask).tolist()]
+
+    def _repr_html_(self) -> str:
+        """For notebooks; the boundary of a large space is counted only if it is known already."""
+        ones = int(np.count_nonzero(self.answers == 1))
+        rows: list[tuple[str, Any]] = [(key, self.about[key]) for key in ("title", "privacy") if key in self.about]
+        rows += [("datasets", self.graph.size), ("edges", self.graph.edge_count)]
+        rows += [(f"truly {self.about.get('answer_1', 'answer 1')}", ones)]
+        rows += [(f"truly {self.about.get('answer_2', 'answer 2')}", self.graph.size - ones)]
+        if self.graph.size <= COUNTED or "boundary_mask" in self.__dict__:
+            rows.append(("on the boundary", int(self.boundary_mask.sum())))
+        return table_of("Problem", [], [*rows, ("notion of privacy", self.notion.name)])
 
     def __repr__(self) -> str:
         ones = int(np.count_nonzero(self.answers == 1))

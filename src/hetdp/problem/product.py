@@ -15,6 +15,7 @@ from hetdp.problem.axis import Axis
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels
 from hetdp.problem.lines import BLOCK, Lines
+from hetdp.problem.notebook import label, table_of
 from hetdp.problem.positions import TupleLabels
 from hetdp.problem.space import EdgeBlock, Floats, Indices
 
@@ -174,6 +175,13 @@ class ProductSpace(Frozen):
             return np.asarray(table[kinds, 0, 0])
         return np.asarray(table[kinds, self.states[source], self.states[target]])
 
+    def _repr_html_(self) -> str:
+        """For notebooks: one row for each axis."""
+        rows = ((label(axis.name), axis.people, axis.length, _range(axis.written)) for axis in self.axes)
+        header = ["who", "people", "positions", "ε"]
+        title = f"{self.size:,} datasets, {self.edge_count:,} edges, none stored"
+        return table_of(title, header, rows, len(self.axes))
+
     def __repr__(self) -> str:
         return f"ProductSpace({' × '.join(map(str, self.shape)) or 1} datasets, {counted(self.edge_count, 'edge')})"
 
@@ -215,3 +223,9 @@ def edges_once(space: ProductSpace, written: bool = False) -> tuple[Indices, Ind
             found.append((*ends, epsilon[once], np.full(len(ends[0]), axis, dtype=number)))
     source, target, epsilon, axes = (np.concatenate(columns) for columns in zip(*found, strict=True))
     return source, target, epsilon, axes
+
+
+def _range(epsilon: Floats) -> str:
+    """The least and the largest ε of an axis, as written."""
+    least, most = epsilon.min(initial=np.inf), epsilon.max(initial=0.0)
+    return f"{most:g}" if least >= most else f"{least:g} to {most:g}"

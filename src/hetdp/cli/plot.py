@@ -1,0 +1,137 @@
+"""`hetdp plot`: a picture of a problem, of a mechanism, or of how accurate mechanisms are."""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.options import PATH, PROBLEM, READING, SPEAKING, Verb
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from hetdp.cli.voice import Voice
+    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.problem.problem import Problem
+
+EXAMPLES = """
+hetdp plot poll.json mechanism.csv -o mechanism.svg                    its graph, or its map of tallies
+hetdp plot poll.json mechanism.csv --explain 111 -o why.pdf            with what binds 111
+hetdp plot poll.json -o poll.png                                       the problem: true answers and edges
+hetdp plot poll.json --picture accuracy -o accuracy.svg                the objectives beside the baselines
+"""
+ABOUT = """
+Draws with matplotlib, the extra plots. Blue is answer 1, orange answer 2, grey neither; thicker edges have smaller ε;
+rings mark the values that were given or chosen. Mechanisms are drawn as they are: hetdp verify proves them.
+"""
+SUFFIXES = (".svg", ".png", ".pdf")  # a test compares them, and the names, with those of the pictures
+PICTURES = ("network", "tallies", "summary", "accuracy")
+MECHANISMS = click.Argument(["mechanisms"], type=PATH, nargs=-1, metavar="[MECHANISM]...")
+OUTPUT = click.Option(
+    ["-o", "--output"], type=PATH, required=True, metavar="FILE", help="Write it to a .svg, .png or .pdf file."
+)
+PICTURE = click.Option(
+    ["--picture"],
+    type=click.Choice(PICTURES),
+    help="Which picture. Default: a map if all datasets are pairs of counts, else the network, or beyond 4,000 datasets"
+    " the summary.",
+)
+EXPLAIN = click.Option(["--explain"], metavar="DATASET", help="Light the path that binds this dataset.")
+TITLE = click.Option(["--title"], metavar="TEXT", help="Words above the picture.")
+NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="With accuracy: leave the baselines out.")
+
+
+def plot(
+    voice: Voice,
+    problem: str,
+    mechanisms: tuple[str, ...],
+    output: str,
+    picture: str | None,
+    explain: str | None,
+    title: str | None,
+    no_baselines: bool,
+    duplicates: str,
+    positive: str | None,
+    as_json: bool,
+) -> None:
+    """Draws a picture."""
+    from hetdp import progress
+    from hetdp.cli import shapes
+    from hetdp.cli.labels import find
+    from hetdp.cli.reading import read, require_input
+    from hetdp.plots.canvas import figure_apart
+    from hetdp.plots.plot import drawing_of
+
+    _require_picture(output, picture, mechanisms, (problem, *mechanisms))
+    require_input(problem, *mechanisms)
+    axes = figure_apart()  # before anything takes long: without matplotlib, nothing can be drawn
+    asked = read(voice, problem, duplicates, positive)
+    label = None if explain is None else find(asked.labels, [explain])[0]
+    subject = _subject(voice, asked, mechanisms, no_baselines, picture)
+    drawing = drawing_of(subject, None if len(mechanisms) > 1 else picture, label, not no_baselines, key=True)
+    progress.stage("drawing")
+    drawing.draw_alone(axes, title)
+    _write(axes, output)
+    voice.say(f"wrote {output}")
+    if as_json:
+        voice.emit_document(shapes.plotted(asked, drawing.name, output))
+
+
+def _subject(voice: Voice, asked: Problem, mechanisms: tuple[str, ...], no_baselines: bool, picture: str | None) -> Any:
+    """What is drawn: the problem, one mechanism, or how accurate several are."""
+    from hetdp.mechanism.accuracy.report import accuracy
+
+    if not mechanisms:
+        return asked
+    loaded = {path: _loaded(voice, path, asked) for path in mechanisms}
+    if len(loaded) == 1 or picture != "accuracy":
+        return loaded[mechanisms[0]]
+    return accuracy(asked, loaded, baselines=not no_baselines)
+
+
+def _loaded(voice: Voice, path: str, asked: Problem) -> Mechanism:
+    from hetdp.cli.verify import say_more
+    from hetdp.files.mechanisms import load_claim
+
+    claim = load_claim(path, asked)
+    say_more(voice, path, claim)
+    return claim.mechanism
+
+
+def _require_picture(output: str, picture: str | None, mechanisms: tuple[str, ...], inputs: tuple[str, ...]) -> None:
+    from pathlib import Path
+
+    from hetdp.cli.writing import require_place
+    from hetdp.errors import UsageError
+
+    if Path(output).suffix.lower() not in SUFFIXES:
+        rule = f"the name after -o ends in {', '.join(SUFFIXES)}"
+        raise UsageError(f"no picture can be written to {output!r}", rule)
+    if len(mechanisms) > 1 and picture != "accuracy":
+        rule = "only their accuracy can be shown in one picture"
+        raise UsageError("several mechanisms", rule, "--picture accuracy, or one MECHANISM")
+    require_place("-o", output, False, SUFFIXES, inputs)
+
+
+def _write(axes: Any, output: str) -> None:
+    """The file, whole or not at all."""
+    from pathlib import Path
+
+    from hetdp import progress
+    from hetdp.files.formats.writing import whole_file
+    from hetdp.plots.saving import draw_to
+
+    progress.stage("writing")
+    with whole_file(Path(output)) as draft:
+        draw_to(axes, draft, Path(output).suffix.lower())
+
+
+command = Verb(
+    "plot",
+    plot,
+    EXAMPLES,
+    ABOUT,
+    [PROBLEM, MECHANISMS, OUTPUT, PICTURE, EXPLAIN, TITLE, NO_BASELINES, *READING, *SPEAKING],
+    stages=("reading", "building", "loading", "searching", "proving", "measuring", "drawing", "writing"),
+)

@@ -1,0 +1,141 @@
+"""Where a picture is drawn, and how words get there: as they are, never as formulas or markup."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from hetdp.errors import UsageError, printable, shown
+from hetdp.interrupts import load_whole
+from hetdp.plots.colours import FAINT, INK, SOFT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SMALL, USUAL = 7.0, 8.0  # points, for a picture that is printed as wide as a page or a column
+BELOW = 27.0  # points, for the numbers and words between a picture and its key
+LONGEST = 24  # characters of a label; what is longer is cut in the middle
+UNKNOWN = "□"  # instead of a character that the font does not have
+MISSING = "pictures are drawn by matplotlib, which is not installed"
+
+
+def axes_for(given: Any, size: tuple[float, float]) -> Axes:
+    """The axes to draw on: the given ones, or those of a new figure of so many inches.
+
+    Raises:
+        UsageError: matplotlib is not installed, or what was given are no axes.
+    """
+    try:
+        pyplot = load_whole("matplotlib.pyplot") if given is None else None
+        kind = load_whole("matplotlib.axes").Axes
+    except ImportError as failure:
+        raise refusal(failure) from None
+    if pyplot is not None:
+        return pyplot.subplots(figsize=size, layout="constrained")[1]
+    if not isinstance(given, kind):
+        raise UsageError(f"axes={shown(given)}", "a picture is drawn on matplotlib's Axes")
+    return given
+
+
+def figure_apart() -> Any:
+    """Axes that no window and no pyplot knows of, for the command line; they take the size their picture likes best.
+
+    Raises:
+        UsageError: matplotlib is not installed.
+    """
+    try:
+        figure = load_whole("matplotlib.figure").Figure(figsize=(6.3, 4.0), layout="constrained")
+        load_whole("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
+    except ImportError as failure:
+        raise refusal(failure) from None
+    return figure.add_subplot()
+
+
+def refusal(failure: ImportError) -> UsageError:
+    """What is said without matplotlib, or with one that does not load."""
+    if getattr(failure, "name", None) != "matplotlib":
+        return UsageError(f"matplotlib does not load: {printable(str(failure))}", "pictures are drawn by it")
+    return UsageError(MISSING, "it comes with the extra plots", "pip install 'hetdp[plots]'")
+
+
+def readable(value: Any, longest: int = LONGEST) -> str:
+    r"""A label as it can be drawn: on one line, not too long, and with no character that the font lacks.
+
+    >>> readable("a\nb"), readable(("yes", 3)), readable("x" * 30, 9)
+    ('a?b', 'yes,3', 'xxxx…xxxx')
+    """
+    text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if len(text) > longest:
+        half = (longest - 1) // 2
+        text = f"{text[:half]}…{text[-half:]}"
+    text = unicodedata.normalize("NFC", printable(text))
+    return "".join(character if _has_glyph(ord(character)) else UNKNOWN for character in text) or '""'
+
+
+@lru_cache(maxsize=4096)
+def _has_glyph(number: int) -> bool:
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    return number < 128 or bool(get_font(findfont(FontProperties())).get_char_index(number))
+
+
+def plain(*texts: Any) -> None:
+    """Keeps dollar signs from starting formulas."""
+    for text in texts:
+        text.set_parse_math(False)
+
+
+def named(axes: Axes, across: str = "", up: str = "") -> None:
+    """Names both directions."""
+    plain(axes.set_xlabel(across, fontsize=USUAL, color=INK), axes.set_ylabel(up, fontsize=USUAL, color=INK))
+
+
+def entitle(axes: Axes, title: str | None) -> None:
+    """Words above the picture, if any."""
+    if title is not None:
+        plain(axes.set_title(readable(title, 90), fontsize=USUAL + 1, color=INK, loc="left"))
+
+
+def calm(axes: Axes, grid: str | None = None) -> None:
+    """Thin lines and small numbers, so that what is shown stands out."""
+    for name, spine in axes.spines.items():
+        spine.set_visible(name in ("left", "bottom"))
+        spine.set(color=SOFT, linewidth=0.6)
+    axes.tick_params(labelsize=SMALL, colors=INK, width=0.6, length=2.5)
+    if grid is not None:
+        axes.grid(axis=grid, color=FAINT, linewidth=0.4)
+        axes.set_axisbelow(True)
+
+
+def key_below(axes: Axes, handles: list[Any], words: list[str], columns: int = 4) -> None:
+    """What lines and marks mean, below the picture; words that begin with an underscore are words, too."""
+    from matplotlib.transforms import ScaledTranslation
+
+    if not handles:
+        return
+    figure: Any = axes.get_figure(root=True)
+    below = axes.transAxes + ScaledTranslation(0.0, -BELOW / 72.0, figure.dpi_scale_trans)
+    legend = axes.legend(
+        handles,
+        ["-"] * len(words),
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=below,
+        ncol=min(columns, len(words)),
+        frameon=False,
+        fontsize=SMALL,
+        handlelength=2.2,
+        columnspacing=1.4,
+    )
+    for text, word in zip(legend.get_texts(), words, strict=True):
+        plain(text)
+        text.set(text=word, color=INK)
+
+
+def size_in_points(axes: Axes) -> tuple[float, float]:
+    """About how wide and high the axes are."""
+    box, figure = axes.get_position(), axes.get_figure(root=True)
+    assert figure is not None
+    width, height = figure.get_size_inches()
+    return 72.0 * width * box.width, 72.0 * height * box.height

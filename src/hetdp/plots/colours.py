@@ -1,0 +1,36 @@
+"""Colours that colour-blind readers can tell apart, also in print: blue is answer 1, orange answer 2, grey neither.
+
+Orange stays lighter than blue throughout, so that the two differ in shades of grey as well.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.colors import LinearSegmentedColormap
+
+SHADES = ((0.0, "#c75b00"), (0.2, "#ee8a2a"), (0.5, "#ebebeb"), (0.8, "#3f82bd"), (1.0, "#0b4a80"))  # by p
+ONE, TWO, HALF = "#0b4a80", "#c75b00", "#ebebeb"
+INK, SOFT, FAINT, PAPER = "#1a1a1a", "#6b7075", "#c9cdd1", "#ffffff"  # lines and words; edges; grids; behind them
+LINES = ("#0b4a80", "#c75b00", "#00785a", "#8a3b8f", "#6b5b00", "#000000")  # several curves, each also dashed its way
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+DARK = 0.5  # the luminance below which white is the better ink
+
+
+def scale() -> LinearSegmentedColormap:
+    """From answer 2 over a light grey at p = ½ to answer 1."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("hetdp", list(SHADES))
+
+
+def ink_on(p: float) -> str:
+    """What can be read on the colour of p.
+
+    >>> ink_on(0.5), ink_on(1.0)
+    ('#1a1a1a', '#ffffff')
+    """
+    red, green, blue, _ = scale()(p)
+    return PAPER if 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK else INK

@@ -1,0 +1,83 @@
+"""Where the datasets of a small graph are drawn: side by side by their distance to the other answer.
+
+Answer 2 stands on the left, answer 1 on the right, the boundary in the middle. Since distances of neighbours differ by
+at most one, every edge joins two columns side by side, or stays within one. In a column, datasets stand near their
+neighbours. Everything is computed from the graph alone, so that the same graph always looks the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.problem.space import Floats, Indices
+
+SWEEPS = 24
+TALLEST = 24  # datasets above each other; a larger column may become several close to each other, as there is room
+WIDTH = 0.72  # of such columns, where 1 is the way from one distance to the next
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where datasets are drawn.
+
+    Attributes:
+        across: from left to right; 0 is the boundary, and the datasets next to it are at ±½.
+        up: from bottom to top, between −½ and ½.
+        levels: the column of each dataset: its distance to the other answer, negative for answer 2; where no path leads
+            there, one more than the largest.
+        nowhere: the number of that last column; 0 if it is empty.
+        lanes: how many datasets the broadest column has beside each other.
+        tallest: how many datasets a column has above each other, at most.
+    """
+
+    across: Floats
+    up: Floats
+    levels: NDArray[np.int64]
+    nowhere: int
+    lanes: int
+    tallest: int
+
+
+def layered(source: Indices, target: Indices, steps: NDArray[np.int64], answers: NDArray[Any]) -> Layout:
+    """Lays a graph out.
+
+    Args:
+        source: one end of each edge.
+        target: the other end.
+        steps: the distance of each dataset to the other answer, 0 where no path leads there.
+        answers: the answers, 1 and 2.
+    """
+    lost = steps == 0
+    nowhere = int(steps.max(initial=0)) + 1 if lost.any() else 0
+    levels = np.where(lost, nowhere, steps) * np.where(answers == 1, 1, -1)
+    _, column, counts = np.unique(levels, return_inverse=True, return_counts=True)
+    height = np.sqrt(counts / counts.max(initial=1))
+    starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
+    up = rank = np.zeros(len(steps))
+    degree = np.maximum(np.bincount(source, minlength=len(steps)) + np.bincount(target, minlength=len(steps)), 1)
+    for sweep in range(SWEEPS + 1):
+        if sweep:
+            pull = np.bincount(source, up[target], len(steps)) + np.bincount(target, up[source], len(steps))
+            wish = 0.5 * up + 0.5 * pull / degree
+        else:
+            wish = np.zeros(len(steps))
+        order = np.lexsort((np.arange(len(steps)), np.round(wish, 9), column))
+        rank = np.empty(len(steps))
+        rank[order] = np.arange(len(steps)) - np.repeat(starts, counts)
+        up = _spread(rank, counts[column]) * height[column]
+    lanes = np.where(counts > TALLEST, np.rint(np.sqrt(WIDTH * counts / len(counts))), 1).clip(1).astype(np.int64)
+    rows = -(-counts // lanes)
+    row, lane = np.divmod(rank, lanes[column])
+    aside = np.where(lanes[column] > 1, (lane / np.maximum(lanes[column] - 1, 1) - 0.5) * WIDTH, 0.0)
+    up = _spread(row, rows[column]) * height[column]
+    across = levels - 0.5 * np.sign(levels) + aside
+    return Layout(across, -up, levels, nowhere, int(lanes.max(initial=1)), int(rows.max(initial=1)))
+
+
+def _spread(rank: Floats, count: NDArray[np.int64]) -> Floats:
+    """Ranks as places between −½ and ½."""
+    return np.where(count > 1, rank / np.maximum(count - 1, 1) - 0.5, 0.0)

@@ -1,0 +1,94 @@
+"""What each class has spent of what it may spend. The rows are those of `Ledger.status`, or anything like them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hetdp.plots.canvas import SMALL, calm, key_below, named, plain, readable
+from hetdp.plots.colours import INK, ONE, PAPER, SOFT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+
+MOST_ROWS = 40
+PEOPLE = "people (who spent most)"
+
+
+class Account(NamedTuple):
+    """One bar of the picture.
+
+    Attributes:
+        name: the class, with its source where there are several.
+        spent: what it has spent, as a number.
+        cap: what it may spend; infinite if there is no limit.
+        words: the same as written in the ledger, with the unit.
+    """
+
+    name: str
+    spent: float
+    cap: float
+    words: str
+
+
+def accounts_of(rows: Iterable[Any]) -> list[Account]:
+    """One account for each class of each source, and one for the people of a source, of whom the largest is shown.
+
+    Args:
+        rows: for each source `source`, `unit`, `cap`, `classes` (each with `name`, `cap` and `spent`, as decimals),
+            `people` and `most_spent`, as `Ledger.status` gives them.
+    """
+    listed = list(rows)
+    several = len({row.source for row in listed}) > 1
+    found = []
+    for row in listed:
+        before = f"{row.source}: " if several else ""
+        found += [_account(f"{before}{one.name}", one.spent, one.cap, row.unit) for one in row.classes]
+        if row.people:
+            found.append(_account(f"{before}{PEOPLE}", row.most_spent, row.cap, row.unit))
+    return found
+
+
+def _account(name: str, spent: str, cap: str, unit: str) -> Account:
+    limit = "no limit" if math.isinf(float(cap)) else f"of {cap}"
+    return Account(
+        name, float(spent), float(cap), f"{spent} {limit} {unit}" if limit != "no limit" else f"{spent} {unit}"
+    )
+
+
+def size_of_ledger(accounts: list[Account]) -> tuple[float, float]:
+    """How many inches the picture likes to be wide and high."""
+    return 5.6, 1.0 + 0.3 * max(2, min(len(accounts), MOST_ROWS))
+
+
+def draw_ledger(axes: Axes, accounts: list[Account], key: bool) -> None:
+    """Draws a bar for each: its length is what may be spent, filled as far as it is."""
+    from matplotlib.patches import Patch
+
+    shown = accounts[:MOST_ROWS]
+    limits = [account.cap for account in shown if math.isfinite(account.cap)]
+    longest = max([*limits, *(account.spent for account in shown if math.isfinite(account.spent)), 1e-9])
+    places = range(len(shown) - 1, -1, -1)
+    for place, account in zip(places, shown, strict=True):
+        if math.isfinite(account.cap):
+            axes.barh(place, account.cap, 0.62, facecolor=PAPER, edgecolor=SOFT, linewidth=0.8)
+        axes.barh(place, min(account.spent, longest), 0.62, facecolor=ONE, edgecolor=ONE, linewidth=0.8)
+        end = max(min(account.spent, longest), account.cap if math.isfinite(account.cap) else 0.0)
+        plain(
+            axes.annotate(account.words, (end, place), (4, 0), textcoords="offset points", va="center", fontsize=SMALL)
+        )
+    calm(axes, grid="x")
+    axes.spines["left"].set_visible(False)
+    axes.set_yticks(list(places), [readable(account.name, 34) for account in shown])
+    plain(*axes.get_yticklabels())
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(0.0, 1.3 * longest)
+    more = len(accounts) - len(shown)
+    named(axes, "privacy spent" + (f"  ({more:,} more classes are not shown)" if more else ""))
+    if key:
+        handles = [Patch(facecolor=ONE), Patch(facecolor=PAPER, edgecolor=SOFT, linewidth=0.8)]
+        key_below(axes, handles, ["spent", "left"])
+    for text in axes.texts:
+        text.set_color(INK)

@@ -1,0 +1,186 @@
+"""The graph itself: probability as colour, given values ringed, stronger privacy as thicker edges, as in the paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
+from hetdp.plots.colours import INK, SOFT
+from hetdp.plots.layout import Layout, layered
+from hetdp.problem.problem import Problem
+from hetdp.problem.space import Floats, Indices, Mask
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_DATASETS, MOST_EDGES = 4_000, 40_000
+THIN, THICK, SAME = 0.7, 4.2, 1.5  # points: the weakest and the strongest privacy, and where there is one ε only
+BEND = 0.28  # how far an edge within a column goes around the datasets between its ends
+CURVE = 9  # points of such an edge
+LARGEST, SMALLEST = 32.0, 2.6  # points: a dataset
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """What the picture shows.
+
+    Attributes:
+        problem: the problem.
+        layout: where each dataset stands.
+        p: the probability of answer 1 at each.
+        ringed: which values were given; for a problem without a mechanism, its boundary.
+        source: one end of each edge.
+        target: the other end.
+        epsilon: the ε of each edge as written, in the direction where it is smaller; for Gaussian privacy μ.
+        widths: how thick each edge is, in points, before all of them are thinned for lack of space.
+        chain: the datasets of the path that is lit, from the pinned one on; empty if there is none.
+        bare: whether p are true answers only.
+    """
+
+    problem: Problem
+    layout: Layout
+    p: Floats
+    ringed: Mask
+    source: Indices
+    target: Indices
+    epsilon: Floats
+    widths: Floats
+    chain: NDArray[np.int64]
+    bare: bool
+
+    def strokes(self, edges: Any = slice(None)) -> Floats:
+        """The lines of some edges, as points: edge, point, direction; those within a column bend outward."""
+        layout, source, target = self.layout, self.source[edges], self.target[edges]
+        at = np.linspace(0.0, 1.0, CURVE)[None, :, None]
+        ends = np.stack([layout.across, layout.up], axis=1)
+        lines = ends[source][:, None, :] * (1.0 - at) + ends[target][:, None, :] * at
+        within = layout.levels[source] == layout.levels[target]
+        outward = (
+            np.where(within, np.sign(layout.levels[source]), 0) * BEND * np.abs(np.diff(lines[:, [0, -1], 1]))[:, 0]
+        )
+        lines[:, :, 0] += (outward[:, None] * 4.0) * (at * (1.0 - at))[:, :, 0]
+        return np.asarray(lines)
+
+
+def is_small(problem: Problem) -> bool:
+    """Whether the graph can be drawn, so that something is seen."""
+    return problem.graph.size <= MOST_DATASETS and problem.graph.arc_count <= 2 * MOST_EDGES
+
+
+def network(problem: Problem, p: Floats, ringed: Mask, path: list[Any] | None, bare: bool) -> Network:
+    """Gathers what the picture shows.
+
+    Args:
+        problem: the problem.
+        p: the probability of answer 1 at each dataset.
+        ringed: which datasets get a ring.
+        path: labels of neighbours, one after the other, that are lit.
+        bare: whether p are true answers only.
+    """
+    graph = problem.graph
+    source, target, *columns = graph.edges()
+    strong = [column for name, column in zip(graph.parameter_names, columns, strict=True) if "delta" not in name]
+    epsilon = np.minimum.reduce(strong)
+    layout = layered(source, target, steps_to_the_other_answer(problem), problem.answers)
+    chain = np.array([graph.index(label) for label in path or []], dtype=np.int64)
+    return Network(problem, layout, p, ringed, source, target, epsilon, widths_of(epsilon), chain, bare)
+
+
+def widths_of(epsilon: Floats) -> Floats:
+    """Thicker where ε is smaller, by its logarithm; no ε is drawn thinner than ∞.
+
+    >>> widths_of(np.array([0.0, 0.1, 1.0, np.inf])).tolist()
+    [4.2, 4.2, 0.7, 0.7]
+    """
+    usual = epsilon[(epsilon > 0.0) & np.isfinite(epsilon)]
+    least, most = usual.min(initial=np.inf), usual.max(initial=0.0)
+    if not least < most:
+        return np.where(np.isinf(epsilon), THIN, np.where(epsilon == 0.0, THICK, SAME))
+    with np.errstate(divide="ignore"):
+        weak = np.clip(np.log(epsilon / least) / np.log(most / least), 0.0, 1.0)
+    return np.asarray(THICK + (THIN - THICK) * weak)
+
+
+def draw_network(axes: Axes, shown: Network, key: bool) -> None:
+    """Draws it."""
+    from hetdp.plots.network_key import add_key
+    from hetdp.plots.network_names import add_names, diameter
+
+    size = diameter(axes, shown.layout)
+    _draw_edges(axes, shown, size)
+    _draw_datasets(axes, shown, size)
+    _draw_path(axes, shown, size)
+    add_names(axes, shown, size)
+    add_key(axes, shown, size, key)
+
+
+def thinned(size: float) -> float:
+    """By how much edges are thinner where datasets are small."""
+    return float(min(1.0, max(size / LARGEST, 0.12) ** 0.8))
+
+
+def _draw_edges(axes: Axes, shown: Network, size: float) -> None:
+    from matplotlib.collections import LineCollection
+
+    free = np.isinf(shown.epsilon)
+    for mask, style in ((~free, "-"), (free, (0, (1.0, 2.0)))):
+        edges = np.flatnonzero(mask)
+        if len(edges):
+            strength = min(1.0, 0.12 + 2_000.0 / len(shown.source)) if len(shown.source) > 300 else 1.0
+            lines = LineCollection(
+                list(shown.strokes(edges)),
+                linewidths=shown.widths[edges] * thinned(size),
+                colors=SOFT,
+                alpha=0.75 * strength,
+                linestyles=style,
+                capstyle="round",
+                zorder=1,
+                rasterized=len(edges) > 2_000,
+            )
+            axes.add_collection(lines)
+
+
+def _draw_datasets(axes: Axes, shown: Network, size: float) -> None:
+    from hetdp.plots.colours import scale
+
+    layout, rim = shown.layout, min(0.8, size / 12.0)
+    for answer, mark in ((2, "s"), (1, "o")):
+        for ring in (False, True):
+            chosen = (shown.problem.answers == answer) & (shown.ringed == ring)
+            area = (size * (0.88 if mark == "s" else 1.0)) ** 2
+            where = layout.across[chosen], layout.up[chosen]
+            if ring and chosen.any():
+                outer = {"facecolors": "white", "edgecolors": INK, "linewidths": max(0.5, 1.7 * rim)}
+                axes.scatter(
+                    *where, s=area * (1.0 + min(max(0.3 * size, 1.2), 5.0) / size) ** 2, marker=mark, zorder=3, **outer
+                )
+            if chosen.any():
+                inner = {"cmap": scale(), "vmin": 0.0, "vmax": 1.0, "edgecolors": INK, "linewidths": rim}
+                axes.scatter(*where, s=area, c=shown.p[chosen], marker=mark, zorder=4, **inner)
+
+
+def _draw_path(axes: Axes, shown: Network, size: float) -> None:
+    layout = shown.layout
+    for start, end in zip(shown.chain[:-1], shown.chain[1:], strict=True):
+        bend = 0.0
+        if layout.levels[start] == layout.levels[end]:
+            bend = 2.0 * BEND * float(np.sign(layout.levels[start]) * np.sign(layout.up[start] - layout.up[end]))
+        axes.annotate(
+            "",
+            (layout.across[end], layout.up[end]),
+            (layout.across[start], layout.up[start]),
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": INK,
+                "linewidth": 1.8,
+                "mutation_scale": 11,
+                "shrinkA": size / 2 + 1,
+                "shrinkB": size / 2 + 2,
+                "connectionstyle": f"arc3,rad={bend}",
+            },
+            zorder=5,
+        )

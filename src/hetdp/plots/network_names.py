@@ -1,0 +1,94 @@
+"""How large datasets are drawn, and what is written into them or beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetdp.plots.canvas import SMALL, plain, readable, size_in_points
+from hetdp.plots.colours import INK, PAPER, ink_on
+from hetdp.plots.shades import hundredths
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from hetdp.plots.layout import Layout
+    from hetdp.plots.network import Network
+
+MOST_NAMES = 60
+BROAD = 0.58  # how broad a character is, beside its size
+LARGEST, SMALLEST = 32.0, 2.6  # points: a dataset
+
+
+def size_of_picture(layout: Layout) -> tuple[float, float]:
+    """How many inches it likes to be wide and high."""
+    columns = float(np.ptp(layout.across)) + 1.0 if len(layout.across) else 1.0
+    return min(max(2.4 + 0.8 * columns, 3.6), 6.6), min(max(1.5 + 0.62 * layout.tallest, 2.5), 4.8)
+
+
+def diameter(axes: Axes, layout: Layout) -> float:
+    """How large a dataset can be without touching the next one."""
+    width, height = size_in_points(axes)
+    columns = float(np.ptp(layout.across)) + 1.0 if len(layout.across) else 1.0
+    across = 0.85 * width / columns * (1.0 if layout.lanes == 1 else 0.8 / layout.lanes)
+    return float(np.clip(0.62 * min(across, 0.9 * height / layout.tallest), SMALLEST, LARGEST))
+
+
+def add_names(axes: Axes, shown: Network, size: float) -> None:
+    """Labels and p: within the dataset if there is room, else below; of many datasets only those of the path."""
+    few = len(shown.p) <= MOST_NAMES and size >= 9.0
+    chosen = range(len(shown.p)) if few else sorted(set(shown.chain.tolist()))
+    width, _ = size_in_points(axes)
+    columns = float(np.ptp(shown.layout.across)) + 1.0 if len(shown.p) else 1.0
+    longest = max(3, int(0.9 * width / columns / (BROAD * SMALL)))
+    for at in chosen:
+        label = readable(shown.problem.graph.label(at), min(longest, 24))
+        value = "" if shown.bare else hundredths(float(shown.p[at]))
+        place = (shown.layout.across[at], shown.layout.up[at])
+        if BROAD * SMALL * max(len(label), len(value)) <= 0.92 * size and size >= (11 if shown.bare else 22):
+            words = label if shown.bare else f"{label}\n{value}"
+            style = {"color": ink_on(shown.p[at]), "va": "center", "linespacing": 1.05}
+            text = axes.annotate(words, place, ha="center", fontsize=SMALL, zorder=6, **style)
+        else:
+            words = label if shown.bare else f"{label}\n{value}"
+            text = axes.annotate(
+                words,
+                place,
+                (0.0, -size / 2 - (6.0 if shown.ringed[at] else 3.5)),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontsize=SMALL - 0.5,
+                color=INK,
+                zorder=6,
+                bbox={"boxstyle": "square,pad=0.08", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.75},
+            )
+        plain(text)
+    _add_steps(axes, shown)
+
+
+def _add_steps(axes: Axes, shown: Network) -> None:
+    """The ε of each step of the path, in its middle."""
+    graph, layout = shown.problem.graph, shown.layout
+    for start, end in zip(shown.chain[:-1].tolist(), shown.chain[1:].tolist(), strict=True):
+        name, value = next(iter(graph.parameters_between(start, end).items()))
+        bent = 0.0 if layout.levels[start] != layout.levels[end] else 0.28 * abs(layout.up[start] - layout.up[end])
+        place = (
+            (layout.across[start] + layout.across[end]) / 2.0 + bent * float(np.sign(layout.levels[start])),
+            (layout.up[start] + layout.up[end]) / 2.0,
+        )
+        plain(
+            axes.annotate(
+                f"{'μ' if name == 'mu' else 'ε'} = {value:g}",
+                place,
+                (0.0, 3.5),
+                textcoords="offset points",
+                ha="center",
+                va="bottom",
+                fontsize=SMALL - 0.5,
+                color=INK,
+                zorder=7,
+                bbox={"boxstyle": "round,pad=0.1", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.8},
+            )
+        )

@@ -1,0 +1,200 @@
+"""plot: a picture of whatever it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import UsageError, shown
+from hetdp.mechanism.accuracy.report import Accuracy, accuracy
+from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.mechanism import Mechanism
+from hetdp.plots.canvas import axes_for, entitle
+from hetdp.plots.grid import grid_of
+from hetdp.plots.network import is_small, network
+from hetdp.problem.outline import Outline
+from hetdp.problem.problem import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+
+PICTURES = ("network", "tallies", "summary", "accuracy")  # of problems and mechanisms
+WHAT_RULE = (
+    "a picture is made of a Mechanism, a Problem, the result of hetdp.accuracy, a mechanism or promise of a population"
+    " (or several by name), or a ledger"
+)
+
+
+class Drawing(NamedTuple):
+    """A picture that is not drawn yet: its name, the inches it likes, its data, and what draws it on axes."""
+
+    name: str
+    size: tuple[float, float]
+    data: Any
+    draw: Callable[[Axes], None]
+
+    def draw_alone(self, axes: Axes, title: str | None) -> None:
+        """Draws it on axes that have their figure to themselves."""
+        figure: Any = axes.get_figure()
+        figure.set_size_inches(self.size)
+        self.draw(axes)
+        entitle(axes, title)
+
+
+def plot(
+    what: Any,
+    picture: str | None = None,
+    *,
+    explain: Any = None,
+    baselines: bool = True,
+    axes: Any = None,
+    title: str | None = None,
+    key: bool = True,
+) -> Axes:
+    """Draws a picture with matplotlib (the extra `plots`), and returns the Axes, to be styled further or saved.
+
+    Args:
+        what: what is shown. Of a Mechanism or a Problem the graph, a map of tallies, or a summary where there are too
+            many datasets; of the result of `accuracy` the accuracy by distance beside the baselines; of a
+            population's mechanism, or several by name, the accuracy by margin; of a ledger what each class has spent.
+        picture: for a Mechanism or a Problem, another picture than the one that suits it: ``"network"``,
+            ``"tallies"``, ``"summary"`` or ``"accuracy"``.
+        explain: in the network: the label of a dataset whose binding path is lit, or such a path, a witness's too.
+        baselines: for accuracy: whether to show what else could be done.
+        axes: where to draw; by default a new figure.
+        title: words above it.
+        key: whether to say beside it what colours, widths and lines mean.
+
+    Raises:
+        UsageError: matplotlib is not installed, or there is no such picture of this.
+
+    >>> import hetdp
+    >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 1.0])
+    >>> problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
+    >>> axes = hetdp.plot(hetdp.design(problem), explain="a")
+    >>> axes.get_figure().savefig("mechanism.svg")  # doctest: +SKIP
+    """
+    drawing = drawing_of(what, picture, explain, baselines, key)
+    where = axes_for(axes, drawing.size)
+    drawing.draw(where)
+    entitle(where, title)
+    return where
+
+
+def drawing_of(what: Any, picture: str | None, explain: Any, baselines: bool, key: bool) -> Drawing:
+    """Chooses the picture and gathers its data, before anything is drawn."""
+    if picture is not None and picture not in PICTURES:
+        raise UsageError(f"there is no picture {shown(picture)}", f"the pictures are {', '.join(PICTURES)}")
+    if isinstance(what, Mechanism | Problem):
+        return _of_problem(what, picture, explain, baselines, key)
+    if picture is not None or explain is not None:
+        given = "picture" if picture is not None else "explain"
+        raise UsageError(f"{given}= for {shown(type(what).__name__)}", "it is for a Mechanism or a Problem")
+    if isinstance(what, Accuracy):
+        return _of_report(what, key)
+    if hasattr(what, "status") or _is_rows(what):
+        return _of_ledger(what.status() if hasattr(what, "status") else what, key)
+    return _of_population(what, baselines, key)
+
+
+def _of_problem(what: Mechanism | Problem, picture: str | None, explain: Any, baselines: bool, key: bool) -> Drawing:
+    problem = what.problem if isinstance(what, Mechanism) else what
+    if isinstance(problem, Outline):
+        rule = "only a mechanism with its problem can be drawn"
+        raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.load(path, problem) joins them")
+    bare = isinstance(what, Problem)
+    p = np.where(problem.answers == 1, 1.0, 0.0) if isinstance(what, Problem) else what.probabilities
+    ringed = problem.boundary_mask if isinstance(what, Problem) else what.pinned
+    chosen = picture or _suitable(problem, explain)
+    if explain is not None and chosen != "network":
+        raise UsageError(f"explain= in the picture {chosen!r}", "a path is lit in the network")
+    if chosen == "accuracy":
+        return _of_report(accuracy(problem, None if bare else what, baselines=baselines), key)
+    if chosen == "tallies":
+        from hetdp.plots.tallies import draw_tallies, tallies
+
+        grid = grid_of(problem)
+        if grid is None:
+            rule = "every dataset is a pair of counts, and neighbours differ by one in one of them"
+            raise UsageError("no map of tallies", rule, "the pictures network and summary are for any problem")
+        map_ = tallies(problem, grid, p, ringed, bare)
+        return Drawing(chosen, map_.size, map_, lambda axes: draw_tallies(axes, map_, key))
+    if chosen == "summary":
+        from hetdp.plots.summary import SIZE, draw_summary, summary
+
+        found = summary(problem, p)
+        return Drawing(chosen, SIZE, found, lambda axes: draw_summary(axes, found, key))
+    return _network(what, problem, p, ringed, explain, bare, key)
+
+
+def _network(what: Any, problem: Problem, p: Any, ringed: Any, explain: Any, bare: bool, key: bool) -> Drawing:
+    from hetdp.plots.network import MOST_DATASETS, MOST_EDGES, draw_network
+    from hetdp.plots.network_names import size_of_picture
+
+    if not is_small(problem):
+        rule = f"a network has at most {MOST_DATASETS:,} datasets and {MOST_EDGES:,} edges"
+        raise UsageError("too much for a network", rule, "the picture summary is for any size")
+    net = network(problem, p, ringed, _path(what, explain, bare), bare)
+    return Drawing("network", size_of_picture(net.layout), net, lambda axes: draw_network(axes, net, key))
+
+
+def _path(what: Any, explain: Any, bare: bool) -> list[Any] | None:
+    """The labels of the path to be lit."""
+    path = getattr(explain, "path", explain)  # of a witness
+    if path is None or isinstance(path, BindingPath):
+        return None if path is None else path.datasets
+    if bare:
+        raise UsageError("explain= for a problem without a mechanism", "there, a path is given by a witness")
+    found: list[Any] = what.explain(path).datasets
+    return found
+
+
+def _suitable(problem: Problem, explain: Any) -> str:
+    if explain is not None:
+        return "network"
+    if grid_of(problem) is not None:
+        return "tallies"
+    return "network" if is_small(problem) else "summary"
+
+
+def _of_report(report: Accuracy, key: bool) -> Drawing:
+    from hetdp.plots.curves import SIZE
+    from hetdp.plots.distance import curves_by_distance, draw_by_distance
+
+    curves = curves_by_distance(report)
+    return Drawing("accuracy", SIZE, curves, lambda axes: draw_by_distance(axes, curves, report.prior, key))
+
+
+def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
+    from hetdp.plots.curves import SIZE
+    from hetdp.plots.population import curves_by_margin, draw_by_margin
+
+    if isinstance(what, Mapping):
+        given = {str(name): each for name, each in what.items()}
+    elif isinstance(what, list | tuple):
+        given = {str(getattr(each, "area", at)): each for at, each in enumerate(what)}
+    else:
+        given = {str(getattr(what, "objective", None) or "the answer"): what}
+    if not given or not all(_is_population(each) for each in given.values()):
+        raise UsageError(f"{shown(what)} cannot be drawn", WHAT_RULE)
+    curves = curves_by_margin(given, baselines)
+    return Drawing("population", SIZE, curves, lambda axes: draw_by_margin(axes, curves, key))
+
+
+def _is_population(value: Any) -> bool:
+    return hasattr(getattr(value, "mechanism", value), "accuracy_by_margin")
+
+
+def _of_ledger(rows: Any, key: bool) -> Drawing:
+    from hetdp.plots.ledger import accounts_of, draw_ledger, size_of_ledger
+
+    accounts = accounts_of(rows)
+    return Drawing("ledger", size_of_ledger(accounts), accounts, lambda axes: draw_ledger(axes, accounts, key))
+
+
+def _is_rows(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(hasattr(row, "most_spent") for row in value)

@@ -1,0 +1,121 @@
+"""Too many datasets to draw: for each distance to the other answer, between which values p lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import counted
+from hetdp.mechanism.accuracy.distance import NOWHERE, steps_to_the_other_answer
+from hetdp.plots.canvas import SMALL, calm, named
+from hetdp.plots.colours import INK, ONE, SOFT, TWO, scale
+from hetdp.plots.shades import answer_words
+from hetdp.problem.problem import Problem
+from hetdp.problem.product import MOST_ARCS
+from hetdp.problem.space import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+SIZE = (5.6, 3.6)
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What the picture shows.
+
+    Attributes:
+        problem: the problem.
+        levels: the distances that occur, negative for answer 2, from left to right; 0 where no path leads to the other
+            answer, and 0 for all where there are too many edges to follow.
+        counts: how many datasets each has.
+        quantiles: at each distance the least p, the quarter, the middle, three quarters, and the largest.
+    """
+
+    problem: Problem
+    levels: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    quantiles: Floats
+
+
+def summary(problem: Problem, p: Floats) -> Summary:
+    """Gathers what the picture shows."""
+    if problem.graph.arc_count <= MOST_ARCS:
+        steps = steps_to_the_other_answer(problem)
+    else:
+        steps = np.full(problem.graph.size, NOWHERE)
+    levels = np.where(problem.answers == 1, steps, -steps)
+    order = np.lexsort((p, levels))
+    found, starts, counts = np.unique(levels[order], return_index=True, return_counts=True)
+    places = starts[:, None] + np.floor((counts[:, None] - 1) * np.array(SHARES)).astype(np.int64)
+    return Summary(problem, found, counts, p[order][places])
+
+
+def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
+    """Draws it: bands of p by distance, and below how many datasets there are at each."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    sides = [(shown.levels < 0, TWO), (shown.levels > 0, ONE), (shown.levels == 0, SOFT)]
+    below = axes.inset_axes((0.0, -0.32, 1.0, 0.16), sharex=axes)
+    for chosen, colour in sides:
+        if not chosen.any():
+            continue
+        across, values = shown.levels[chosen] - 0.5 * np.sign(shown.levels[chosen]), shown.quantiles[chosen]
+        axes.fill_between(across, values[:, 0], values[:, 4], color=colour, alpha=0.16, linewidth=0)
+        axes.fill_between(across, values[:, 1], values[:, 3], color=colour, alpha=0.38, linewidth=0)
+        axes.vlines(across, values[:, 0], values[:, 4], color=colour, linewidth=0.8, alpha=0.5)
+        axes.plot(across, values[:, 2], color=colour, linewidth=1.1)
+        if len(across) <= 60:
+            dots = {"c": values[:, 2], "cmap": scale(), "vmin": 0.0, "vmax": 1.0, "edgecolors": INK, "linewidths": 0.6}
+            axes.scatter(across, values[:, 2], s=20, zorder=3, **dots)
+        below.vlines(
+            across, 0.5, shown.counts[chosen], color=colour, linewidth=float(np.clip(170 / len(shown.levels), 0.5, 7))
+        )
+    calm(axes, grid="y")
+    calm(below, grid="y")
+    axes.axvline(0.0, color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
+    axes.set_ylim(-0.03, 1.03)
+    axes.tick_params(labelbottom=False)
+    below.set_yscale("log")
+    below.set_ylim(bottom=0.5)
+    below.xaxis.set_major_locator(MaxNLocator(12, integer=False, steps=[1, 2, 5, 10]))
+    below.xaxis.set_major_formatter(FuncFormatter(_steps))
+    below.set_xticks(_ticks(shown.levels))
+    one, two = answer_words(shown.problem.about)
+    named(below, f"steps to the other answer  (left: {two}, right: {one})", "datasets")
+    named(axes, "", f"probability that\n“{one}” is published")
+    axes.text(
+        0.01, 0.98, counted(shown.problem.graph.size, "dataset"), transform=axes.transAxes, va="top", fontsize=SMALL
+    )
+    if key:
+        _add_key(axes)
+
+
+def _ticks(levels: NDArray[np.int64]) -> list[float]:
+    """At most about a dozen distances, those next to the boundary among them."""
+    far = int(np.abs(levels).max(initial=1))
+    gap = max(1, -(-far // 6))
+    chosen = [level for level in range(1, far + 1) if level == 1 or level % gap == 0]
+    places = [sign * (level - 0.5) for level in chosen for sign in (-1, 1)]
+    return sorted(place for place in places if levels.min() <= place <= levels.max())
+
+
+def _steps(place: float, _: object = None) -> str:
+    return f"{abs(place) + 0.5:,.0f}"
+
+
+def _add_key(axes: Axes) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles = [
+        Line2D([], [], color=SOFT, linewidth=1.4),
+        Patch(color=SOFT, alpha=0.54, linewidth=0),
+        Patch(color=SOFT, alpha=0.16, linewidth=0),
+    ]
+    words = ["the middle dataset", "half of them", "all of them"]
+    axes.legend(handles, words, loc="lower right", frameon=False, fontsize=SMALL, handlelength=2.2)

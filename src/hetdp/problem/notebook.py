@@ -1,0 +1,66 @@
+"""What notebooks show: small tables in HTML, with every word escaped, no scripts, and never more than a few rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Sized
+from html import escape
+from itertools import islice
+from typing import Any
+
+from hetdp.errors import printable
+
+MOST_ROWS = 10
+LONGEST = 80  # characters of a cell
+TABLE = "border-collapse: collapse; margin: 0.3em 0"
+CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.2em 0"
+CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0"
+
+
+def table_of(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], total: int | None = None) -> str:
+    """A table for a notebook.
+
+    Args:
+        title: words above it.
+        header: the names of the columns; empty if the first cell of a row is its name.
+        rows: the rows, of which the first few are shown.
+        total: how many there are; needed if `rows` has no length.
+
+    >>> table_of("A <b>", [], [("size", 3)]).count("&lt;b&gt;")
+    1
+    """
+    listed = list(islice(rows, MOST_ROWS))
+    count = total if total is not None else len(rows) if isinstance(rows, Sized) else len(listed)
+    lines = [f'<table style="{TABLE}"><caption style="{CAPTION}">{cell(title)}</caption>']
+    if header:
+        lines.append(f"<tr>{''.join(_tagged('th', name) for name in header)}</tr>")
+    for first, *others in listed:
+        lines.append(f"<tr>{_tagged('td' if header else 'th', first)}{''.join(_tagged('td', x) for x in others)}</tr>")
+    if count > len(listed):
+        lines.append(f'<tr><td colspan="9" style="{CELL}">and {count - len(listed):,} more</td></tr>')
+    return "\n".join([*lines, "</table>"])
+
+
+def cell(value: Any) -> str:
+    r"""A value as it can stand in HTML: escaped, on one line, and not too long.
+
+    >>> cell("<script>"), cell("a\nb"), cell(0.1234567), cell(True), cell(("yes", 1)), cell(1000)
+    ('&lt;script&gt;', 'a?b', '0.123457', 'yes', 'yes, 1', '1,000')
+    """
+    if isinstance(value, bool):
+        text = "yes" if value else "no"
+    elif isinstance(value, float):
+        text = f"{value:.6g}"
+    elif isinstance(value, int):
+        text = f"{value:,}"
+    else:
+        text = printable(", ".join(map(str, value)) if isinstance(value, tuple) else str(value))
+    return escape(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+
+
+def label(value: Any) -> str:
+    """A label as text, so that numbers stay as they are."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _tagged(tag: str, value: Any) -> str:
+    return f'<{tag} style="{CELL}">{cell(value)}</{tag}>'
