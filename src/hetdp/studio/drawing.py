@@ -1,0 +1,234 @@
+"""The graph as cytoscape draws it: elements, and where they stand. Labels are data, never names of anything."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import printable
+from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
+from hetdp.mechanism.explanation import BindingPath
+from hetdp.plots.colours import DARK, SHADES
+from hetdp.plots.layout import layered
+from hetdp.plots.network import widths_of
+from hetdp.problem.notebook import label
+from hetdp.problem.problem import Problem
+from hetdp.problem.space import Floats
+from hetdp.studio.edits import Ends
+from hetdp.studio.state import Session
+
+MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # that a browser still moves smoothly
+AROUND = 120  # datasets of a neighbourhood
+LONGEST = 18
+NAMED = 260  # datasets, up to which each has its name beside it
+
+Element = dict[str, Any]
+Places = tuple[Floats, Floats]
+
+
+def is_drawable(session: Session) -> bool:
+    """Whether the whole graph can be drawn."""
+    graph = session.sheet.problem.graph
+    return graph.size <= MOST_DATASETS and graph.arc_count <= 2 * MOST_EDGES
+
+
+def colours(p: Floats) -> list[str]:
+    """The colour of each p, between those of the two answers."""
+    at = [place for place, _ in SHADES]
+    parts = np.array([[int(code[i : i + 2], 16) for i in (1, 3, 5)] for _, code in SHADES], dtype=float)
+    mixed = np.stack([np.interp(p, at, parts[:, part]) for part in range(3)], axis=1).round().astype(int)
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in mixed.tolist()]
+
+
+def inks(codes: list[str]) -> list[str]:
+    """What can be read on each colour."""
+    found = []
+    for code in codes:
+        red, green, blue = (int(code[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        found.append("#ffffff" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK else "#1a1a1a")
+    return found
+
+
+def short(name: Any, longest: int = LONGEST) -> str:
+    r"""A label on one line, cut in the middle if it is long.
+
+    >>> short("a" * 30), short("a\nb")
+    ('aaaaaaaaa…aaaaaaaa', 'a?b')
+    """
+    text = printable(label(name))
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest // 2]}…{text[len(text) - longest + longest // 2 + 1 :]}"
+
+
+def places_of(problem: Problem, ends: Ends) -> Places:
+    """Where each dataset stands, in points: answer 2 on the left, answer 1 on the right, the boundary in the middle."""
+    spread = layered(ends.source, ends.target, steps_to_the_other_answer(problem), problem.answers)
+    columns = float(np.ptp(spread.across)) + 1.0 if len(spread.across) else 1.0
+    down = max(520.0, 62.0 * spread.tallest) if spread.tallest > 1 else 1.0
+    wide = max(860.0, columns * 88.0 * max(1.0, 0.5 * spread.lanes))
+    return spread.across * (wide / columns), -spread.up * down
+
+
+def around(session: Session, dataset: int) -> NDArray[np.int64]:
+    """The datasets nearest to one, by steps, as many as can be drawn."""
+    graph, seen, queue = session.sheet.problem.graph, {dataset}, [dataset]
+    for here in queue:
+        for there in sorted(graph.neighbours(here)[0].tolist()):
+            if there not in seen and len(seen) < AROUND:
+                seen.add(there)
+                queue.append(there)
+        if len(seen) >= AROUND:
+            break
+    return np.array(sorted(seen), dtype=np.int64)
+
+
+class Picture:
+    """Elements of the whole graph or of a part of it. Where datasets stand is computed once for each opening."""
+
+    def __init__(self) -> None:
+        self.drawn = 0  # how many layouts there were
+        self._key: Any = None
+        self._places: Places = (np.zeros(0), np.zeros(0))
+
+    def elements(self, session: Session, lit: int | None = None) -> list[Element]:
+        """Everything that is drawn now.
+
+        Args:
+            session: what is on the table.
+            lit: how many steps of the path are lit; by default all.
+        """
+        sheet, ends = session.sheet, session.ends
+        if ends is None:
+            return []
+        if is_drawable(session):
+            chosen = np.arange(sheet.problem.graph.size)
+            edges = np.arange(len(ends.source))
+        else:
+            centre = session.selection.number if session.selection.kind == "dataset" else _first(session)
+            chosen = around(session, centre)
+            inside = np.isin(ends.source, chosen) & np.isin(ends.target, chosen)
+            edges = np.flatnonzero(inside)
+        places = self._where(session, chosen, edges)
+        path, steps = lit_path(session)
+        path = path[: (len(path) if lit is None else lit + 1)]
+        return [*_datasets(session, chosen, places, path, steps), *_edges(session, chosen, places, edges, path)]
+
+    def _where(self, session: Session, chosen: NDArray[np.int64], edges: NDArray[np.int64]) -> Places:
+        ends, problem = session.ends, session.sheet.problem
+        assert ends is not None
+        key = (session.sheet.drawn, len(chosen), int(chosen[0]) if len(chosen) else 0, int(chosen.sum()))
+        if key != self._key:
+            if len(chosen) == problem.graph.size:
+                self._places = places_of(problem, ends)
+            else:
+                at = np.full(problem.graph.size, -1)
+                at[chosen] = np.arange(len(chosen))
+                steps = steps_to_the_other_answer(problem)[chosen]
+                spread = layered(at[ends.source[edges]], at[ends.target[edges]], steps, problem.answers[chosen])
+                self._places = spread.across * 130.0 * max(1.0, 0.4 * spread.lanes), -spread.up * 60.0 * spread.tallest
+            self._key, self.drawn = key, self.drawn + 1
+        return self._places
+
+
+def lit_path(session: Session) -> tuple[list[int], BindingPath | None]:
+    """The path that is lit: the witness if there is one, else what binds the chosen dataset."""
+    found, path = session.answer, None
+    if found.witness is not None:
+        path = found.witness.path
+    elif found.mechanism is not None and session.selection.kind == "dataset":
+        path = explained(session)
+    if path is None:
+        return [], None
+    return [session.sheet.problem.graph.index(name) for name in path.datasets], path
+
+
+def explained(session: Session) -> BindingPath | None:
+    """Why the chosen dataset is not answered better; None where that has no explanation by a path."""
+    found = session.answer.mechanism
+    if found is None or session.selection.kind != "dataset" or found.objective == "weighted-vote":
+        return None
+    return found.explain(session.sheet.problem.graph.label(session.selection.number))
+
+
+def _first(session: Session) -> int:
+    """Where one begins to look: a dataset on the boundary."""
+    boundary = session.sheet.problem.boundary_mask.nonzero()[0]
+    return int(boundary[len(boundary) // 2]) if len(boundary) else 0
+
+
+def _datasets(
+    session: Session, chosen: NDArray[np.int64], places: Places, path: list[int], steps: BindingPath | None
+) -> list[Element]:
+    problem, mechanism = session.sheet.problem, session.answer.mechanism
+    p = np.where(problem.answers[chosen] == 1, 1.0, 0.0) if mechanism is None else mechanism.probabilities[chosen]
+    codes = colours(p)
+    bounds = {} if steps is None else dict(zip(path, steps.bounds, strict=False))
+    number = session.selection.number if session.selection.kind == "dataset" else -1
+    tell = len(chosen) <= NAMED
+    found = []
+    rows = zip(chosen.tolist(), p.tolist(), codes, inks(codes), *(axis.tolist() for axis in places), strict=True)
+    for index, value, colour, ink, across, down in rows:
+        kinds = ["one" if problem.answers[index] == 1 else "two"]
+        kinds += ["pinned"] * (index in session.sheet.pins) + ["chosen"] * (index == number)
+        kinds += ["bare"] * (mechanism is None)
+        name = short(problem.graph.label(index))
+        text = name if tell or index in bounds or index == number else ""
+        if index in bounds:
+            kinds += ["lit", f"step{min(path.index(index), 12)}"]
+            text = f"{name}\n{_bound(session, index, path, bounds[index]) if mechanism is None else f'{value:.3g}'}"
+        elif tell and mechanism is not None:
+            text = f"{name}\n{value:.3g}"
+        data = {"id": f"n{session.sheet.drawn}-{index}", "label": text, "colour": colour, "ink": ink, "at": index}
+        found.append({"data": data, "position": {"x": across, "y": down}, "classes": " ".join(kinds)})
+    return found
+
+
+def _bound(session: Session, index: int, path: list[int], bound: float) -> str:
+    """What a dataset on a witness's path is told: its value, the bound on it, or both."""
+    if index == path[0]:
+        return f"p = {bound:.3g}"
+    witness = session.answer.witness
+    pinned = f", but {witness.value:.3g}" if witness is not None and index in session.sheet.pins else ""
+    return f"p ≤ {bound:.3g}{pinned}"
+
+
+def _edges(
+    session: Session, chosen: NDArray[np.int64], places: Places, edges: NDArray[np.int64], path: list[int]
+) -> list[Element]:
+    ends, drawn = session.ends, session.sheet.drawn
+    assert ends is not None
+    across = dict(zip(chosen.tolist(), places[0].tolist(), strict=True))
+    strengths = [values for name, values in ends.columns.items() if "delta" not in name]
+    epsilon = np.minimum.reduce(strengths)
+    widths = (widths_of(epsilon)[edges] * 1.3).round(2)
+    number = session.selection.number if session.selection.kind == "edge" else -1
+    pairs = {frozenset(pair): at for at, pair in enumerate(pairwise(path), 1)}
+    known, counts = np.unique(epsilon[edges], return_counts=True)
+    usual = known[counts.argmax()] if len(known) else np.nan  # said in the key, not on every edge
+    tell = len(edges) <= 150
+    found = []
+    columns = (edges, ends.source[edges], ends.target[edges], widths, epsilon[edges])
+    for at, source, target, width, value in zip(*(column.tolist() for column in columns), strict=True):
+        kinds = ["free"] * (value == np.inf) + ["chosen"] * (at == number)
+        kinds += ["within"] * (across[source] == across[target])  # bends around the datasets between its ends
+        step = pairs.get(frozenset((source, target)))
+        kinds += [] if step is None else ["lit", f"step{min(step, 12)}"]
+        text = (
+            f"ε {value:g}"
+            if ((tell and value != usual) or step is not None or at == number) and "mu" not in ends.columns
+            else ""
+        )
+        data = {
+            "id": f"e{drawn}-{at}",
+            "source": f"n{drawn}-{source}",
+            "target": f"n{drawn}-{target}",
+            "width": width,
+            "label": text,
+            "at": at,
+        }
+        found.append({"data": data, "classes": " ".join(kinds)})
+    return found
