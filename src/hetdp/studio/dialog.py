@@ -40,7 +40,7 @@ def dialog(start: bool) -> Any:
         className="drop",
         className_active="drop over",
     )
-    ways = {"gallery": cards, "file": [drop], "people": _form()}
+    ways: dict[str, Any] = {"gallery": cards, "file": [drop], "people": _form()}
     parts = [
         html.Div(content, id=f"way-{name}", className=f"way {name}", hidden=name != "gallery")
         for name, content in ways.items()

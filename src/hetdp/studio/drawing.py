@@ -12,7 +12,7 @@ from hetdp.errors import printable
 from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.colours import DARK, SHADES
-from hetdp.plots.layout import layered
+from hetdp.plots.layout import Layout, layered
 from hetdp.plots.network import widths_of
 from hetdp.problem.notebook import label
 from hetdp.problem.problem import Problem
@@ -21,7 +21,8 @@ from hetdp.studio.edits import Ends
 from hetdp.studio.state import Session
 
 MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # that a browser still moves smoothly
-AROUND = 120  # datasets of a neighbourhood
+AROUND = 60  # datasets of a neighbourhood
+SHAPE = 1.4  # how much broader a picture is than high
 LONGEST = 18
 NAMED = 260  # datasets, up to which each has its name beside it
 
@@ -66,11 +67,15 @@ def short(name: Any, longest: int = LONGEST) -> str:
 
 def places_of(problem: Problem, ends: Ends) -> Places:
     """Where each dataset stands, in points: answer 2 on the left, answer 1 on the right, the boundary in the middle."""
-    spread = layered(ends.source, ends.target, steps_to_the_other_answer(problem), problem.answers)
+    return _stretched(layered(ends.source, ends.target, steps_to_the_other_answer(problem), problem.answers))
+
+
+def _stretched(spread: Layout) -> Places:
+    """A layout in points, about as broad and as high as a screen."""
     columns = float(np.ptp(spread.across)) + 1.0 if len(spread.across) else 1.0
-    down = max(520.0, 62.0 * spread.tallest) if spread.tallest > 1 else 1.0
     wide = max(860.0, columns * 88.0 * max(1.0, 0.5 * spread.lanes))
-    return spread.across * (wide / columns), -spread.up * down
+    down = max(0.6 * wide, 66.0 * spread.tallest) if spread.tallest > 1 else 1.0
+    return spread.across * (max(wide, SHAPE * down) / columns), -spread.up * down
 
 
 def around(session: Session, dataset: int) -> NDArray[np.int64]:
@@ -129,7 +134,7 @@ class Picture:
                 at[chosen] = np.arange(len(chosen))
                 steps = steps_to_the_other_answer(problem)[chosen]
                 spread = layered(at[ends.source[edges]], at[ends.target[edges]], steps, problem.answers[chosen])
-                self._places = spread.across * 130.0 * max(1.0, 0.4 * spread.lanes), -spread.up * 60.0 * spread.tallest
+                self._places = _stretched(spread)
             self._key, self.drawn = key, self.drawn + 1
         return self._places
 

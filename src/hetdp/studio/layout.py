@@ -25,6 +25,7 @@ def page(session: Session, start: bool) -> Any:
             dcc.Store(id="lit", data=None),
             dcc.Store(id="theme", storage_type="local"),
             dcc.Store(id="done"),
+            dcc.Store(id="drawn"),
             dcc.Download(id="download"),
             _header(),
             html.Main([_picture(), _side()]),
@@ -81,8 +82,9 @@ def _picture() -> Any:
                 ],
                 className="above",
             ),
-            html.Div(graph, id="graph-box", className="canvas"),
-            html.Div(chart, id="chart-box", className="canvas", hidden=True),
+            html.Div(
+                [html.Div(graph, id="graph-box"), html.Div(chart, id="chart-box", className="away")], className="canvas"
+            ),
             html.Div(id="key", className="key"),
         ],
         className="picture",

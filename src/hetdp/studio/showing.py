@@ -12,7 +12,7 @@ from hetdp.plots.colours import SHADES
 from hetdp.problem.parameters import LETTERS
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.drawing import NAMED, Picture
+from hetdp.studio.drawing import Picture
 from hetdp.studio.layout import offers
 from hetdp.studio.state import Session
 from hetdp.studio.styles import stylesheet
@@ -128,26 +128,33 @@ def _connect_picture(app: Any, session: Session) -> None:
         Output("view", "options"),
         Output("view", "value"),
         Output("offered", "children"),
+        Output("drawn", "data"),
         Input("revision", "data"),
         State("view", "value"),
+        State("drawn", "data"),
         prevent_initial_call=False,
     )
-    def choices(_: Any, view: str) -> tuple[Any, ...]:
+    def choices(_: Any, view: str, offered: Any) -> tuple[Any, ...]:
         with session.lock:
-            if session.offered == (session.sheet.drawn, view):
-                return no_update, no_update, no_update
             found = views_of(session)
-            chosen = view if view in found and session.offered is not None else found[0]
-            session.offered = (session.sheet.drawn, chosen)
-            return [{"label": WORDS[name], "value": name} for name in found], chosen, offers(session)
+            again = offered == session.sheet.drawn
+            chosen = view if view in found and again else found[0]
+            if again and chosen == view:
+                return no_update, no_update, no_update, no_update
+            return (
+                [{"label": WORDS[name], "value": name} for name in found],
+                chosen,
+                offers(session),
+                session.sheet.drawn,
+            )
 
     @app.callback(  # type: ignore[untyped-decorator]
         Output("graph", "elements"),
         Output("graph", "stylesheet"),
         Output("graph", "layout"),
         Output("chart", "figure"),
-        Output("graph-box", "hidden"),
-        Output("chart-box", "hidden"),
+        Output("graph-box", "className"),
+        Output("chart-box", "className"),
         Output("key", "children"),
         Input("revision", "data"),
         Input("view", "value"),
@@ -162,12 +169,12 @@ def _connect_picture(app: Any, session: Session) -> None:
             steps = lit[1] if lit and lit[0] == session.revision else None
             if view in (NETWORK, AROUND):
                 elements = picture.elements(session, steps)
-                small = sum("source" not in one["data"] for one in elements) > NAMED
+                drawn = sum("source" not in one["data"] for one in elements)
                 layout = {"name": "preset", "fit": True, "padding": 36, "drawn": picture.drawn}
-                return elements, stylesheet(theme, small), layout, no_update, False, True, _key(session)
+                return elements, stylesheet(theme, drawn), layout, no_update, "", "away", _key(session)
             cells = cells_of(session.sheet.problem) if view == MAP else None
             figure = map_figure(session, cells, theme) if cells is not None else summary_figure(session, theme)
-            return no_update, no_update, no_update, figure, True, False, _key(session)
+            return no_update, no_update, no_update, figure, "away", "", _key(session)
 
 
 def _key(session: Session) -> list[Any]:

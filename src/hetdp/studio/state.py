@@ -37,7 +37,6 @@ class Session:
         self.revision = 0
         self.last = ""  # which control made the last change, so that it is not moved under the hand
         self.sent: dict[str, float | None] = {}  # the number that stands in each control
-        self.offered: tuple[int, str] | None = None  # for which opening choices were listed, and what was chosen
         self._opened = 0
         self._merge: Any = None
         self._put(replace(sheet, drawn=0))

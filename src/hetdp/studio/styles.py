@@ -8,19 +8,20 @@ INKS = {  # words, edges, rings, the lit path, what lies behind
     "light": {"ink": "#22272e", "edge": "#aab2bd", "ring": "#22272e", "lit": "#0a7d5a", "paper": "#ffffff"},
     "dark": {"ink": "#dde3ea", "edge": "#5a6572", "ring": "#f2f5f8", "lit": "#3ddba4", "paper": "#161b22"},
 }
+SIZES = ((40, 36), (120, 26), (300, 20), (10**9, 13))  # how large a dataset is, by how many there are
 STEPS = 12  # of a path that lights up one after the other
 PAUSE = 140  # milliseconds between them
 
 
-def stylesheet(theme: str, small: bool) -> list[dict[str, Any]]:
+def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
     """The style of everything in the graph.
 
     Args:
         theme: "light" or "dark".
-        small: whether there are so many datasets that each is drawn small.
+        datasets: how many are drawn; where there are many, each is small.
     """
     colour = INKS["dark" if theme == "dark" else "light"]
-    size = 16 if small else 36
+    size = next(size for most, size in SIZES if datasets <= most)
     rules: list[tuple[str, dict[str, Any]]] = [
         (
             "node",

@@ -21,7 +21,7 @@ def accuracy_table(found: Accuracy) -> list[Any]:
         cells = [
             html.Td(method.name),
             html.Td(_bar(method.worst_accuracy)),
-            html.Td("–" if mean is None else _bar(mean)),
+            html.Td(_bar(mean)),
         ]
         rows.append(html.Tr(cells, className="baseline" if method.baseline else "ours"))
     told = [html.P(printable(str(each))[:300], className="quiet") for each in found.comparisons[:4]]
