@@ -72,7 +72,7 @@ def _council() -> Sheet:
 
 
 def _survey() -> Sheet:
-    return made(TALLIES, "old=120, young=80", "50%", "old=0.2, young=0.5", name="A survey of 200")
+    return made(TALLIES, "old=60, young=40", "50%", "old=0.2, young=0.5", name="A survey of 100")
 
 
 GALLERY = {
@@ -87,5 +87,5 @@ GALLERY = {
     "council": Entry(
         "Security Council", "Nine of fifteen and no veto; a veto that decides is protected more.", _council
     ),
-    "survey": Entry("A survey of 200", "9,801 tallies of two age groups: too many for a network, so a map.", _survey),
+    "survey": Entry("A survey of 100", "2,501 tallies of two age groups: too many for a network, so a map.", _survey),
 }

@@ -23,7 +23,7 @@ def page(session: Session, start: bool) -> Any:
         [
             dcc.Store(id="revision", data=session.revision),
             dcc.Store(id="lit", data=None),
-            dcc.Store(id="theme", storage_type="local"),
+            dcc.Store(id="theme"),
             dcc.Store(id="done"),
             dcc.Store(id="drawn"),
             dcc.Download(id="download"),

@@ -5,10 +5,11 @@
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     studio: {
-      theme: function (clicks, stored) {
-        const before = stored || (dark.matches ? "dark" : "light");
+      theme: function (clicks, shown) {
         const pressed = window.dash_clientside.callback_context.triggered.some((one) => one.value);
+        const before = shown || window.localStorage.getItem("hetdp-theme") || (dark.matches ? "dark" : "light");
         const theme = pressed ? (before === "dark" ? "light" : "dark") : before;
+        if (pressed) { window.localStorage.setItem("hetdp-theme", theme); }
         document.documentElement.dataset.theme = theme;
         return theme;
       },
