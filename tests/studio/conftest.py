@@ -77,7 +77,9 @@ class Studio:
         self.wait(sheet.name, "#title strong")
         self.page.wait_for_selector("#undo[disabled]")
         if is_drawable(self.session):
-            self.until(f"(cy) => cy.nodes('[id ^= \"n{self.session.sheet.drawn}-\"]').length", len(sheet.problem.answers))
+            self.until(
+                f"(cy) => cy.nodes('[id ^= \"n{self.session.sheet.drawn}-\"]').length", len(sheet.problem.answers)
+            )
         return self
 
     def wait(self, words: str, where: str = "#status") -> None:

@@ -11,7 +11,7 @@ import pytest
 import hetdp
 from hetdp.studio import export, opening
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.edits import ends_of, with_parameter
+from hetdp.studio.edits import with_parameter
 from hetdp.studio.forms import made
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.sheets import sheet_of
