@@ -53,7 +53,7 @@ class Studio:
         self.complaints: list[str] = []
         self.asked: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", lambda said: said.type == "error" and self.complaints.append(said.text))
+        self.page.on("console", lambda said: self.complaints.extend([said.text] * (said.type == "error")))
         self.page.on("request", lambda request: self.asked.append(request.url))
 
     def open(self, sheet: Any) -> Studio:

@@ -69,7 +69,7 @@ def _connect_looking(app: Any, session: Session) -> None:
             is_node = ctx.triggered[0]["prop_id"].endswith("tapNode")
             session.select(DATASET if is_node else EDGE, _number((node if is_node else edge)["data"]["at"]))
         elif source == "chart":
-            cells = cells_of(session.sheet.problem)
+            cells = cells_of(session)
             point = cell["points"][0]
             if cells is None:
                 return no_update

@@ -232,6 +232,7 @@ def _edges(
             "source": f"n{drawn}-{source}",
             "target": f"n{drawn}-{target}",
             "width": width,
+            "lit": max(width, 3.5),
             "label": text,
             "at": at,
         }

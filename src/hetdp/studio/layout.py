@@ -160,7 +160,7 @@ def _mover(name: str, letter: str) -> Any:
         type="text",
         debounce=True,
         maxLength=40,
-        inputMode="numeric",
+        placeholder="not given" if name == "p" else "",
         className="typed",
     )
     words = html.Label(letter if name != "p" else "Give it p =", htmlFor=f"mover-{name}")

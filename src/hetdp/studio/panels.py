@@ -140,7 +140,7 @@ def dataset_words(session: Session) -> list[Any]:
                 ),
                 html.Div(
                     [
-                        html.Span(f"{error:.4g}", id="chosen-error", className="big"),
+                        html.Span(f"{error:.6g}", id="chosen-error", className="big"),
                         html.Span("error", className="unit"),
                     ]
                 ),

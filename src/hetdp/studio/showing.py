@@ -172,7 +172,7 @@ def _connect_picture(app: Any, session: Session) -> None:
                 drawn = sum("source" not in one["data"] for one in elements)
                 layout = {"name": "preset", "fit": True, "padding": 36, "drawn": picture.drawn}
                 return elements, stylesheet(theme, drawn), layout, no_update, "", "away", _key(session)
-            cells = cells_of(session.sheet.problem) if view == MAP else None
+            cells = cells_of(session) if view == MAP else None
             figure = map_figure(session, cells, theme) if cells is not None else summary_figure(session, theme)
             return no_update, no_update, no_update, figure, "away", "", _key(session)
 

@@ -12,7 +12,6 @@ from hetdp.plots.colours import SHADES
 from hetdp.plots.grid import Grid, grid_of
 from hetdp.plots.shades import answer_words
 from hetdp.plots.summary import summary
-from hetdp.problem.problem import Problem
 from hetdp.studio.drawing import is_drawable
 from hetdp.studio.state import Session
 from hetdp.studio.styles import INKS
@@ -27,7 +26,7 @@ MOST_PROBED = 300_000  # datasets whose labels are looked at for a map
 def views_of(session: Session) -> list[str]:
     """The pictures that suit what is on the table, the best one first."""
     problem = session.sheet.problem
-    has_map = problem.graph.size <= MOST_PROBED and grid_of(problem) is not None
+    has_map = cells_of(session) is not None
     if is_drawable(session):
         return [NETWORK, *([MAP] if has_map and problem.graph.size > 12 else []), SUMMARY]
     return [*([MAP] if has_map else []), SUMMARY, *([AROUND] if session.ends is not None else [])]
@@ -60,10 +59,14 @@ class Cells:
         return (int(self.columns[column[0]]), int(self.rows[row[0]])) if len(row) else None
 
 
-def cells_of(problem: Problem) -> Cells | None:
-    """The map of a problem; None if it has none."""
-    grid = grid_of(problem)
-    return None if grid is None else Cells(grid)
+def cells_of(session: Session) -> Cells | None:
+    """The map of what is on the table; None if it has none. It is found once for each opening."""
+    if session.memo.get("opening") != session.sheet.drawn:
+        problem = session.sheet.problem
+        grid = grid_of(problem) if problem.graph.size <= MOST_PROBED else None
+        session.memo |= {"opening": session.sheet.drawn, "cells": None if grid is None else Cells(grid)}
+    found: Cells | None = session.memo["cells"]
+    return found
 
 
 def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:

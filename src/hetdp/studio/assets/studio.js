@@ -29,6 +29,27 @@
     },
   });
 
+  // While an answer takes longer, a thin line at the top says so.
+  const ask = window.fetch;
+  let waiting = 0;
+  window.fetch = function () {
+    waiting += 1;
+    document.documentElement.dataset.busy = "yes";
+    return ask.apply(this, arguments).finally(function () {
+      waiting -= 1;
+      if (!waiting) { delete document.documentElement.dataset.busy; }
+    });
+  };
+
+  // A file dropped anywhere is meant for the studio.
+  document.addEventListener("dragenter", function (event) {
+    if (event.dataTransfer && Array.from(event.dataTransfer.types).includes("Files")) {
+      window.dash_clientside.set_props("way", { value: "file" });
+      window.dash_clientside.set_props("shade", { hidden: false });
+    }
+  });
+  ["dragover", "drop"].forEach((kind) => document.addEventListener(kind, (event) => event.preventDefault()));
+
   function press(name) {
     const button = document.getElementById(name);
     if (button && !button.disabled) { button.click(); }
@@ -41,6 +62,9 @@
     const isOpen = dialog && !dialog.hidden;
     if (event.key === "Escape") {
       if (isOpen) { press("close"); } else { event.target.blur(); }
+    } else if (event.target.matches(".dropzone") && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      event.target.click();
     } else if (isOpen && event.key === "Tab") {
       stayInside(dialog, event);
     } else if (typing || isOpen) {
