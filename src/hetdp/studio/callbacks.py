@@ -34,6 +34,12 @@ def _connect_page(app: Any) -> None:
         prevent_initial_call=False,
     )
     app.clientside_callback(
+        ClientsideFunction("studio", "looked"),
+        Output("looked", "data"),
+        Input("tab", "value"),
+        Input("revision", "data"),
+    )
+    app.clientside_callback(
         ClientsideFunction("studio", "only"),
         [Output(f"tab-{name}", "hidden") for name in TABS],
         Input("tab", "value"),

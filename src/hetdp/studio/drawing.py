@@ -16,7 +16,7 @@ from hetdp.plots.layout import Layout, layered
 from hetdp.plots.network import widths_of
 from hetdp.problem.notebook import label
 from hetdp.problem.problem import Problem
-from hetdp.problem.space import Floats
+from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.studio.edits import Ends
 from hetdp.studio.state import Session
 
@@ -192,6 +192,16 @@ def _datasets(
     return found
 
 
+def _bent(chosen: NDArray[np.int64], places: Places, source: Indices, target: Indices) -> Mask:
+    """Which edges have to bend: those within a column, around the datasets between their ends."""
+    across, down = (axis.round(6) for axis in places)
+    order = np.lexsort((down, across))
+    row = np.empty(len(chosen), dtype=np.int64)
+    row[order] = np.arange(len(chosen))
+    one, other = np.searchsorted(chosen, source), np.searchsorted(chosen, target)
+    return np.asarray((across[one] == across[other]) & (np.abs(row[one] - row[other]) > 1))
+
+
 def _bound(session: Session, index: int, path: list[int], bound: float) -> str:
     """What a dataset on a witness's path is told: its value, the bound on it, or both."""
     if index == path[0]:
@@ -206,7 +216,7 @@ def _edges(
 ) -> list[Element]:
     ends, drawn = session.ends, session.sheet.drawn
     assert ends is not None
-    across = dict(zip(chosen.tolist(), places[0].tolist(), strict=True))
+    bent = _bent(chosen, places, ends.source[edges], ends.target[edges])
     strengths = [values for name, values in ends.columns.items() if "delta" not in name]
     epsilon = np.minimum.reduce(strengths)
     widths = (widths_of(epsilon)[edges] * 1.3).round(2)
@@ -216,10 +226,10 @@ def _edges(
     usual = known[counts.argmax()] if len(known) else np.nan  # said in the key, not on every edge
     tell = len(edges) <= 150
     found = []
-    columns = (edges, ends.source[edges], ends.target[edges], widths, epsilon[edges])
-    for at, source, target, width, value in zip(*(column.tolist() for column in columns), strict=True):
+    columns = (edges, ends.source[edges], ends.target[edges], widths, epsilon[edges], bent)
+    for at, source, target, width, value, bends in zip(*(column.tolist() for column in columns), strict=True):
         kinds = ["free"] * (value == np.inf) + ["chosen"] * (at == number)
-        kinds += ["within"] * (across[source] == across[target])  # bends around the datasets between its ends
+        kinds += ["within"] * bends
         step = pairs.get(frozenset((source, target)))
         kinds += [] if step is None else ["lit", f"step{min(step, 12)}"]
         text = (

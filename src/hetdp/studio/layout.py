@@ -25,6 +25,7 @@ def page(session: Session, start: bool) -> Any:
             dcc.Store(id="lit", data=None),
             dcc.Store(id="theme"),
             dcc.Store(id="done"),
+            dcc.Store(id="looked"),
             dcc.Store(id="drawn"),
             dcc.Download(id="download"),
             _header(),

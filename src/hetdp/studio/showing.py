@@ -45,9 +45,11 @@ def _connect_words(app: Any, session: Session) -> None:
         Output("undo", "disabled"),
         Output("redo", "disabled"),
         Input("revision", "data"),
+        State("objective", "options"),
+        State("objective", "value"),
         prevent_initial_call=False,
     )
-    def words(_: Any) -> tuple[Any, ...]:
+    def words(_: Any, listed: Any, objective: Any) -> tuple[Any, ...]:
         with session.lock:
             kind, told = panels.status(session)
             found, sheet = session.answer, session.sheet
@@ -58,8 +60,8 @@ def _connect_words(app: Any, session: Session) -> None:
                 f"card {kind}",
                 found.repair is None,
                 not found.unpinned,
-                options,
-                sheet.objective,
+                no_update if options == listed else options,
+                no_update if objective == sheet.objective else sheet.objective,
                 panels.objective_words(session),
                 found.mechanism is None or sheet.objective == GIVEN,
                 not sheet.pins,

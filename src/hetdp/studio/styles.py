@@ -8,7 +8,7 @@ INKS = {  # words, edges, rings, the lit path, what lies behind
     "light": {"ink": "#22272e", "edge": "#aab2bd", "ring": "#22272e", "lit": "#0a7d5a", "paper": "#ffffff"},
     "dark": {"ink": "#dde3ea", "edge": "#5a6572", "ring": "#f2f5f8", "lit": "#3ddba4", "paper": "#161b22"},
 }
-SIZES = ((40, 36), (120, 26), (300, 20), (10**9, 13))  # how large a dataset is, by how many there are
+SIZES = ((40, 36), (120, 28), (260, 24), (10**9, 36))  # how large a dataset is, by how many; beyond 260, no names
 STEPS = 12  # of a path that lights up one after the other
 PAUSE = 140  # milliseconds between them
 

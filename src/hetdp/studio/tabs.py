@@ -27,11 +27,10 @@ def connect_tabs(app: Any, session: Session) -> None:
     @app.callback(  # type: ignore[untyped-decorator]
         Output("lines-python", "children"),
         Output("lines-shell", "children"),
-        Input("revision", "data"),
-        Input("tab", "value"),
+        Input("looked", "data"),
     )
-    def write(_: Any, tab: str) -> Any:
-        if tab != "export":
+    def write(looked: Any) -> Any:
+        if looked[0] != "export":
             return no_update, no_update
         with session.lock:
             return tuple(lines(session.sheet))
@@ -39,10 +38,10 @@ def connect_tabs(app: Any, session: Session) -> None:
 
 def _connect(app: Any, session: Session, name: str, content: Callable[[Problem, Mechanism], Any]) -> None:
     @app.callback(  # type: ignore[untyped-decorator]
-        Output(name, "children"), Input("revision", "data"), Input("tab", "value")
+        Output(name, "children"), Input("looked", "data")
     )
-    def fill(_: Any, tab: str) -> Any:
-        if tab != name:
+    def fill(looked: Any) -> Any:
+        if looked[0] != name:
             return no_update
         with session.lock:
             problem, found = session.sheet.problem, session.answer.mechanism

@@ -13,6 +13,9 @@
         document.documentElement.dataset.theme = theme;
         return theme;
       },
+      looked: function (tab, revision) {
+        return tab === "inspect" ? window.dash_clientside.no_update : [tab, revision];
+      },
       only: function (value) {
         const outputs = window.dash_clientside.callback_context.outputs_list;
         return outputs.map((one) => !one.id.endsWith("-" + value));
