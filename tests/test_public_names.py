@@ -87,7 +87,7 @@ def test_every_public_method_has_a_docstring(name):
 
 
 def test_importing_hetdp_loads_no_library():
-    heavy = "{'numpy', 'numba', 'flint', 'llvmlite', 'dataclasses', 'typing'}"
+    heavy = "{'numpy', 'numba', 'flint', 'llvmlite', 'matplotlib', 'dataclasses', 'typing'}"
     code = f"import sys; before = set(sys.modules); import hetdp; print(sorted(({heavy} & set(sys.modules)) - before))"
     assert in_a_fresh_interpreter(code) == "[]"
 

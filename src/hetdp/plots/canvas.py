@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,7 @@ def figure_apart() -> Any:
     Raises:
         UsageError: matplotlib is not installed.
     """
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would talk about its cache of fonts
     try:
         figure = load_whole("matplotlib.figure").Figure(figsize=(6.3, 4.0), layout="constrained")
         load_whole("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
@@ -115,6 +117,7 @@ def key_below(axes: Axes, handles: list[Any], words: list[str], columns: int = 4
     if not handles:
         return
     figure: Any = axes.get_figure(root=True)
+    wide = 72.0 * figure.get_size_inches()[0]
     below = axes.transAxes + ScaledTranslation(0.0, -BELOW / 72.0, figure.dpi_scale_trans)
     legend = axes.legend(
         handles,
@@ -122,7 +125,7 @@ def key_below(axes: Axes, handles: list[Any], words: list[str], columns: int = 4
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
         bbox_transform=below,
-        ncol=min(columns, len(words)),
+        ncol=max(1, min(columns, len(words), int(wide // (max(map(len, words)) * 0.55 * SMALL + 32.0)))),
         frameon=False,
         fontsize=SMALL,
         handlelength=2.2,

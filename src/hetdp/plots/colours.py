@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.colors import LinearSegmentedColormap
 
-SHADES = ((0.0, "#c75b00"), (0.2, "#ee8a2a"), (0.5, "#ebebeb"), (0.8, "#3f82bd"), (1.0, "#0b4a80"))  # by p
-ONE, TWO, HALF = "#0b4a80", "#c75b00", "#ebebeb"
+SHADES = ((0.0, "#b35000"), (0.2, "#ee8a2a"), (0.5, "#ebebeb"), (0.8, "#3f82bd"), (1.0, "#0b4a80"))  # by p
+ONE, TWO, HALF = "#0b4a80", "#b35000", "#ebebeb"
 INK, SOFT, FAINT, PAPER = "#1a1a1a", "#6b7075", "#c9cdd1", "#ffffff"  # lines and words; edges; grids; behind them
-LINES = ("#0b4a80", "#c75b00", "#00785a", "#8a3b8f", "#6b5b00", "#000000")  # several curves, each also dashed its way
+LINES = ("#0b4a80", "#b35000", "#00785a", "#8a3b8f", "#6b5b00", "#000000")  # several curves, each also dashed its way
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
-DARK = 0.5  # the luminance below which white is the better ink
+DARK = 0.2  # the luminance below which white is the better ink
 
 
 def scale() -> LinearSegmentedColormap:
@@ -32,5 +32,5 @@ def ink_on(p: float) -> str:
     >>> ink_on(0.5), ink_on(1.0)
     ('#1a1a1a', '#ffffff')
     """
-    red, green, blue, _ = scale()(p)
+    red, green, blue = (value**2.2 for value in scale()(p)[:3])
     return PAPER if 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK else INK

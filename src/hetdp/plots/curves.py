@@ -83,7 +83,8 @@ def draw_curves(axes: Axes, curves: list[Curve], key: bool) -> None:
     axes.set_ylim(min(0.48, lowest - 0.02), 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     if key and drawn:
-        drawn.sort(key=lambda pair: -float(np.nansum(pair[0].accuracy)))  # the key in the order of the curves
+        middle = float(np.median(np.concatenate([curve.across for curve in curves])))
+        drawn.sort(key=lambda pair: -float(np.interp(middle, pair[0].across, pair[0].accuracy)))  # as the curves are
         legend = axes.legend(
             [line for _, line in drawn],
             ["-"] * len(drawn),

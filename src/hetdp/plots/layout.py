@@ -17,6 +17,7 @@ from hetdp.problem.space import Floats, Indices
 
 SWEEPS = 24
 TALLEST = 24  # datasets above each other; a larger column may become several close to each other, as there is room
+CLOSE = 4  # as many of them, but one, fill the width; fewer stand as close
 WIDTH = 0.72  # of such columns, where 1 is the way from one distance to the next
 
 
@@ -72,7 +73,7 @@ def layered(source: Indices, target: Indices, steps: NDArray[np.int64], answers:
     lanes = np.where(counts > TALLEST, np.rint(np.sqrt(WIDTH * counts / len(counts))), 1).clip(1).astype(np.int64)
     rows = -(-counts // lanes)
     row, lane = np.divmod(rank, lanes[column])
-    aside = np.where(lanes[column] > 1, (lane / np.maximum(lanes[column] - 1, 1) - 0.5) * WIDTH, 0.0)
+    aside = (lane - (lanes[column] - 1) / 2.0) * WIDTH / np.maximum(lanes[column] - 1, CLOSE)
     up = _spread(row, rows[column]) * height[column]
     across = levels - 0.5 * np.sign(levels) + aside
     return Layout(across, -up, levels, nowhere, int(lanes.max(initial=1)), int(rows.max(initial=1)))

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
+from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.colours import INK, SOFT
 from hetdp.plots.layout import Layout, layered
+from hetdp.plots.shades import hundredths
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 
@@ -21,7 +23,7 @@ MOST_DATASETS, MOST_EDGES = 4_000, 40_000
 THIN, THICK, SAME = 0.7, 4.2, 1.5  # points: the weakest and the strongest privacy, and where there is one ε only
 BEND = 0.28  # how far an edge within a column goes around the datasets between its ends
 CURVE = 9  # points of such an edge
-LARGEST, SMALLEST = 32.0, 2.6  # points: a dataset
+LARGEST = 32.0  # points: a dataset
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,7 @@ class Network:
         epsilon: the ε of each edge as written, in the direction where it is smaller; for Gaussian privacy μ.
         widths: how thick each edge is, in points, before all of them are thinned for lack of space.
         chain: the datasets of the path that is lit, from the pinned one on; empty if there is none.
+        bounds: what a given path allows at each of its datasets, in a few characters.
         bare: whether p are true answers only.
     """
 
@@ -50,6 +53,7 @@ class Network:
     epsilon: Floats
     widths: Floats
     chain: NDArray[np.int64]
+    bounds: dict[int, str]
     bare: bool
 
     def strokes(self, edges: Any = slice(None)) -> Floats:
@@ -71,14 +75,14 @@ def is_small(problem: Problem) -> bool:
     return problem.graph.size <= MOST_DATASETS and problem.graph.arc_count <= 2 * MOST_EDGES
 
 
-def network(problem: Problem, p: Floats, ringed: Mask, path: list[Any] | None, bare: bool) -> Network:
+def network(problem: Problem, p: Floats, ringed: Mask, path: BindingPath | None, bare: bool) -> Network:
     """Gathers what the picture shows.
 
     Args:
         problem: the problem.
         p: the probability of answer 1 at each dataset.
         ringed: which datasets get a ring.
-        path: labels of neighbours, one after the other, that are lit.
+        path: what is lit, if anything.
         bare: whether p are true answers only.
     """
     graph = problem.graph
@@ -86,8 +90,14 @@ def network(problem: Problem, p: Floats, ringed: Mask, path: list[Any] | None, b
     strong = [column for name, column in zip(graph.parameter_names, columns, strict=True) if "delta" not in name]
     epsilon = np.minimum.reduce(strong)
     layout = layered(source, target, steps_to_the_other_answer(problem), problem.answers)
-    chain = np.array([graph.index(label) for label in path or []], dtype=np.int64)
-    return Network(problem, layout, p, ringed, source, target, epsilon, widths_of(epsilon), chain, bare)
+    chain = np.array([graph.index(label) for label in path.datasets] if path else [], dtype=np.int64)
+    bounds = {} if path is None else _bounds(chain.tolist(), path)
+    return Network(problem, layout, p, ringed, source, target, epsilon, widths_of(epsilon), chain, bounds, bare)
+
+
+def _bounds(chain: list[int], path: BindingPath) -> dict[int, str]:
+    signs = ["= ", *["≤ " if path.upper else "≥ "] * (len(chain) - 1)]
+    return {at: sign + hundredths(bound) for at, sign, bound in zip(chain, signs, path.bounds, strict=True)}
 
 
 def widths_of(epsilon: Floats) -> Floats:
@@ -102,7 +112,7 @@ def widths_of(epsilon: Floats) -> Floats:
         return np.where(np.isinf(epsilon), THIN, np.where(epsilon == 0.0, THICK, SAME))
     with np.errstate(divide="ignore"):
         weak = np.clip(np.log(epsilon / least) / np.log(most / least), 0.0, 1.0)
-    return np.asarray(THICK + (THIN - THICK) * weak)
+    return np.asarray(THIN * weak + THICK * (1.0 - weak))
 
 
 def draw_network(axes: Axes, shown: Network, key: bool) -> None:

@@ -77,8 +77,9 @@ def _explained(shown: Network, size: float) -> tuple[list[Any], list[str]]:
         line = Line2D([], [], color=SOFT, linewidth=max(0.4, width * thinned(size)), linestyle=style)
         rows.append((line, f"{letter} = {'∞' if np.isinf(value) else f'{value:g}'}"))
     if len(shown.chain) > 1:
-        last = readable(shown.problem.graph.label(int(shown.chain[-1])))
-        rows.append((Line2D([], [], color=INK, linewidth=1.8), f"what binds {last}"))
+        first, last = (readable(shown.problem.graph.label(int(shown.chain[at]))) for at in (0, -1))
+        words = f"what {first} allows" if shown.bare else f"what binds {last}"
+        rows.append((Line2D([], [], color=INK, linewidth=1.8), words))
     return [handle for handle, _ in rows], [words for _, words in rows]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from hetdp.plots.canvas import SMALL, plain, readable, size_in_points
 from hetdp.plots.colours import INK, PAPER, ink_on
+from hetdp.plots.network import BEND, LARGEST
 from hetdp.plots.shades import hundredths
 
 if TYPE_CHECKING:
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 60
 BROAD = 0.58  # how broad a character is, beside its size
-LARGEST, SMALLEST = 32.0, 2.6  # points: a dataset
+SMALLEST = 2.6  # points: a dataset
 
 
 def size_of_picture(layout: Layout) -> tuple[float, float]:
     """How many inches it likes to be wide and high."""
     columns = float(np.ptp(layout.across)) + 1.0 if len(layout.across) else 1.0
-    return min(max(2.4 + 0.8 * columns, 3.6), 6.6), min(max(1.5 + 0.62 * layout.tallest, 2.5), 4.8)
+    return min(max(2.4 + 0.8 * columns, 4.2), 6.6), min(max(1.5 + 0.62 * layout.tallest, 2.5), 4.8)
 
 
 def diameter(axes: Axes, layout: Layout) -> float:
@@ -44,16 +45,14 @@ def add_names(axes: Axes, shown: Network, size: float) -> None:
     longest = max(3, int(0.9 * width / columns / (BROAD * SMALL)))
     for at in chosen:
         label = readable(shown.problem.graph.label(at), min(longest, 24))
-        value = "" if shown.bare else hundredths(float(shown.p[at]))
+        value = shown.bounds.get(at, "") if shown.bare else hundredths(float(shown.p[at]))
         place = (shown.layout.across[at], shown.layout.up[at])
-        if BROAD * SMALL * max(len(label), len(value)) <= 0.92 * size and size >= (11 if shown.bare else 22):
-            words = label if shown.bare else f"{label}\n{value}"
+        if BROAD * SMALL * max(len(label), len(value)) <= 0.92 * size and size >= (20 if value else 11):
             style = {"color": ink_on(shown.p[at]), "va": "center", "linespacing": 1.05}
-            text = axes.annotate(words, place, ha="center", fontsize=SMALL, zorder=6, **style)
+            text = axes.annotate(_lines(label, value), place, ha="center", fontsize=SMALL, zorder=6, **style)
         else:
-            words = label if shown.bare else f"{label}\n{value}"
             text = axes.annotate(
-                words,
+                _lines(label, value),
                 place,
                 (0.0, -size / 2 - (6.0 if shown.ringed[at] else 3.5)),
                 textcoords="offset points",
@@ -68,12 +67,16 @@ def add_names(axes: Axes, shown: Network, size: float) -> None:
     _add_steps(axes, shown)
 
 
+def _lines(label: str, value: str) -> str:
+    return f"{label}\n{value}" if value else label
+
+
 def _add_steps(axes: Axes, shown: Network) -> None:
     """The ε of each step of the path, in its middle."""
     graph, layout = shown.problem.graph, shown.layout
     for start, end in zip(shown.chain[:-1].tolist(), shown.chain[1:].tolist(), strict=True):
         name, value = next(iter(graph.parameters_between(start, end).items()))
-        bent = 0.0 if layout.levels[start] != layout.levels[end] else 0.28 * abs(layout.up[start] - layout.up[end])
+        bent = 0.0 if layout.levels[start] != layout.levels[end] else BEND * abs(layout.up[start] - layout.up[end])
         place = (
             (layout.across[start] + layout.across[end]) / 2.0 + bent * float(np.sign(layout.levels[start])),
             (layout.up[start] + layout.up[end]) / 2.0,

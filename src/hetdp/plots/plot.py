@@ -9,6 +9,7 @@ import numpy as np
 
 from hetdp.errors import UsageError, shown
 from hetdp.mechanism.accuracy.report import Accuracy, accuracy
+from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.plots.canvas import axes_for, entitle
@@ -142,14 +143,14 @@ def _network(what: Any, problem: Problem, p: Any, ringed: Any, explain: Any, bar
     return Drawing("network", size_of_picture(net.layout), net, lambda axes: draw_network(axes, net, key))
 
 
-def _path(what: Any, explain: Any, bare: bool) -> list[Any] | None:
-    """The labels of the path to be lit."""
-    path = getattr(explain, "path", explain)  # of a witness
+def _path(what: Any, explain: Any, bare: bool) -> BindingPath | None:
+    """The path to be lit."""
+    path = explain.path if isinstance(explain, Witness) else explain
     if path is None or isinstance(path, BindingPath):
-        return None if path is None else path.datasets
+        return path
     if bare:
         raise UsageError("explain= for a problem without a mechanism", "there, a path is given by a witness")
-    found: list[Any] = what.explain(path).datasets
+    found: BindingPath = what.explain(path)
     return found
 
 
@@ -173,10 +174,12 @@ def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
     from hetdp.plots.curves import SIZE
     from hetdp.plots.population import curves_by_margin, draw_by_margin
 
+    what = getattr(what, "promises", what)  # of a table that is prepared to be asked
     if isinstance(what, Mapping):
         given = {str(name): each for name, each in what.items()}
     elif isinstance(what, list | tuple):
-        given = {str(getattr(each, "area", at)): each for at, each in enumerate(what)}
+        areas = [getattr(each, "area", None) or f"answer {at}" for at, each in enumerate(what, 1)]
+        given = dict(zip(map(str, areas), what, strict=True))
     else:
         given = {str(getattr(what, "objective", None) or "the answer"): what}
     if not given or not all(_is_population(each) for each in given.values()):

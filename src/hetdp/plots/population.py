@@ -50,7 +50,7 @@ def margins_of(mechanism: Any) -> Any:
 
     >>> import hetdp
     >>> margins_of(hetdp.spaces.population(hetdp.questions.majority(), 1, size=21).design()).tolist()
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
     """
     farthest = mechanism.population.farthest()
     if farthest < 1:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+MOST_PLACES = 200  # on each side of the boundary
 SIZE = (5.6, 3.6)
 
 
@@ -32,12 +33,14 @@ class Summary:
         problem: the problem.
         levels: the distances that occur, negative for answer 2, from left to right; 0 where no path leads to the other
             answer, and 0 for all where there are too many edges to follow.
+        share: how many distances share one place, which has the number of their middle; 1 if each has its own.
         counts: how many datasets each has.
         quantiles: at each distance the least p, the quarter, the middle, three quarters, and the largest.
     """
 
     problem: Problem
     levels: NDArray[np.int64]
+    share: int
     counts: NDArray[np.int64]
     quantiles: Floats
 
@@ -48,16 +51,18 @@ def summary(problem: Problem, p: Floats) -> Summary:
         steps = steps_to_the_other_answer(problem)
     else:
         steps = np.full(problem.graph.size, NOWHERE)
-    levels = np.where(problem.answers == 1, steps, -steps)
+    share = -(-int(steps.max(initial=1)) // MOST_PLACES)
+    middle = np.where(steps == NOWHERE, NOWHERE, (steps - 1) // share * share + (share + 1) // 2)
+    levels = np.where(problem.answers == 1, middle, -middle)
     order = np.lexsort((p, levels))
     found, starts, counts = np.unique(levels[order], return_index=True, return_counts=True)
     places = starts[:, None] + np.floor((counts[:, None] - 1) * np.array(SHARES)).astype(np.int64)
-    return Summary(problem, found, counts, p[order][places])
+    return Summary(problem, found, share, counts, p[order][places])
 
 
 def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     """Draws it: bands of p by distance, and below how many datasets there are at each."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
+    from matplotlib.ticker import FuncFormatter, NullLocator
 
     sides = [(shown.levels < 0, TWO), (shown.levels > 0, ONE), (shown.levels == 0, SOFT)]
     below = axes.inset_axes((0.0, -0.32, 1.0, 0.16), sharex=axes)
@@ -80,11 +85,15 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     axes.axvline(0.0, color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
     axes.set_ylim(-0.03, 1.03)
     axes.tick_params(labelbottom=False)
+    most = int(shown.counts.max(initial=1))
+    power = 10 ** (len(str(most)) - 1)
     below.set_yscale("log")
-    below.set_ylim(bottom=0.5)
-    below.xaxis.set_major_locator(MaxNLocator(12, integer=False, steps=[1, 2, 5, 10]))
-    below.xaxis.set_major_formatter(FuncFormatter(_steps))
+    below.set_ylim(0.5, 1.6 * most)
+    ticks = sorted({1, power})
+    below.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
+    below.yaxis.set_minor_locator(NullLocator())
     below.set_xticks(_ticks(shown.levels))
+    below.xaxis.set_major_formatter(FuncFormatter(_steps))
     one, two = answer_words(shown.problem.about)
     named(below, f"steps to the other answer  (left: {two}, right: {one})", "datasets")
     named(axes, "", f"probability that\n“{one}” is published")
@@ -101,7 +110,7 @@ def _ticks(levels: NDArray[np.int64]) -> list[float]:
     gap = max(1, -(-far // 6))
     chosen = [level for level in range(1, far + 1) if level == 1 or level % gap == 0]
     places = [sign * (level - 0.5) for level in chosen for sign in (-1, 1)]
-    return sorted(place for place in places if levels.min() <= place <= levels.max())
+    return sorted(place for place in places if levels.min(initial=0) <= place <= levels.max(initial=0))
 
 
 def _steps(place: float, _: object = None) -> str:

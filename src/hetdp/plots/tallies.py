@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SQUARE = 4.0  # cells are squares unless one count is so many times as large as the other
+MOST_CELLS = 400  # that are drawn one by one, with lines between them
+FRAME = 0.36 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)])  # within a cell
 NAMELESS = ("second count", "first count")
 
 
@@ -93,8 +95,13 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
 
     rows, columns = shown.p.shape
     aspect: Any = "equal" if columns <= SQUARE * rows else "auto"
-    colours = {"cmap": scale(), "vmin": 0.0, "vmax": 1.0, "origin": "lower", "interpolation": "nearest"}
-    axes.imshow(shown.p, aspect=aspect, **colours)
+    colours: Any = {"cmap": scale(), "vmin": 0.0, "vmax": 1.0}
+    if shown.p.size <= MOST_CELLS:
+        sides = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
+        axes.pcolormesh(*sides, shown.p, edgecolors=PAPER, linewidth=0.7, **colours)
+        axes.set_aspect(aspect)
+    else:
+        axes.imshow(shown.p, aspect=aspect, origin="lower", interpolation="none", **colours)
     heavy = 2.2 if columns <= 60 else 1.2
     axes.add_collection(LineCollection(list(shown.boundary), colors=INK, linewidths=heavy, capstyle="projecting"))
     calm(axes)
@@ -117,28 +124,20 @@ def _counted(shown: Tallies, name: str) -> str:
 
 
 def _add_cells(axes: Axes, shown: Tallies) -> None:
-    """Thin white lines between cells, p in each, and a frame around those with a given value; if there is room."""
+    """p in each cell, and a frame around those with a given value; if there is room."""
+    from matplotlib.collections import LineCollection
+
     rows, columns = shown.p.shape
     width, height = size_in_points(axes)
     if width / columns < 15.0 or height / rows < 9.0:
         return
-    axes.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
-    axes.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
-    axes.grid(which="minor", color=PAPER, linewidth=0.7)
-    axes.tick_params(which="minor", length=0)
-    for row, column in np.argwhere(shown.pinned).tolist():
-        axes.plot(
-            *_frame(row, column), color=ink_on(shown.p[row, column]), linewidth=0.8, solid_joinstyle="miter", alpha=0.85
-        )
+    framed = np.argwhere(shown.pinned)
+    inks = [ink_on(float(shown.p[row, column])) for row, column in framed]
+    axes.add_collection(LineCollection(list(framed[:, None, ::-1] + FRAME), colors=inks, linewidths=0.8, alpha=0.85))
     if not shown.bare and width / columns >= 18.0:
         for (row, column), p in np.ndenumerate(shown.p):
             style = {"color": ink_on(p), "fontsize": SMALL - 0.5}
             axes.text(column, row, hundredths(float(p)), ha="center", va="center", **style)
-
-
-def _frame(row: int, column: int) -> tuple[list[float], list[float]]:
-    near, far = -0.36, 0.36
-    return [column + x for x in (near, far, far, near, near)], [row + y for y in (near, near, far, far, near)]
 
 
 def _draw_dots(axes: Axes, shown: Tallies) -> None:
@@ -166,7 +165,7 @@ def _explained(shown: Tallies) -> tuple[list[Any], list[str]]:
     if len(shown.boundary):
         handles.append(Line2D([], [], color=INK, linewidth=2.0))
         words.append("where the true answer changes")
-    if shown.pinned.any() and shown.p.size <= 400:
+    if shown.pinned.any() and shown.p.size <= MOST_CELLS:
         mark = "s" if shown.p.shape[0] > 1 else "o"
         rim = {"markeredgecolor": INK, "markeredgewidth": 1.0, "markersize": 6}
         handles.append(Line2D([], [], linestyle="none", marker=mark, color="none", **rim))

@@ -1,4 +1,4 @@
-"""Takes the picture of the studio for its page: python -m docs.studio_picture (needs chromium)."""
+"""Takes the picture of the studio for its page, in a real browser: ``python -m docs.pictures studio``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from hetdp.studio.gallery import GALLERY
 from hetdp.studio.server import place_of
 from hetdp.studio.state import Session
 
-PICTURE = Path(__file__).parent / "pictures" / "studio.png"
 CHROMIUM = "/usr/bin/chromium"
 QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
 
-def main() -> None:
+def take(place_of_file: Path) -> None:
     """Opens three voters, looks at the dataset where all say yes, and keeps what is seen."""
     session = Session(GALLERY["three-voters"].make())
     place = place_of(session)
@@ -29,11 +28,6 @@ def main() -> None:
         page.wait_for_selector("#chosen-p")
         page.wait_for_function("() => document.getElementById('graph')._cyreg?.cy.edges('.lit').length === 1")
         page.wait_for_timeout(1500)  # until the path is lit to its end
-        PICTURE.parent.mkdir(exist_ok=True)
-        page.screenshot(path=str(PICTURE))
+        page.screenshot(path=str(place_of_file))
         browser.close()
     place.stop()
-
-
-if __name__ == "__main__":
-    main()

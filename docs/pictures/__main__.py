@@ -1,0 +1,31 @@
+"""Draws the pictures of the gallery anew: ``python -m docs.pictures``. Look at them before you commit them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from docs.pictures.drawn import PICTURES
+from hetdp.plots.saving import draw_to
+
+FOLDER = Path(__file__).parent
+STUDIO = "studio"  # a photograph of a page, which needs chromium
+
+
+def main(names: list[str]) -> None:
+    """Draws some of them, or all."""
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("agg")
+    for name in names or (*PICTURES, STUDIO):
+        if name == STUDIO:
+            from docs.pictures.studio import take
+
+            take(FOLDER / f"{name}.png")
+            continue
+        draw_to(PICTURES[name](), FOLDER / f"{name}.svg", ".svg")
+        pyplot.close("all")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

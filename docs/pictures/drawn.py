@@ -1,0 +1,114 @@
+"""What each picture of the gallery shows; each is a few lines that a reader could have written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import hetdp
+from examples import security_council, senate, three_voters
+
+
+class Balance(NamedTuple):
+    """What one class has spent, as `Ledger.status` says it."""
+
+    name: str
+    spent: str
+    cap: str
+
+
+class Status(NamedTuple):
+    """How one source stands, as `Ledger.status` says it."""
+
+    source: str
+    unit: str
+    cap: str
+    classes: tuple[Balance, ...]
+    people: int
+    most_spent: str
+
+
+def voters() -> Any:
+    """Three voters, with what binds 111."""
+    mechanism = hetdp.design(three_voters.problem(three_voters.WAYS[0]))
+    return hetdp.plot(mechanism, explain="111")
+
+
+def path() -> Any:
+    """Ten tallies of nine votes: what decides is protected more, and so are votes far from that."""
+    answers = [1 if ones >= 5 else 2 for ones in range(10)]
+    epsilon = [0.5, 0.5, 1.0, 1.0, 0.25, 1.0, 1.0, 0.5, 0.5]
+    graph = hetdp.DatasetGraph.from_edges(list(range(9)), list(range(1, 10)), epsilon)
+    mechanism = hetdp.extend(hetdp.Problem(graph, answers), {4: 0.44, 5: 0.56})
+    return hetdp.plot(mechanism, explain=9)
+
+
+def witness() -> Any:
+    """A wish that cannot be granted: values 95 % accurate at two neighbours, and the path between them."""
+    problem = three_voters.problem(three_voters.WAYS[0])
+    verdict = hetdp.check(problem, {"111": 0.95, "222": 0.05})
+    return hetdp.plot(problem, explain=verdict.witness)
+
+
+def council() -> Any:
+    """The Security Council: tallies as a map."""
+    return hetdp.plot(hetdp.design(security_council.problem(security_council.WAYS[0])))
+
+
+def groups() -> Any:
+    """120 careful people and 80 open ones: the same map, with more tallies than can be written into cells."""
+    groups = {"careful": 120, "open": 80}
+    problem = hetdp.spaces.tallies(groups, hetdp.questions.majority(), {"careful": 0.05, "open": 0.25})
+    return hetdp.plot(hetdp.design(problem, "balanced"))
+
+
+def many() -> Any:
+    """All votes of 14 people, of whom five are protected more: too many to draw."""
+    people = [f"voter {number}" for number in range(1, 15)]
+    epsilon = {name: 0.1 if at < 5 else 0.5 for at, name in enumerate(people)}
+    problem = hetdp.spaces.votes(people, hetdp.questions.majority(), epsilon)
+    return hetdp.plot(hetdp.design(problem, "balanced"))
+
+
+def baselines() -> Any:
+    """The majority of 21 votes, beside what else could be done."""
+    answers = [1 if ones > 10 else 2 for ones in range(22)]
+    epsilon = [0.3 if answers[ones] != answers[ones + 1] else 1.0 for ones in range(21)]
+    graph = hetdp.DatasetGraph.from_edges(list(range(21)), list(range(1, 22)), epsilon)
+    problem = hetdp.Problem(graph, answers, weights=[math.comb(21, ones) for ones in range(22)])
+    return hetdp.plot(hetdp.accuracy(problem))
+
+
+def margins() -> Any:
+    """The Senate, with other ε than in the example, too; the two roll calls are added to the picture."""
+    question = hetdp.questions.count("yes", at_least=senate.ROLL_CALLS[0].needed)
+    sizes = (1.0, 0.5, 0.25, 0.1)
+    people = {f"ε = {size:g}": hetdp.spaces.population(question, size, size=senate.SENATORS) for size in sizes}
+    axes = hetdp.plot({name: each.design() for name, each in people.items()}, baselines=False)
+    for call, place in zip(senate.ROLL_CALLS, ((6, -2), (-6, 14)), strict=True):
+        words, side = call.title.split(", ")[0], "left" if place[0] > 0 else "right"
+        axes.axvline(call.margin, color="#6b7075", linewidth=0.8, linestyle=":")
+        axes.annotate(
+            words, (call.margin, 0.5), place, textcoords="offset points", ha=side, fontsize=7, color="#6b7075"
+        )
+    return axes
+
+
+def ledger() -> Any:
+    """What three groups have spent; the numbers are made up."""
+    classes = (Balance("pupils", "0.5", "1"), Balance("staff", "1.2", "2"), Balance("visitors", "0.3", "2"))
+    return hetdp.plot([Status("school 2026", "ε", "2", classes, 412, "0.75")])
+
+
+PICTURES: dict[str, Callable[[], Any]] = {  # by the name of its file
+    "three-voters": voters,
+    "path": path,
+    "witness": witness,
+    "security-council": council,
+    "groups": groups,
+    "many-votes": many,
+    "accuracy": baselines,
+    "senate": margins,
+    "ledger": ledger,
+}

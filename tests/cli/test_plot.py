@@ -1,0 +1,119 @@
+"""hetdp plot: which picture is written, where, and that nothing half-written stays behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def mechanism(hetdp, folder):
+    hetdp("extend", "poll.json", "-o", "mechanism.csv")
+
+
+def files():
+    return sorted(path.name for path in Path().iterdir() if path.suffix in (".svg", ".png", ".pdf", ".draft"))
+
+
+@pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("SVG", b"<?")])
+def test_a_picture_is_written(hetdp, form, start):
+    ended = hetdp("plot", "poll.json", "mechanism.csv", "-o", f"m.{form}")
+    assert ended == (0, "", f"read poll.json: 5 datasets, 4 edges\nwrote m.{form}\n")
+    assert Path(f"m.{form}").read_bytes().startswith(start)
+
+
+def test_a_path_can_be_lit(hetdp):
+    assert hetdp("plot", "poll.json", "mechanism.csv", "--explain", "4", "-o", "m.svg", "--title", "$x").code == 0
+    text = Path("m.svg").read_text(encoding="utf-8")
+    assert "what binds 4" in text
+    assert ">$x<" in text
+
+
+def test_a_problem_is_drawn_by_itself(hetdp):
+    assert hetdp("plot", "poll.json", "-o", "m.svg", "-q") == (0, "", "")
+    assert "on the boundary" in Path("m.svg").read_text(encoding="utf-8")
+
+
+def test_accuracy_is_drawn_for_objectives_one_mechanism_or_several(hetdp):
+    hetdp("design", "poll.json", "--free", "-o", "other.json")
+    for given in ([], ["mechanism.csv"], ["mechanism.csv", "other.json"]):
+        assert hetdp("plot", "poll.json", *given, "--picture", "accuracy", "-o", "m.svg").code == 0
+        text = Path("m.svg").read_text(encoding="utf-8")
+        assert "randomised response" in text
+    assert "mechanism.csv" in text
+    assert hetdp("plot", "poll.json", *given, "--picture", "accuracy", "--no-baselines", "-o", "m.svg").code == 0
+    assert "randomised response" not in Path("m.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        ("plot poll.json mechanism.csv", 2, "missing option '-o' / '--output'"),
+        ("plot poll.json mechanism.csv -o m.txt", 2, "no picture can be written to 'm.txt'; the name after -o ends in"),
+        ("plot poll.json mechanism.csv -o -", 2, "no picture can be written to '-'"),
+        ("plot poll.json mechanism.csv -o nowhere/m.svg", 2, "cannot write 'nowhere/m.svg'; 'nowhere' is no folder."),
+        ("plot poll.json mechanism.csv mechanism.csv -o m.svg", 2, "several mechanisms; only their accuracy"),
+        ("plot poll.json mechanism.csv --picture tallies -o m.svg", 2, "no map of tallies; every dataset is a pair"),
+        ("plot poll.json mechanism.csv --explain 9 -o m.svg", 3, "dataset '9': there is no such dataset"),
+        ("plot poll.json --explain 4 -o m.svg", 2, "explain= for a problem without a mechanism"),
+        ("plot nowhere.json -o m.svg", 3, "nowhere.json"),
+        ("plot - - -o m.svg", 2, "two inputs are -"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_leaves_nothing(hetdp, words, code, message):
+    ended = hetdp(*words.split())
+    assert (ended.code, ended.out) == (code, "")
+    assert message in ended.err
+    assert files() == []
+
+
+def test_a_picture_that_fails_halfway_leaves_the_old_one(hetdp, monkeypatch):
+    Path("m.svg").write_text("old")
+
+    def half(axes, place, form):
+        place.write_text("<?xml")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("hetdp.plots.saving.draw_to", half)
+    ended = hetdp("plot", "poll.json", "mechanism.csv", "-o", "m.svg")
+    assert ended.code == 2
+    assert "cannot write 'm.svg': No space left on device" in ended.err
+    assert files() == ["m.svg"]
+    assert Path("m.svg").read_text() == "old"
+
+
+def test_an_input_is_never_overwritten(hetdp):
+    Path("poll.svg").write_text(Path("poll.json").read_text())
+    ended = hetdp("plot", "poll.svg", "-o", "poll.svg")
+    assert ended.code == 2
+    assert "an input is never overwritten" in ended.err
+
+
+def test_without_matplotlib_the_extra_is_named_before_anything_is_read(hetdp, monkeypatch):
+    def refuse(name):
+        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+
+    monkeypatch.setattr("hetdp.plots.canvas.load_whole", refuse)
+    ended = hetdp("plot", "poll.json", "mechanism.csv", "-o", "m.svg")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "hetdp: pictures are drawn by matplotlib, which is not installed; it comes with the extra plots."
+        " Hint: pip install 'hetdp[plots]'\n"
+    )
+    assert files() == []
+
+
+def test_a_mechanism_of_another_problem_is_pointed_out(hetdp):
+    text = Path("poll.json").read_text().replace('"epsilon": 1.0', '"epsilon": 0.5')
+    Path("other.json").write_text(text)
+    ended = hetdp("plot", "other.json", "mechanism.csv", "-o", "m.svg")
+    assert ended.code == 0
+    assert "mechanism.csv" in ended.err
+
+
+def test_json_says_which_picture_it_is(hetdp):
+    document = json.loads(hetdp("plot", "poll.json", "--picture", "summary", "-o", "m.svg", "--json").out)
+    assert document["picture"] == "summary"
+    assert document["output"] == "m.svg"

@@ -1,0 +1,81 @@
+"""What is drawn in these tests."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import hetdp
+from examples import security_council, three_voters
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "$\\frac{",
+    "x" * 400,
+    "\u202eevil",
+    "👩‍👩‍👧",
+    "שלום עולם",
+    "a\nb",
+    "",
+    "_hidden",
+    "日本",
+]
+
+
+def voters() -> hetdp.Problem:
+    return three_voters.problem(three_voters.WAYS[0])
+
+
+def council() -> hetdp.Problem:
+    return security_council.problem(security_council.WAYS[0])
+
+
+def line(size: int, epsilon: Any = 0.5, **more: Any) -> hetdp.Problem:
+    """Datasets 0, 1, 2, … in a line, the second half with answer 1."""
+    graph = hetdp.DatasetGraph.from_edges(list(range(size - 1)), list(range(1, size)), epsilon, datasets=range(size))
+    return hetdp.Problem(graph, [1 if at >= size // 2 else 2 for at in range(size)], **more)
+
+
+def majority() -> hetdp.Problem:
+    """How many of 21 people said yes; a deciding vote is protected more."""
+    answers = [1 if ones > 10 else 2 for ones in range(22)]
+    epsilon = [0.3 if answers[ones] != answers[ones + 1] else 1.0 for ones in range(21)]
+    graph = hetdp.DatasetGraph.from_edges(list(range(21)), list(range(1, 22)), epsilon)
+    return hetdp.Problem(graph, answers, weights=[math.comb(21, ones) for ones in range(22)])
+
+
+def hostile() -> hetdp.Problem:
+    """Labels and words that want to be something else."""
+    graph = hetdp.DatasetGraph.from_edges(HOSTILE[:-1], HOSTILE[1:], 0.5)
+    return hetdp.Problem(graph, [1] * 5 + [2] * 5, about={"answer_1": "$x^$ </svg>", "answer_2": "_no"})
+
+
+def senate(epsilon: float = 0.5) -> Any:
+    return hetdp.spaces.population(hetdp.questions.count("yes", at_least=50), epsilon, size=100)
+
+
+class Balance(NamedTuple):
+    name: str
+    spent: str
+    cap: str
+
+
+class Status(NamedTuple):
+    source: str
+    unit: str
+    cap: str
+    classes: tuple[Balance, ...]
+    people: int
+    most_spent: str
+
+
+def status(source: str = "school") -> Status:
+    classes = (Balance("pupils", "0.5", "1"), Balance("$\\staff{", "1.2", "2"), Balance("_guests", "0.3", "inf"))
+    return Status(source, "ε", "2", classes, 12, "0.75")
+
+
+def words(axes: Any) -> str:
+    """Every word of a picture."""
+    from matplotlib.text import Text
+
+    return "\n".join(text.get_text() for text in axes.get_figure().findobj(Text) if text.get_visible())

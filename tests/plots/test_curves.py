@@ -1,0 +1,111 @@
+"""Accuracy as curves: by distance beside the baselines, and by margin for populations."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.plots.plot import drawing_of
+from tests.plots.shown import council, majority, senate, words
+
+
+def curves_of(what, baselines=True):
+    return {name: curve for curve in drawing_of(what, None, None, baselines, True).data for name in curve.names}
+
+
+def test_curves_are_the_rows_of_the_report():
+    report = hetdp.accuracy(council())
+    curves = curves_of(report)
+    assert set(curves) == {method.name for method in report.methods}
+    for method in report.methods:
+        rows = [level for level in method.by_distance if level.distance is not None]
+        assert curves[method.name].across.tolist() == [level.distance for level in rows]
+        assert np.allclose(curves[method.name].accuracy, [1 - level.mean_error for level in rows], atol=1e-9)
+        assert curves[method.name].baseline == method.baseline
+
+
+def test_what_is_drawn_are_these_curves():
+    report = hetdp.accuracy(council())
+    axes = hetdp.plot(report)
+    drawn = {tuple(line.get_ydata().tolist()) for line in axes.lines}
+    assert drawn == {tuple(curve.accuracy.tolist()) for curve in curves_of(report).values()}
+
+
+def test_methods_that_coincide_are_one_curve_with_all_their_names():
+    report = hetdp.accuracy(majority())
+    curves = drawing_of(report, None, None, True, True).data
+    assert curves[0].names == ("fair", "balanced", "average")
+    assert "fair / balanced / average" in words(hetdp.plot(report))
+    assert not any(curve.baseline for curve in curves[:1])
+    assert all(curve.baseline for curve in curves[1:])
+
+
+def test_datasets_without_a_way_to_the_other_answer_are_left_out():
+    graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], 1.0)
+    report = hetdp.accuracy(hetdp.Problem(graph, {"a": 1, "b": 2, "c": 1, "d": 1}), objective="fair", baselines=False)
+    (curve,) = drawing_of(report, None, None, True, True).data
+    assert curve.across.tolist() == [1]
+
+
+def test_a_mechanism_can_be_shown_by_its_accuracy():
+    mechanism = hetdp.design(council(), "balanced")
+    shown = drawing_of(mechanism, "accuracy", None, False, True)
+    assert [curve.names for curve in shown.data] == [("balanced",)]
+    assert "randomised response" in words(hetdp.plot(mechanism, "accuracy"))
+    assert {"fair", "balanced", "average"} <= set(curves_of(hetdp.accuracy(council())))
+
+
+def test_margins_and_accuracies_are_those_of_the_population():
+    mechanism = senate().design()
+    curve = curves_of(mechanism, baselines=False)["balanced"]
+    assert curve.across.tolist()[:5] == [1, 2, 3, 4, 5]
+    assert (np.diff(curve.across) > 0).all()
+    assert curve.accuracy.tolist() == [mechanism.accuracy(int(margin)) for margin in curve.across]
+    assert curve.accuracy[-1] > 0.9999
+
+
+def test_populations_stand_beside_their_baselines():
+    mechanism = senate().design()
+    curves = curves_of(mechanism)
+    assert {"balanced", "least ε", "PE", "weighted-vote"} <= set(curves)
+    assert not curves["balanced"].baseline
+    for margin, accuracy in zip(curves["PE"].across.tolist(), curves["PE"].accuracy.tolist(), strict=True):
+        assert accuracy == mechanism.population.baselines(int(margin))["PE"]
+
+
+def test_several_populations_by_name():
+    axes = hetdp.plot({f"$ε = {size}": senate(size).design() for size in (0.1, 1.0)}, baselines=False)
+    axes.get_figure().canvas.draw()
+    assert "$ε = 0.1" in words(axes)
+    assert len(axes.lines) == 2
+
+
+def test_promises_are_shown_by_area():
+    class Promise:
+        def __init__(self, area):
+            self.area, self.mechanism = area, senate().design()
+
+    curves = drawing_of([Promise("North"), Promise("South")], None, None, False, True).data
+    assert [curve.names for curve in curves] == [("North", "South")]
+
+
+def test_a_table_that_is_prepared_is_shown_by_its_promises():
+    class Prepared:
+        promises = (SimpleNamespace(area=None, mechanism=senate().design()),)
+
+    assert [curve.names for curve in drawing_of(Prepared(), None, None, False, True).data] == [("answer 1",)]
+
+
+def test_a_question_that_is_no_count_has_no_baselines_and_no_failure():
+    weighted = hetdp.questions.weighted_sum({"a": 2, "b": 1}, at_least=10)
+    people = hetdp.spaces.population(weighted, [0.5] * 20, groups=["a", "b"] * 10)
+    assert set(curves_of(people.design())) == {"balanced"}
+
+
+def test_a_question_with_one_answer_has_no_margins():
+    people = hetdp.spaces.population(hetdp.questions.count("yes", at_least=0), 0.5, size=9)
+    with pytest.raises(hetdp.UsageError, match="no margins"):
+        hetdp.plot(people.design())

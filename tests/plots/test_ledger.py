@@ -1,0 +1,51 @@
+"""What each class has spent: bars as long as the ledger says."""
+
+from __future__ import annotations
+
+import math
+
+import hetdp
+from hetdp.plots.ledger import MOST_ROWS, PEOPLE, accounts_of
+from tests.plots.shown import Balance, status, words
+
+
+class Ledger:
+    def status(self):
+        return [status()]
+
+
+def test_accounts_are_the_rows_of_the_status():
+    assert accounts_of([status()]) == [
+        ("pupils", 0.5, 1.0, "0.5 of 1 ε"),
+        ("$\\staff{", 1.2, 2.0, "1.2 of 2 ε"),
+        ("_guests", 0.3, math.inf, "0.3 ε"),
+        (PEOPLE, 0.75, 2.0, "0.75 of 2 ε"),
+    ]
+
+
+def test_several_sources_are_named():
+    names = [account.name for account in accounts_of([status("a"), status("b")])]
+    assert names[0] == "a: pupils"
+    assert names[4] == "b: pupils"
+
+
+def test_bars_are_as_long_as_what_was_spent():
+    for given in (Ledger(), [status()]):
+        axes = hetdp.plot(given)
+        widths = sorted(bar.get_width() for bar in axes.patches)
+        assert widths == [0.3, 0.5, 0.75, 1.0, 1.2, 2.0, 2.0]
+        assert "$\\staff{" in words(axes)
+        assert "_guests" in words(axes)
+    axes.get_figure().canvas.draw()
+
+
+def test_nothing_spent_and_no_classes_are_no_failure():
+    hetdp.plot([status()._replace(classes=(), people=0)])
+    hetdp.plot([status()._replace(classes=(Balance("a", "inf", "inf"),), people=0)])
+
+
+def test_many_classes_are_cut_and_said_to_be():
+    many = status()._replace(classes=tuple(Balance(f"class {at}", "1", "2") for at in range(100)), people=0)
+    axes = hetdp.plot([many])
+    assert len(axes.get_yticks()) == MOST_ROWS
+    assert f"{100 - MOST_ROWS} more classes" in words(axes)

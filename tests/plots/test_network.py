@@ -1,0 +1,126 @@
+"""The graph as a picture: what stands behind its colours, rings, widths and the path that is lit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.plots.network import THICK, THIN, widths_of
+from hetdp.plots.plot import drawing_of
+from tests.plots.shown import HOSTILE, hostile, line, voters, words
+
+
+def data_of(what, explain=None):
+    drawing = drawing_of(what, "network", explain, True, True)
+    assert drawing.name == "network"
+    return drawing.data
+
+
+def test_colours_rings_and_widths_are_those_of_the_mechanism():
+    mechanism = hetdp.design(voters())
+    found = data_of(mechanism)
+    assert found.p is mechanism.probabilities
+    assert (found.ringed == mechanism.pinned).all()
+    epsilon = {frozenset(pair) for pair in (("112", "212"), ("121", "221"))}
+    names = voters().graph.datasets
+    for source, target, width in zip(found.source, found.target, found.widths, strict=True):
+        assert width == (THICK if {names[source], names[target]} in epsilon else THIN)
+
+
+def test_what_is_drawn_has_the_colours_of_the_probabilities():
+    mechanism = hetdp.design(voters())
+    axes = hetdp.plot(mechanism)
+    painted = [each.get_array() for each in axes.collections if each.get_array() is not None]
+    assert sorted(np.concatenate(painted).tolist()) == sorted(mechanism.probabilities.tolist())
+    for each in axes.collections:
+        if each.get_array() is not None:
+            assert (each.norm.vmin, each.norm.vmax) == (0.0, 1.0)
+
+
+def test_a_problem_shows_its_true_answers_and_its_boundary():
+    found = data_of(voters())
+    assert found.p.tolist() == [1, 1, 1, 0, 1, 0, 0, 0]
+    assert (found.ringed == voters().boundary_mask).all()
+
+
+def test_the_path_that_binds_a_dataset_is_lit():
+    problem = line(8)
+    mechanism = hetdp.extend(problem, {3: 0.4, 4: 0.6})
+    assert data_of(mechanism, 7).chain.tolist() == [4, 5, 6, 7]
+    assert data_of(mechanism, mechanism.explain(7)).chain.tolist() == [4, 5, 6, 7]
+    axes = hetdp.plot(mechanism, explain=7)
+    assert "what binds 7" in words(axes)
+    assert words(axes).count("ε = 0.5") == 4  # each step, and the key
+    assert len(data_of(mechanism).chain) == 0
+
+
+def test_a_witness_is_lit_in_its_problem_with_what_it_allows():
+    problem = voters()
+    witness = hetdp.check(problem, {"111": 0.95, "222": 0.05}).witness
+    found = data_of(problem, witness)
+    assert [problem.graph.label(at) for at in found.chain.tolist()] == witness.path.datasets
+    assert next(iter(found.bounds.values())) == "= .05"
+    assert list(found.bounds.values())[1:] == [f"≤ {bound:.2f}".replace("0.", ".") for bound in witness.path.bounds[1:]]
+    assert f"111\n{found.bounds[problem.graph.index('111')]}" in words(hetdp.plot(problem, explain=witness))
+
+
+def test_smaller_epsilon_is_never_thinner():
+    epsilon = np.array([0.0, 1e-9, 0.1, 0.5, 2.0, math.inf])
+    assert (np.diff(widths_of(epsilon)) <= 0).all()
+    assert widths_of(epsilon)[[0, -1]].tolist() == [THICK, THIN]
+    assert len(set(widths_of(np.full(3, 0.7)))) == 1
+    assert widths_of(np.array([0.0, math.inf])).tolist() == [THICK, THIN]
+    assert len(widths_of(np.zeros(0))) == 0
+
+
+def test_of_two_directions_the_more_private_one_counts():
+    graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0], epsilon_back=[0.5, 3.0])
+    assert data_of(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})).epsilon.tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(("column", "letter"), [({"mu": 0.5}, "μ"), ({"epsilon": 0.5, "delta": 0.01}, "ε")])
+def test_other_notions_are_drawn_too(column, letter):
+    graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], **column)
+    mechanism = hetdp.design(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2}))
+    assert f"{letter} = 0.5" in words(hetdp.plot(mechanism, explain="a"))
+
+
+def test_edges_within_a_column_go_around_what_lies_between():
+    graph = hetdp.DatasetGraph.from_edges(["a", "b", "c", "a"], ["x", "x", "x", "c"], 1.0)
+    found = data_of(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 1, "x": 2}))
+    (bent,) = np.flatnonzero(found.layout.levels[found.source] == found.layout.levels[found.target])
+    lines = found.strokes()
+    assert lines[bent, [0, -1], 0].tolist() == [0.5, 0.5]
+    assert lines[bent, :, 0].max() > 0.6
+    straight = np.delete(lines, bent, axis=0)
+    middle = (straight[:, 0] + straight[:, -1]) / 2
+    assert np.allclose(straight[:, straight.shape[1] // 2], middle)
+
+
+def test_edges_without_a_constraint_are_dotted_and_in_the_key():
+    graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [math.inf, 1.0])
+    axes = hetdp.plot(hetdp.design(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})))
+    assert "ε = ∞" in words(axes)
+    assert "no path" in words(axes)
+
+
+def test_hostile_labels_are_words_and_nothing_else():
+    mechanism = hetdp.design(hostile())
+    axes = hetdp.plot(mechanism, explain=HOSTILE[0], title="$\\bad{ <b>")
+    axes.get_figure().canvas.draw()
+    seen = words(axes)  # no formula is tried, and no character is missing: either would be a warning, so an error
+    assert "$\\frac{" in seen
+    assert "_hidden" in seen
+    assert "truly $x^$ </svg>" in seen
+    assert "truly _no" in seen
+    assert "\u202e" not in seen
+    assert max(map(len, seen.split("\n"))) < 90
+
+
+def test_many_datasets_have_no_names_but_those_of_the_path():
+    mechanism = hetdp.design(line(200))
+    assert not [text for text in hetdp.plot(mechanism).texts if text.get_text().startswith("17")]
+    assert [text for text in hetdp.plot(mechanism, explain=199).texts if text.get_text().startswith("170")]

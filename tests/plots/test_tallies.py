@@ -1,0 +1,119 @@
+"""Tallies as a map: which problems are about counts, what each cell shows, and where the line runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.plots.grid import grid_of
+from hetdp.plots.plot import drawing_of
+from hetdp.plots.tallies import boundary_line
+from hetdp.spaces.products.written import with_edges
+from tests.plots.shown import council, line, voters, words
+
+COUNT = hetdp.questions.count("yes", at_least=3)
+
+
+def groups(**sizes):
+    return hetdp.spaces.tallies(sizes, COUNT, 0.5)
+
+
+def test_each_cell_is_the_tally_of_its_row_and_column():
+    mechanism = hetdp.design(council())
+    drawing = drawing_of(mechanism, None, None, True, True)
+    assert drawing.name == "tallies"
+    found = drawing.data
+    assert found.p.shape == (6, 11)
+    assert found.names == ("permanent", "elected")
+    for permanent in range(6):
+        for elected in range(11):
+            assert found.p[permanent, elected] == mechanism[permanent, elected]
+            at = council().graph.index((permanent, elected))
+            assert found.answers[permanent, elected] == council().answers[at]
+            assert found.pinned[permanent, elected] == mechanism.pinned[at]
+
+
+def test_the_line_runs_exactly_where_the_answer_changes():
+    found = drawing_of(council(), None, None, True, True).data
+    pieces = {frozenset(map(tuple, piece)) for piece in found.boundary.tolist()}
+    level = {frozenset([(x - 0.5, 4.5), (x + 0.5, 4.5)]) for x in range(4, 11)}
+    assert pieces == level | {frozenset([(3.5, 4.5), (3.5, 5.5)])}
+
+
+def test_no_line_where_there_is_one_answer():
+    assert boundary_line(np.ones((3, 4))).shape == (0, 2, 2)
+
+
+def test_spaces_and_their_files_make_the_same_map():
+    space = groups(pupils=4, staff=2)
+    one, other = grid_of(space), grid_of(with_edges(space))
+    assert one is not None
+    assert other is not None
+    assert one.shape == other.shape == (3, 5)
+    assert one.names == other.names == ("staff", "pupils")
+    assert (one.order == other.order).all()
+    assert one.of(space.graph.positions(1)).tolist() == [[0] * 5, [1] * 5, [2] * 5]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [(0, 0), (0, 1), (1, 0)],  # not all pairs
+        [(0, 0), (0, 1), (1, 0), (1, "1")],
+        [(0, 0), (0, 1), (1, 0), (1, -1)],
+        [(0, 0), (0, 1), (1, 0), (True, True)],
+        ["0,0", "0,1", "1,0", "1,x"],
+        ["0,0", "0,1", "1,0", "1,1", "01,1"],
+    ],
+)
+def test_other_labels_are_no_counts(labels):
+    graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 1.0, datasets=labels)
+    assert grid_of(hetdp.Problem(graph, [1] + [2] * (len(labels) - 1))) is None
+
+
+def test_neighbours_that_differ_by_more_than_one_are_no_tallies():
+    labels = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 1.0, datasets=labels)
+    assert grid_of(hetdp.Problem(graph, [1, 2, 1, 2])) is None  # (0, 1) and (1, 0) are neighbours
+
+
+def test_three_groups_and_other_problems_are_refused():
+    for problem in (groups(a=1, b=1, c=1), voters()):
+        with pytest.raises(hetdp.UsageError, match="no map of tallies; every dataset is a pair of counts"):
+            hetdp.plot(problem, "tallies")
+
+
+def test_one_group_is_a_row_of_dots():
+    problem = groups(pupils=8)
+    mechanism = hetdp.design(problem)
+    axes = hetdp.plot(mechanism)
+    (dots,) = axes.collections
+    assert dots.get_offsets().tolist() == [[at, mechanism[(at,)]] for at in range(9)]
+    assert [at.get_xdata()[0] for at in axes.lines] == [2.5]
+    assert "pupils (how many “yes”)" in words(axes)
+
+
+def test_cells_say_p_where_there_is_room_and_not_elsewhere():
+    assert ".57" in words(hetdp.plot(hetdp.design(council())))
+    many = hetdp.design(hetdp.spaces.tallies({"a": 40, "b": 30}, COUNT, 0.5), "balanced")
+    axes = hetdp.plot(many)
+    assert not axes.texts
+    assert axes.images[0].get_array().shape == (31, 41)
+
+
+def test_a_line_of_numbers_is_a_network():
+    assert drawing_of(line(5), None, None, True, True).name == "network"
+
+
+def test_names_are_not_guessed_where_classes_differ():
+    labels = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    edges = [(0, 1, "x"), (2, 3, "y"), (0, 2, "$z{"), (1, 3, "$z{")]
+    source, target, classes = zip(*edges, strict=True)
+    ends = [labels[at] for at in source], [labels[at] for at in target]
+    graph = hetdp.DatasetGraph.from_edges(*ends, 1.0, datasets=labels, classes=list(classes))
+    axes = hetdp.plot(hetdp.Problem(graph, [1, 2, 1, 2]))
+    axes.get_figure().canvas.draw()
+    seen = words(axes)
+    assert "$z{ (how many)" in seen
+    assert "first count" in seen or "second count" in seen
