@@ -102,10 +102,18 @@ def test_what_is_exported_runs_and_gives_the_same(studio, tmp_path, monkeypatch)
         with page.expect_download() as download:
             page.click(f"#save-{name}")
         download.value.save_as(tmp_path / download.value.suggested_filename)
+    (tmp_path / "mechanism.png").rename(tmp_path / "network.png")
+    page.click("#view label:has-text('Summary')")
+    page.wait_for_selector("#chart-box:not(.away) .js-plotly-plot .scatterlayer")
+    with page.expect_download() as download:
+        page.click("#save-png")
+    download.value.save_as(tmp_path / download.value.suggested_filename)
     expected = opened.session.answer.mechanism.probabilities.tolist()
     exported = json.loads((tmp_path / "mechanism.json").read_text())
     assert [row["p"] for row in exported["datasets"]] == expected
-    assert (tmp_path / "mechanism.png").read_bytes()[1:4] == b"PNG"
+    pictures = [(tmp_path / name).read_bytes() for name in ("network.png", "mechanism.png")]
+    assert [content[1:4] for content in pictures] == [b"PNG"] * 2
+    assert pictures[0] != pictures[1]
     assert "<svg" in (tmp_path / "mechanism.svg").read_text()
     assert (tmp_path / "studio.py").read_text() == page.inner_text("#lines-python")
     (tmp_path / "mechanism.json").unlink()

@@ -18,6 +18,7 @@ from hetdp.problem.notebook import label
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.studio.edits import Ends
+from hetdp.studio.lit import lit_path
 from hetdp.studio.state import Session
 
 MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # that a browser still moves smoothly
@@ -63,6 +64,12 @@ def short(name: Any, longest: int = LONGEST) -> str:
     if len(text) <= longest:
         return text
     return f"{text[: longest // 2]}…{text[len(text) - longest + longest // 2 + 1 :]}"
+
+
+def answer_words(problem: Problem) -> tuple[str, str]:
+    """What answers 1 and 2 are called."""
+    one, two = (printable(problem.about.get(key) or key.replace("_", " "))[:40] for key in ("answer_1", "answer_2"))
+    return one, two
 
 
 def places_of(problem: Problem, ends: Ends) -> Places:
@@ -137,26 +144,6 @@ class Picture:
                 self._places = _stretched(spread)
             self._key, self.drawn = key, self.drawn + 1
         return self._places
-
-
-def lit_path(session: Session) -> tuple[list[int], BindingPath | None]:
-    """The path that is lit: the witness if there is one, else what binds the chosen dataset."""
-    found, path = session.answer, None
-    if found.witness is not None:
-        path = found.witness.path
-    elif found.mechanism is not None and session.selection.kind == "dataset":
-        path = explained(session)
-    if path is None:
-        return [], None
-    return [session.sheet.problem.graph.index(name) for name in path.datasets], path
-
-
-def explained(session: Session) -> BindingPath | None:
-    """Why the chosen dataset is not answered better; None where that has no explanation by a path."""
-    found = session.answer.mechanism
-    if found is None or session.selection.kind != "dataset" or found.objective == "weighted-vote":
-        return None
-    return found.explain(session.sheet.problem.graph.label(session.selection.number))
 
 
 def _first(session: Session) -> int:

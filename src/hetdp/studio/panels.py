@@ -13,7 +13,8 @@ from hetdp.plots.colours import ONE, TWO
 from hetdp.problem.notebook import label
 from hetdp.problem.parameters import in_words
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.drawing import explained
+from hetdp.studio.drawing import answer_words
+from hetdp.studio.lit import explained
 from hetdp.studio.state import Session
 
 MOST_NEIGHBOURS = 40
@@ -121,7 +122,7 @@ def steps(path: BindingPath, upper: bool, first: str = "given") -> Any:
 def dataset_words(session: Session) -> list[Any]:
     """The chosen dataset: its probability and its error."""
     at, problem, found = session.selection.number, session.sheet.problem, session.answer.mechanism
-    one, two = (printable(problem.about.get(key) or key.replace("_", " "))[:40] for key in ("answer_1", "answer_2"))
+    one, two = answer_words(problem)
     truth = one if problem.answers[at] == 1 else two
     head = [html.H2(word(name_of(session, at))), html.P(["The true answer is ", word(truth, "truth"), "."])]
     if found is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dash import Input, Output, ctx, no_update
+from dash import ClientsideFunction, Input, Output, ctx, no_update
 
 from hetdp.errors import HetdpError, printable
 from hetdp.studio import export
@@ -34,8 +34,6 @@ def connect_saving(app: Any, session: Session) -> None:
         except HetdpError as refusal:
             return no_update, printable(str(refusal))[:600]
 
-    @app.callback(Output("graph", "generateImage"), Input("save-png", "n_clicks"))  # type: ignore[untyped-decorator]
-    def draw(clicks: Any) -> Any:
-        if not clicks:
-            return no_update
-        return {"type": "png", "action": "download", "filename": "mechanism", "options": {"scale": 2, "bg": "white"}}
+    app.clientside_callback(  # what is seen is known to the browser alone
+        ClientsideFunction("studio", "photograph"), Output("graph", "generateImage"), Input("save-png", "n_clicks")
+    )

@@ -14,6 +14,7 @@ from hetdp.studio.state import Session
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::", "", "*")
+PLAIN = 80  # the port that an address need not name
 ASSETS = Path(__file__).parent / "assets"
 
 
@@ -75,6 +76,8 @@ def place_of(session: Session, host: str = "127.0.0.1", port: int = 0, start: bo
     hosts = {f"{shown}:{server.port}"}
     if host in LOOPBACK:
         hosts |= {f"{name}:{server.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+    if server.port == PLAIN:
+        hosts |= {name.removesuffix(f":{PLAIN}") for name in hosts}  # which browsers leave out
     server.app = app_for(session, token, frozenset(hosts), start).server
     return Place(f"http://{shown}:{server.port}/{token}/", server.serve_forever, lambda: _stop(server))
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from dash import ALL, Input, Output, State, html, no_update
 
-from hetdp.errors import printable
 from hetdp.plots.colours import SHADES
 from hetdp.problem.parameters import LETTERS
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.drawing import Picture
+from hetdp.studio.drawing import Picture, answer_words
 from hetdp.studio.layout import offers
 from hetdp.studio.state import Session
 from hetdp.studio.styles import stylesheet
@@ -180,8 +179,7 @@ def _connect_picture(app: Any, session: Session) -> None:
 
 
 def _key(session: Session) -> list[Any]:
-    about = session.sheet.problem.about
-    one, two = (printable(about.get(key) or key.replace("_", " "))[:30] for key in ("answer_1", "answer_2"))
+    one, two = answer_words(session.sheet.problem)
     shades = ", ".join(f"{code} {100 * at:g}%" for at, code in SHADES)
     return [
         html.Span([html.I(className="square"), "truly ", html.Bdi(two)]),

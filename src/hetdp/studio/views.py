@@ -10,9 +10,8 @@ import numpy as np
 from hetdp.errors import printable
 from hetdp.plots.colours import SHADES
 from hetdp.plots.grid import Grid, grid_of
-from hetdp.plots.shades import answer_words
 from hetdp.plots.summary import summary
-from hetdp.studio.drawing import is_drawable
+from hetdp.studio.drawing import answer_words, is_drawable
 from hetdp.studio.state import Session
 from hetdp.studio.styles import INKS
 
@@ -135,7 +134,7 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
     """For each distance to the other answer, between which values p lies."""
     problem = session.sheet.problem
     found = summary(problem, np.asarray(values_of(session)))
-    one, two = (_inert(word) for word in answer_words(problem.about))
+    one, two = (_inert(word) for word in answer_words(problem))
     ink = INKS["dark" if theme == "dark" else "light"]
     across = (found.levels - 0.5 * np.sign(found.levels)).tolist()
     low, quarter, middle, upper, high = found.quantiles.T.tolist()

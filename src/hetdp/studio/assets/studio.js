@@ -13,6 +13,15 @@
         document.documentElement.dataset.theme = theme;
         return theme;
       },
+      photograph: function (clicks) {
+        const chart = document.querySelector("#chart-box:not(.away) .js-plotly-plot");
+        if (chart) {
+          window.Plotly.downloadImage(chart, { format: "png", filename: "mechanism", scale: 2, width: 1000, height: 700 });
+          return window.dash_clientside.no_update;
+        }
+        const bg = document.documentElement.dataset.theme === "dark" ? "#161b22" : "#ffffff";
+        return { type: "png", action: "download", filename: "mechanism", options: { scale: 2, bg: bg }, clicks: clicks };
+      },
       looked: function (tab, revision) {
         return tab === "inspect" ? window.dash_clientside.no_update : [tab, revision];
       },
