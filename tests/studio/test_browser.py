@@ -225,6 +225,8 @@ def test_a_problem_of_5000_datasets_is_a_summary_and_a_neighbourhood(studio):
     opened.until("(cy) => cy.nodes().length", AROUND)
     page.locator("#inspect-more .chip").first.click()
     opened.wait("Neighbours", "#inspect-words")
+    opened.until("(cy) => cy.edges('.chosen').length", 1)
+    opened.until("(cy) => cy.nodes().some((one) => one.data('at') === 2560)", True)
     opened.type_number("epsilon", "0.05")
     page.wait_for_function("() => document.querySelector('#undo:not([disabled])')")
     assert opened.session.answer.mechanism is not None

@@ -104,6 +104,7 @@ class Picture:
     def __init__(self) -> None:
         self.drawn = 0  # how many layouts there were
         self._key: Any = None
+        self._centre = (-1, 0)  # the opening, and the dataset in the middle of a neighbourhood
         self._places: Places = (np.zeros(0), np.zeros(0))
 
     def elements(self, session: Session, lit: int | None = None) -> list[Element]:
@@ -120,14 +121,26 @@ class Picture:
             chosen = np.arange(sheet.problem.graph.size)
             edges = np.arange(len(ends.source))
         else:
-            centre = session.selection.number if session.selection.kind == "dataset" else _first(session)
-            chosen = around(session, centre)
+            chosen = self._around(session, ends)
             inside = np.isin(ends.source, chosen) & np.isin(ends.target, chosen)
             edges = np.flatnonzero(inside)
         places = self._where(session, chosen, edges)
         path, steps = lit_path(session)
         path = path[: (len(path) if lit is None else lit + 1)]
         return [*_datasets(session, chosen, places, path, steps), *_edges(session, chosen, places, edges, path)]
+
+    def _around(self, session: Session, ends: Ends) -> NDArray[np.int64]:
+        """The neighbourhood of what is chosen; it stays where it is while an edge inside it is looked at."""
+        kind, number = session.selection
+        if self._centre[0] != session.sheet.drawn:
+            self._centre = (session.sheet.drawn, _first(session))
+        if kind == "dataset":
+            self._centre = (session.sheet.drawn, number)
+        chosen = around(session, self._centre[1])
+        if kind == "edge" and not np.isin([ends.source[number], ends.target[number]], chosen).all():
+            self._centre = (session.sheet.drawn, int(ends.source[number]))
+            return around(session, self._centre[1])
+        return chosen
 
     def _where(self, session: Session, chosen: NDArray[np.int64], edges: NDArray[np.int64]) -> Places:
         ends, problem = session.ends, session.sheet.problem
