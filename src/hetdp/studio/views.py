@@ -11,6 +11,7 @@ from hetdp.errors import printable
 from hetdp.plots.colours import SHADES
 from hetdp.plots.grid import Grid, grid_of
 from hetdp.plots.summary import summary
+from hetdp.problem.product import ProductSpace
 from hetdp.studio.drawing import answer_words, is_drawable
 from hetdp.studio.state import Session
 from hetdp.studio.styles import INKS
@@ -62,7 +63,8 @@ def cells_of(session: Session) -> Cells | None:
     """The map of what is on the table; None if it has none. It is found once for each opening."""
     if session.memo.get("opening") != session.sheet.drawn:
         problem = session.sheet.problem
-        grid = grid_of(problem) if problem.graph.size <= MOST_PROBED else None
+        quick = isinstance(problem.graph, ProductSpace) or problem.graph.size <= MOST_PROBED
+        grid = grid_of(problem) if quick else None
         session.memo |= {"opening": session.sheet.drawn, "cells": None if grid is None else Cells(grid)}
     found: Cells | None = session.memo["cells"]
     return found
