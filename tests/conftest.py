@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -41,16 +42,24 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Names what was left out, and what strict mode objects to."""
-    if not os.environ.get("HETDP_TEST_POSTGRES") and terminalreporter.stats.get("skipped"):
-        terminalreporter.line(
-            "left out: ledgers on PostgreSQL, since HETDP_TEST_POSTGRES names no server (.ci/run starts one)"
-        )
+    """Names what strict mode objects to; otherwise, says what was left out, and why."""
+    if not STRICT:
+        _say_what_was_left_out(terminalreporter)
     reports = _not_run(terminalreporter.config) if STRICT else []
     if reports:
         terminalreporter.section("strict mode: these tests did not run to a plain pass")
         for report in reports:
             terminalreporter.line(f"{report.outcome}: {report.nodeid}")
+
+
+def _say_what_was_left_out(reporter: pytest.TerminalReporter) -> None:
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in reporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple)
+    )
+    for reason, count in reasons.items():
+        reporter.line(f"left out ({count}): {reason}")
 
 
 def _not_run(config: pytest.Config) -> list[pytest.TestReport | pytest.CollectReport]:

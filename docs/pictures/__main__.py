@@ -9,6 +9,7 @@ from docs.pictures.drawn import PICTURES
 from hetdp.plots.saving import draw_to
 
 FOLDER = Path(__file__).parent
+STUDIO = "studio"  # a photograph of a page, which needs chromium
 
 
 def main(names: list[str]) -> None:
@@ -16,7 +17,12 @@ def main(names: list[str]) -> None:
     from matplotlib import pyplot
 
     pyplot.switch_backend("agg")
-    for name in names or PICTURES:
+    for name in names or (*PICTURES, STUDIO):
+        if name == STUDIO:
+            from docs.pictures.studio import take
+
+            take(FOLDER / f"{name}.png")
+            continue
         draw_to(PICTURES[name](), FOLDER / f"{name}.svg", ".svg")
         pyplot.close("all")
 

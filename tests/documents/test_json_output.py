@@ -136,7 +136,7 @@ def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 def test_the_commands_cover_every_verb():
     verbs = {command.split()[0] for _, command in COMMANDS}
-    assert {*VERBS} - verbs == {"completion"}  # which prints a script
+    assert {*VERBS} - verbs == {"completion", "studio"}  # which print a script, and an address
 
 
 def test_every_key_is_described_and_every_description_has_a_key(documents, monkeypatch, capsys):

@@ -105,7 +105,7 @@ def ask(
     """Asks a table of people a yes/no question."""
     from hetdp.asking.ask import ask as asking
     from hetdp.cli import shapes
-    from hetdp.cli.pairs import pairs
+    from hetdp.spaces.pairs import pairs
 
     def by_group(option: str, words: tuple[str, ...]) -> dict[str, Any] | None:
         return pairs(option, words, "GROUP=ε", "each group has one ε") if words else None

@@ -32,6 +32,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "audit": "whether many draws contradict what is promised",
     "explain": "why a dataset is not answered more accurately",
     "plot": "a picture of a problem, a mechanism, or its accuracy",
+    "studio": "a page on which a problem is seen, moved and understood",
     "completion": "let the Tab key complete hetdp commands",
 }
 NAME = "hetdp"

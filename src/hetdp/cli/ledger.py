@@ -116,7 +116,7 @@ def _terms(
     class_cap: tuple[str, ...] = (),
     currency: str = "epsilon",
 ) -> dict[str, Any]:
-    from hetdp.cli.pairs import pairs
+    from hetdp.spaces.pairs import pairs
     from hetdp.errors import UsageError
 
     if source is None:
@@ -195,7 +195,7 @@ def _export(address: str, output: str | None = None) -> Told:
 
 
 def _record(address: str, source: str | None = None, charge: tuple[str, ...] = (), note: str | None = None) -> Told:
-    from hetdp.cli.pairs import pairs
+    from hetdp.spaces.pairs import pairs
     from hetdp.errors import UsageError
     from hetdp.release.ledger.charge import Charge
 

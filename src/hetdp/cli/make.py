@@ -90,9 +90,9 @@ def _made(
     space: str, people: str | None, group: tuple[str, ...], values: list[str], prior: str | None, given: dict[str, Any]
 ) -> Problem:
     """The problem, after a look at its size."""
-    from hetdp.cli.pairs import pairs
     from hetdp.errors import UsageError
     from hetdp.spaces.exact import whole
+    from hetdp.spaces.pairs import pairs
     from hetdp.spaces.products.building import require_few, values_of
     from hetdp.spaces.products.tallies import tallies
     from hetdp.spaces.products.votes import votes
@@ -144,8 +144,8 @@ def _question(count: str | None, at_least: str | None, majority: bool, question:
 def _privacy(epsilon: str | None, deciding_epsilon: str | None, rules: str | None, **_: Any) -> Any:
     """What is promised."""
     from hetdp import privacy
-    from hetdp.cli.pairs import pairs
     from hetdp.errors import UsageError
+    from hetdp.spaces.pairs import pairs
 
     if (epsilon is None) == (rules is None) or (rules is not None and deciding_epsilon is not None):
         what = "no ε" if epsilon is rules is None else "ε beside --rules"

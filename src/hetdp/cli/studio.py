@@ -1,0 +1,76 @@
+"""`hetdp studio`: a page on which a problem is seen, moved and understood."""
+
+from __future__ import annotations
+
+import click
+
+from hetdp.cli.options import PATH, QUIET, READING, Verb
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from hetdp.cli.voice import Voice
+
+EXAMPLES = """
+hetdp studio                    begin with the gallery
+hetdp studio poll.json          begin with a problem
+"""
+ABOUT = """
+Opens a page in the browser, served by this machine to itself (the extra studio: dash and dash-cytoscape). Its address
+holds a token, without which nothing is answered. Nothing is fetched from elsewhere, and no file is read but PROBLEM
+and what is dropped on the page. Ctrl-C ends it.
+"""
+PROBLEM = click.Argument(["problem"], type=PATH, metavar="[PROBLEM]", required=False)
+HOST = click.Option(
+    ["--host"], default="127.0.0.1", show_default=True, metavar="NAME", help="The address it answers at."
+)
+PORT = click.Option(
+    ["--port"], type=click.IntRange(0, 65535), default=0, metavar="N", help="The port. Default: any that is free."
+)
+NO_BROWSER = click.Option(["--no-browser"], is_flag=True, help="Say the address, but open no browser.")
+
+
+def studio(
+    voice: Voice,
+    problem: str | None,
+    host: str,
+    port: int,
+    no_browser: bool,
+    duplicates: str,
+    positive: str | None,
+) -> None:
+    """Serves the page until Ctrl-C."""
+    from hetdp.cli.reading import require_input
+    from hetdp.studio.server import LOOPBACK, place_of, require_dash
+
+    if problem is not None:
+        require_input(problem)
+    require_dash()
+    from hetdp.studio.gallery import GALLERY
+    from hetdp.studio.opening import opened
+    from hetdp.studio.state import Session
+
+    sheet = GALLERY["three-voters"].make() if problem is None else opened(problem, duplicates, positive)
+    place = place_of(Session(sheet), host, port, start=problem is None)
+    voice.emit([place.address])
+    if host not in LOOPBACK:
+        voice.say(f"anybody who reaches {host} and knows this address can use it; it is not encrypted")
+    voice.say("Ctrl-C ends it")
+    if not no_browser:
+        import webbrowser
+
+        webbrowser.open(place.address)
+    try:
+        place.serve()  # which Ctrl-C ends
+    finally:
+        place.stop()
+
+
+command = Verb(
+    "studio",
+    studio,
+    EXAMPLES,
+    ABOUT,
+    [PROBLEM, HOST, PORT, NO_BROWSER, *READING, QUIET],
+    stages=("reading", "building", "loading", "searching", "proving"),
+)

@@ -1,0 +1,113 @@
+// What the page does without asking the server: light and dark, tabs, the dialog, and keys.
+(function () {
+  "use strict";
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+  window.dash_clientside = Object.assign({}, window.dash_clientside, {
+    studio: {
+      theme: function (clicks, shown) {
+        const pressed = window.dash_clientside.callback_context.triggered.some((one) => one.value);
+        const before = shown || window.localStorage.getItem("hetdp-theme") || (dark.matches ? "dark" : "light");
+        const theme = pressed ? (before === "dark" ? "light" : "dark") : before;
+        if (pressed) { window.localStorage.setItem("hetdp-theme", theme); }
+        document.documentElement.dataset.theme = theme;
+        return theme;
+      },
+      photograph: function (clicks) {
+        const chart = document.querySelector("#chart-box:not(.away) .js-plotly-plot");
+        if (chart) {
+          window.Plotly.downloadImage(chart, { format: "png", filename: "mechanism", scale: 2, width: 1000, height: 700 });
+          return window.dash_clientside.no_update;
+        }
+        const bg = document.documentElement.dataset.theme === "dark" ? "#161b22" : "#ffffff";
+        return { type: "png", action: "download", filename: "mechanism", options: { scale: 2, bg: bg }, clicks: clicks };
+      },
+      looked: function (tab, revision) {
+        return tab === "inspect" ? window.dash_clientside.no_update : [tab, revision];
+      },
+      only: function (value) {
+        const outputs = window.dash_clientside.callback_context.outputs_list;
+        return outputs.map((one) => !one.id.endsWith("-" + value));
+      },
+      dialog: function (opened, closed, done) {
+        const source = window.dash_clientside.callback_context.triggered[0].prop_id;
+        const show = source === "open.n_clicks";
+        window.setTimeout(function () {
+          const next = document.querySelector(show ? "#way-gallery button" : "#open");
+          if (next) { next.focus(); }
+        }, 50);
+        return !show;
+      },
+    },
+  });
+
+  // While an answer takes longer, a thin line at the top says so.
+  const ask = window.fetch;
+  let waiting = 0;
+  window.fetch = function () {
+    waiting += 1;
+    document.documentElement.dataset.busy = "yes";
+    return ask.apply(this, arguments).finally(function () {
+      waiting -= 1;
+      if (!waiting) { delete document.documentElement.dataset.busy; }
+    });
+  };
+
+  // A file dropped anywhere is meant for the studio.
+  document.addEventListener("dragenter", function (event) {
+    if (event.dataTransfer && Array.from(event.dataTransfer.types).includes("Files")) {
+      window.dash_clientside.set_props("way", { value: "file" });
+      window.dash_clientside.set_props("shade", { hidden: false });
+    }
+  });
+  ["dragover", "drop"].forEach((kind) => document.addEventListener(kind, (event) => event.preventDefault()));
+
+  function press(name) {
+    const button = document.getElementById(name);
+    if (button && !button.disabled) { button.click(); }
+  }
+
+  document.addEventListener("keydown", function (event) {
+    const typing = event.target.matches("input:not([type=range]):not([type=radio]), textarea");
+    const key = event.key.toLowerCase();
+    const dialog = document.getElementById("shade");
+    const isOpen = dialog && !dialog.hidden;
+    if (event.key === "Escape") {
+      if (isOpen) { press("close"); } else { event.target.blur(); }
+    } else if (event.target.matches(".dropzone") && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      event.target.click();
+    } else if (isOpen && event.key === "Tab") {
+      stayInside(dialog, event);
+    } else if (typing || isOpen) {
+      return;
+    } else if ((event.ctrlKey || event.metaKey) && key === "z") {
+      event.preventDefault();
+      press(event.shiftKey ? "redo" : "undo");
+    } else if ((event.ctrlKey || event.metaKey) && key === "y") {
+      event.preventDefault();
+      press("redo");
+    } else if (event.ctrlKey || event.metaKey || event.altKey) {
+      return;
+    } else if (key === "/") {
+      event.preventDefault();
+      document.getElementById("find").focus();
+    } else if (key === "o") {
+      press("open");
+    }
+  });
+
+  function stayInside(dialog, event) {
+    const all = Array.from(dialog.querySelectorAll("button, input, [tabindex='0']"));
+    const seen = all.filter((one) => one.offsetParent !== null);
+    const first = seen[0];
+    const last = seen[seen.length - 1];
+    if (event.shiftKey && document.activeElement === first) {
+      event.preventDefault();
+      last.focus();
+    } else if (!event.shiftKey && (document.activeElement === last || !dialog.contains(document.activeElement))) {
+      event.preventDefault();
+      first.focus();
+    }
+  }
+})();

@@ -1,0 +1,193 @@
+"""The page: one screen with a picture, what is said about it, and what can be done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dash_cytoscape
+from dash import dcc, html
+
+from hetdp.problem.parameters import LETTERS
+from hetdp.studio.dialog import dialog
+from hetdp.studio.drawing import short
+from hetdp.studio.parts import button, named, segments
+from hetdp.studio.state import Session
+
+OFFERED = 400  # datasets that are offered while one types
+TABS = {"inspect": "Look closer", "accuracy": "Accuracy", "odds": "Odds", "export": "Export"}
+
+
+def page(session: Session, start: bool) -> Any:
+    """The whole page, as it is when it is loaded; its contents come after."""
+    return html.Div(
+        [
+            dcc.Store(id="revision", data=session.revision),
+            dcc.Store(id="lit", data=None),
+            dcc.Store(id="theme"),
+            dcc.Store(id="done"),
+            dcc.Store(id="looked"),
+            dcc.Store(id="drawn"),
+            dcc.Download(id="download"),
+            _header(),
+            html.Main([_picture(), _side()]),
+            dialog(start),
+        ],
+        id="studio",
+    )
+
+
+def _header() -> Any:
+    tools = [
+        button("Open", "open", "Another problem (O)"),
+        button("Undo", "undo", "Take the last change back (Ctrl+Z)"),
+        button("Redo", "redo", "Make it again (Ctrl+Shift+Z)"),
+        button("◐", "night", "Light or dark"),
+    ]
+    return html.Header([html.H1("hetdp studio"), html.Div(id="title", className="title"), html.Nav(tools)])
+
+
+def _picture() -> Any:
+    graph = dash_cytoscape.Cytoscape(
+        id="graph",
+        elements=[],
+        layout={"name": "preset", "fit": True, "padding": 40},
+        style={"width": "100%", "height": "100%"},
+        stylesheet=[],
+        minZoom=0.05,
+        maxZoom=4,
+        boxSelectionEnabled=False,
+        responsive=True,
+    )
+    chart = dcc.Graph(
+        id="chart",
+        figure={"data": [], "layout": {}},
+        config={"displayModeBar": False, "responsive": True},
+        style={"width": "100%", "height": "100%"},
+    )
+    find = dcc.Input(
+        id="find",
+        type="text",
+        placeholder="Find a dataset  /",
+        debounce=True,
+        list="offered",
+        maxLength=2000,
+        className="find",
+    )
+    return html.Section(
+        [
+            html.Div(
+                [
+                    segments("view", {"network": "Network"}, "network", "Which picture"),
+                    find,
+                    html.Datalist(id="offered"),
+                ],
+                className="above",
+            ),
+            html.Div(
+                [html.Div(graph, id="graph-box"), html.Div(chart, id="chart-box", className="away")], className="canvas"
+            ),
+            html.Div(id="key", className="key"),
+        ],
+        className="picture",
+        **named("Picture of the mechanism"),
+    )
+
+
+def _side() -> Any:
+    parts = [
+        html.Div(
+            [
+                html.Div(id="status", role="status"),
+                html.Div(
+                    [
+                        button("Apply the repair", "repair", "Take values near these that can be private", "main"),
+                        button("Take the fair values for them", "fill", "", "main"),
+                    ],
+                    className="buttons",
+                ),
+            ],
+            id="verdict",
+            className="card",
+        ),
+        html.Div(
+            [
+                html.H3("Values are chosen to be"),
+                segments("objective", {"fair": "Fair"}, "fair", "Objective"),
+                html.P(id="objective-words", className="quiet"),
+                html.Div(
+                    [
+                        button("Keep these values", "keep", "Make the chosen values given ones, to move them by hand"),
+                        button("Forget given values", "forget", "Take all given values away"),
+                    ],
+                    className="buttons",
+                ),
+            ],
+            className="card",
+        ),
+        segments("tab", TABS, "inspect", "What is shown below"),
+        html.Div(_inspector(), id="tab-inspect", className="card pane"),
+        html.Div(
+            dcc.Loading(html.Div(id="accuracy"), type="dot"), id="tab-accuracy", className="card pane", hidden=True
+        ),
+        html.Div(html.Div(id="odds"), id="tab-odds", className="card pane", hidden=True),
+        html.Div(_export(), id="tab-export", className="card pane", hidden=True),
+    ]
+    return html.Aside(parts, **named("What the picture says"))
+
+
+def _inspector() -> list[Any]:
+    rows = [_mover(name, letter) for name, letter in LETTERS.items()]
+    return [
+        html.Div(id="inspect-words"),
+        html.Div([_mover("p", "p"), button("Take the given value away", "release")], id="edit-dataset", hidden=True),
+        html.Div(rows, id="edit-edge", hidden=True),
+        html.Div(id="inspect-more"),
+    ]
+
+
+def _mover(name: str, letter: str) -> Any:
+    """A number that can be dragged or typed."""
+    most = 1 if name == "p" or name.startswith("delta") else 3
+    slider = dcc.Input(
+        id={"type": "slider", "name": name},
+        type="range",
+        min=0,
+        max=most,
+        step=0.005 if most == 1 else 0.01,
+        className="slider",
+    )
+    typed = dcc.Input(
+        id={"type": "number", "name": name},
+        type="text",
+        debounce=True,
+        maxLength=40,
+        placeholder="not given" if name == "p" else "",
+        className="typed",
+    )
+    words = html.Label(letter if name != "p" else "Give it p =", htmlFor=f"mover-{name}")
+    return html.Div(
+        [words, slider, typed], id=f"mover-{name}", className="mover", role="group", **named(f"Move {letter}")
+    )
+
+
+def _export() -> list[Any]:
+    files = [
+        button("Problem", "save-problem", "The problem with its given values, as .json"),
+        button("Mechanism", "save-mechanism", "The mechanism with its proof, as .json"),
+        button("Picture", "save-png", "What is seen, as .png"),
+        button("Figure", "save-svg", "For a paper, as .svg"),
+        button("Script", "save-script", "The lines below, as .py"),
+    ]
+    blocks = []
+    for name, words in (("python", "The same in Python"), ("shell", "The same in a shell")):
+        head = html.Div(
+            [html.H3(words), dcc.Clipboard(target_id=f"lines-{name}", title="Copy", className="copy")], className="pair"
+        )
+        blocks += [head, html.Pre(id=f"lines-{name}", tabIndex=0)]
+    return [html.H3("Save"), html.Div(files, className="buttons"), html.P(id="saved", className="notice"), *blocks]
+
+
+def offers(session: Session) -> list[Any]:
+    """Labels that are offered while one types."""
+    graph = session.sheet.problem.graph
+    return [html.Option(value=short(graph.label(at), 80)) for at in range(min(graph.size, OFFERED))]

@@ -1,0 +1,93 @@
+"""The server: made of a session, started on this machine only, ended by Ctrl-C."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hetdp.errors import UsageError
+from hetdp.interrupts import load_whole
+from hetdp.studio.opening import MOST_BYTES
+from hetdp.studio.state import Session
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::", "", "*")
+PLAIN = 80  # the port that an address need not name
+ASSETS = Path(__file__).parent / "assets"
+
+
+class Place(NamedTuple):
+    """Where the studio answers: its address with the token, and what starts and ends it."""
+
+    address: str
+    serve: Callable[[], None]
+    stop: Callable[[], None]
+
+
+def require_dash() -> None:
+    """Refuses to go on without what the page is made of.
+
+    Raises:
+        UsageError: dash or dash-cytoscape is not installed.
+    """
+    try:
+        load_whole("dash")
+        load_whole("dash_cytoscape")
+    except ImportError as failure:
+        rule = "the studio is the extra studio: dash and dash-cytoscape"
+        raise UsageError(f"{failure.name} is not installed", rule, "pip install 'hetdp[studio]'") from None
+
+
+def place_of(session: Session, host: str = "127.0.0.1", port: int = 0, start: bool = False) -> Place:
+    """Makes the server; nothing answers before `serve` is called.
+
+    Args:
+        session: what is on the table.
+        host: the address it is reached by.
+        port: the port; 0 takes a free one.
+        start: whether the page begins with the gallery.
+
+    Raises:
+        UsageError: dash is not installed, or the address cannot be used.
+    """
+    if host in EVERYWHERE:
+        rule = "the studio answers at one address, the one that is typed in the browser"
+        raise UsageError(f"the address {host!r}", rule, "127.0.0.1 is this machine alone")
+    require_dash()
+    from werkzeug.serving import WSGIRequestHandler, make_server
+
+    from hetdp.studio.app import app_for
+    from hetdp.studio.guard import new_token
+
+    class Quiet(WSGIRequestHandler):
+        """Writes no log: its lines would hold the token."""
+
+        def log(self, type: str, message: str, *args: Any) -> None:
+            """Says nothing."""
+
+    token = new_token()
+    try:
+        server = make_server(host, port, lambda environ, answer: [], threaded=True, request_handler=Quiet)
+    except (OSError, SystemExit, OverflowError) as refusal:
+        raise UsageError(f"{host}, port {port}: {refusal}", "the studio needs a free port of this machine") from None
+    shown = f"[{host}]" if ":" in host else host
+    hosts = {f"{shown}:{server.port}"}
+    if host in LOOPBACK:
+        hosts |= {f"{name}:{server.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+    if server.port == PLAIN:
+        hosts |= {name.removesuffix(f":{PLAIN}") for name in hosts}  # which browsers leave out
+    server.app = app_for(session, token, frozenset(hosts), start).server
+    return Place(f"http://{shown}:{server.port}/{token}/", server.serve_forever, lambda: _stop(server))
+
+
+def _stop(server: Any) -> None:
+    """Ends a server, whether it answers in another thread or was interrupted in this one."""
+    ending = threading.Thread(target=server.shutdown, daemon=True)
+    ending.start()
+    ending.join(1.0)
+    server.server_close()
+
+
+LIMIT = MOST_BYTES * 3 // 2  # of one request: files travel as text

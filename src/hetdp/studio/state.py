@@ -1,0 +1,208 @@
+"""A session: what is on the table, what came of it, and the way back. It knows nothing of pages."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import HetdpError, UsageError, shown
+from hetdp.problem.notebook import label
+from hetdp.problem.validation import PROBABILITY_RULE
+from hetdp.studio.answers import GIVEN, Answer, answer, objectives_for
+from hetdp.studio.edits import Ends, ends_of, with_parameter
+from hetdp.studio.sheets import NOWHERE, Sheet, pins_given
+
+MOST_UNDO = 200
+MOST_EDGES = 2_000_000  # that are listed, to be chosen and drawn
+
+
+class Selection(NamedTuple):
+    """What is looked at: a dataset or an edge, by number; or nothing."""
+
+    kind: str = ""
+    number: int = -1
+
+
+class Session:
+    """One person's work. Every action returns nothing, never raises, and leaves words in `notice` if it was refused."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.lock = threading.RLock()
+        self.past: list[Sheet] = []
+        self.future: list[Sheet] = []
+        self.notice = ""
+        self.revision = 0
+        self.last = ""  # which control made the last change, so that it is not moved under the hand
+        self.sent: dict[str, float | None] = {}  # the number that stands in each control
+        self.memo: dict[str, Any] = {}  # what is the same for all sheets of one opening
+        self._opened = 0
+        self._merge: Any = None
+        self._put(replace(sheet, drawn=0))
+
+    # What is on the table ---------------------------------------------------------------------------------------------
+
+    def _put(self, sheet: Sheet) -> None:
+        fresh = self.revision == 0 or sheet.drawn != self.sheet.drawn
+        if fresh or sheet.problem is not self.sheet.problem:
+            few = sheet.problem.graph.arc_count <= 2 * MOST_EDGES
+            self.ends: Ends | None = ends_of(sheet.problem) if few else None
+            self.objectives: list[str] = objectives_for(sheet.problem)
+        self.sheet: Sheet = sheet
+        if sheet.objective not in self.objectives:
+            self.sheet = replace(sheet, objective="fair")
+        self.answer: Answer = answer(self.sheet.problem, self.sheet.pins, self.sheet.objective)
+        if fresh:
+            self.selection = Selection()
+        self.revision += 1
+
+    def _change(self, sheet: Sheet, merge: Any = None) -> None:
+        """Puts another sheet on the table; several changes of one thing in a row are undone together."""
+        if merge is None or merge != self._merge:
+            self.past = [*self.past, self.sheet][-MOST_UNDO:]
+        self.future, self._merge, self.notice = [], merge, ""
+        self._put(sheet)
+
+    def open(self, sheet: Sheet) -> None:
+        """Another problem; the one before can be had back."""
+        with self.lock:
+            self._opened, self.last = self._opened + 1, ""
+            self._change(replace(sheet, drawn=self._opened))
+
+    def undo(self) -> None:
+        """Takes the last change back."""
+        self._step(self.past, self.future)
+
+    def redo(self) -> None:
+        """Makes it again."""
+        self._step(self.future, self.past)
+
+    def _step(self, here: list[Sheet], there: list[Sheet]) -> None:
+        with self.lock:
+            if here:
+                there.append(self.sheet)
+                self._merge, self.notice, self.last = None, "", ""
+                self._put(here.pop())
+
+    # Changes ----------------------------------------------------------------------------------------------------------
+
+    def set_parameter(self, edge: int, name: str, value: float, by: str = "") -> None:
+        """Moves the ε, δ or μ of an edge."""
+        with self.lock:
+            try:
+                changed = with_parameter(self.sheet.problem, edge, name, value)
+            except HetdpError as refusal:
+                self.refuse(str(refusal))
+                return
+            self.last = by
+            self._change(replace(self.sheet, problem=changed, origin=NOWHERE), ("edge", edge, name))
+
+    def set_pin(self, dataset: int, p: float, by: str = "") -> None:
+        """Gives a dataset a value, or another one."""
+        with self.lock:
+            if not 0.0 <= p <= 1.0:
+                self.refuse(str(UsageError(f"p = {shown(p)}", PROBABILITY_RULE)))
+                return
+            self.last = by
+            self._change(replace(self.sheet, pins={**self.sheet.pins, dataset: ("p", p)}), ("pin", dataset))
+
+    def clear_pin(self, dataset: int) -> None:
+        """Takes a given value away."""
+        with self.lock:
+            if dataset in self.sheet.pins:
+                kept = {index: pin for index, pin in self.sheet.pins.items() if index != dataset}
+                self.last = ""
+                self._change(replace(self.sheet, pins=kept))
+
+    def clear_pins(self) -> None:
+        """Takes all given values away; what is then chosen is chosen by fairness, if nothing else was said."""
+        with self.lock:
+            objective = "fair" if self.sheet.objective == GIVEN else self.sheet.objective
+            self.last = ""
+            self._change(replace(self.sheet, pins={}, objective=objective))
+
+    def keep_values(self) -> None:
+        """Makes the values that an objective chose given ones, to be moved by hand; if none were, the fair ones."""
+        with self.lock:
+            source = self.answer.mechanism
+            if source is None:
+                source = answer(self.sheet.problem, self.sheet.pins, "fair").mechanism
+            if source is None:
+                self.refuse("There are no values to keep.")
+                return
+            numbers = source.pinned.nonzero()[0].tolist()
+            chosen = {index: ("z", float(source.coordinates[index])) for index in numbers}
+            self.last = ""
+            self._change(replace(self.sheet, pins=chosen | dict(self.sheet.pins), objective=GIVEN))
+
+    def set_objective(self, objective: str) -> None:
+        """Chooses what chooses."""
+        with self.lock:
+            if objective in self.objectives and objective != self.sheet.objective:
+                self.last = ""
+                self._change(replace(self.sheet, objective=objective))
+
+    def apply_repair(self) -> None:
+        """Takes the compromise that does extend instead of values that do not."""
+        with self.lock:
+            if self.answer.repair is not None:
+                self.last = ""
+                self._change(replace(self.sheet, pins=pins_given(self.sheet.problem, self.answer.repair.pins)))
+
+    def refuse(self, words: str) -> None:
+        """Says why nothing was done."""
+        with self.lock:
+            self.notice = words
+            self.revision += 1
+
+    # Looking ----------------------------------------------------------------------------------------------------------
+
+    def select(self, kind: str = "", number: int = -1) -> None:
+        """Looks at a dataset or an edge."""
+        with self.lock:
+            many = {"dataset": self.sheet.problem.graph.size, "edge": 0 if self.ends is None else len(self.ends.source)}
+            inside = 0 <= number < many.get(kind, 0)
+            self.selection = Selection(kind, number) if inside else Selection()
+            self._merge, self.notice, self.last = None, "", ""
+            self.revision += 1
+
+    def moved(self) -> dict[str, float]:
+        """The numbers of what is chosen that can be moved: p of a dataset, or what an edge carries."""
+        kind, number = self.selection
+        if kind == "edge" and self.ends is not None:
+            return {name: float(values[number]) for name, values in self.ends.columns.items()}
+        if kind != "dataset":
+            return {}
+        given, found = self.sheet.pins.get(number), self.answer.mechanism
+        if given is not None and given[0] == "p":
+            return {"p": given[1]}
+        if given is not None and given[0] == "z":
+            return {"p": float(self.sheet.problem.notion.coordinate.probability(np.array(given[1])))}
+        return {"p": 0.5 if found is None else float(found.probabilities[number])}
+
+    def typed(self, name: str) -> str:
+        """What stands in the field beside a number that can be moved; empty if nobody has given it."""
+        value = self.moved().get(name)
+        if value is None or (name == "p" and self.selection.number not in self.sheet.pins):
+            return ""
+        as_given = name != "p" or self.sheet.pins[self.selection.number][0] == "p"
+        return f"{value:.6g}" if not as_given else repr(value).removesuffix(".0")
+
+    def find(self, text: str) -> int | None:
+        """The dataset whose label reads so."""
+        labels = self.sheet.problem.labels
+        candidates: list[Any] = [text]
+        if text.lstrip("-").isdecimal():
+            candidates.append(int(text))
+        parts = [part.strip() for part in text.split(",")]
+        candidates.append(tuple(parts))
+        candidates.append(tuple(int(part) if part.lstrip("-").isdecimal() else part for part in parts))
+        for candidate in candidates:
+            found = labels.indices([candidate])
+            if found[0] >= 0:
+                return int(found[0])
+        if self.sheet.problem.graph.size <= 100_000:
+            return next((at for at, name in enumerate(labels.names) if label(name) == text), None)
+        return None

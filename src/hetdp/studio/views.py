@@ -1,0 +1,206 @@
+"""Pictures of spaces too large to draw: a map of tallies, and a summary by distance. Both are plain dictionaries."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import printable
+from hetdp.plots.colours import SHADES
+from hetdp.plots.grid import Grid, grid_of
+from hetdp.plots.summary import summary
+from hetdp.problem.product import ProductSpace
+from hetdp.studio.drawing import answer_words, is_drawable
+from hetdp.studio.state import Session
+from hetdp.studio.styles import INKS
+
+NETWORK, MAP, SUMMARY, AROUND = "network", "map", "summary", "around"
+WORDS = {NETWORK: "Network", MAP: "Map", SUMMARY: "Summary", AROUND: "Around one dataset"}
+MOST_CELLS = 240  # along each side of a map; a larger one is thinned
+MOST_BORDERS = 30_000  # points of the line between the answers
+MOST_PROBED = 300_000  # datasets whose labels are looked at for a map
+
+
+def views_of(session: Session) -> list[str]:
+    """The pictures that suit what is on the table, the best one first."""
+    problem = session.sheet.problem
+    has_map = cells_of(session) is not None
+    if is_drawable(session):
+        return [NETWORK, *([MAP] if has_map and problem.graph.size > 12 else []), SUMMARY]
+    return [*([MAP] if has_map else []), SUMMARY, *([AROUND] if session.ends is not None else [])]
+
+
+def values_of(session: Session) -> Any:
+    """p everywhere; without a mechanism, the true answers."""
+    problem, found = session.sheet.problem, session.answer.mechanism
+    return np.where(problem.answers == 1, 1.0, 0.0) if found is None else found.probabilities
+
+
+class Cells:
+    """The cells of a map, thinned to what a screen shows, and which dataset each stands for."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.rows = _thinned(grid.shape[0])
+        self.columns = _thinned(grid.shape[1])
+        self.names = grid.names
+        self.datasets = grid.order.reshape(grid.shape)[np.ix_(self.rows, self.columns)]
+
+    def dataset(self, across: float, up: float) -> int:
+        """The dataset of the cell at two counts."""
+        row = int(np.abs(self.rows - up).argmin())
+        column = int(np.abs(self.columns - across).argmin())
+        return int(self.datasets[row, column])
+
+    def place(self, dataset: int) -> tuple[int, int] | None:
+        """The two counts of a dataset, if its cell is shown."""
+        row, column = np.nonzero(self.datasets == dataset)
+        return (int(self.columns[column[0]]), int(self.rows[row[0]])) if len(row) else None
+
+
+def cells_of(session: Session) -> Cells | None:
+    """The map of what is on the table; None if it has none. It is found once for each opening."""
+    if session.memo.get("opening") != session.sheet.drawn:
+        problem = session.sheet.problem
+        quick = isinstance(problem.graph, ProductSpace) or problem.graph.size <= MOST_PROBED
+        grid = grid_of(problem) if quick else None
+        session.memo |= {"opening": session.sheet.drawn, "cells": None if grid is None else Cells(grid)}
+    found: Cells | None = session.memo["cells"]
+    return found
+
+
+def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
+    """p as colour over one or two counts, with a line where the answer changes, and a ring around what is chosen."""
+    p, answers = values_of(session)[cells.datasets], session.sheet.problem.answers[cells.datasets]
+    ink = INKS["dark" if theme == "dark" else "light"]
+    across, up = (_inert(name) or "count" for name in cells.names[::-1])
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "heatmap",
+            "x": cells.columns.tolist(),
+            "y": cells.rows.tolist(),
+            "z": p.tolist(),
+            "zmin": 0.0,
+            "zmax": 1.0,
+            "colorscale": [[at, code] for at, code in SHADES],
+            "showscale": False,
+            "hovertemplate": f"{across} %{{x}}, {up} %{{y}}<br>p = %{{z:.4f}}<extra></extra>",
+        }
+    ]
+    across_line, up_line = _borders(cells, answers)
+    if across_line:
+        line = {"color": "#111111", "width": 2}
+        traces.append(
+            {"type": "scatter", "x": across_line, "y": up_line, "mode": "lines", "line": line, "hoverinfo": "skip"}
+        )
+    place = cells.place(session.selection.number) if session.selection.kind == "dataset" else None
+    if place is not None:
+        ring = {
+            "symbol": "circle-open",
+            "size": 16,
+            "color": "#000000",
+            "line": {"width": 3, "color": INKS["dark"]["lit"]},
+        }
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [place[0]],
+                "y": [place[1]],
+                "mode": "markers",
+                "marker": ring,
+                "hoverinfo": "skip",
+            }
+        )
+    return {"data": traces, "layout": _layout(ink, across, up if len(cells.rows) > 1 else "")}
+
+
+def _borders(cells: Cells, answers: Any) -> tuple[list[Any], list[Any]]:
+    """Lines between cells with different answers, with gaps between them."""
+    sides = [
+        np.concatenate([[at[0] - 0.5], (at[:-1] + at[1:]) / 2, [at[-1] + 0.5]]) for at in (cells.rows, cells.columns)
+    ]
+    rows, columns = sides
+    x: list[Any] = []
+    y: list[Any] = []
+    for row, column in zip(*np.nonzero(answers[:, :-1] != answers[:, 1:]), strict=True):
+        x += [columns[column + 1], columns[column + 1], None]
+        y += [rows[row], rows[row + 1], None]
+    for row, column in zip(*np.nonzero(answers[:-1] != answers[1:]), strict=True):
+        x += [columns[column], columns[column + 1], None]
+        y += [rows[row + 1], rows[row + 1], None]
+    return (x, y) if len(x) <= MOST_BORDERS else ([], [])
+
+
+def summary_figure(session: Session, theme: str) -> dict[str, Any]:
+    """For each distance to the other answer, between which values p lies."""
+    problem = session.sheet.problem
+    found = summary(problem, np.asarray(values_of(session)))
+    one, two = (_inert(word) for word in answer_words(problem))
+    ink = INKS["dark" if theme == "dark" else "light"]
+    across = (found.levels - 0.5 * np.sign(found.levels)).tolist()
+    low, quarter, middle, upper, high = found.quantiles.T.tolist()
+    counts = [f"{count:,} datasets" for count in found.counts.tolist()]
+    bars = [
+        ("all of them", low, high, 0.25),
+        ("half of them", quarter, upper, 0.55),
+    ]
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "bar",
+            "x": across,
+            "y": [b - a for a, b in zip(base, top, strict=True)],
+            "base": base,
+            "name": name,
+            "marker": {"color": ink["edge"], "opacity": strength},
+            "hoverinfo": "skip",
+        }
+        for name, base, top, strength in bars
+    ]
+    dots = {"color": middle, "colorscale": [[at, code] for at, code in SHADES], "cmin": 0, "cmax": 1, "size": 10}
+    traces.append(
+        {
+            "type": "scatter",
+            "x": across,
+            "y": middle,
+            "text": counts,
+            "mode": "markers",
+            "name": "the middle one",
+            "marker": dots | {"line": {"color": ink["ink"], "width": 1}},
+            "hovertemplate": "%{text}<br>p = %{y:.4f}<extra></extra>",
+        }
+    )
+    layout = _layout(ink, f"steps to the other answer (left: {two}, right: {one})", f"probability of “{one}”")
+    layout["barmode"] = "overlay"
+    layout["yaxis"] |= {"range": [-0.03, 1.03]}
+    ticks = (
+        np.unique(np.linspace(0, len(across) - 1, min(len(across), 14)).round().astype(int)).tolist() if across else []
+    )
+    layout["xaxis"] |= {
+        "tickvals": [across[at] for at in ticks],
+        "ticktext": [str(abs(int(found.levels[at]))) for at in ticks],
+    }
+    return {"data": traces, "layout": layout}
+
+
+def _layout(ink: dict[str, str], across: str, up: str) -> dict[str, Any]:
+    axis = {"color": ink["ink"], "gridcolor": ink["edge"] + "44", "zeroline": False}
+    return {
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": "system-ui, sans-serif", "size": 12, "color": ink["ink"]},
+        "margin": {"l": 64, "r": 24, "t": 20, "b": 56},
+        "showlegend": False,
+        "xaxis": {**axis, "title": {"text": across}},
+        "yaxis": {**axis, "title": {"text": up}},
+        "uirevision": "stay",
+    }
+
+
+def _thinned(count: int) -> Any:
+    return np.unique(np.linspace(0, count - 1, min(count, MOST_CELLS)).round().astype(np.int64))
+
+
+def _inert(name: str) -> str:
+    """Words that the drawing library takes as words: it reads some tags."""
+    return escape(printable(name)[:60], quote=False)

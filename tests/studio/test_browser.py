@@ -1,0 +1,280 @@
+"""What a person does on the page, and whether the numbers are the library's."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+import hetdp
+from hetdp.cli.main import main
+from hetdp.studio.drawing import AROUND
+from hetdp.studio.gallery import GALLERY
+from hetdp.studio.sheets import sheet_of
+
+PATH = ["none", "one", "two", "three", "four"]
+
+
+def path_sheet(labels: list[str] = PATH):
+    graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], [1.0, 0.5, 1.0, 1.0], datasets=labels)
+    problem = hetdp.Problem(graph, [2, 2, 1, 1, 1])
+    return sheet_of("a path", problem, hetdp.PartialMechanism(p={labels[1]: 0.4, labels[2]: 0.6}))
+
+
+def shown_p(page) -> float:
+    return float(page.inner_text("#chosen-p"))
+
+
+def test_a_dataset_is_clicked_and_its_binding_path_is_lit(studio):
+    opened = studio(GALLERY["three-voters"].make())
+    problem = opened.session.sheet.problem
+    expected = hetdp.design(problem)
+    opened.wait("Private, and as accurate as can be")
+    opened.press("dataset", 0)
+    opened.wait("yes,yes,yes", "#inspect-words")
+    assert shown_p(opened.page) == pytest.approx(expected["yes", "yes", "yes"], abs=5e-7)
+    path = expected.explain(("yes", "yes", "yes"))
+    rows = opened.page.locator("#inspect-more ol li").all_inner_texts()
+    assert [row.split("\n")[0] for row in rows] == [",".join(name) for name in path.datasets]
+    assert f"{path.bounds[-1]:.6g}" in rows[-1]
+    lit = sorted(problem.graph.index(name) for name in path.datasets)
+    opened.until("(cy) => cy.nodes('.lit').map((one) => one.data('at')).sort()", lit)
+    opened.page.locator("#inspect-more ol button").first.click()
+    opened.until("(cy) => cy.nodes('.lit').map((one) => one.data('at'))", [problem.graph.index(path.datasets[0])])
+
+
+def test_an_epsilon_is_moved_and_the_mechanism_follows_as_the_library_says(studio):
+    opened = studio(path_sheet())
+    page, before = opened.page, opened.session.sheet.problem
+    where = opened.in_graph("(cy) => cy.nodes().map((one) => [one.position('x'), one.position('y')])")
+    opened.press("edge", 2)
+    opened.wait("two", "#inspect-words")
+    opened.type_number("epsilon", "0.25")
+    opened.page.wait_for_function("() => document.querySelector('#undo:not([disabled])')")
+    graph = hetdp.DatasetGraph.from_edges(PATH[:-1], PATH[1:], [1.0, 0.5, 0.25, 1.0], datasets=PATH)
+    expected = hetdp.extend(hetdp.Problem(graph, before.answers), {"one": 0.4, "two": 0.6})
+    opened.wait(f"p = {expected['three']:.6g}", "#inspect-words")
+    assert opened.in_graph("(cy) => cy.nodes().map((one) => [one.position('x'), one.position('y')])") == where
+    page.locator("#mover-epsilon input[type=range]").press("ArrowRight")
+    opened.page.wait_for_function("() => document.querySelector('#mover-epsilon input[type=text]').value === '0.26'")
+    opened.page.locator("header").click()
+    page.keyboard.press("Control+z")
+    original = hetdp.extend(before, {"one": 0.4, "two": 0.6})
+    opened.wait(f"p = {original['three']:.6g}", "#inspect-words")
+    page.keyboard.press("Control+Shift+z")
+    opened.wait("p = ", "#inspect-words")
+    opened.page.wait_for_function("() => document.querySelector('#mover-epsilon input[type=text]').value === '0.26'")
+
+
+def test_values_that_contradict_each_other_show_a_witness_and_are_repaired(studio):
+    opened = studio(path_sheet())
+    problem = opened.session.sheet.problem
+    opened.press("dataset", 2)
+    opened.wait("two", "#inspect-words")
+    opened.type_number("p", "0.9")
+    opened.wait("No private mechanism has these values")
+    verdict = hetdp.check(problem, {"one": 0.4, "two": 0.9})
+    assert f"{verdict.witness.path.bounds[-1]:.6g}" in opened.page.inner_text("#status")
+    opened.page.wait_for_function("() => document.getElementById('graph')._cyreg.cy.edges('.lit').length === 1")
+    labels = opened.in_graph("(cy) => cy.nodes('.lit').map((one) => one.data('label'))")
+    assert any("but 0.9" in label for label in labels)
+    opened.page.click("#repair")
+    opened.wait("Private, and as accurate as can be")
+    expected = hetdp.extend(problem, verdict.repair.pins)
+    opened.page.wait_for_selector("#chosen-p")
+    assert shown_p(opened.page) == pytest.approx(expected["two"], abs=5e-7)
+
+
+def test_what_is_exported_runs_and_gives_the_same(studio, tmp_path, monkeypatch):
+    opened = studio(GALLERY["three-voters"].make())
+    page = opened.page
+    opened.press("edge", 0)
+    opened.wait("Neighbours", "#inspect-words")
+    opened.type_number("epsilon", "0.125")
+    page.wait_for_function("() => document.querySelector('#undo:not([disabled])')")
+    page.click("#tab label:has-text('Export')")
+    opened.wait("hetdp.design", "#lines-python")
+    for name in ("problem", "mechanism", "script", "png", "svg"):
+        with page.expect_download() as download:
+            page.click(f"#save-{name}")
+        download.value.save_as(tmp_path / download.value.suggested_filename)
+    (tmp_path / "mechanism.png").rename(tmp_path / "network.png")
+    page.click("#view label:has-text('Summary')")
+    page.wait_for_selector("#chart-box:not(.away) .js-plotly-plot .scatterlayer")
+    with page.expect_download() as download:
+        page.click("#save-png")
+    download.value.save_as(tmp_path / download.value.suggested_filename)
+    expected = opened.session.answer.mechanism.probabilities.tolist()
+    exported = json.loads((tmp_path / "mechanism.json").read_text())
+    assert [row["p"] for row in exported["datasets"]] == expected
+    pictures = [(tmp_path / name).read_bytes() for name in ("network.png", "mechanism.png")]
+    assert [content[1:4] for content in pictures] == [b"PNG"] * 2
+    assert pictures[0] != pictures[1]
+    assert "<svg" in (tmp_path / "mechanism.svg").read_text()
+    assert (tmp_path / "studio.py").read_text() == page.inner_text("#lines-python")
+    (tmp_path / "mechanism.json").unlink()
+    subprocess.run([sys.executable, "studio.py"], cwd=tmp_path, check=True, capture_output=True)
+    assert [row["p"] for row in json.loads((tmp_path / "mechanism.json").read_text())["datasets"]] == expected
+    monkeypatch.chdir(tmp_path)
+    lines = [line for line in page.inner_text("#lines-shell").splitlines() if not line.startswith("#")]
+    assert [main(shlex.split(line)[1:]) for line in lines] == [0, 0]
+
+
+def test_every_entry_of_the_gallery_opens(studio):
+    opened = studio(path_sheet())
+    page = opened.page
+    for entry in GALLERY.values():
+        page.click("#open")
+        page.click(f".entry:has-text('{entry.title}')")
+        opened.wait(entry.title, "#title")
+        page.wait_for_selector("#shade", state="hidden")
+        for tab, name in (("Odds", "odds"), ("Export", "lines-shell")):
+            page.click(f"#tab label:has-text('{tab}')")
+            page.wait_for_function(f"() => document.getElementById('{name}').innerText.length > 20")
+    assert page.locator("#view label").all_inner_texts() == ["Map", "Summary", "Around one dataset"]
+
+
+def test_accuracy_stands_beside_the_baselines_and_follows_the_objective(studio):
+    opened = studio(GALLERY["school"].make())
+    page, problem = opened.page, opened.session.sheet.problem
+    page.click("#tab label:has-text('Accuracy')")
+    for name in ("Fair", "Average"):
+        page.click(f"#objective label:has-text('{name}')")
+        opened.wait(name.lower(), "#accuracy .ours")
+        expected = hetdp.accuracy(problem, hetdp.design(problem, name.lower()))
+        opened.wait(f"{expected[name.lower()].mean_accuracy:.1%}", "#accuracy .ours")
+    assert page.locator("#accuracy .baseline").count() == sum(each.baseline for each in expected.methods)
+
+
+def test_everything_is_reached_by_the_keyboard(studio):
+    opened = studio(path_sheet())
+    page = opened.page
+    page.keyboard.press("/")
+    page.keyboard.type("four")
+    page.keyboard.press("Enter")
+    opened.wait("four", "#inspect-words")
+    page.locator("#inspect-more ul button.chip").first.focus()
+    page.keyboard.press("Enter")
+    opened.wait("Neighbours", "#inspect-words")
+    page.locator("#objective input").last.focus()
+    page.keyboard.press("ArrowLeft")
+    opened.wait("mean accuracy", "#objective-words")
+    page.keyboard.press("Escape")
+    page.keyboard.press("o")
+    page.wait_for_selector("#shade:not([hidden])")
+    page.wait_for_function("() => document.activeElement.classList.contains('entry')")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.getElementById('shade').contains(document.activeElement)")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#shade", state="hidden")
+    before = page.evaluate("document.documentElement.dataset.theme")
+    page.locator("#night").press("Enter")
+    page.wait_for_function("(before) => document.documentElement.dataset.theme !== before", arg=before)
+
+
+HOSTILE = [
+    "<script>window.hurt = 1</script>",
+    "<img src=x onerror='window.hurt = 1'>",
+    "a" * 3000,
+    "\u202eשלום \u202e</bdi>",
+    '👩‍👩‍👧 "quoted" & {{7*7}} %{x}',
+]
+
+
+def test_hostile_labels_are_words_and_nothing_else(studio):
+    opened = studio(path_sheet(labels=HOSTILE))
+    page = opened.page
+    for at, name in enumerate(HOSTILE):
+        opened.session.select("dataset", at)
+        page.fill("#find", name[:2000])
+        page.locator("#find").press("Enter")
+        if len(name) < 100:
+            opened.wait(re.sub(r"[^\x20-\x7e]+", "|", name).split("|")[0][:12], "#inspect-words")
+    for tab in ("Odds", "Accuracy", "Export"):
+        page.click(f"#tab label:has-text('{tab}')")
+    page.click("#view label:has-text('Summary')")
+    opened.wait("hetdp", "#lines-python")
+    assert page.evaluate("window.hurt") is None
+    assert page.locator("main script, main img").count() == 0
+
+
+def test_a_problem_of_5000_datasets_is_a_summary_and_a_neighbourhood(studio):
+    rows, columns = 50, 100
+    names = [f"{row}:{column}" for row in range(rows) for column in range(columns)]
+    down = [(at, at + columns) for at in range((rows - 1) * columns)]
+    across = [(at, at + 1) for at in range(rows * columns) if (at + 1) % columns]
+    source, target = zip(*down, *across, strict=True)
+    graph = hetdp.DatasetGraph.from_edges(
+        [names[at] for at in source], [names[at] for at in target], 0.5, datasets=names
+    )
+    problem = hetdp.Problem(graph, [1 if at % columns >= 50 else 2 for at in range(len(names))])
+    opened = studio(sheet_of("large", problem))
+    page = opened.page
+    assert page.locator("#view label").all_inner_texts() == ["Summary", "Around one dataset"]
+    page.fill("#find", "25:60")
+    page.locator("#find").press("Enter")
+    opened.wait("25:60", "#inspect-words")
+    assert shown_p(page) == pytest.approx(hetdp.design(problem)["25:60"], abs=5e-7)
+    page.click("#view label:has-text('Around')")
+    opened.until("(cy) => cy.nodes('.chosen').map((one) => one.data('at'))", [names.index("25:60")])
+    opened.until("(cy) => cy.nodes().length", AROUND)
+    page.locator("#inspect-more .chip").first.click()
+    opened.wait("Neighbours", "#inspect-words")
+    opened.until("(cy) => cy.edges('.chosen').length", 1)
+    opened.until("(cy) => cy.nodes().some((one) => one.data('at') === 2560)", True)
+    opened.type_number("epsilon", "0.05")
+    page.wait_for_function("() => document.querySelector('#undo:not([disabled])')")
+    assert opened.session.answer.mechanism is not None
+
+
+def test_problems_are_made_by_a_form_and_faults_are_told(studio):
+    opened = studio(path_sheet())
+    page = opened.page
+    page.click("#open")
+    page.click("#way label:has-text('People')")
+    page.click("#space label:has-text('Tallies')")
+    page.fill("#form-people", "pupils=20, staff=5")
+    page.fill("#form-at-least", "3")
+    page.fill("#form-epsilon", "pupils=0.3")
+    page.click("#make")
+    opened.wait("staff", "#refused")
+    page.fill("#form-epsilon", "pupils=0.3, staff=1")
+    page.click("#make")
+    opened.wait("126 datasets", "#title")
+    expected = hetdp.spaces.tallies(
+        {"pupils": 20, "staff": 5}, hetdp.questions.count("yes", 3), {"pupils": 0.3, "staff": 1}
+    )
+    assert opened.session.sheet.problem.identity == expected.identity
+
+
+def test_files_are_dropped_and_faults_are_told_without_places_of_this_machine(studio, tmp_path):
+    opened = studio(path_sheet())
+    page = opened.page
+    page.click("#open")
+    page.click("#way label:has-text('A file')")
+    faulty = tmp_path / "faulty.json"
+    faulty.write_text('{"schema_version": 1, "datasets": [{"dataset": "a", "query": 3}], "edges": []}')
+    page.set_input_files("#upload input", str(faulty))
+    opened.wait("faulty.json", "#refused")
+    assert "/tmp" not in page.inner_text("#refused")
+    (tmp_path / "my-edges.csv").write_text("source,target,epsilon\na,b,0.5\n")
+    (tmp_path / "my-datasets.csv").write_text("dataset,query\na,1\nb,2\n")
+    page.set_input_files("#upload input", [str(tmp_path / "my-edges.csv"), str(tmp_path / "my-datasets.csv")])
+    opened.wait("2 datasets", "#title")
+
+
+def test_the_dark_page_is_dark(studio):
+    opened = studio(GALLERY["council"].make())
+    opened.page.evaluate("() => window.localStorage.clear()")
+    opened.page.emulate_media(color_scheme="dark")
+    opened.page.reload()
+    opened.wait("Private")
+    ground = opened.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    opened.keep("dark")
+    opened.page.emulate_media(color_scheme="light")
+    assert sum(map(int, re.findall(r"\d+", ground)[:3])) < 100

@@ -1,0 +1,170 @@
+"""The session behind the page, without a page: changes, undo, witness and repair, and what is exported."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.studio import export, opening
+from hetdp.studio.answers import GIVEN
+from hetdp.studio.edits import with_parameter
+from hetdp.studio.forms import made
+from hetdp.studio.gallery import GALLERY
+from hetdp.studio.sheets import sheet_of
+from hetdp.studio.state import Session
+
+PATH = ["a", "b", "c", "d"]
+
+
+@pytest.fixture
+def session():
+    graph = hetdp.DatasetGraph.from_edges(PATH[:-1], PATH[1:], [1.0, 0.5, 0.1], datasets=PATH, classes=["x", "y", "z"])
+    problem = hetdp.Problem(graph, [1, 1, 2, 2], weights=[1, 2, 3, 4], about={"title": "t"})
+    return Session(sheet_of("a path", problem, hetdp.PartialMechanism(p={"b": 0.6, "c": 0.4})))
+
+
+def test_a_changed_edge_leaves_everything_else_as_it_was(session):
+    before = session.sheet.problem
+    after = with_parameter(before, 1, "epsilon", 0.3)
+    assert after.graph.edges()[2].tolist() == [1.0, 0.3, 0.1]
+    assert after.graph.edge_classes() == before.graph.edge_classes()
+    assert after.about == before.about
+    assert np.array_equal(after.weights, before.weights)
+    assert before.graph.edges()[2].tolist() == [1.0, 0.5, 0.1]
+
+
+@pytest.mark.parametrize(("edge", "name", "value"), [(9, "epsilon", 1.0), (0, "mu", 1.0), (0, "epsilon", -1.0)])
+def test_what_cannot_be_changed_is_refused_and_nothing_happens(session, edge, name, value):
+    before = session.sheet
+    session.set_parameter(edge, name, value)
+    assert session.sheet is before
+    assert session.notice
+    assert not session.past
+
+
+def test_numbers_of_every_notion_can_be_moved():
+    graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, epsilon_back=[0.5], delta=[0.1])
+    session = Session(sheet_of("δ", hetdp.Problem(graph, [1, 2])))
+    session.set_parameter(0, "delta_back", 0.2)
+    assert {name: values.tolist() for name, values in session.ends.columns.items()} == {
+        "epsilon": [1.0],
+        "epsilon_back": [0.5],
+        "delta": [0.1],
+        "delta_back": [0.2],
+    }
+    session.set_parameter(0, "delta", 1.5)
+    assert "δ" in session.notice
+
+
+def test_several_moves_of_one_thing_are_undone_together(session):
+    before = session.answer.mechanism.probabilities.tolist()
+    for value in (0.4, 0.3, 0.2):
+        session.set_parameter(1, "epsilon", value, "slider-epsilon")
+    session.set_pin(1, 0.55)
+    assert len(session.past) == 2
+    session.undo()
+    session.undo()
+    assert session.answer.mechanism.probabilities.tolist() == before
+    session.undo()
+    session.redo()
+    assert session.sheet.problem.graph.edges()[2].tolist() == [1.0, 0.2, 0.1]
+
+
+def test_a_contradiction_has_a_witness_and_its_repair_is_the_library_s(session):
+    session.set_pin(1, 0.9)
+    assert session.answer.mechanism is None
+    verdict = hetdp.check(session.sheet.problem, {"b": 0.9, "c": 0.4})
+    assert session.answer.witness.path.datasets == verdict.witness.path.datasets
+    session.apply_repair()
+    expected = hetdp.extend(session.sheet.problem, verdict.repair.pins)
+    assert session.answer.mechanism.coordinates.tolist() == expected.coordinates.tolist()
+
+
+def test_a_missing_value_is_told_and_filled_with_the_fair_one(session):
+    session.clear_pin(1)
+    assert session.answer.unpinned
+    session.keep_values()
+    assert session.sheet.objective == GIVEN
+    assert session.answer.mechanism is not None
+    assert session.sheet.pins[2] == ("p", 0.4)
+    session.clear_pins()
+    assert session.sheet.objective == "fair"
+
+
+def test_edges_of_people_can_be_moved_and_their_datasets_found():
+    session = Session(GALLERY["three-voters"].make())
+    assert session.find("yes,no,no") == 3
+    session.set_parameter(0, "epsilon", 0.125)
+    assert session.find("yes,no,no") == 3
+    assert session.sheet.origin.python == ()
+    assert "weighted-vote" not in session.objectives
+    assert session.find("nobody") is None
+
+
+def test_a_selection_outside_is_none(session):
+    for kind, number in (("dataset", 4), ("edge", 3), ("edge", -1), ("window", 0)):
+        session.select(kind, number)
+        assert session.selection.kind == ""
+
+
+@pytest.mark.parametrize("key", GALLERY)
+def test_the_lines_of_a_gallery_entry_give_what_the_page_shows(key, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    session = Session(GALLERY[key].make())
+    (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
+    if session.answer.mechanism is None:
+        session.apply_repair()
+        (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
+    names: dict = {}
+    exec(export.lines(session.sheet).python, names)
+    assert names["mechanism"].coordinates.tolist() == session.answer.mechanism.coordinates.tolist()
+    assert json.loads(export.mechanism_text(session))["kind"] == "mechanism"
+
+
+def _address(text: str) -> str:
+    return "data:text/plain;base64," + base64.b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize("name", ["../../up.json", "/etc/passwd.json", r"C:\windows\p.json", "..", "p.json"])
+def test_a_dropped_file_is_kept_nowhere_and_its_name_leads_nowhere(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    text = '{"schema_version": 1, "datasets": [{"dataset": "a", "query": 1}], "edges": []}'
+    if name == "..":
+        with pytest.raises(hetdp.UsageError):
+            opening.dropped([name], [_address(text)])
+    else:
+        assert opening.dropped([name], [_address(text)]).problem.graph.size == 1
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_dropped_files_are_bounded_and_faults_are_told(monkeypatch):
+    with pytest.raises(hetdp.UsageError, match="cannot be read"):
+        opening.dropped(["p.json"], ["data:,%%%"])
+    with pytest.raises(hetdp.UsageError, match="neither edges nor datasets"):
+        opening.dropped(["p.txt"], [_address("")])
+    with pytest.raises(hetdp.UsageError, match="two files for one table"):
+        opening.dropped(["a.json", "b.json"], [_address("")] * 2)
+    monkeypatch.setattr(opening, "MOST_BYTES", 10)
+    with pytest.raises(hetdp.UsageError, match="too large"):
+        opening.dropped(["p.json"], [_address("x" * 11)])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("votes", "", "", "1"), "nobody"),
+        (("votes", "Ann, Bob", "", ""), "no ε"),
+        (("votes", "40", "", "1"), "datasets"),
+        (("tallies", "20", "", "1"), "NAME=SIZE"),
+        (("tallies", "a=x", "", "1"), "size"),
+        (("towns", "a", "", "1"), "votes and tallies"),
+        (("votes", "Ann, Bob", "many", "1"), "how many"),
+    ],
+)
+def test_a_form_that_makes_no_sense_is_refused(words, told):
+    with pytest.raises(hetdp.HetdpError, match=told):
+        made(*words)
