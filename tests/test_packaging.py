@@ -23,8 +23,9 @@ for module in pkgutil.walk_packages(hetdp.__path__, "hetdp."):
     if not module.name.endswith("__main__"):
         try:
             importlib.import_module(module.name)
-        except ModuleNotFoundError as missing:  # of an extra, which only the page itself needs
-            if not module.name.startswith("hetdp.studio.") or missing.name not in ("dash", "dash_cytoscape", "flask"):
+        except ModuleNotFoundError as missing:  # of an extra, in the one folder that needs it
+            extras = {"hetdp.studio.": ("dash", "dash_cytoscape", "flask"), "hetdp.engines.dask.": ("dask",)}
+            if not any(module.name.startswith(one) and missing.name in names for one, names in extras.items()):
                 raise
 import hetdp.studio.server, hetdp.studio.state, hetdp.studio.export, hetdp.studio.views
 """

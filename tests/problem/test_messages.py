@@ -342,7 +342,7 @@ USAGE = {
     ),
     "unknown engine": (
         lambda: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5}, engine="gpu"),
-        "unknown engine 'gpu'; an engine is one of auto, cpu, product, reference.",
+        "unknown engine 'gpu'; an engine is one of auto, cpu, product, reference, dask.",
     ),
 }
 

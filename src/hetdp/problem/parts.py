@@ -76,9 +76,10 @@ class Part(NamedTuple):
 def mapped(path: Path) -> NDArray[Any]:
     """An array that is read where it is looked at."""
     try:
-        return np.asarray(np.load(path, mmap_mode="r"))
+        return np.asarray(np.lib.format.open_memmap(path, mode="r"))
     except ValueError:  # what is empty cannot be mapped
-        values: NDArray[Any] = np.load(path)
+        with path.open("rb") as file:
+            values: NDArray[Any] = np.lib.format.read_array(file)
         values.flags.writeable = False
         return values
 
