@@ -128,6 +128,38 @@ def test_people_are_charged_one_by_one_with_the_caps_of_their_classes(ledger):
     assert not any(name in line for line in ledger.export() for name in ("Ann", "Bob", "Cyd"))
 
 
+def classed(*classes: str) -> Charge:
+    """A tenth of one person, under a class or none."""
+    return Charge.to_people("epsilon", ["Ann"], "0.1", classes=classes or None)
+
+
+@pytest.mark.parametrize(
+    ("charges", "granted"),
+    {
+        "no class, then one": ([(), ("pupils",)], 1),
+        "one class, then none": ([("pupils",), ()], 1),
+        "a larger one, then a smaller": ([("staff",), ("pupils",)], 1),
+        "a smaller one, then a larger": ([("pupils",), ("staff",)], 1),
+        "no class at all": ([(), ()], 1),
+        "none, after a larger one": ([("staff",), ()], 2),
+        "one of no cap of its own": ([("guests",), ("guests",)], 2),
+    }.values(),
+)
+def test_the_lowest_cap_of_a_person_holds_whatever_class_is_said_later(ledger, charges, granted):
+    ledger.declare("people", cap="0.2", caps={"pupils": "0.1", "staff": "0.3"})
+    assert [spend(ledger, classed(*each), 1, "people") for each in charges] == [1, granted - 1]
+    ledger.verify()
+
+
+def test_what_is_spent_above_a_lower_cap_that_comes_later_is_kept_and_nothing_more_is_granted(ledger):
+    ledger.declare("people", cap="0.9", caps={"pupils": "0.1"})
+    assert spend(ledger, classed("staff"), 2, "people") == 2
+    ledger.record("people", classed("pupils"), "elsewhere")
+    assert spend(ledger, classed("staff"), 1, "people") == 0, "the cap of pupils, for ever"
+    assert ledger.status("people")[0].exhausted == 1
+    ledger.verify()
+
+
 def test_many_people_are_kept_in_many_rows_and_none_is_lost(ledger):
     ledger.declare("people", cap="1")
     ids = np.random.default_rng(5).permutation(3 * MOST)

@@ -47,6 +47,11 @@ class Terms(NamedTuple):
         """What a class, or a person in it, may spend."""
         return self.caps.get(name, self.cap)
 
+    def least(self) -> tuple[int, int]:
+        """What somebody may spend whose class nobody has said: no more than any class."""
+        firsts, seconds = zip(self.cap, *self.caps.values(), strict=True)
+        return min(firsts), min(seconds)
+
 
 def terms_of(entry: Entry) -> Terms:
     """What an entry declares; ValueError if it does not."""
