@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -61,8 +61,8 @@ class Database:
         self.path: Path | None = None
         url = _url(text)
         if url is None or url.drivername.startswith("sqlite"):
-            self.path = Path(text if url is None else url.database or "")
-            self.shown = str(self.path)
+            path = Path(text if url is None else url.database or "")
+            self.path, self.shown = path.absolute(), str(path)  # wherever the process goes
             self._engine = self._sqlite(self.path)
         else:
             port = f":{url.port}" if url.port else ""
@@ -94,12 +94,15 @@ class Database:
 
     @contextmanager
     def _connected(self, writes: bool) -> Iterator[Connection]:
-        self._require_there()
         if not _TURN.acquire(timeout=self.timeout):
             raise self.unusable("another thread is writing to it, and did not finish in time")
         try:
+            file = self._file()
             with self._told(), self._engines[writes].connect() as connection, connection.begin():
                 yield connection
+            if writes and not self._is_still(file):
+                rule = "no answer was given; the file that is here now does not hold what was written"
+                raise self.unusable("it was replaced or removed while it was written to", rule)
         finally:
             _TURN.release()
 
@@ -113,13 +116,27 @@ class Database:
         except (OverflowError, UnicodeError):  # numbers and text in the file that no database holds
             raise self.unusable("it is damaged") from None
 
-    def _require_there(self) -> None:
-        if self.path is not None and not self.path.is_file():
-            what = "it is no file" if self.path.exists() else "there is no ledger here"
-            raise self.unusable(what, "hetdp ledger init makes one, hetdp.Ledger.create in Python")
+    def _file(self) -> os.stat_result | None:
+        """The file under the path of the ledger; None for a server."""
+        if self.path is None:
+            return None
+        if self.path.is_file():
+            with suppress(OSError):
+                return self.path.stat()
+        what = "it is no file" if self.path.exists() else "there is no ledger here"
+        raise self.unusable(what, "hetdp ledger init makes one, hetdp.Ledger.create in Python")
+
+    def _is_still(self, file: os.stat_result | None) -> bool:
+        """Whether the path still leads to the same file; an open one may long have another name, or none."""
+        if self.path is None or file is None:
+            return True
+        try:
+            return os.path.samestat(file, self.path.stat())
+        except OSError:
+            return False
 
     def _sqlite(self, path: Path) -> Engine:
-        place = f"file:{quote(str(path.absolute()))}?mode=rw"
+        place = f"file:{quote(str(path))}?mode=rw"
 
         def connect() -> sqlite3.Connection:
             connection = sqlite3.connect(place, uri=True, isolation_level=None, timeout=self.timeout)
