@@ -97,19 +97,21 @@ def test_a_spend_larger_than_any_sum_counts_as_infinite(ledger):
 
 
 def test_epsilon_and_delta_both_add(ledger):
-    ledger.declare("both", cap=("1", "1e-6"), currency="epsilon-delta")
+    for source in ("both", "people"):
+        ledger.declare(source, cap=("1", "1e-6"), currency="epsilon-delta")
     by_delta = Charge.to_classes("epsilon-delta", {"a": "0.1"}, {"a": "4e-7"})
     by_epsilon = Charge.to_classes("epsilon-delta", {"b": "0.4"}, {"b": 0})
     assert (spend(ledger, by_delta, 5, "both"), spend(ledger, by_epsilon, 5, "both")) == (2, 2)
     people = Charge.to_people("epsilon-delta", ["x", "y"], np.array([0.25, 0.125]), np.array([2.0**-30, 2.0**-21]))
-    assert spend(ledger, people, 5, "both") == 2, "y has no δ left"
+    assert spend(ledger, people, 5, "people") == 2, "y has no δ left"
     ledger.verify()
 
 
 def test_the_squares_of_mu_add(ledger):
-    ledger.declare("normal", cap="1", currency="gaussian")
+    for source in ("normal", "people"):
+        ledger.declare(source, cap="1", currency="gaussian")
     assert spend(ledger, Charge.to_classes("gaussian", {"a": "0.5"}), 9, "normal") == 4
-    assert spend(ledger, Charge.to_people("gaussian", ["x"], np.array([0.5])), 9, "normal") == 4
+    assert spend(ledger, Charge.to_people("gaussian", ["x"], np.array([0.5])), 9, "people") == 4
     ledger.verify()
 
 
@@ -179,6 +181,36 @@ def test_whoever_pays_nothing_is_not_counted(ledger):
     nobody = ledger.spend("survey", Charge.to_people("epsilon", [], 0.1), "r", "1", lambda: [True])
     assert (entry.accounts, nobody.accounts) == (1, 0)
     ledger.verify()
+
+
+PERSON = Charge.to_people("epsilon", ["Ann"], 0.1)
+KINDS = {"people": (TENTH, PERSON, "classes"), "classes": (PERSON, TENTH, "people")}
+
+
+@pytest.mark.parametrize("refused", KINDS)
+def test_the_accounts_of_a_source_are_classes_or_people_as_in_its_first_charge(ledger, refused):
+    first, other, had = KINDS[refused]
+    ledger.spend("survey", Charge.to_people("epsilon", [], 0.1), "nobody", "1", lambda: [True])
+    ledger.spend("survey", first, "q", "1", lambda: [True])
+    before = list(ledger.export())
+    words = f"a charge to {refused}; the accounts of the source 'survey' are {had}; the same people would have two"
+    with pytest.raises(UsageError, match=words):
+        ledger.spend("survey", other, "r", "1", never)
+    with pytest.raises(UsageError, match=words):
+        ledger.record("survey", other, "elsewhere")
+    assert list(ledger.export()) == before
+    ledger.declare("another", cap=1)
+    ledger.spend("another", other, "r", "1", lambda: [True])
+    ledger.verify()
+
+
+def test_a_ledger_with_both_kinds_is_not_one_of_ours(ledger, monkeypatch):
+    for module in ("accounts", "people"):
+        monkeypatch.setattr(f"hetdp.release.ledger.{module}.require_kind", lambda *_: None)
+    for name, charge in (("q", TENTH), ("r", PERSON)):
+        ledger.spend("survey", charge, name, "1", lambda: [True])
+    with pytest.raises(LedgerError, match="it was changed, or is damaged"):
+        ledger.verify()
 
 
 def test_what_was_spent_elsewhere_is_a_fact_even_beyond_the_cap(ledger):

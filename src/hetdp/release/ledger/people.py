@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
-from hetdp.release.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding
+from hetdp.release.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding, require_kind
 from hetdp.release.ledger.amounts import added
-from hetdp.release.ledger.sealed import AMOUNT, KEY, KEY_BYTES, Sealed
+from hetdp.release.ledger.sealed import AMOUNT, KEY, KEY_BYTES, PERSON, Sealed
 from hetdp.release.ledger.tables import people
 
 MOST = 8192  # people in one row; when there are more, it is divided into rows of about half as many
@@ -46,6 +46,8 @@ NOBODY = Share(np.zeros(0, KEY), np.zeros((4, 0), np.int64))
 def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
     """Charges people; returns how many of them then exceed their caps. ValueError if balances are none."""
     firsts = connection.scalars(STARTS, {"of_source": terms.number}).all()
+    if charge.accounts and not firsts:
+        require_kind(connection, terms, PERSON)
     starts = _in_order(firsts or [LOWEST])
     row_of = np.searchsorted(starts, charge.keys, side="right") - 1
     caps, too_many = caps_of(terms, charge), 0

@@ -144,6 +144,8 @@ def _compare(connection: Connection, replay: Replay, sums: Sums) -> int:
     count = 0
     for terms in replay.terms.values():
         names, people = sums[terms.number]
+        if names and len(people.keys):
+            raise ValueError("accounts of two kinds")
         if dict(read_classes(connection, terms, None)) != names:
             raise ValueError("another balance of a class")
         shares = read_people(connection, terms)
