@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from hetdp.errors import LedgerError
+from hetdp.errors import LedgerError, UsageError
 from hetdp.release.ledger.ledger import Ledger
 from tests.release.ledger.test_spending import TENTH, never
 
@@ -74,3 +74,45 @@ def test_a_relative_path_means_the_same_file_wherever_the_process_goes(file, tmp
     assert ledger.spend("survey", TENTH, "q", "1", lambda: [True]).number == 3
     assert ledger.place == "kept"
     Ledger(file).verify()
+
+
+NOT_UNDERSTOOD = [
+    "postgresql:/steward:hidden@db/x",
+    "postgresql:steward:hidden@db/x",
+    "postgres//steward:hidden@db/x",
+    "PostgreSQL+psycopg:/steward:hidden@db/x",
+    "postgre:/steward:hidden@db/x",
+    "sqlite:/hidden",
+    "sqlite:///hidden?z.ledger",
+    "sqlite:///hidden?",
+    "sqlite://hidden/z.ledger",
+    "hidden\0",
+    "hidden\ud800",
+    b"hidden",
+    None,
+    7,
+]
+
+
+@pytest.mark.parametrize("make", [Ledger, Ledger.create], ids=["open", "create"])
+@pytest.mark.parametrize("address", NOT_UNDERSTOOD, ids=repr)
+def test_an_address_that_is_not_understood_is_not_shown(make, address, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="this address of a ledger is not understood; a ledger is a path") as refusal:
+        make(address)
+    assert "hidden" not in str(refusal.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["postgres", "my:postgresql", "./postgres:x", "c:x", "a?b"])
+def test_a_path_may_look_a_little_like_a_url(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Ledger.create(name).verify()
+    assert (tmp_path / name).is_file()
+
+
+@pytest.mark.parametrize("cap", [10**5000, -(10**5000), "9" * 5000], ids=["large", "negative", "text"])
+def test_a_cap_of_too_many_digits_is_refused(tmp_path, cap):
+    with pytest.raises(UsageError, match="is no amount; an amount of privacy is a number"):
+        Ledger.create(tmp_path / "new", source="survey", cap=cap)
+    assert list(tmp_path.iterdir()) == []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy
@@ -18,6 +20,7 @@ from sqlalchemy.pool import NullPool
 from hetdp.errors import LedgerError, UsageError
 
 POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
+LIKE_A_URL = re.compile(r"[a-z][\w+.-]+:/|postgres(ql)?(\+\w+)?[:/]", re.IGNORECASE)
 CONNECTING = 10  # seconds
 REASONS = {  # what SQLite says, in words of ours: those of a driver may hold what is nobody's business
     sqlite3.SQLITE_BUSY: "somebody else is writing to it, and did not finish in time",
@@ -56,9 +59,9 @@ class Database:
     """
 
     def __init__(self, address: str | os.PathLike[str], timeout: float) -> None:
-        text = os.fspath(address)
         self.timeout = timeout
         self.path: Path | None = None
+        text = _text(address)
         url = _url(text)
         if url is None or url.drivername.startswith("sqlite"):
             path = Path(text if url is None else url.database or "")
@@ -175,15 +178,30 @@ class Database:
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
 
+def _text(address: Any) -> str:
+    """An address as text that a path or a URL may be."""
+    text = os.fspath(address) if isinstance(address, (str, os.PathLike)) else None
+    if not isinstance(text, str) or "\0" in text:
+        raise _no_address()
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _no_address() from None
+    return text
+
+
 def _url(text: str) -> URL | None:
-    """The URL, or None where it is a path."""
+    """The URL, or None where it is a path; what looks like a URL and is none may hold a password."""
     if "://" not in text:
+        if LIKE_A_URL.match(text):
+            raise _no_address()
         return None
     try:
         url = sqlalchemy.make_url(text)
     except (ArgumentError, ValueError):
         raise _no_address() from None
-    if url.drivername not in POSTGRES and (url.drivername != "sqlite" or not url.database or url.query):
+    is_file = url.drivername == "sqlite" and url.database and not url.host and "?" not in text
+    if url.drivername not in POSTGRES and not is_file:
         raise _no_address()
     return url
 
