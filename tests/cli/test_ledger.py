@@ -37,6 +37,15 @@ def test_a_ledger_is_made_and_says_where_it_stands(hetdp, ledger):
     assert (found["action"], found["ledger"], found["sources"][0]["people"]) == ("status", ledger.id, 2)
 
 
+def test_a_name_that_was_forced_into_a_ledger_does_not_reach_the_terminal(hetdp, ledger, monkeypatch):
+    monkeypatch.setattr("hetdp.release.ledger.entry.is_name", lambda _: True)
+    ledger.declare("a\x1b[2Jb", cap=1)
+    for action in ("status", "history"):
+        found = hetdp("ledger", action, "school.ledger").out
+        assert "a?[2Jb" in found
+        assert "\x1b" not in found
+
+
 def test_another_source_with_another_currency(hetdp, ledger):
     declared = ("ledger", "declare", "school.ledger", "--source", "both", "--currency", "epsilon-delta")
     assert hetdp(*declared, "--cap", "1:1e-6", "--class-cap", "pupils=0.5:1e-7").code == 0

@@ -259,6 +259,16 @@ def test_what_a_ledger_does_not_know_is_refused(ledger):
         ledger.spend("survey", TENTH, "q", 7, never)
 
 
+@pytest.mark.parametrize("name", ["", "a\x1b[2J", "a\nb", "a\0b", "a\u202eb", 7])
+def test_the_name_of_a_source_can_be_shown(ledger, name):
+    before = list(ledger.export())
+    for ask in (lambda: ledger.declare(name, cap=1), lambda: ledger.spend(name, TENTH, "q", "1", never)):
+        with pytest.raises(UsageError, match="is no source; it is text") as refusal:
+            ask()
+        assert str(refusal.value).isprintable()
+    assert list(ledger.export()) == before
+
+
 @pytest.mark.parametrize(
     "wrong", [{"cap": -1}, {"cap": (1, 1)}, {"cap": 1, "currency": "epsilon-delta"}, {"caps": {1: 1}}]
 )
