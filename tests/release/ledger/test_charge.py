@@ -77,7 +77,7 @@ MISFITS = {
     "amounts do not fit": lambda: Charge("epsilon", "class", ("a",), TWO),
     "0 or more, for each": lambda: Charge("epsilon", "class", ("a",), -ONE),
     "there is one whole number": lambda: Charge("epsilon", "class", ("a",), np.array([0.5])),
-    "one whole number for each": lambda: Charge("epsilon", "class", ("a",), [[1], [1, 2]]),
+    "one whole number for each": lambda: Charge("epsilon", "class", ("a",), [[1], [1, 2]]),  # type: ignore[arg-type]
     "one amount for each person": lambda: Charge.to_people("epsilon", ["a"], [0.1, 0.2]),
     "classes do not fit": lambda: Charge("epsilon", "person", ("a",), ONE, None, ["x", "y"]),
     "and classes have none": lambda: Charge("epsilon", "class", ("a",), ONE, None, ["x"]),
