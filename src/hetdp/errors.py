@@ -18,7 +18,10 @@ CLOSE = 0.5  # how much alike two names are, when one may be meant for the other
 
 def shown(value: object) -> str:
     """A value in a message: as Python would write it, without NumPy's wrapping, and not too long."""
-    text = repr(value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value)
+    try:
+        text = repr(value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value)
+    except ValueError:  # a whole number of more digits than Python writes
+        text = f"<{type(value).__name__} too long to write>"
     return text if len(text) <= SHOWN_LENGTH else f"{text[: SHOWN_LENGTH - 1]}…"
 
 

@@ -23,16 +23,27 @@ def ledger(hetdp):
 
 def test_a_ledger_is_made_and_says_where_it_stands(hetdp, ledger):
     ledger.spend("survey", Charge.to_classes("epsilon", {"staff": "0.25"}), "q", "1", lambda: [True])
-    ledger.spend("survey", Charge.to_people("epsilon", ["Ann", "Bob"], ["1", "0.5"]), "r", "1", lambda: [True])
+    ledger.declare("people", cap="1")
+    ledger.spend("people", Charge.to_people("epsilon", ["Ann", "Bob"], ["1", "0.5"]), "r", "1", lambda: [True])
     assert hetdp("ledger", "status", "school.ledger").out.splitlines() == [
         f"ledger {ledger.id}",
         "survey: epsilon, every account may spend ε 1",
         "  pupils: spent ε 0 of 0.6",
         "  staff: spent ε 0.25 of 1",
+        "people: epsilon, every account may spend ε 1",
         "  2 people: spent at most ε 1 each; 1 have nothing left",
     ]
-    found = hetdp("ledger", "status", "school.ledger", "--source", "survey", "--json").document
+    found = hetdp("ledger", "status", "school.ledger", "--source", "people", "--json").document
     assert (found["action"], found["ledger"], found["sources"][0]["people"]) == ("status", ledger.id, 2)
+
+
+def test_a_name_that_was_forced_into_a_ledger_does_not_reach_the_terminal(hetdp, ledger, monkeypatch):
+    monkeypatch.setattr("hetdp.release.ledger.entry.is_name", lambda _: True)
+    ledger.declare("a\x1b[2Jb", cap=1)
+    for action in ("status", "history"):
+        found = hetdp("ledger", action, "school.ledger").out
+        assert "a?[2Jb" in found
+        assert "\x1b" not in found
 
 
 def test_another_source_with_another_currency(hetdp, ledger):

@@ -19,7 +19,7 @@ from hetdp.release.record.document import DIGEST, digest_of
 from hetdp.release.record.page import page_of
 from hetdp.spaces.table.plan import _digest, read_plan
 from tests.cli.fuzz import mutated, replaced
-from tests.release.worlds import ledger, poll
+from tests.release.worlds import SOURCE, ledger, poll
 
 SURVEY = "id,county,eps,vote\n1,N,0.5,yes\n2,S,1,no\n3,S,1,\n"
 PLAN_DIGEST = "plan_sha256"
@@ -33,6 +33,7 @@ class World:
         self.folder = folder
         (folder / "survey.csv").write_text(SURVEY)
         self.ledger = ledger(folder, "inf")
+        self.ledger.declare("survey", cap="inf")  # its accounts are people
         self.mechanism = poll()
         asked: dict[str, Any] = {
             "count": "vote = 'yes'",
@@ -41,9 +42,14 @@ class World:
             "epsilon": "eps",
             "by": "county",
         }
-        table = hetdp.ask(folder / "survey.csv", plan=folder / "plan.json", ledger=self.ledger, **asked)
+        table = hetdp.ask(
+            folder / "survey.csv", plan=folder / "plan.json", ledger=self.ledger, source="survey", **asked
+        )
         assert table.release is not None
-        self.records = [hetdp.release(self.mechanism, "two", ledger=self.ledger).record, table.release.record]
+        self.records = [
+            hetdp.release(self.mechanism, "two", ledger=self.ledger, source=SOURCE).record,
+            table.release.record,
+        ]
         self.plan = table.plan
 
 

@@ -59,6 +59,32 @@ def test_an_account_is_charged_the_largest_of_its_edges_in_either_direction(noti
     assert found.currency == CURRENCIES[notion]
 
 
+ALIKE = {
+    "7": [7, 7.0, np.int64(7), np.uint8(7), np.float32(7)],
+    "0.5": [0.5, np.float64(0.5), np.float16(0.5)],
+    "0": [0, -0.0, False, np.bool_(False)],
+    "a": ["a", np.str_("a")],
+    '[1, "a", [2]]': [(1, "a", (2,)), (1.0, np.str_("a"), (np.int32(2),))],
+}
+
+
+@pytest.mark.parametrize("account", ALIKE)
+def test_equal_classes_have_one_account_whatever_their_type(account):
+    for name in ALIKE[account]:
+        graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, 0.3], classes=[name, "other"])
+        assert set(costs_of(hetdp.Problem(graph, [1, 1, 2])).names) == {account, "other"}
+
+
+UNSTABLE = [frozenset("ab"), object(), float("nan"), float("inf"), (1, None), ("a", b"b"), 1j, 10**5000, Fraction(1, 2)]
+
+
+@pytest.mark.parametrize("name", UNSTABLE, ids=lambda name: type(name).__name__)
+def test_a_class_that_is_not_named_alike_every_time_has_no_account(name):
+    graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, 0.3], classes=[name, "other"])
+    with pytest.raises(UsageError, match=r"a class of edges has no account: it is a .*; only text, a finite number"):
+        costs_of(hetdp.Problem(graph, [1, 1, 2]))
+
+
 def test_what_is_charged_is_the_decimal_that_was_written():
     graph = hetdp.DatasetGraph.from_edges("abc", "bcd", [0.1, 0.7, 1e-9], classes=["x", "y", "z"])
     charge = charge_of(costs_of(hetdp.Problem(graph, [1, 1, 2, 2])))

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 def status_lines(one: Status) -> Iterator[str]:
     """How one source stands."""
+    from hetdp.errors import printable
+
     delta = "" if one.cap_delta is None else f", δ {one.cap_delta}"
-    yield f"{one.source}: {one.currency}, every account may spend {one.unit} {one.cap}{delta}"
+    yield f"{printable(one.source)}: {one.currency}, every account may spend {one.unit} {one.cap}{delta}"
     for each in one.classes:
         more = "" if each.cap_delta is None else f", δ {each.spent_delta} of {each.cap_delta}"
-        yield f"  {each.name}: spent {one.unit} {each.spent} of {each.cap}{more}"
+        yield f"  {printable(each.name)}: spent {one.unit} {each.spent} of {each.cap}{more}"
     if one.people:
         most = f"at most {one.unit} {one.most_spent} each; {one.exhausted:,} have nothing left"
         yield f"  {one.people:,} people: spent {most}"
@@ -28,9 +30,9 @@ def status_lines(one: Status) -> Iterator[str]:
 
 def entry_line(entry: Entry) -> str:
     """One entry, for people."""
-    from hetdp.errors import counted
+    from hetdp.errors import counted, printable
 
-    words = [f"{entry.number}", entry.time, entry.kind, entry.source]
+    words = [f"{entry.number}", printable(entry.time), entry.kind, printable(entry.source)]
     words += [f"({counted(entry.accounts, 'account')})"] * bool(entry.charge)
     return "  ".join(filter(None, words))
 

@@ -116,8 +116,8 @@ def _terms(
     class_cap: tuple[str, ...] = (),
     currency: str = "epsilon",
 ) -> dict[str, Any]:
-    from hetdp.spaces.pairs import pairs
     from hetdp.errors import UsageError
+    from hetdp.spaces.pairs import pairs
 
     if source is None:
         raise UsageError("no source", "--source names the data that will be asked about")
@@ -195,9 +195,9 @@ def _export(address: str, output: str | None = None) -> Told:
 
 
 def _record(address: str, source: str | None = None, charge: tuple[str, ...] = (), note: str | None = None) -> Told:
-    from hetdp.spaces.pairs import pairs
     from hetdp.errors import UsageError
     from hetdp.release.ledger.charge import Charge
+    from hetdp.spaces.pairs import pairs
 
     if source is None or not charge or note is None:
         raise UsageError("something is missing", "record takes --source, --charge and --note")

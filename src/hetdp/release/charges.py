@@ -114,14 +114,38 @@ def people_of(source: Source, column: str) -> list[str]:
 
 
 def account_name(name: Any) -> str:
-    """The account of a class of edges: texts as they are, anything else as JSON.
+    """The account of a class of edges: texts as they are, numbers and tuples as JSON; what is equal has one account.
 
-    >>> account_name("pupils"), account_name((1, "a")), account_name(None)
+    Raises:
+        UsageError: it is anything else, which may be written otherwise another time and so would have a new account.
+
+    >>> account_name("pupils"), account_name((1.0, "a")), account_name(None)
     ('pupils', '[1, "a"]', 'everybody')
     """
     if name is None:
         return EVERYBODY
-    return name if isinstance(name, str) else json.dumps(name, ensure_ascii=False, default=repr)
+    plain = _plain(name)
+    try:
+        return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False, allow_nan=False)
+    except ValueError:  # not finite, or more digits than Python writes
+        raise _no_account(name) from None
+
+
+def _plain(name: Any) -> Any:
+    """Text, a number, or a tuple of these, without NumPy's types and with whole numbers as such."""
+    if isinstance(name, tuple):
+        return tuple(map(_plain, name))
+    value = name.item() if isinstance(name, np.generic) else name
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else float(value)
+    if isinstance(value, (str, int)):
+        return str(value) if isinstance(value, str) else int(value)
+    raise _no_account(name)
+
+
+def _no_account(name: Any) -> UsageError:
+    rule = "only text, a finite number, or a tuple of these is named alike every time"
+    return UsageError(f"a class of edges has no account: it is a {type(name).__name__}", rule)
 
 
 def _of_graph(graph: Any) -> tuple[tuple[str, ...], dict[str, Floats]]:

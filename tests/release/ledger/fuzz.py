@@ -28,10 +28,12 @@ VALUES += [b"", b"\0" * 16, b"\xff" * 32, b'{"kind":"class"}', "[" * 5000, '{"pr
 def make(place: Path) -> Ledger:
     """A ledger in which something of every kind has happened."""
     ledger = Ledger.create(place, source="survey", cap=1, caps={"staff": 0.5})
+    ledger.declare("people", cap=1, caps={"staff": 0.5})
     ledger.declare("both", currency="epsilon-delta", cap=(1, 1))
     people = Charge.to_people("epsilon", range(40), "0.1", classes=["staff", "pupils"] * 20)
-    for number, charge in enumerate([Charge.to_classes("epsilon", {"a": "0.1", "b": "0.2"}), people, people]):
-        ledger.spend("survey", charge, str(number), "1", lambda: [True], {"words": "ε"})
+    classes = Charge.to_classes("epsilon", {"a": "0.1", "b": "0.2"})
+    for number, (source, charge) in enumerate([("survey", classes), ("people", people), ("people", people)]):
+        ledger.spend(source, charge, str(number), "1", lambda: [True], {"words": "ε"})
     ledger.record("both", Charge.to_classes("epsilon-delta", {"a": "0.1"}, {"a": "0.1"}), "elsewhere")
     return ledger
 
@@ -82,7 +84,7 @@ def spent(ledger: Ledger) -> None:
     charge = Charge.to_people("epsilon", range(40), "0.1")
     for request in ("1", "new"):
         with suppress(LedgerError, BudgetError, UsageError):
-            ledger.spend("survey", charge, request, "1", lambda: [True])
+            ledger.spend("people", charge, request, "1", lambda: [True])
 
 
 def fuzz(rounds: int, seed: int) -> Counter[str]:

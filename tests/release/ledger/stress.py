@@ -40,6 +40,14 @@ def fresh(place: str) -> str:
     return f"{place}{name}"
 
 
+def made(address: str, allowed: int, timeout: float) -> Ledger:
+    """A ledger that allows so many spends to a class, and as many to people."""
+    cap = f"{allowed * float(COST):.9f}"
+    ledger = Ledger.create(address, source="survey", cap=cap, timeout=timeout)
+    ledger.declare("people", cap=cap)
+    return ledger
+
+
 def forked(work: Callable[[int], None]) -> tuple[int, int]:
     """A process that does some work and writes about it to a pipe: its id, and where to read."""
     source, sink = os.pipe()
@@ -62,9 +70,9 @@ def spends(ledger: Ledger, name: str, times: int) -> Callable[[int], None]:
     def work(sink: int) -> None:
         refused = 0
         for number in range(times):
-            charge = MANY if number % 2 else CLASSES
+            source, charge = ("people", MANY) if number % 2 else ("survey", CLASSES)
             try:
-                entry = ledger.spend("survey", charge, f"{name} {number}", "1", lambda: [True])
+                entry = ledger.spend(source, charge, f"{name} {number}", "1", lambda: [True])
             except BudgetError:
                 refused += 1
             else:
@@ -88,7 +96,7 @@ def require_kept(ledger: Ledger, entries: list[list[str]]) -> None:
 def crowd(address: str, times: int) -> tuple[int, int]:
     """Eight processes at once, half of whose spends are allowed: how many were granted, and how many refused."""
     allowed = PROCESSES * times // 4 * 2
-    ledger = Ledger.create(address, source="survey", cap=f"{allowed // 2 * float(COST):.9f}", timeout=600)
+    ledger = made(address, allowed // 2, 600)
     running = [forked(spends(ledger, f"process {at}", times)) for at in range(PROCESSES)]
     lines = [line for _, source in running for line in told(source)]
     assert [os.waitpid(process, 0)[1] for process, _ in running] == [0] * PROCESSES
@@ -96,7 +104,7 @@ def crowd(address: str, times: int) -> tuple[int, int]:
     refused = sum(int(line[1]) for line in lines if line[0] == "refused")
     require_kept(ledger, granted)
     assert len({number for number, _ in granted}) == len(granted) == allowed, len(granted)
-    assert len(ledger.history()) == 2 + allowed
+    assert len(ledger.history()) == 3 + allowed
     assert refused + allowed == PROCESSES * times
     return allowed, refused
 
@@ -114,17 +122,17 @@ def killed(ledger: Ledger, name: str, spread: float) -> int:
 
 def kills(place: str, rounds: int, spread: float = 0.3) -> tuple[int, int]:
     """Many rounds: how many spends were shown, and how many made, which may be more, but not more than allowed."""
-    shown, made = 0, 0
+    shown, written = 0, 0
     for begin in range(0, rounds, ROUNDS):
         allowed = random.randrange(20, 200)  # some ledgers are used up on the way
-        ledger = Ledger.create(fresh(place), source="survey", cap=f"{allowed * float(COST):.9f}", timeout=60)
+        ledger = made(fresh(place), allowed, 60)
         for at in range(begin, min(begin + ROUNDS, rounds)):
             shown += killed(ledger, f"round {at}", spread)
         spent = [entry.accounts for entry in ledger.history() if entry.kind == "spend"]
         assert max(spent.count(1), spent.count(PEOPLE)) <= allowed
-        made += len(spent)
-    assert shown <= made
-    return shown, made
+        written += len(spent)
+    assert shown <= written
+    return shown, written
 
 
 def main(what: str, number: str, place: str) -> None:
@@ -134,8 +142,10 @@ def main(what: str, number: str, place: str) -> None:
         granted, refused = crowd(fresh(place), int(number))
         words = f"{PROCESSES} × {number} spends: {granted} granted, {refused} refused"
     else:
-        shown, made = kills(place, int(number))
-        words = f"{number} rounds: {made} spends made, {shown} of them shown, none lost, none too many, no chain broken"
+        shown, written = kills(place, int(number))
+        words = (
+            f"{number} rounds: {written} spends made, {shown} of them shown, none lost, none too many, no chain broken"
+        )
     sys.stdout.write(f"{words}; {time.perf_counter() - begin:.0f} s\n")
 
 

@@ -77,6 +77,7 @@ MISFITS = {
     "amounts do not fit": lambda: Charge("epsilon", "class", ("a",), TWO),
     "0 or more, for each": lambda: Charge("epsilon", "class", ("a",), -ONE),
     "there is one whole number": lambda: Charge("epsilon", "class", ("a",), np.array([0.5])),
+    "one whole number for each": lambda: Charge("epsilon", "class", ("a",), [[1], [1, 2]]),  # type: ignore[arg-type]
     "one amount for each person": lambda: Charge.to_people("epsilon", ["a"], [0.1, 0.2]),
     "classes do not fit": lambda: Charge("epsilon", "person", ("a",), ONE, None, ["x", "y"]),
     "and classes have none": lambda: Charge("epsilon", "class", ("a",), ONE, None, ["x"]),
@@ -91,6 +92,29 @@ MISFITS = {
 def test_a_charge_that_does_not_fit_is_refused(words, make):
     with pytest.raises(UsageError, match=words):
         make()
+
+
+def test_a_charge_stays_as_it_was_made():
+    given, names, classes = np.array([1, 2]), ["a", "b"], ["x", "y"]
+    of_classes, of_people = Charge("epsilon", "class", names, given), Charge("epsilon", "person", names, given)
+    in_classes = Charge("epsilon-delta", "person", ("a", "b"), given, given, classes)
+    before = [charge.sealed(SECRET).digest for charge in (of_classes, in_classes)]
+    given[:], classes[0] = -5, "y"
+    assert of_people.amounts.tolist() == [1, 2]
+    names[0] = "b"
+    assert [charge.sealed(SECRET).digest for charge in (of_classes, in_classes)] == before
+    for amounts in (of_classes.amounts, in_classes.deltas):
+        with pytest.raises(ValueError, match="read-only"):
+            amounts[0] = -5
+
+
+@pytest.mark.parametrize("kind", ["class", "person"])
+def test_amounts_that_were_forced_below_zero_are_refused_when_they_are_to_be_paid(kind):
+    charge = Charge("epsilon", kind, ("a", "b"), np.array([1, 2]))
+    charge.amounts.setflags(write=True)
+    charge.amounts[0] = -5
+    with pytest.raises(UsageError, match="a charge whose amounts do not fit"):
+        charge.sealed(SECRET)
 
 
 def test_pseudonyms_that_begin_alike_are_in_order_by_the_rest():

@@ -32,10 +32,11 @@ def used(address):
     ledger = Ledger.create(address, source="survey", cap=0.3, caps={"staff": "0.5"}, timeout=0.2)
     ledger.declare("other", cap=(1, 1), currency="epsilon-delta")
     ledger.spend("survey", TENTH, "q", "1", lambda: [True, False], {"words": "?"})
-    ledger.spend("survey", PEOPLE, "q", "2", lambda: [True])
+    ledger.declare("people", cap=0.3, caps={"staff": "0.5"})
+    ledger.spend("people", PEOPLE, "q", "2", lambda: [True])
     ledger.record("survey", TENTH, "elsewhere")
     ledger.record("other", Charge.to_people("epsilon-delta", ["Ann"], "0.5", "0.5"), "elsewhere")
-    ledger.spend("survey", PEOPLE, "q", "3", lambda: [False])
+    ledger.spend("people", PEOPLE, "q", "3", lambda: [False])
     ledger.verify()
     return ledger
 
@@ -77,7 +78,7 @@ CHANGES = {  # of every column of every table
         "spent_delta": ["1"],
     },
     "hetdp_people": {
-        "source": ["source + 2"],
+        "source": ["source + 1"],
         "first": ["pseudonyms"],
         "pseudonyms": ["CAST('0123456789abcdef' AS BLOB)", "CAST('' AS BLOB)"],
         "balances": ["CAST('' AS BLOB)", "CAST('0123456789abcdef' AS BLOB)"],

@@ -97,19 +97,21 @@ def test_a_spend_larger_than_any_sum_counts_as_infinite(ledger):
 
 
 def test_epsilon_and_delta_both_add(ledger):
-    ledger.declare("both", cap=("1", "1e-6"), currency="epsilon-delta")
+    for source in ("both", "people"):
+        ledger.declare(source, cap=("1", "1e-6"), currency="epsilon-delta")
     by_delta = Charge.to_classes("epsilon-delta", {"a": "0.1"}, {"a": "4e-7"})
     by_epsilon = Charge.to_classes("epsilon-delta", {"b": "0.4"}, {"b": 0})
     assert (spend(ledger, by_delta, 5, "both"), spend(ledger, by_epsilon, 5, "both")) == (2, 2)
     people = Charge.to_people("epsilon-delta", ["x", "y"], np.array([0.25, 0.125]), np.array([2.0**-30, 2.0**-21]))
-    assert spend(ledger, people, 5, "both") == 2, "y has no δ left"
+    assert spend(ledger, people, 5, "people") == 2, "y has no δ left"
     ledger.verify()
 
 
 def test_the_squares_of_mu_add(ledger):
-    ledger.declare("normal", cap="1", currency="gaussian")
+    for source in ("normal", "people"):
+        ledger.declare(source, cap="1", currency="gaussian")
     assert spend(ledger, Charge.to_classes("gaussian", {"a": "0.5"}), 9, "normal") == 4
-    assert spend(ledger, Charge.to_people("gaussian", ["x"], np.array([0.5])), 9, "normal") == 4
+    assert spend(ledger, Charge.to_people("gaussian", ["x"], np.array([0.5])), 9, "people") == 4
     ledger.verify()
 
 
@@ -126,6 +128,38 @@ def test_people_are_charged_one_by_one_with_the_caps_of_their_classes(ledger):
     assert (found.people, found.most_spent, found.exhausted) == (3, "0.4", 3)
     ledger.verify()
     assert not any(name in line for line in ledger.export() for name in ("Ann", "Bob", "Cyd"))
+
+
+def classed(*classes: str) -> Charge:
+    """A tenth of one person, under a class or none."""
+    return Charge.to_people("epsilon", ["Ann"], "0.1", classes=classes or None)
+
+
+@pytest.mark.parametrize(
+    ("charges", "granted"),
+    {
+        "no class, then one": ([(), ("pupils",)], 1),
+        "one class, then none": ([("pupils",), ()], 1),
+        "a larger one, then a smaller": ([("staff",), ("pupils",)], 1),
+        "a smaller one, then a larger": ([("pupils",), ("staff",)], 1),
+        "no class at all": ([(), ()], 1),
+        "none, after a larger one": ([("staff",), ()], 2),
+        "one of no cap of its own": ([("guests",), ("guests",)], 2),
+    }.values(),
+)
+def test_the_lowest_cap_of_a_person_holds_whatever_class_is_said_later(ledger, charges, granted):
+    ledger.declare("people", cap="0.2", caps={"pupils": "0.1", "staff": "0.3"})
+    assert [spend(ledger, classed(*each), 1, "people") for each in charges] == [1, granted - 1]
+    ledger.verify()
+
+
+def test_what_is_spent_above_a_lower_cap_that_comes_later_is_kept_and_nothing_more_is_granted(ledger):
+    ledger.declare("people", cap="0.9", caps={"pupils": "0.1"})
+    assert spend(ledger, classed("staff"), 2, "people") == 2
+    ledger.record("people", classed("pupils"), "elsewhere")
+    assert spend(ledger, classed("staff"), 1, "people") == 0, "the cap of pupils, for ever"
+    assert ledger.status("people")[0].exhausted == 1
+    ledger.verify()
 
 
 def test_many_people_are_kept_in_many_rows_and_none_is_lost(ledger):
@@ -147,6 +181,36 @@ def test_whoever_pays_nothing_is_not_counted(ledger):
     nobody = ledger.spend("survey", Charge.to_people("epsilon", [], 0.1), "r", "1", lambda: [True])
     assert (entry.accounts, nobody.accounts) == (1, 0)
     ledger.verify()
+
+
+PERSON = Charge.to_people("epsilon", ["Ann"], 0.1)
+KINDS = {"people": (TENTH, PERSON, "classes"), "classes": (PERSON, TENTH, "people")}
+
+
+@pytest.mark.parametrize("refused", KINDS)
+def test_the_accounts_of_a_source_are_classes_or_people_as_in_its_first_charge(ledger, refused):
+    first, other, had = KINDS[refused]
+    ledger.spend("survey", Charge.to_people("epsilon", [], 0.1), "nobody", "1", lambda: [True])
+    ledger.spend("survey", first, "q", "1", lambda: [True])
+    before = list(ledger.export())
+    words = f"a charge to {refused}; the accounts of the source 'survey' are {had}; the same people would have two"
+    with pytest.raises(UsageError, match=words):
+        ledger.spend("survey", other, "r", "1", never)
+    with pytest.raises(UsageError, match=words):
+        ledger.record("survey", other, "elsewhere")
+    assert list(ledger.export()) == before
+    ledger.declare("another", cap=1)
+    ledger.spend("another", other, "r", "1", lambda: [True])
+    ledger.verify()
+
+
+def test_a_ledger_with_both_kinds_is_not_one_of_ours(ledger, monkeypatch):
+    for module in ("accounts", "people"):
+        monkeypatch.setattr(f"hetdp.release.ledger.{module}.require_kind", lambda *_: None)
+    for name, charge in (("q", TENTH), ("r", PERSON)):
+        ledger.spend("survey", charge, name, "1", lambda: [True])
+    with pytest.raises(LedgerError, match="it was changed, or is damaged"):
+        ledger.verify()
 
 
 def test_what_was_spent_elsewhere_is_a_fact_even_beyond_the_cap(ledger):
@@ -193,6 +257,16 @@ def test_what_a_ledger_does_not_know_is_refused(ledger):
         ledger.spend("survey", TENTH, "q", "1", never, {"x": float("nan")})
     with pytest.raises(UsageError, match="7 is no version; it is text"):
         ledger.spend("survey", TENTH, "q", 7, never)
+
+
+@pytest.mark.parametrize("name", ["", "a\x1b[2J", "a\nb", "a\0b", "a\u202eb", 7])
+def test_the_name_of_a_source_can_be_shown(ledger, name):
+    before = list(ledger.export())
+    for ask in (lambda: ledger.declare(name, cap=1), lambda: ledger.spend(name, TENTH, "q", "1", never)):
+        with pytest.raises(UsageError, match="is no source; it is text") as refusal:
+            ask()
+        assert str(refusal.value).isprintable()
+    assert list(ledger.export()) == before
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
+from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.amounts import CURRENCIES, INFINITE, Currency, added
 from hetdp.release.ledger.entry import Entry
-from hetdp.release.ledger.sealed import Sealed
-from hetdp.release.ledger.tables import classes
+from hetdp.release.ledger.sealed import CLASS, PERSON, Sealed
+from hetdp.release.ledger.tables import classes, people
 
 CAP, SPENT, CAP_DELTA, SPENT_DELTA = range(4)  # the rows of balances
 COLUMNS = ("cap", "spent", "cap_delta", "spent_delta")
@@ -24,6 +25,7 @@ ALL_CLASSES = select(classes).where(classes.c.source == _source).order_by(classe
 SOME_CLASSES = ALL_CLASSES.where(classes.c.name.in_(bindparam("names", expanding=True)))
 ADD_CLASS = insert(classes)
 CHANGE_CLASS = update(classes).where(and_(classes.c.source == _source, classes.c.name == _name))
+FIRST = {table: select(table.c.source).where(table.c.source == _source).limit(1) for table in (classes, people)}
 
 
 class Terms(NamedTuple):
@@ -46,6 +48,11 @@ class Terms(NamedTuple):
     def cap_of(self, name: str) -> tuple[int, int]:
         """What a class, or a person in it, may spend."""
         return self.caps.get(name, self.cap)
+
+    def least(self) -> tuple[int, int]:
+        """What somebody may spend whose class nobody has said: no more than any class."""
+        firsts, seconds = zip(self.cap, *self.caps.values(), strict=True)
+        return min(firsts), min(seconds)
 
 
 def terms_of(entry: Entry) -> Terms:
@@ -71,9 +78,19 @@ def exceeding(balances: NDArray[np.int64]) -> NDArray[np.bool_]:
     return found
 
 
+def require_kind(connection: Connection, terms: Terms, kind: str) -> None:
+    """Refuses accounts of another kind than those that the source has; asked only where none of this kind is known."""
+    if connection.scalar(FIRST[classes if kind == PERSON else people], {"of_source": terms.number}) is not None:
+        has, wants = ("people", "classes") if kind == CLASS else ("classes", "people")
+        rule = f"the accounts of the source {shown(terms.source)} are {has}; the same people would have two budgets"
+        raise UsageError(f"a charge to {wants}", rule)
+
+
 def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list[str]:
     """Charges class accounts; returns those that then exceed their caps."""
     known = dict(read_classes(connection, terms, charge.names))
+    if charge.names and not known:
+        require_kind(connection, terms, CLASS)
     before = [known.get(name, _empty(terms.cap_of(name))) for name in charge.names]
     balances = np.array(before, np.int64).reshape(-1, 4).T.copy()
     balances[SPENT] = added(balances[SPENT], charge.amounts)

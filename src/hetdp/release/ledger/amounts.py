@@ -94,7 +94,7 @@ def _decimal(value: Any) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
         raise UsageError(f"{shown(value)} is no amount", rule)
     try:
-        number = Decimal(str(value).strip())
+        number = Decimal(value if isinstance(value, int) else str(value).strip())
     except InvalidOperation:
         raise UsageError(f"{shown(value)} is no amount", rule) from None
     if number.is_nan() or number < 0 or len(number.as_tuple().digits) > 400:

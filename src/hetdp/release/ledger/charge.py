@@ -84,15 +84,14 @@ class Charge:
         return cls(currency, PERSON, ids, _each(amounts, count, known.scale, known.squared), second, classes)
 
     def __post_init__(self) -> None:
+        self._freeze()
         known, count = currency_of(self.currency), len(self.names)
         if self.kind not in (CLASS, PERSON):
             raise UsageError(f"there is no kind of account {shown(self.kind)}", f"it is {CLASS} or {PERSON}")
         if known.has_delta != (self.deltas is not None):
             rule = "δ is counted beside ε" if known.has_delta else "δ is counted by epsilon-delta only"
             raise UsageError(f"{'no ' * known.has_delta}δ in a charge of {known.name}", rule)
-        for values in (self.amounts, self.deltas):
-            if values is not None and (values.dtype != np.int64 or values.shape != (count,) or (values < 0).any()):
-                raise UsageError("a charge whose amounts do not fit", "there is one whole number, 0 or more, for each")
+        self._require_amounts()
         if self.classes is not None and (self.kind == CLASS or len(self.classes) != count):
             raise UsageError("a charge whose classes do not fit", "each person has one class, and classes have none")
         if not all(is_name(name) for name in set(self.classes or ())):
@@ -103,8 +102,24 @@ class Charge:
             if len(set(self.names)) != count:
                 raise UsageError("a class is charged twice", "each account is charged once")
 
+    def _freeze(self) -> None:
+        """Keeps copies, so that a charge stays as it was when it was checked."""
+        for name in ("amounts", "deltas"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+        if self.kind == CLASS:
+            object.__setattr__(self, "names", tuple(self.names))
+        if self.classes is not None:
+            object.__setattr__(self, "classes", tuple(self.classes))
+
+    def _require_amounts(self) -> None:
+        for values in (self.amounts, self.deltas):
+            fits = values is None or (values.dtype == np.int64 and values.shape == (len(self.names),))
+            if not fits or (values is not None and bool((values < 0).any())):
+                raise UsageError("a charge whose amounts do not fit", "there is one whole number, 0 or more, for each")
+
     def sealed(self, secret: bytes) -> Sealed:
         """The charge as a ledger with this secret keeps it: in order, without those who pay nothing."""
+        self._require_amounts()  # arrays can be made writable again
         if self.kind == CLASS:
             listed = sorted((name, at) for at, name in enumerate(self.names) if self._pays(at))
             chosen = np.array([at for _, at in listed], np.intp)
@@ -124,6 +139,18 @@ class Charge:
 
     def _taken(self, at: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
         return self.amounts[at], None if self.deltas is None else self.deltas[at]
+
+
+def _frozen(values: Any) -> NDArray[np.int64] | None:
+    """A copy that stays as it is."""
+    if values is None:
+        return None
+    try:
+        copy = np.array(values)
+    except ValueError:  # lists of several lengths
+        raise UsageError("a charge whose amounts do not fit", "there is one whole number for each") from None
+    copy.setflags(write=False)
+    return copy
 
 
 def _each(values: Any, count: int, scale: int, squared: bool) -> NDArray[np.int64]:

@@ -47,6 +47,8 @@ def charge_all(database: Database, connection: Connection, head: Head, terms: Te
             charged = Charged(sealed, len(names), names)
         else:
             charged = Charged(sealed, charge_people(connection, terms, sealed), ())
+    except UsageError:
+        raise
     except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
     keep(connection, sealed)

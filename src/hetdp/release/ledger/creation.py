@@ -61,7 +61,7 @@ def create(database: Database) -> None:
         return
     if database.path.exists() or database.path.is_symlink():
         raise _already(database)
-    folder = database.path.absolute().parent
+    folder = database.path.parent
     draft = folder / f".{database.path.name}.{secrets.token_hex(8)}"
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy
@@ -18,6 +20,7 @@ from sqlalchemy.pool import NullPool
 from hetdp.errors import LedgerError, UsageError
 
 POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
+LIKE_A_URL = re.compile(r"[a-z][\w+.-]+:/|postgres(ql)?(\+\w+)?[:/]", re.IGNORECASE)
 CONNECTING = 10  # seconds
 REASONS = {  # what SQLite says, in words of ours: those of a driver may hold what is nobody's business
     sqlite3.SQLITE_BUSY: "somebody else is writing to it, and did not finish in time",
@@ -56,13 +59,13 @@ class Database:
     """
 
     def __init__(self, address: str | os.PathLike[str], timeout: float) -> None:
-        text = os.fspath(address)
         self.timeout = timeout
         self.path: Path | None = None
+        text = _text(address)
         url = _url(text)
         if url is None or url.drivername.startswith("sqlite"):
-            self.path = Path(text if url is None else url.database or "")
-            self.shown = str(self.path)
+            path = Path(text if url is None else url.database or "")
+            self.path, self.shown = path.absolute(), str(path)  # wherever the process goes
             self._engine = self._sqlite(self.path)
         else:
             port = f":{url.port}" if url.port else ""
@@ -94,12 +97,15 @@ class Database:
 
     @contextmanager
     def _connected(self, writes: bool) -> Iterator[Connection]:
-        self._require_there()
         if not _TURN.acquire(timeout=self.timeout):
             raise self.unusable("another thread is writing to it, and did not finish in time")
         try:
+            file = self._file()
             with self._told(), self._engines[writes].connect() as connection, connection.begin():
                 yield connection
+            if writes and not self._is_still(file):
+                rule = "no answer was given; the file that is here now does not hold what was written"
+                raise self.unusable("it was replaced or removed while it was written to", rule)
         finally:
             _TURN.release()
 
@@ -113,13 +119,27 @@ class Database:
         except (OverflowError, UnicodeError):  # numbers and text in the file that no database holds
             raise self.unusable("it is damaged") from None
 
-    def _require_there(self) -> None:
-        if self.path is not None and not self.path.is_file():
-            what = "it is no file" if self.path.exists() else "there is no ledger here"
-            raise self.unusable(what, "hetdp ledger init makes one, hetdp.Ledger.create in Python")
+    def _file(self) -> os.stat_result | None:
+        """The file under the path of the ledger; None for a server."""
+        if self.path is None:
+            return None
+        if self.path.is_file():
+            with suppress(OSError):
+                return self.path.stat()
+        what = "it is no file" if self.path.exists() else "there is no ledger here"
+        raise self.unusable(what, "hetdp ledger init makes one, hetdp.Ledger.create in Python")
+
+    def _is_still(self, file: os.stat_result | None) -> bool:
+        """Whether the path still leads to the same file; an open one may long have another name, or none."""
+        if self.path is None or file is None:
+            return True
+        try:
+            return os.path.samestat(file, self.path.stat())
+        except OSError:
+            return False
 
     def _sqlite(self, path: Path) -> Engine:
-        place = f"file:{quote(str(path.absolute()))}?mode=rw"
+        place = f"file:{quote(str(path))}?mode=rw"
 
         def connect() -> sqlite3.Connection:
             connection = sqlite3.connect(place, uri=True, isolation_level=None, timeout=self.timeout)
@@ -158,15 +178,30 @@ class Database:
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
 
+def _text(address: Any) -> str:
+    """An address as text that a path or a URL may be."""
+    text = os.fspath(address) if isinstance(address, (str, os.PathLike)) else None
+    if not isinstance(text, str) or "\0" in text:
+        raise _no_address()
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _no_address() from None
+    return text
+
+
 def _url(text: str) -> URL | None:
-    """The URL, or None where it is a path."""
+    """The URL, or None where it is a path; what looks like a URL and is none may hold a password."""
     if "://" not in text:
+        if LIKE_A_URL.match(text):
+            raise _no_address()
         return None
     try:
         url = sqlalchemy.make_url(text)
     except (ArgumentError, ValueError):
         raise _no_address() from None
-    if url.drivername not in POSTGRES and (url.drivername != "sqlite" or not url.database or url.query):
+    is_file = url.drivername == "sqlite" and url.database and not url.host and "?" not in text
+    if url.drivername not in POSTGRES and not is_file:
         raise _no_address()
     return url
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from hetdp.errors import UsageError, shown
-from hetdp.release.ledger.sealed import canonical
+from hetdp.release.ledger.sealed import canonical, is_name
 
 VERSION = 1
 CREATE, DECLARE, SPEND, RECORD = KINDS = ("create", "declare", "spend", "record")
@@ -103,10 +103,12 @@ def asked(entry: Entry) -> str | None:
 
 
 def require_text(**given: Any) -> None:
-    """Refuses what is no text, each by its name; a source has a name that is not empty."""
+    """Refuses what is no text, each by its name; that of a source is not empty, and can be shown."""
     for name, value in given.items():
-        if not isinstance(value, str) or (name == "source" and not value):
+        if not isinstance(value, str):
             raise UsageError(f"{shown(value)} is no {name}", "it is text")
+        if name == "source" and not (value and is_name(value)):
+            raise UsageError(f"{shown(value)} is no {name}", "it is text, on one line, without control characters")
 
 
 def facts_of(given: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class Ledger:
             source: a name for the data.
             cap: what each account may spend: ε, a pair of ε and δ, or μ, as numbers or decimal text; ``inf`` is no
                 limit.
-            caps: other caps for the accounts, and for the people, of some classes.
+            caps: other caps for some classes, and for the people in them; of several caps the lowest holds.
             currency: how its privacy adds up: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
 
         Returns:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
-from hetdp.release.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding
+from hetdp.release.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding, require_kind
 from hetdp.release.ledger.amounts import added
-from hetdp.release.ledger.sealed import AMOUNT, KEY, KEY_BYTES, Sealed
+from hetdp.release.ledger.sealed import AMOUNT, KEY, KEY_BYTES, PERSON, Sealed
 from hetdp.release.ledger.tables import people
 
 MOST = 8192  # people in one row; when there are more, it is divided into rows of about half as many
@@ -46,14 +46,16 @@ NOBODY = Share(np.zeros(0, KEY), np.zeros((4, 0), np.int64))
 def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
     """Charges people; returns how many of them then exceed their caps. ValueError if balances are none."""
     firsts = connection.scalars(STARTS, {"of_source": terms.number}).all()
+    if charge.accounts and not firsts:
+        require_kind(connection, terms, PERSON)
     starts = _in_order(firsts or [LOWEST])
     row_of = np.searchsorted(starts, charge.keys, side="right") - 1
-    caps = caps_of(terms, charge)
-    too_many = 0
+    caps, too_many = caps_of(terms, charge), 0
     for row in np.unique(row_of).tolist():
         part = slice(*np.searchsorted(row_of, [row, row + 1]))
         before = _read(connection, terms, starts, row) if firsts else NOBODY
-        after, where = charged(before, charge.keys[part], charge.amounts[part], charge.deltas[part], caps[:, part])
+        costs = charge.amounts[part], charge.deltas[part]
+        after, where = charged(before, charge.keys[part], *costs, caps[:, part], bool(charge.class_names))
         too_many += int(exceeding(after.balances[:, where]).sum())
         _write(connection, terms, starts[row : row + 1].tobytes(), after, bool(firsts))
     return too_many
@@ -89,9 +91,9 @@ def _write(connection: Connection, terms: Terms, first: bytes, share: Share, is_
 
 
 def caps_of(terms: Terms, charge: Sealed) -> NDArray[np.int64]:
-    """The caps that people of a charge get if they have no account yet: two rows."""
+    """The caps that a charge says people have, by their classes; without classes the least of all: two rows."""
     if not charge.class_names:
-        return np.repeat(np.array(terms.cap, np.int64)[:, None], charge.accounts, axis=1)
+        return np.repeat(np.array(terms.least(), np.int64)[:, None], charge.accounts, axis=1)
     by_class = np.array([terms.cap_of(name) for name in charge.class_names], np.int64).T
     return by_class[:, charge.class_numbers]
 
@@ -102,8 +104,12 @@ def charged(
     amounts: NDArray[np.int64],
     deltas: NDArray[np.int64],
     caps: NDArray[np.int64],
+    by_class: bool,
 ) -> tuple[Share, NDArray[np.intp]]:
-    """People after a charge, and where in it those who paid are; whoever had no account gets one."""
+    """People after a charge, and where in it those who paid are.
+
+    Whoever had no account gets one. Caps that were found by class hold for all others, too, where they are lower.
+    """
     if len(keys) == len(before.keys) and bool((keys == before.keys).all()):  # everybody pays, as so often
         at, is_new = np.arange(len(keys)), np.zeros(len(keys), bool)
     else:
@@ -117,6 +123,9 @@ def charged(
         all_keys = np.insert(before.keys, at[is_new], keys[is_new])
         balances = np.insert(before.balances, at[is_new], fresh, axis=1)
         where = np.searchsorted(all_keys, keys)
+    if by_class:
+        balances[CAP, where] = np.minimum(balances[CAP, where], caps[0])
+        balances[CAP_DELTA, where] = np.minimum(balances[CAP_DELTA, where], caps[1])
     balances[SPENT, where] = added(balances[SPENT, where], amounts)
     balances[SPENT_DELTA, where] = added(balances[SPENT_DELTA, where], deltas)
     return Share(all_keys, balances), where

@@ -49,7 +49,9 @@ class Replay:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.terms: dict[str, Terms] = {}
-        self.times: dict[tuple[int, str], int] = {}  # in the order in which accounts were made
+        self.times: dict[
+            tuple[int, str], int
+        ] = {}  # in the order in which accounts were made; caps come out the same, however often a charge comes again
         self.sizes: dict[str, int] = {}
 
     def take(self, entry: Any) -> None:
@@ -118,7 +120,7 @@ def _summed(connection: Connection, replay: Replay) -> Sums:
             _add_classes(names, terms[number], charge, costs)
         else:
             caps = caps_of(terms[number], charge)
-            sums[number] = names, charged(people, charge.keys, *costs, caps)[0]
+            sums[number] = names, charged(people, charge.keys, *costs, caps, bool(charge.class_names))[0]
     return sums
 
 
@@ -142,6 +144,8 @@ def _compare(connection: Connection, replay: Replay, sums: Sums) -> int:
     count = 0
     for terms in replay.terms.values():
         names, people = sums[terms.number]
+        if names and len(people.keys):
+            raise ValueError("accounts of two kinds")
         if dict(read_classes(connection, terms, None)) != names:
             raise ValueError("another balance of a class")
         shares = read_people(connection, terms)
