@@ -13,10 +13,12 @@ import pytest
 
 import hetdp
 from hetdp.errors import BudgetError, InputError, LedgerError, UnwrittenRecordError, UsageError, VerificationError
+from hetdp.problem.axis import Axis
+from hetdp.problem.product import ProductSpace
 from hetdp.release import asked as asked_module
 from hetdp.release.proof import digest_of, proved
 from hetdp.release.record.document import is_whole, read_record
-from tests.release.worlds import CURRENCY, LABELS, PROMISES, SOURCE, certain, ledger, poll, spent
+from tests.release.worlds import CURRENCY, LABELS, PROMISES, SOURCE, WORDS, certain, ledger, poll, spent
 
 
 def entries(kept: hetdp.Ledger) -> int:
@@ -145,6 +147,50 @@ def test_the_digest_tells_every_bit_of_z_but_not_the_two_zeros():
         changed[at] = np.nextafter(changed[at], 0.0) if changed[at] else 5e-324
         assert digest_of(problem, changed) != known
     assert digest_of(problem, np.where(z == 0.0, -0.0, z)) == known
+
+
+def worded(classes: list[Any], **words: str) -> hetdp.Mechanism:
+    """The same edges and values, for other people or another question."""
+    graph = hetdp.DatasetGraph.from_edges(LABELS[:-1], LABELS[1:], classes=classes, **PROMISES["pure"])
+    return hetdp.extend(hetdp.Problem(graph, [2, 2, 1, 1], about=WORDS | words), {"one": 0.45, "two": 0.55})
+
+
+def test_another_question_or_other_people_never_get_an_old_answer_for_nothing(tmp_path):
+    kept, same = ledger(tmp_path, 30), ["pupils", "pupils", None]
+    hetdp.release(worded(same), "one", ledger=kept)
+    assert hetdp.release(worded(same), "one", ledger=kept).repeated
+    assert hetdp.release(worded(same, colour="blue"), "one", ledger=kept).repeated  # no record says that
+    others = [
+        worded(same, title="Is anybody ill?"),
+        worded(same, answer_1="nay", answer_2="aye"),
+        worded(same, change="you move"),
+        worded(same, privacy_unit="one family"),
+        worded(same, neighbour_relation="one joins"),
+        worded(["staff", "staff", None]),
+        worded(["pupils", None, "pupils"]),
+    ]
+    assert not any(hetdp.release(other, "one", ledger=kept).repeated for other in others)
+    assert entries(kept) == 3 + len(others)
+    assert spent(kept)["staff"] == "1"
+
+
+def test_people_of_a_product_are_told_apart_by_their_names():
+    def of(name: str) -> hetdp.Mechanism:
+        return hetdp.design(hetdp.Problem(ProductSpace([Axis.person(name, ["yes", "no"], 0.5)]), [1, 2]))
+
+    assert proved(of("a")).digest != proved(of("b")).digest
+
+
+class Shifty(hetdp.Mechanism):
+    """Of another class, which could look its values up elsewhere."""
+
+
+def test_a_copy_is_a_plain_mechanism_and_needs_its_arrays():
+    mechanism = poll()
+    strange = Shifty(mechanism.problem, mechanism.coordinates, mechanism.pinned, mechanism.links)
+    assert type(proved(strange).mechanism) is hetdp.Mechanism
+    with pytest.raises(UsageError, match="without its arrays"):
+        replace(mechanism, coordinates=None)
 
 
 def test_what_has_no_problem_or_is_no_mechanism_is_refused(tmp_path):
