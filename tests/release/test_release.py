@@ -346,7 +346,7 @@ def test_the_function_can_be_called_whatever_was_imported_before():
 
 
 def test_an_area_for_each_answer():
-    found = hetdp.Release(tuple(release_answer(area) for area in ("N", "S")), {}, False, None, dict)
+    found = hetdp.Release(tuple(release_answer(area) for area in ("N", "S")), {}, False, None, {})
     with pytest.raises(UsageError, match="2 answers"):
         found.answer  # noqa: B018
     assert str(found) == "'N': yes\n'S': yes"

@@ -33,8 +33,8 @@ MEANING = (
     " knows, and whatever all others said."
 )
 CHECK = (
-    "Anybody who has the record (a JSON file with the same content as this page) can check that nobody changed it, with"
-    " hetdp record verify. Those who keep the ledger can check it against that, and those who have the problem and the"
+    "Anybody who has the record (a JSON file with the same content as this page) can check its digest with hetdp"
+    " record verify. Those who keep the ledger can check that nobody changed it, and those who have the problem and the"
     " mechanism, or the plan, can prove the privacy again."
 )
 
