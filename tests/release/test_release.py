@@ -273,6 +273,41 @@ def test_records_are_private_files_and_nothing_else_is_replaced(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ledger", "page.html", "record.json"]
 
 
+@pytest.mark.parametrize("option", ["record", "html"])
+@pytest.mark.parametrize("place", ["a.ledger", "a.ledger-wal", "a.ledger-journal", "link.html", "../{}/a.ledger"])
+def test_a_ledger_is_never_overwritten_by_its_own_release(option, place, tmp_path):
+    kept = ledger(tmp_path)
+    (tmp_path / "link.html").symlink_to("a.ledger")
+    for address in (kept, tmp_path / "a.ledger", f"sqlite:///{tmp_path}/a.ledger"):
+        with pytest.raises(UsageError, match="is the ledger itself"):
+            hetdp.release(poll(), "one", ledger=address, **{option: tmp_path / place.format(tmp_path.name)})
+    assert entries(hetdp.Ledger(tmp_path / "a.ledger")) == 2
+
+
+def test_a_page_replaces_nothing_but_itself(tmp_path):
+    kept, page = ledger(tmp_path), tmp_path / "index.html"
+    page.write_text("<!DOCTYPE html><p>our school</p>")
+    with pytest.raises(UsageError, match="no page of this release"):
+        hetdp.release(poll(), "one", ledger=kept, html=page)
+    with pytest.raises(UsageError, match="in one file"):
+        hetdp.release(poll(), "one", ledger=kept, record=tmp_path / "x", html=tmp_path / "." / "x")
+    assert page.read_text() == "<!DOCTYPE html><p>our school</p>"
+    assert entries(kept) == 2
+    page.unlink()
+    for _ in range(2):
+        hetdp.release(poll(), "one", ledger=kept, html=page)
+    for other in ({"version": "2"}, {"ledger": ledger(tmp_path, name="b.ledger")}):
+        with pytest.raises(UsageError, match="no page of this release"):
+            hetdp.release(poll(), "one", **({"ledger": kept} | other), html=page)
+    assert entries(kept) == 3
+
+
+def test_one_earlier_record_may_be_named_alone(tmp_path):
+    kept, record = ledger(tmp_path), tmp_path / "record.json"
+    hetdp.release(poll(), "one", ledger=kept, record=record)
+    assert hetdp.release(poll(), "one", ledger=kept, after=str(record)).repeated
+
+
 @pytest.mark.parametrize("name", ["", "nowhere/record.json", "a.ledger/record.json"])
 def test_what_cannot_be_written_is_known_before_anything_is_spent(name, tmp_path):
     kept = ledger(tmp_path)
