@@ -193,6 +193,8 @@ def test_another_mechanism_is_not_the_one_that_was_drawn_from(made):
     broken = replace(mechanism, coordinates=mechanism.coordinates * 9)
     verdict = hetdp.verify_record(record, problem=mechanism.problem, mechanism=broken)
     assert [check.passed for check in verdict.checks] == [True, False, False, True]
+    with pytest.raises(UsageError, match="the type dict"):
+        hetdp.verify_record(record, problem=mechanism.problem, mechanism={"one": 0.5})
     with pytest.raises(UsageError, match="together"):
         hetdp.verify_record(record, problem=mechanism.problem)
 

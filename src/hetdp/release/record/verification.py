@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from hetdp.certificate.certificate import verify
 from hetdp.errors import UsageError
+from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.release.charges import costs_of
 from hetdp.release.ledger.entry import Entry
@@ -141,6 +142,8 @@ def _is_charged(ledger: Ledger, entry: Entry, composition: Document) -> bool:
 
 def _mechanism(record: Document, problem: Problem, mechanism: Any) -> Iterator[RecordCheck]:
     require_problem(problem)
+    if not isinstance(mechanism, Mechanism):
+        raise UsageError(f"an object of the type {type(mechanism).__name__}", "values are proved as a Mechanism")
     said = record["mechanism"]
     certificate = verify(problem, mechanism)
     digest = digest_of(problem, mechanism.coordinates)
