@@ -10,6 +10,7 @@ import pytest
 
 import hetdp as package
 from hetdp.cli.main import main
+from hetdp.release.record.document import DIGEST, digest_of
 from tests.release.worlds import LABELS, ledger, poll
 
 PLACES = ("poll.json", "m.json")
@@ -56,7 +57,7 @@ def test_an_answer_is_released_recorded_and_verified(hetdp, release):
     given = ("--ledger", "a.ledger", "--problem", "poll.json", "--mechanism", "m.json")
     verified = hetdp("record", "verify", "record.json", *given, "-q")
     assert (verified.code, verified.err) == (0, "")
-    assert [line.split(":")[0] for line in verified.out.splitlines()] == ["holds"] * 5
+    assert [line.split(":")[0] for line in verified.out.splitlines()] == ["holds"] * 6
 
 
 def test_documents_hold_the_whole_record(hetdp, release):
@@ -210,6 +211,57 @@ def test_a_table_is_asked_and_everybody_pays(hetdp, folder):
     assert other.code == 0
     verdict = hetdp("record", "verify", "r.json", "--plan", "other.json")
     assert (verdict.code, verdict.out.splitlines()[1]) == (5, "FAILS: another plan was carried out")
+
+
+def test_the_same_question_typed_otherwise_has_the_same_answer_and_record(hetdp, folder):
+    Path("survey.csv").write_text(SURVEY)
+    Path("copy.csv").write_text(SURVEY)
+    kept = ledger(folder)
+    asked = ("--count", "vote = 'yes'", "--person", "id", "--ledger", "a.ledger", "-q", "--json")
+    deciding = ("--deciding-epsilon", "0.1")
+    first = hetdp("ask", "survey.csv", *asked, "--at-least", "50%", "--epsilon", "0.5", *deciding).document
+    assert not first["repeated"]
+    again = hetdp(
+        *("ask", "copy.csv", *asked[2:], "--count", "(vote='yes')", "--at-least", "1/2", "--epsilon", "0.50"),
+        *("--deciding-epsilon", "0.10"),
+    ).document
+    assert again["repeated"]
+    assert again["record"] == first["record"]
+    assert package.verify_record(again["record"], ledger=kept).valid
+    for other in (("--at-least", "51%", *deciding), ("--at-least", "50%"), ("--at-least", "50%", "--by", "county")):
+        assert not hetdp("ask", "survey.csv", *asked, "--epsilon", "0.5", *other).document["repeated"]
+
+
+def test_other_people_do_not_get_the_answer_about_these(hetdp, folder):
+    Path("survey.csv").write_text(SURVEY)
+    ledger(folder)
+    assert hetdp(*ASK, "--ledger", "a.ledger", "-q").code == 0
+    Path("survey.csv").write_text(SURVEY.replace("\n1,", "\n9,"))
+    said = hetdp(*ASK, "--ledger", "a.ledger", "-q")
+    assert (said.code, said.out) == (2, "")
+    assert "others paid for it" in said.err
+
+
+@pytest.mark.parametrize("key", ["question", "accuracy", "security", "domain", "answers", "privacy"])
+def test_a_forged_record_does_not_follow_from_the_plan(key, hetdp, folder):
+    Path("survey.csv").write_text(SURVEY)
+    ledger(folder)
+    hetdp(*ASK, "--by", "county", "--ledger", "a.ledger", "--plan", "plan.json", "-o", "r.json")
+    record = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    assert package.verify_record(record, plan="plan.json").valid
+    record["accuracy"][0]["probability"] = "1.000000" if key == "accuracy" else record["accuracy"][0]["probability"]
+    changed = {
+        "question": "Is it so?",
+        "security": [],
+        "domain": record["domain"] | {"people": 4},
+        "answers": record["answers"][::-1],
+        "privacy": record["privacy"] | {"unit": "one cell"},
+        "accuracy": record["accuracy"],
+    }
+    forged = record | {key: changed[key]}
+    verdict = package.verify_record(forged | {DIGEST: digest_of(forged)}, plan="plan.json")
+    assert [check.passed for check in verdict.checks] == [True, True, False]
+    assert key in verdict.checks[2].message
 
 
 def test_a_dry_run_can_be_released_from_python(folder):

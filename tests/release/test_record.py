@@ -14,7 +14,8 @@ import pytest
 import hetdp
 from hetdp.errors import InputError, LedgerError, UsageError
 from hetdp.release.charges import CURRENCIES
-from hetdp.release.record.document import DIGEST, digest_of, read_record, require_record
+from hetdp.release.ledger.charge import Charge
+from hetdp.release.record.document import DIGEST, digest_of, facts_digest, read_record, require_record
 from hetdp.release.record.page import page_of
 from hetdp.release.record.shape import RECORD
 from hetdp.release.record.words import FLAVOURS, RULES
@@ -141,6 +142,39 @@ def test_who_makes_a_new_digest_is_caught_by_the_ledger_and_by_the_mechanism(mad
     assert {check.name: check.passed for check in verdict.checks}["charge"] is False
 
 
+def test_whatever_is_forged_is_caught_by_the_ledger_alone_and_by_the_problem(made):
+    record, kept = made
+    mechanism = poll()
+    later = {"schema_version", "kind", "released", "ledger", DIGEST, "software", "composition"}
+    for path, value in changes(record):
+        if path[0] in ("schema_version", "kind", "ledger", DIGEST):
+            continue
+        changed = copy.deepcopy(record)
+        at: Any = changed
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = value
+        forged = sealed(changed)
+        assert hetdp.verify_record(forged).valid
+        assert not hetdp.verify_record(forged, ledger=kept).valid, path
+        if path[0] not in later and path != ("mechanism", "objective"):
+            assert not hetdp.verify_record(forged, problem=mechanism.problem, mechanism=mechanism).valid, path
+    swapped = [record["answers"][0] | {"words": "aye" if record["answers"][0]["answer"] == 2 else "nay"}]
+    assert not hetdp.verify_record(sealed(record, answers=swapped), ledger=kept).valid
+
+
+@pytest.mark.parametrize("amounts", [{"pupils": "1", "everybody": "0.1"}, {"pupils": "1"}, {"pupils": "0.9"}])
+def test_a_charge_that_is_not_the_one_that_is_told_is_caught(amounts, made):
+    record, kept = copy.deepcopy(made[0]), made[1]
+    record["composition"]["version"] = "2"
+    facts = {"facts_sha256": facts_digest(record), "words": ["aye", "nay"]}
+    request, charge = record["mechanism"]["sha256"], Charge.to_classes("epsilon", amounts)
+    entry = kept.spend(SOURCE, charge, request, "2", lambda: [True], facts)
+    record["answers"] = [{"area": None, "answer": 1, "words": "aye"}]
+    told = sealed(record, released=entry.time, ledger=entry.receipt())
+    assert hetdp.verify_record(told, ledger=kept).valid is (len(amounts) == 2)
+
+
 def test_a_record_of_another_ledger_or_a_later_one_is_told_apart(made, tmp_path):
     record, _ = made
     other = ledger(tmp_path, name="other.ledger")
@@ -159,6 +193,8 @@ def test_another_mechanism_is_not_the_one_that_was_drawn_from(made):
     broken = replace(mechanism, coordinates=mechanism.coordinates * 9)
     verdict = hetdp.verify_record(record, problem=mechanism.problem, mechanism=broken)
     assert [check.passed for check in verdict.checks] == [True, False, False, True]
+    with pytest.raises(UsageError, match="the type dict"):
+        hetdp.verify_record(record, problem=mechanism.problem, mechanism={"one": 0.5})
     with pytest.raises(UsageError, match="together"):
         hetdp.verify_record(record, problem=mechanism.problem)
 

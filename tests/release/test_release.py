@@ -13,10 +13,12 @@ import pytest
 
 import hetdp
 from hetdp.errors import BudgetError, InputError, LedgerError, UnwrittenRecordError, UsageError, VerificationError
+from hetdp.problem.axis import Axis
+from hetdp.problem.product import ProductSpace
 from hetdp.release import asked as asked_module
 from hetdp.release.proof import digest_of, proved
 from hetdp.release.record.document import is_whole, read_record
-from tests.release.worlds import CURRENCY, LABELS, PROMISES, SOURCE, certain, ledger, poll, spent
+from tests.release.worlds import CURRENCY, LABELS, PROMISES, SOURCE, WORDS, certain, ledger, poll, spent
 
 
 def entries(kept: hetdp.Ledger) -> int:
@@ -147,6 +149,50 @@ def test_the_digest_tells_every_bit_of_z_but_not_the_two_zeros():
     assert digest_of(problem, np.where(z == 0.0, -0.0, z)) == known
 
 
+def worded(classes: list[Any], **words: str) -> hetdp.Mechanism:
+    """The same edges and values, for other people or another question."""
+    graph = hetdp.DatasetGraph.from_edges(LABELS[:-1], LABELS[1:], classes=classes, **PROMISES["pure"])
+    return hetdp.extend(hetdp.Problem(graph, [2, 2, 1, 1], about=WORDS | words), {"one": 0.45, "two": 0.55})
+
+
+def test_another_question_or_other_people_never_get_an_old_answer_for_nothing(tmp_path):
+    kept, same = ledger(tmp_path, 30), ["pupils", "pupils", None]
+    hetdp.release(worded(same), "one", ledger=kept)
+    assert hetdp.release(worded(same), "one", ledger=kept).repeated
+    assert hetdp.release(worded(same, colour="blue"), "one", ledger=kept).repeated  # no record says that
+    others = [
+        worded(same, title="Is anybody ill?"),
+        worded(same, answer_1="nay", answer_2="aye"),
+        worded(same, change="you move"),
+        worded(same, privacy_unit="one family"),
+        worded(same, neighbour_relation="one joins"),
+        worded(["staff", "staff", None]),
+        worded(["pupils", None, "pupils"]),
+    ]
+    assert not any(hetdp.release(other, "one", ledger=kept).repeated for other in others)
+    assert entries(kept) == 3 + len(others)
+    assert spent(kept)["staff"] == "1"
+
+
+def test_people_of_a_product_are_told_apart_by_their_names():
+    def of(name: str) -> hetdp.Mechanism:
+        return hetdp.design(hetdp.Problem(ProductSpace([Axis.person(name, ["yes", "no"], 0.5)]), [1, 2]))
+
+    assert proved(of("a")).digest != proved(of("b")).digest
+
+
+class Shifty(hetdp.Mechanism):
+    """Of another class, which could look its values up elsewhere."""
+
+
+def test_a_copy_is_a_plain_mechanism_and_needs_its_arrays():
+    mechanism = poll()
+    strange = Shifty(mechanism.problem, mechanism.coordinates, mechanism.pinned, mechanism.links)
+    assert type(proved(strange).mechanism) is hetdp.Mechanism
+    with pytest.raises(UsageError, match="without its arrays"):
+        replace(mechanism, coordinates=None)
+
+
 def test_what_has_no_problem_or_is_no_mechanism_is_refused(tmp_path):
     kept = ledger(tmp_path)
     hetdp.save(poll(), tmp_path / "mechanism.json")
@@ -227,6 +273,41 @@ def test_records_are_private_files_and_nothing_else_is_replaced(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ledger", "page.html", "record.json"]
 
 
+@pytest.mark.parametrize("option", ["record", "html"])
+@pytest.mark.parametrize("place", ["a.ledger", "a.ledger-wal", "a.ledger-journal", "link.html", "../{}/a.ledger"])
+def test_a_ledger_is_never_overwritten_by_its_own_release(option, place, tmp_path):
+    kept = ledger(tmp_path)
+    (tmp_path / "link.html").symlink_to("a.ledger")
+    for address in (kept, tmp_path / "a.ledger", f"sqlite:///{tmp_path}/a.ledger"):
+        with pytest.raises(UsageError, match="is the ledger itself"):
+            hetdp.release(poll(), "one", ledger=address, **{option: tmp_path / place.format(tmp_path.name)})
+    assert entries(hetdp.Ledger(tmp_path / "a.ledger")) == 2
+
+
+def test_a_page_replaces_nothing_but_itself(tmp_path):
+    kept, page = ledger(tmp_path), tmp_path / "index.html"
+    page.write_text("<!DOCTYPE html><p>our school</p>")
+    with pytest.raises(UsageError, match="no page of this release"):
+        hetdp.release(poll(), "one", ledger=kept, html=page)
+    with pytest.raises(UsageError, match="in one file"):
+        hetdp.release(poll(), "one", ledger=kept, record=tmp_path / "x", html=tmp_path / "." / "x")
+    assert page.read_text() == "<!DOCTYPE html><p>our school</p>"
+    assert entries(kept) == 2
+    page.unlink()
+    for _ in range(2):
+        hetdp.release(poll(), "one", ledger=kept, html=page)
+    for other in ({"version": "2"}, {"ledger": ledger(tmp_path, name="b.ledger")}):
+        with pytest.raises(UsageError, match="no page of this release"):
+            hetdp.release(poll(), "one", **({"ledger": kept} | other), html=page)
+    assert entries(kept) == 3
+
+
+def test_one_earlier_record_may_be_named_alone(tmp_path):
+    kept, record = ledger(tmp_path), tmp_path / "record.json"
+    hetdp.release(poll(), "one", ledger=kept, record=record)
+    assert hetdp.release(poll(), "one", ledger=kept, after=str(record)).repeated
+
+
 @pytest.mark.parametrize("name", ["", "nowhere/record.json", "a.ledger/record.json"])
 def test_what_cannot_be_written_is_known_before_anything_is_spent(name, tmp_path):
     kept = ledger(tmp_path)
@@ -300,7 +381,7 @@ def test_the_function_can_be_called_whatever_was_imported_before():
 
 
 def test_an_area_for_each_answer():
-    found = hetdp.Release(tuple(release_answer(area) for area in ("N", "S")), {}, False, None, dict)
+    found = hetdp.Release(tuple(release_answer(area) for area in ("N", "S")), {}, False, None, {})
     with pytest.raises(UsageError, match="2 answers"):
         found.answer  # noqa: B018
     assert str(found) == "'N': yes\n'S': yes"

@@ -497,3 +497,20 @@ def test_a_file_with_a_few_bytes_changed_is_read_or_refused(form, tmp_path):
         except hetdp.HetdpError as refused:
             ends.add(type(refused).__name__)
     assert {"read", "InputError"} <= ends <= {"read", "InputError", "UsageError"}
+
+
+@pytest.mark.parametrize(("declared", "refused"), [("REAL", True), ("INTEGER", False), ("TEXT", False), ("", False)])
+def test_ids_that_sqlite_keeps_as_floats_are_refused(declared, refused, tmp_path):
+    place = tmp_path / "people.sqlite"
+    with closing(sqlite3.connect(place)) as file, file:
+        file.execute(f"CREATE TABLE people (id {declared}, eps TEXT, vote TEXT)")
+        file.executemany("INSERT INTO people VALUES (?, '0.3', 'yes')", [(1,), (2,)])
+
+    def promised() -> Any:
+        return hetdp.ask(place, "vote = 'yes'", at_least="50%", epsilon="eps", person="id", dry_run=True)
+
+    if refused:
+        with pytest.raises(hetdp.InputError, match="REAL"):
+            promised()
+    else:
+        assert promised().plan["counts"]["people"] == 2

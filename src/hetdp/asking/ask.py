@@ -53,7 +53,7 @@ def ask(
     version: str = "1",
     record: str | Path | None = None,
     html: str | Path | None = None,
-    after: Sequence[str | Path] = (),
+    after: str | Path | Sequence[str | Path] = (),
     curator: bool = False,
     announce: Callable[[Asked], None] | None = None,
 ) -> Asked:
@@ -90,7 +90,7 @@ def ask(
         version: which state of the data this is.
         record: where the record of the release is written, a ``.json`` file.
         html: where it is written as a page, an ``.html`` file.
-        after: records of earlier releases, which the ledger must still know.
+        after: records of earlier releases, or one, which the ledger must still know.
         curator: whether messages may name rows and values; they are then not for others.
         announce: is called with what is promised, after the plan was kept, and before any answer is read.
 

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from hetdp.cli.voice import Voice
 
 EXAMPLES = """
-hetdp record verify record.json                                                     did anybody change it?
-hetdp record verify record.json --ledger school.ledger                              does the ledger say the same?
+hetdp record verify record.json                                                     does its digest fit?
+hetdp record verify record.json --ledger school.ledger                              was anything changed?
 hetdp record verify record.json --problem poll.json --mechanism mechanism.csv       prove its privacy again
 """
 ABOUT = """
-Checks the digest of RECORD, and, as far as they are given, that the ledger has its entry, that the answer was drawn
-with exactly these values, that they are private and were paid for, or that exactly this plan was carried out. Exit code
-0 if all of it holds, 5 if not, 7 if the ledger cannot be used.
+Checks the digest of RECORD, which anybody can make anew; and, as far as they are given, that the ledger's entry covers
+all that RECORD says, that the answer was drawn with exactly these values, that they are private and were paid for, or
+that exactly this plan was carried out, and that RECORD says what follows from them. Exit code 0 if all of it holds, 5
+if not, 7 if the ledger cannot be used.
 """
 ACTION = click.Argument(["action"], type=click.Choice(["verify"]), metavar="verify")
 RECORD = click.Argument(["record"], type=PATH, metavar="RECORD")

@@ -49,6 +49,8 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         for array in (self.coordinates, self.pinned, self.links):
+            if not isinstance(array, np.ndarray):
+                raise UsageError("a mechanism without its arrays", "it has one z, pin and link for each dataset")
             array.flags.writeable = False
 
     def __getstate__(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class Asked:
     """One question about data, ready to be drawn.
 
     Attributes:
-        request: by which the ledger knows it: a digest of exactly what is drawn from.
+        request: by which the ledger knows it: a digest of what is asked, and of exactly what is drawn from.
         costs: what it costs whom.
         areas: the name of each answer's area; None for the one answer about all.
         answers: how the two answers are called.
@@ -96,7 +96,7 @@ def _of_table(prepared: Any) -> Asked:
     costs = costs_of_people(prepared.policy, people)
     coordinates = prepared.coordinates()
     return Asked(
-        of_table.request_of(prepared),
+        of_table.request_of(prepared.plan),
         costs,
         tuple(promise.area for promise in prepared.promises),
         of_table.ANSWERS,

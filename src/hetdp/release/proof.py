@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import UsageError, VerificationError
 from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.problem.classes import classes_of
+from hetdp.problem.findings import Findings
 from hetdp.problem.identity import PREFIX
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
+from hetdp.release.charges import account_name
 
 TITLE = b"hetdp mechanism 1\n"
+WORDS = ("title", "answer_1", "answer_2", "change", "privacy_unit", "neighbour_relation")  # what a record says
 
 
 @dataclass(frozen=True)
@@ -50,8 +57,7 @@ def proved(mechanism: Mechanism) -> Proved:
     if not isinstance(problem, Problem):
         rule = "a release proves every edge again"
         raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.load(path, problem) joins them")
-    z, pinned, links = np.array(mechanism.coordinates), np.array(mechanism.pinned), np.array(mechanism.links)
-    copy = replace(mechanism, coordinates=z, pinned=pinned, links=links, certificate=None)
+    copy = _copied(mechanism, problem)
     certificate = verify(problem, copy)
     if not certificate.private:
         raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
@@ -59,9 +65,29 @@ def proved(mechanism: Mechanism) -> Proved:
     return Proved(problem, copy, certificate, digest_of(problem, copy.coordinates))
 
 
+def _copied(mechanism: Mechanism, problem: Problem) -> Mechanism:
+    """A plain Mechanism of the same values, whatever class it was of; nobody else holds its arrays."""
+    z, pinned, links = np.array(mechanism.coordinates), np.array(mechanism.pinned), np.array(mechanism.links)
+    told: Any = {"moved": mechanism.moved, "objective": mechanism.objective, "objective_gap": mechanism.objective_gap}
+    return Mechanism(problem, z, pinned, links, **told)
+
+
 def digest_of(problem: Problem, coordinates: Floats) -> str:
-    """A digest of the problem's identity and of every z, bit by bit; the two zeros are one."""
+    """A digest of the problem's identity, its words, whose edges they are, and every z, bit by bit; zeros are one."""
     found = hashlib.sha256(TITLE)
     found.update(f"{problem.identity}\n{problem.notion.name} {problem.notion.coordinate.name}\n".encode())
+    found.update(json.dumps({key: problem.about[key] for key in WORDS if key in problem.about}).encode() + b"\n")
+    _add_classes(found, problem.graph)
     found.update(np.ascontiguousarray(coordinates + 0.0, dtype="<f8").data)
     return PREFIX + found.hexdigest()
+
+
+def _add_classes(digest: Any, graph: Any) -> None:
+    """Adds who pays for which edge, as the ledger calls them."""
+    if isinstance(graph, ProductSpace):
+        digest.update(json.dumps([account_name(axis.name) for axis in graph.axes]).encode() + b"\n")
+        return
+    classes = classes_of(graph.edge_classes(), Findings("edges"))
+    if classes is not None:
+        digest.update(json.dumps([account_name(name) for name in classes.names]).encode() + b"\n")
+        digest.update(np.ascontiguousarray(classes.numbers, dtype="<i4").data)

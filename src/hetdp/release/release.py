@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp import progress
 from hetdp.errors import HetdpError, LedgerError, UnwrittenRecordError, UsageError, shown
 from hetdp.files.formats.json_form import write_json
-from hetdp.files.formats.writing import require_writable, whole_file
-from hetdp.release.asked import Asked, asked_of
+from hetdp.files.formats.writing import whole_file
+from hetdp.release.asked import asked_of
 from hetdp.release.ledger.ledger import Ledger
 from hetdp.release.ledger.lookup import source_of
-from hetdp.release.record.amounts import charge_of, charged
-from hetdp.release.record.document import completed, read_record
+from hetdp.release.record.amounts import charge_of, composition_of
+from hetdp.release.record.document import answers_of, completed, facts_digest, read_record
+from hetdp.release.record.of_table import spelling_of
 from hetdp.release.record.page import page_of
-from hetdp.release.record.words import RULES
+from hetdp.release.record.places import require_places
 from hetdp.version import VERSION as SOFTWARE
 
 LONGEST = 200  # characters of a declared version
@@ -52,7 +54,7 @@ class Release:
     receipt: dict[str, Any]
     repeated: bool
     _entry: Any = field(repr=False)
-    _facts: Callable[[], dict[str, Any]] = field(repr=False)
+    _facts: dict[str, Any] = field(repr=False)
 
     @property
     def answer(self) -> int:
@@ -68,7 +70,7 @@ class Release:
     @cached_property
     def record(self) -> dict[str, Any]:
         """The record as a document; the same whenever this release is asked for again."""
-        return completed(self._facts(), [one._asdict() for one in self.answers], self._entry, self.receipt)
+        return completed(self._facts, [one._asdict() for one in self.answers], self._entry, self.receipt)
 
     def html(self) -> str:
         """The record as a page."""
@@ -89,7 +91,7 @@ def release(
     version: str = "1",
     record: str | Path | None = None,
     html: str | Path | None = None,
-    after: Sequence[str | Path] = (),
+    after: str | Path | Sequence[str | Path] = (),
 ) -> Release:
     """Publishes one private answer: proves the mechanism, spends, draws exactly once, and only then shows the answer.
 
@@ -105,8 +107,8 @@ def release(
         source: the data as it is declared in the ledger; needed if several are.
         version: which state of the data this is. A new version is for data that changed; it is charged anew.
         record: where the record is written, a ``.json`` file.
-        html: where it is written as a page for everybody, an ``.html`` file.
-        after: records of earlier releases: a ledger that no longer has them is an old copy, and is refused.
+        html: where it is written as a page for everybody, an ``.html`` file. Neither replaces anything but itself.
+        after: records of earlier releases, or one: a ledger that no longer has them is an old copy, and is refused.
 
     Raises:
         UsageError: a file cannot be written, or the ledger knows no such data; nothing is spent.
@@ -137,11 +139,13 @@ def release(
     source, currency = source_of(keeper, source)
     asked = asked_of(what, dataset)
     charge = charge_of(asked.costs, currency)
-    receipts = [read_record(path)["ledger"] for path in after]
-    receipts += _places(asked, source, version, record, html)
-    facts = _remembered(lambda: asked.facts() | _composition(asked, source, version))
-    if record is not None or html is not None:
-        facts()  # what cannot be said of it should be known before anything is spent
+    earlier = [after] if isinstance(after, str | PathLike) else after
+    receipts = [read_record(path)["ledger"] for path in earlier]
+    facts = asked.facts() | {
+        "software": f"hetdp {SOFTWARE}",
+        "composition": composition_of(asked.costs, source, version),
+    }  # what cannot be said of it should be known before anything is spent
+    receipts += require_places(record, html, keeper._database.path, facts | {"ledger": {"ledger": keeper.id}})
     progress.stage("drawing")
     drawn: list[bool] = []
 
@@ -149,15 +153,18 @@ def release(
         drawn[:] = asked.draw()
         return drawn
 
-    said = {"software": f"hetdp {SOFTWARE}", "areas": len(asked.areas)}
+    said = {
+        "software": facts["software"],
+        "areas": len(asked.areas),
+        "words": list(asked.answers),
+        "facts_sha256": facts_digest(facts),
+        "plan": spelling_of(facts["plan"]),
+    }
     entry = keeper.spend(source, charge, asked.request, version, draw, said, receipts=receipts)
     if len(entry.answers) != len(asked.areas):
         raise LedgerError(keeper.place, "it has another number of answers to this question", "each area has one answer")
-    answers = tuple(
-        Answer(area, 1 if bit else 2, asked.answers[0 if bit else 1])
-        for area, bit in zip(asked.areas, entry.answers, strict=True)
-    )
-    found = Release(answers, entry.receipt(), not drawn, entry, facts)
+    answers = tuple(Answer(**one) for one in answers_of(entry.answers, asked.areas, asked.answers))
+    found = Release(answers, entry.receipt(), not drawn, entry, _as_first_told(facts, entry.facts))
     _write(found, record, html)
     return found
 
@@ -170,51 +177,11 @@ def _version(version: Any) -> str:
     return version
 
 
-def _remembered(make: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
-    made: list[dict[str, Any]] = []
-
-    def found() -> dict[str, Any]:
-        if not made:
-            made.append(make())
-        return made[0]
-
-    return found
-
-
-def _composition(asked: Asked, source: str, version: str) -> dict[str, Any]:
-    costs = asked.costs
-    return {
-        "software": f"hetdp {SOFTWARE}",
-        "composition": {
-            "source": source,
-            "version": version,
-            "currency": costs.currency,
-            "rule": RULES[costs.currency],
-            "kind": costs.kind,
-            "accounts": len(costs.names),
-            "charged": charged(costs),
-        },
-    }
-
-
-def _places(asked: Asked, source: str, version: str, record: Any, html: Any) -> list[dict[str, Any]]:
-    """Refuses places that cannot be written, and to replace another record; the receipt of the same one, if there."""
-    for path in (record, html):
-        if path is not None:
-            require_writable(Path(path))
-    if record is None or not Path(record).exists():
-        return []
-    hint = "choose another name"
-    try:
-        found = read_record(record)
-    except HetdpError:
-        found = None
-    if found is None:
-        raise UsageError(f"{str(record)!r} is there, and is no record", "a record replaces nothing else", hint)
-    of_old = found["composition"]
-    if (found["mechanism"]["sha256"], of_old["source"], of_old["version"]) != (asked.request, source, version):
-        raise UsageError(f"{str(record)!r} is the record of another release", "a record is never replaced", hint)
-    return [found["ledger"]]
+def _as_first_told(facts: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a release with the spelling of the plan that was first carried out: its record stays the same."""
+    plan = facts["plan"]
+    told = facts | {"software": kept.get("software", facts["software"])}
+    return told if plan is None else told | {"plan": plan | (kept.get("plan") or {})}
 
 
 def _write(found: Release, record: Any, html: Any) -> None:

@@ -73,6 +73,22 @@ def ledger(address, ledger):
     return ledger
 
 
+def test_what_was_asked_before_is_not_given_to_others(ledger):
+    ledger.spend("survey", TENTH, "q", "1", lambda: [True])
+    ledger.declare("people", cap=1)
+    ledger.spend("people", Charge.to_people("epsilon", ["p1", "p2"], 0.1), "q", "1", lambda: [True])
+    others = [
+        ("survey", Charge.to_classes("epsilon", {"somebody else": 0.1})),
+        ("survey", Charge.to_classes("epsilon", {"pupils": 0.2})),
+        ("people", Charge.to_people("epsilon", ["p1", "p3"], 0.1)),
+    ]
+    before = len(ledger.history())
+    for source, charge in others:
+        with pytest.raises(UsageError, match="others paid for it"):
+            ledger.spend(source, charge, "q", "1", never)
+    assert len(ledger.history()) == before
+
+
 def test_a_spend_of_nearly_nothing_costs_one_unit_and_is_not_lost(address):
     ledger = Ledger.create(address, source="survey", cap="0.000000005")
     assert spend(ledger, Charge.to_classes("epsilon", {"a": 1e-12}), 9) == 5

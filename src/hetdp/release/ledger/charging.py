@@ -55,6 +55,14 @@ def charge_all(database: Database, connection: Connection, head: Head, terms: Te
     return charged
 
 
+def require_same_charge(entry: Entry, sealed: Sealed) -> Entry:
+    """The entry of an earlier answer, if the same accounts would pay the same for it now."""
+    if entry.charge != sealed.digest:
+        what = "this was asked before of the same version of the data, but others paid for it, or paid otherwise"
+        raise UsageError(what, "an answer is given again to the same accounts only", "new data has a new version")
+    return entry
+
+
 def require_terms(database: Database, source: str, entry: Entry | None) -> Terms:
     """What a source was declared with, by the entry that was found."""
     if entry is None:

@@ -9,7 +9,7 @@ from typing import Any
 from hetdp.errors import BudgetError, UsageError, shown
 from hetdp.release.ledger.chain import append, find, read_head, require_receipts
 from hetdp.release.ledger.charge import Charge
-from hetdp.release.ledger.charging import charge_all, require_terms
+from hetdp.release.ledger.charging import charge_all, require_same_charge, require_terms
 from hetdp.release.ledger.creation import create, declared, require_shape
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import DECLARE, RECORD, SPEND, Entry, declaration, facts_of, question, require_text
@@ -156,7 +156,7 @@ class Ledger:
         Raises:
             BudgetError: an account would exceed its cap; nothing was spent, `draw` was not called.
             LedgerError: the ledger cannot be used; nothing was spent, unless a server was lost in the last moment.
-            UsageError: there is no such source, or the charge is of another currency.
+            UsageError: no such source, a charge of another currency, or another charge than when it was asked before.
         """
         require_text(source=source, request=request, version=version)
         kept = facts_of(facts)
@@ -166,7 +166,7 @@ class Ledger:
             asked, declared_as = question(source, request, version), declaration(source)
             known = find(self._database, connection, head, asked, declared_as)
             if asked in known:
-                return known[asked]
+                return require_same_charge(known[asked], charge.sealed(head.secret))
             terms = require_terms(self._database, source, known.get(declared_as))
             sealed, exceeded, names = charge_all(self._database, connection, head, terms, charge)
             if exceeded:

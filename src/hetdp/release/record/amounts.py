@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import printable
-from hetdp.release.charges import CLASS, EPSILON, EPSILON_DELTA, Costs
+from hetdp.release.charges import CLASS, EPSILON, EPSILON_DELTA, GAUSSIAN, Costs
 from hetdp.release.ledger.charge import Charge
+from hetdp.release.record.words import RULES
 
 PARAMETERS = ("epsilon", "delta", "mu")
 
@@ -35,6 +36,25 @@ def charged(costs: Costs) -> list[dict[str, Any]]:
     return [{"account": printable(name)} | parameter_texts(costs, at) for at, name in enumerate(costs.names)]
 
 
+def composition_of(costs: Costs, source: str, version: str) -> dict[str, Any]:
+    """What a record says of who paid.
+
+    Args:
+        costs: what each account is promised.
+        source: the data.
+        version: which state of it.
+    """
+    return {
+        "source": source,
+        "version": version,
+        "currency": costs.currency,
+        "rule": RULES[costs.currency],
+        "kind": costs.kind,
+        "accounts": len(costs.names),
+        "charged": charged(costs),
+    }
+
+
 def charge_of(costs: Costs, currency: str | None = None) -> Charge:
     """What the ledger takes.
 
@@ -53,3 +73,17 @@ def charge_of(costs: Costs, currency: str | None = None) -> Charge:
         return Charge.to_classes(counted_by, by_name[first], by_name.get("delta"))
     amounts = costs.amounts | zeros
     return Charge.to_people(counted_by, costs.names, amounts[first], amounts.get("delta"), costs.groups)
+
+
+def charge_told(composition: dict[str, Any], currency: str) -> Charge | None:
+    """The charge that a record tells of, for data that is counted so; None for people, whom it does not list."""
+    if composition["kind"] != CLASS:
+        return None
+    rows = composition["charged"]
+    first, zero = ("mu" if composition["currency"] == GAUSSIAN else "epsilon"), {"delta": "0"}
+    amounts, deltas = ({row["account"]: (zero | _given(row))[name] for row in rows} for name in (first, "delta"))
+    return Charge.to_classes(currency, amounts, deltas if currency == EPSILON_DELTA else None)
+
+
+def _given(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value is not None}

@@ -15,6 +15,7 @@ from hetdp.release.record.shape import RECORD, misfits
 VERSION = 1
 KIND = "release"
 DIGEST = "record_sha256"
+LATER = ("schema_version", "kind", "released", "answers", "ledger", DIGEST)  # all else is known before the draw
 LARGEST = 64 << 20  # bytes; a record is small
 
 Document = dict[str, Any]
@@ -43,8 +44,19 @@ def digest_of(document: Document) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
+def facts_digest(document: Document) -> str:
+    """A digest of what was known before the draw, which the ledger's entry keeps."""
+    return digest_of({key: value for key, value in document.items() if key not in LATER})
+
+
+def answers_of(bits: Sequence[bool], areas: Sequence[str | None], words: Sequence[str]) -> list[Document]:
+    """Published answers as a record lists them: true is answer 1."""
+    named = zip(areas, bits, strict=True)
+    return [{"area": area, "answer": 1 if bit else 2, "words": words[0 if bit else 1]} for area, bit in named]
+
+
 def is_whole(document: Document) -> bool:
-    """Whether nobody changed anything in a record since it was written."""
+    """Whether a record has the digest of its content; whoever changes both is found by the ledger only."""
     return bool(document[DIGEST] == digest_of(document))
 
 

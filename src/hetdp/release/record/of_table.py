@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import asdict
 from typing import Any
 
@@ -14,65 +16,96 @@ from hetdp.release.charges import EVERYBODY
 from hetdp.release.record import words
 from hetdp.release.record.amounts import decimal
 from hetdp.spaces.populations.theorem import Theorem
-from hetdp.spaces.table.promise import Promise, Protection, rounded_down
+from hetdp.spaces.table.plan import Plan
+from hetdp.spaces.table.promise import Promise, Protection
 from hetdp.spaces.table.wish import NO, YES
 
 PLAN = "plan"
 ANSWERS = (YES, NO)
 NOTION = "pure"
+TITLE = b"hetdp question 1\n"
+SPELLED = ("software", "table", "privacy", "columns", "plan_sha256")
+
+Document = dict[str, Any]
 
 
-def request_of(prepared: Any) -> str:
-    """By which the ledger knows what is asked: the digest of the plan."""
-    return f"{PREFIX}{prepared.plan.digest}"
+def request_of(plan: Plan) -> str:
+    """By which the ledger knows what is asked: a digest of the question and of who is promised what.
+
+    It depends neither on how a number was typed, nor on the name of the file or the version of the software.
+    """
+    wish, deciding = plan.wish, None if plan.wish.deciding is None else plan.wish.deciding.constant
+    told = {
+        "counted": str(wish.counted),
+        "question": wish.question.document(),
+        "policy": plan.facts["policy_sha256"],  # everybody's ε, and where they decide, unless that is one for all
+        "deciding": None if deciding is None else str(deciding.normalize()),
+        "columns": {"person": wish.person, "group": wish.group, "area": wish.area},
+        "objective": wish.objective,
+    }
+    return PREFIX + hashlib.sha256(TITLE + json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
-def facts_of(prepared: Any) -> dict[str, Any]:
+def spelling_of(plan: Document | None) -> Document | None:
+    """What may differ between plans that ask for the same; the ledger keeps it, so that a record stays as it was."""
+    return None if plan is None else {key: plan[key] for key in SPELLED}
+
+
+def facts_of(prepared: Any) -> Document:
     """The part of a record that a plan fills.
 
     Args:
         prepared: the policy, the promises and the plan.
     """
-    plan = prepared.plan.document()
     promises: tuple[Promise, ...] = prepared.promises
     protections, people = [one for promise in promises for one in promise.protections], prepared.policy.size
     unprotected, only = sum(one.unprotected for one in protections), sum(one.only_deciding for one in protections)
     nothing = [words.unprotected_words(unprotected, people, "people")] if unprotected else []
     nothing += [words.only_deciding_words(only, people)] if only else []
-    counted_as = f"Yes is: {prepared.wish.counted}. {plan['missing']}"
+    found = planned_facts(prepared.plan)
+    told = [_promise(given, one) for given in promises for one in given.protections]
+    return found | {
+        "privacy": found["privacy"] | {"promises": told},
+        "not_protected": [words.PUBLIC_TABLE, words.PUBLIC_RELEASE, *nothing],
+        "certificates": [_certificate(given.mechanism.certificate) for given in promises],
+    }
+
+
+def planned_facts(plan: Plan) -> Document:
+    """What follows from the plan alone: all but whom it protects how, and the proofs."""
+    facts, wish = plan.facts, plan.wish
+    counts = facts["counts"]
+    counted_as = f"Yes is: {wish.counted}. {facts['missing']}"
     return {
-        "question": printable(f"Is it so that {prepared.wish.question}? (Yes is: {prepared.wish.counted}.)"),
+        "question": printable(f"Is it so that {wish.question}? (Yes is: {wish.counted}.)"),
         "privacy": {
             "notion": NOTION,
             "flavour": words.FLAVOURS[NOTION],
-            "unit": plan["unit"],
-            "neighbours": plan["neighbours"],
-            "promises": [_promise(given, one) for given in promises for one in given.protections],
+            "unit": facts["unit"],
+            "neighbours": facts["neighbours"],
         },
         "model": words.MODEL,
         "domain": {
-            "words": printable(f"{counted(people, 'row')}, one for each person. {counted_as}"),
+            "words": printable(f"{counted(counts['people'], 'row')}, one for each person. {counted_as}"),
             "datasets": None,
             "edges": None,
-            "people": people,
-            "areas": plan["counts"]["areas"],
+            "people": counts["people"],
+            "areas": counts["areas"],
         },
-        "not_protected": [words.PUBLIC_TABLE, words.PUBLIC_RELEASE, *nothing],
         "accuracy": [
-            {"area": given.area, "where": words.where_changed(margin), "probability": rounded_down(right)}
-            for given in promises
-            for margin, right, _ in given.accuracy
+            {"area": one["area"], "where": words.where_changed(int(margin)), "probability": probability}
+            for one in facts["areas"]
+            for margin, probability in one["accuracy_by_margin"].items()
         ],
         "security": list(words.SECURITY),
         "mechanism": {
             "kind": PLAN,
-            "sha256": request_of(prepared),
-            "objective": prepared.wish.objective,
+            "sha256": request_of(plan),
+            "objective": wish.objective,
             "coordinate": "Laplace",
             "problem": None,
         },
-        "certificates": [_certificate(given.mechanism.certificate) for given in promises],
-        "plan": plan,
+        "plan": facts,
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
@@ -33,8 +35,8 @@ MEANING = (
     " knows, and whatever all others said."
 )
 CHECK = (
-    "Anybody who has the record (a JSON file with the same content as this page) can check that nobody changed it, with"
-    " hetdp record verify. Those who keep the ledger can check it against that, and those who have the problem and the"
+    "Anybody who has the record (a JSON file with the same content as this page) can check its digest with hetdp"
+    " record verify. Those who keep the ledger can check that nobody changed it, and those who have the problem and the"
     " mechanism, or the plan, can prove the privacy again."
 )
 
@@ -51,6 +53,7 @@ def page_of(record: dict[str, Any]) -> str:
         '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
+        mark_of(record),
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="referrer" content="no-referrer">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -74,6 +77,13 @@ def page_of(record: dict[str, Any]) -> str:
         "</html>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def mark_of(record: dict[str, Any]) -> str:
+    """By which a page is known as one of this release: the ledger, the data, its version and what was asked."""
+    told = record["composition"]
+    named = [record["ledger"]["ledger"], told["source"], told["version"], record["mechanism"]["sha256"]]
+    return f'<meta name="hetdp-release" content="{hashlib.sha256(json.dumps(named).encode()).hexdigest()}">'
 
 
 def _text(words: Any) -> str:

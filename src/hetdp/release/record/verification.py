@@ -1,32 +1,37 @@
-"""verify_record: whether a record is as it was written, and fits the ledger, the mechanism or the plan."""
+"""verify_record: whether a record has its digest, and fits the ledger, the mechanism or the plan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.certificate.certificate import verify
 from hetdp.errors import UsageError
+from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.release.charges import costs_of
+from hetdp.release.ledger.entry import Entry
 from hetdp.release.ledger.ledger import Ledger
-from hetdp.release.ledger.lookup import entry_of
-from hetdp.release.proof import digest_of
-from hetdp.release.record.amounts import charged
-from hetdp.release.record.document import Document, is_whole, read_record, require_record
-from hetdp.release.record.of_problem import MECHANISM
-from hetdp.release.record.of_table import PLAN
+from hetdp.release.ledger.lookup import entry_of, source_of
+from hetdp.release.proof import Proved, digest_of
+from hetdp.release.record.amounts import charge_told, composition_of
+from hetdp.release.record.document import Document, answers_of, facts_digest, is_whole, read_record, require_record
+from hetdp.release.record.of_problem import MECHANISM, answer_words, facts_of
+from hetdp.release.record.of_table import ANSWERS, planned_facts
+from hetdp.spaces.table.plan import read_plan
 
 NAME = "record"
+ELSE = "tells something else"
 
 
 class RecordCheck(NamedTuple):
     """One thing that was looked at.
 
     Attributes:
-        name: what was looked at: "record", "ledger", "mechanism", "certificate", "charge" or "plan".
+        name: what was looked at: "record", "ledger", "mechanism", "certificate", "charge", "plan" or "content".
         passed: whether it is as it should be.
         message: what was found, in words.
     """
@@ -55,12 +60,13 @@ class RecordVerdict:
 def verify_record(
     record: Any, *, ledger: Any = None, problem: Problem | None = None, mechanism: Any = None, plan: Any = None
 ) -> RecordVerdict:
-    """Checks a record: against its own digest, and against whatever else is given.
+    """Checks a record: against its own digest, which anybody can make anew, and against whatever else is given.
 
     Args:
         record: the file of a record, or the document itself.
-        ledger: a Ledger, or where it is: its entry must be there, and say the same.
-        problem: the problem, with its mechanism: the values must be those that were drawn from, and are proved again.
+        ledger: a Ledger, or where it is: its entry must be there, and covers all that the record says.
+        problem: the problem, with its mechanism: the values must be those that were drawn from. They are proved
+            again, and all that follows from them must be what the record says.
         mechanism: the mechanism.
         plan: for an answer from a table, the plan that was approved, as `hetdp ask --plan` wrote it: a file.
 
@@ -77,7 +83,7 @@ def verify_record(
     ...     record = hetdp.release(mechanism, "a", ledger=ledger).record
     ...     verdict = hetdp.verify_record(record, ledger=ledger, problem=mechanism.problem, mechanism=mechanism)
     >>> verdict.valid, [check.name for check in verdict.checks]
-    (True, ['record', 'ledger', 'mechanism', 'certificate', 'charge'])
+    (True, ['record', 'ledger', 'mechanism', 'certificate', 'charge', 'content'])
     """
     if (problem is None) != (mechanism is None):
         raise UsageError("a problem without its mechanism, or the other way round", "both are looked at together")
@@ -88,7 +94,7 @@ def verify_record(
     if problem is not None:
         checks += _mechanism(found, problem, mechanism)
     if plan is not None:
-        checks.append(_plan(found, plan))
+        checks += _plan(found, plan)
     return RecordVerdict(all(check.passed for check in checks), tuple(checks))
 
 
@@ -97,8 +103,8 @@ def _check(name: str, passed: bool, holds: str, fails: str) -> RecordCheck:
 
 
 def _own(record: Document) -> RecordCheck:
-    holds = "the record is as it was written"
-    return _check("record", is_whole(record), holds, "the record was changed: its digest is that of another content")
+    fails = "the record was changed: its digest is that of another content"
+    return _check("record", is_whole(record), "the record's digest fits its content", fails)
 
 
 def _ledger(record: Document, ledger: Ledger) -> RecordCheck:
@@ -106,38 +112,78 @@ def _ledger(record: Document, ledger: Ledger) -> RecordCheck:
     receipt, composition = record["ledger"], record["composition"]
     if receipt["ledger"] != ledger.id:
         return RecordCheck("ledger", False, "the record names another ledger")
-    entry = entry_of(ledger, receipt)
-    told = [entry.request, entry.source, entry.version, [1 if bit else 2 for bit in entry.answers], entry.time]
-    said = [
-        record["mechanism"]["sha256"],
-        composition["source"],
-        composition["version"],
-        [one["answer"] for one in record["answers"]],
-        record["released"],
-    ]
-    number = f"entry {receipt['entry']:,} of the ledger"
-    return _check("ledger", told == said, f"{number} says the same", f"{number} tells something else")
+    entry, number = entry_of(ledger, receipt), f"entry {receipt['entry']:,} of the ledger"
+    kept = entry.facts
+    told = [entry.request, entry.source, entry.version, entry.time, kept.get("facts_sha256")]
+    said = [record["mechanism"]["sha256"], composition["source"], composition["version"], record["released"]]
+    same = told == [*said, facts_digest(record)] and _is_answered(record, entry.answers, kept.get("words"))
+    return _check(
+        "ledger", same and _is_charged(ledger, entry, composition), f"{number} says the same", f"{number} {ELSE}"
+    )
+
+
+def _is_answered(record: Document, bits: Sequence[bool], words: Any) -> bool:
+    """Whether the answers are these, in words, for the areas of the plan in their order."""
+    try:
+        areas = [None] if record["plan"] is None else [one["area"] for one in record["plan"]["areas"]]
+        return bool(record["answers"] == answers_of(bits, areas, words))
+    except (KeyError, TypeError, ValueError, IndexError):  # we never wrote such a plan
+        return False
+
+
+def _is_charged(ledger: Ledger, entry: Entry, composition: Document) -> bool:
+    """Whether the entry charged the accounts that the record lists; people are listed by neither."""
+    try:
+        charge = charge_told(composition, source_of(ledger, entry.source)[1])
+    except (UsageError, KeyError):
+        return False
+    return charge is None or charge.sealed(b"").digest == entry.charge
 
 
 def _mechanism(record: Document, problem: Problem, mechanism: Any) -> Iterator[RecordCheck]:
     require_problem(problem)
+    if not isinstance(mechanism, Mechanism):
+        raise UsageError(f"an object of the type {type(mechanism).__name__}", "values are proved as a Mechanism")
     said = record["mechanism"]
     certificate = verify(problem, mechanism)
-    same = said["kind"] == MECHANISM and said["sha256"] == digest_of(problem, mechanism.coordinates)
+    digest = digest_of(problem, mechanism.coordinates)
+    same = said["kind"] == MECHANISM and said["sha256"] == digest
     holds = "these are exactly the values that the answer was drawn with, for exactly this problem"
     yield _check("mechanism", same, holds, "the answer was drawn with other values, or for another problem")
     yield RecordCheck("certificate", certificate.private, str(certificate).removesuffix("."))
-    wanted = charged(costs_of(problem))
+    costs, composition = costs_of(problem), record["composition"]
+    paid = composition_of(costs, composition["source"], composition["version"])
     holds = "each account was charged what the problem promises"
-    yield _check(
-        "charge", record["composition"]["charged"] == wanted, holds, "other amounts were charged than promised"
-    )
+    yield _check("charge", composition == paid, holds, "other amounts were charged than promised")
+    if same and certificate.private:
+        facts = facts_of(Proved(problem, mechanism, certificate, digest), costs)
+        facts["mechanism"]["objective"] = said["objective"]  # files of values alone do not say it
+        yield _content(record, facts, answer_words(problem.about))
 
 
-def _plan(record: Document, path: str | Path) -> RecordCheck:
-    from hetdp.spaces.table.plan import read_plan
-
+def _plan(record: Document, path: str | Path) -> Iterator[RecordCheck]:
     approved = read_plan(Path(path))
-    said = record["mechanism"]
-    same = said["kind"] == PLAN and said["sha256"].endswith(approved.digest) and record["plan"] == approved.facts
-    return _check("plan", same, "this is exactly the plan that was carried out", "another plan was carried out")
+    try:
+        facts = planned_facts(approved)
+    except (KeyError, TypeError, ValueError, AttributeError):  # we never wrote such a plan
+        facts = {"mechanism": None}
+    same = record["mechanism"] == facts["mechanism"] and _text(record["plan"]) == _text(approved.facts)
+    yield _check("plan", same, "this is exactly the plan that was carried out", "another plan was carried out")
+    if same:
+        yield _content(record, facts, ANSWERS)
+
+
+def _content(record: Document, facts: Document, words: Sequence[str]) -> RecordCheck:
+    """Whether all that follows from a problem or a plan is as the record says, and so are the words of its answers."""
+    said = record | {"privacy": {key: record["privacy"][key] for key in facts["privacy"]}}
+    others = [key for key, value in facts.items() if _text(said[key]) != _text(value)]
+    bits = [one["answer"] == 1 for one in record["answers"]]
+    if not _is_answered(record, bits, words):
+        others.append("answers")
+    fails = f"the record says something else than follows from it, under {', '.join(others)}"
+    return _check("content", not others, "the record says what follows from it", fails)
+
+
+def _text(part: Any) -> str:
+    """A part of a record, so that what is written alike is equal."""
+    return json.dumps(part, sort_keys=True)

@@ -54,6 +54,12 @@ class Batches(Source):
         """Makes a type; see `Source`."""
         define(self._database, kind, names)
 
+    def holds_reals(self, column: str) -> bool:
+        """Whether SQLite keeps cells of a column as floats; see `Source`."""
+        asks = f"SELECT 1 FROM {identifier(self._sheet)} WHERE typeof({identifier(column)}) = 'real' LIMIT 1"
+        with self._refusals():
+            return self._file.execute(asks).fetchone() is not None
+
     @property
     def unchanged(self) -> Any:
         """The stamp of the file."""

@@ -162,11 +162,7 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
     progress.stage("reading the policy")
     require_columns(wish.public, source.columns)
     require_columns(wish.private, source.columns)
-    kind = source.columns.__getitem__
-    kinds.require_kind(source.name, wish.person, kind(wish.person), (kinds.TEXT, kinds.WHOLE), "the column of people")
-    for column in (wish.group, wish.area):
-        if column is not None:
-            kinds.require_kind(source.name, column, kind(column), NAMED, "a column of groups or areas")
+    _require_kinds(source, wish)
     groups, areas = (_names(source, column) for column in (wish.group, wish.area))
     person = identifier(wish.person)
     wanted = {"person": f"CASE WHEN {person} IS NULL THEN CAST({NOBODY} AS UBIGINT) ELSE hash({person}) END"}
@@ -200,6 +196,18 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
     if areas is None and groups is None:  # else much would be sorted twice
         policy.pending  # noqa: B018
     return policy
+
+
+def _require_kinds(source: Source, wish: Wish) -> None:
+    """Refuses columns that cannot tell people, groups or areas apart, by what they hold."""
+    kind = source.columns.__getitem__
+    kinds.require_kind(source.name, wish.person, kind(wish.person), (kinds.TEXT, kinds.WHOLE), "the column of people")
+    if source.holds_reals(wish.person):
+        where, rule = f"{source.name}, {wish.person}", f"the column of people holds {kinds.TEXT} or {kinds.WHOLE}"
+        raise InputError(where, [Fault("a column with cells of type", where, "REAL", rule)])
+    for column in (wish.group, wish.area):
+        if column is not None:
+            kinds.require_kind(source.name, column, kind(column), NAMED, "a column of groups or areas")
 
 
 def _names(source: Source, column: str | None) -> list[str] | None:

@@ -49,6 +49,10 @@ class Source(ABC):
     def define(self, kind: str, names: Sequence[str]) -> None:
         """Makes a type whose values are these texts, so that they can be read as numbers."""
 
+    def holds_reals(self, column: str) -> bool:
+        """Whether cells of a column of texts were kept as floats, so that 1 became 1.0; no person is named so."""
+        return False
+
     @property
     def unchanged(self) -> Any:
         """What is the same as long as nobody changes the table; None if that cannot be known."""
