@@ -78,8 +78,8 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (5, "release good.json tampered.json --dataset 2 --ledger class.ledger"),
     (6, "release good.json mechanism.json --dataset 2 --ledger small.ledger"),
     (7, "release good.json mechanism.json --dataset 2 --ledger nowhere.ledger"),
-    (0, f"ask survey.csv {ASKED} --epsilon 1 --by county --ledger class.ledger -o answers.json --html answers.html"),
-    (0, f"ask survey.csv {ASKED} --epsilon 1 --group county --design fair --ledger class.ledger"),
+    (0, f"ask survey.csv {ASKED} --epsilon 1 --by county --ledger people.ledger -o answers.json --html answers.html"),
+    (0, f"ask survey.csv {ASKED} --epsilon 1 --group county --design fair --ledger people.ledger"),
     (0, "record verify record.json --ledger class.ledger --problem good.json --mechanism mechanism.json"),
     (3, "record verify good.json"),
     (0, "ledger init school.ledger --source survey --cap 1 --class-cap pupils=0.6"),
@@ -123,7 +123,7 @@ def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     hetdp.save(hetdp.extend(problem, partial), "tampered.json")
     text = re.sub(r'"p": .*, "pinned"', '"z": 9.0, "pinned"', Path("tampered.json").read_text(), count=1)
     Path("tampered.json").write_text(text)
-    for name, cap in (("class.ledger", "inf"), ("small.ledger", 0.1)):
+    for name, cap in (("class.ledger", "inf"), ("people.ledger", "inf"), ("small.ledger", 0.1)):
         hetdp.Ledger.create(name, source="class", cap=cap)
     capsys.readouterr()
 
@@ -146,10 +146,13 @@ def test_every_key_is_described_and_every_description_has_a_key(documents, monke
         for key in keys_of(document):
             heading = ERRORS if "error" in document else HEADINGS.get(document["verb"], document["verb"])
             assert page.has(EVERY, key) or page.has(heading, key), f"{command}: {key} is not described"
-    for command in ("release good.json mechanism.json --dataset 2", f"ask survey.csv {ASKED} --epsilon 1"):
+    for command in (
+        "release good.json mechanism.json --dataset 2 --ledger class.ledger",
+        f"ask survey.csv {ASKED} --epsilon 1 --ledger people.ledger",
+    ):
         with monkeypatch.context() as full:
             full.setattr("hetdp.release.release.write_json", _full)
-            code = main([*command.split(), "--ledger", "class.ledger", "-o", "unwritten.json", "--json"])
+            code = main([*command.split(), "-o", "unwritten.json", "--json"])
         document = json.loads(capsys.readouterr().out)
         assert (code, all(page.has(EVERY, key) or page.has(document["verb"], key) for key in keys_of(document))) == (
             2,
