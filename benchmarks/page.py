@@ -13,7 +13,7 @@ from benchmarks.libraries import versions
 from benchmarks.measure import machine
 
 PAGE, PICTURES = "RESULTS.md", "pictures"
-BY_HAND = Path(__file__).with_name("by_hand.md")  # what takes too long for every run
+BY_HAND = Path(__file__).with_name("by_hand.txt")  # what takes too long for every run
 INTRODUCTION = """
 Repeat all of it with `make bench`, one section with the command below its heading. Machines are noisy, so all that was
 asked for are ratios within one run, or memory; the best of several calls, taken in turn.
