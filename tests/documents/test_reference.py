@@ -88,6 +88,7 @@ def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch
     Path("grid.json").write_text(POLL.replace('"111"', "[0, 1]"))
     Path("survey.csv").write_text("id,eps,role,vote\n1,0.5,staff,yes\n2,1,staff,no\n3,1,pupil,\n")
     Path("veto.toml").write_text(VETO)
+    hetdp.Ledger.create("survey.ledger", source="people", cap=9)
     Path("wishes.csv").write_text("dataset,p\n112,0.55\n122,0.45\n")
     Path(".config/fish/completions").mkdir(parents=True)
     hetdp.save(hetdp.read_problem("poll.json").problem, "folder", hetdp.read_problem("poll.json").partial)

@@ -160,7 +160,7 @@ def test_people_pay_one_by_one_or_by_group():
     assert (together.kind, together.names) == ("class", ("pupils", "staff"))
     assert together.written["epsilon"].tolist() == [0.5, np.inf]
     assert charged(each) == []
-    assert charge_of(each).classes == ["pupils", "pupils", "staff", "staff"]
+    assert charge_of(each).classes == ("pupils", "pupils", "staff", "staff")
 
 
 def test_decimals_are_shown_as_they_were_written():

@@ -215,6 +215,7 @@ def test_a_problem_of_5000_datasets_is_a_summary_and_a_neighbourhood(studio):
     problem = hetdp.Problem(graph, [1 if at % columns >= 50 else 2 for at in range(len(names))])
     opened = studio(sheet_of("large", problem))
     page = opened.page
+    opened.wait("Around one dataset", "#view")  # the first search of this size may be compiled anew
     assert page.locator("#view label").all_inner_texts() == ["Summary", "Around one dataset"]
     page.fill("#find", "25:60")
     page.locator("#find").press("Enter")

@@ -20,7 +20,7 @@ hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --perso
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --simulate    an answer, to try
 hetdp ask survey.csv --count "vote = 'yes'" --more-than 2/3 --epsilon 1 --person id --plan plan.json --dry-run
 hetdp ask survey.csv --plan plan.json --simulate                                                   exactly that plan
-hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --ledger school.ledger
+hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --ledger survey.ledger
 hetdp ask survey.csv --count "vote = 'yes'" --question veto.toml --epsilon eps --person id --group role --dry-run
 """
 ABOUT = """
