@@ -50,6 +50,7 @@ class Studio:
         self.place = place_of(self.session)
         threading.Thread(target=self.place.serve, daemon=True).start()
         self.page = browser.new_page(viewport={"width": 1440, "height": 900})
+        self.page.set_default_timeout(120_000)  # a busy machine may have to compile the search first
         self.complaints: list[str] = []
         self.asked: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
