@@ -32,6 +32,12 @@ def problem_of(notion: str):
     return hetdp.Problem(graph, [2, 2, 1, 1, 1], notion=notion)
 
 
+@pytest.fixture(autouse=True)
+def _the_same_bits_in_every_run(monkeypatch):
+    """What an audit finds depends on luck, and a test must not. That the system's bits are used is tested elsewhere."""
+    monkeypatch.setattr("os.urandom", random.Random(6).randbytes)
+
+
 def coin(coordinate: str, z: float):
     return Coin(coordinate, z).toss
 
@@ -127,7 +133,7 @@ def test_a_hundred_audits_of_a_sound_mechanism_contradict_it_hardly_ever():
     problem = problem_of("pure")
     mechanism = hetdp.design(problem)
     audits = [hetdp.audit(problem, mechanism, draws=300, confidence=0.9, edges=1) for _ in range(100)]
-    assert sum(bool(found.contradictions) for found in audits) < 35  # 10 are allowed in the mean; 35 once in 10^11
+    assert sum(bool(found.contradictions) for found in audits) <= 10
 
 
 # Which edges ----------------------------------------------------------------------------------------------------------
