@@ -60,7 +60,7 @@ $(VENV)/place:
 
 $(VENV)/runtime.stamp: pyproject.toml $(VENV)/place
 	@echo "hetdp: installing hetdp and what it needs"
-	@$(PIP_INSTALL) --editable .
+	@$(PIP_INSTALL) --editable '.[plots,studio]'
 	@touch $@
 
 $(VENV)/test.stamp: pyproject.toml $(VENV)/place

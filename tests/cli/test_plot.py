@@ -100,7 +100,7 @@ def test_without_matplotlib_the_extra_is_named_before_anything_is_read(hetdp, mo
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == (
         "hetdp: pictures are drawn by matplotlib, which is not installed; it comes with the extra plots."
-        " Hint: pip install 'hetdp[plots]'\n"
+        " Hint: pip install '.[plots]', in the folder of hetdp's sources\n"
     )
     assert files() == []
 

@@ -43,4 +43,4 @@ def test_a_problem_that_cannot_be_read_is_told_before_anything_is_served(capsys)
 def test_a_missing_extra_is_named(missing, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, missing, None)
     assert main(["studio", "--no-browser"]) == 2
-    assert "pip install 'hetdp[studio]'" in capsys.readouterr().err
+    assert "pip install '.[studio]'" in capsys.readouterr().err

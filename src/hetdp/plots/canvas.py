@@ -58,7 +58,9 @@ def refusal(failure: ImportError) -> UsageError:
     """What is said without matplotlib, or with one that does not load."""
     if getattr(failure, "name", None) != "matplotlib":
         return UsageError(f"matplotlib does not load: {printable(str(failure))}", "pictures are drawn by it")
-    return UsageError(MISSING, "it comes with the extra plots", "pip install 'hetdp[plots]'")
+    return UsageError(
+        MISSING, "it comes with the extra plots", "pip install '.[plots]', in the folder of hetdp's sources"
+    )
 
 
 def readable(value: Any, longest: int = LONGEST) -> str:

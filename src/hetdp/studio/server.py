@@ -37,7 +37,9 @@ def require_dash() -> None:
         load_whole("dash_cytoscape")
     except ImportError as failure:
         rule = "the studio is the extra studio: dash and dash-cytoscape"
-        raise UsageError(f"{failure.name} is not installed", rule, "pip install 'hetdp[studio]'") from None
+        raise UsageError(
+            f"{failure.name} is not installed", rule, "pip install '.[studio]', in the folder of hetdp's sources"
+        ) from None
 
 
 def place_of(session: Session, host: str = "127.0.0.1", port: int = 0, start: bool = False) -> Place:

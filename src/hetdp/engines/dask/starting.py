@@ -44,7 +44,9 @@ def workers_of(cluster: str | None, count: int, memory: str, place: str) -> Work
         if (missing.name or "").partition(".")[0] not in ("dask", "distributed"):
             raise
         rule = "it needs the extra distributed"
-        raise UsageError("Dask is not installed", rule, "pip install 'hetdp[distributed]'") from None
+        raise UsageError(
+            "Dask is not installed", rule, "pip install '.[distributed]', in the folder of hetdp's sources"
+        ) from None
 
 
 def work_folder(work: str | Path | None) -> tuple[str, bool]:

@@ -42,7 +42,7 @@ def read_partitioned(
     duplicates: str = "error",
     positive: Any = None,
 ) -> PartitionedFile:
-    """Reads a problem that may be larger than the memory of any machine; needs the extra ``hetdp[distributed]``.
+    """Reads a problem that may be larger than the memory of any machine; needs the extra ``distributed``.
 
     The problem stands where another does: `check`, `extend`, `design` with the objective balanced, `verify` and `save`
     take it, and run on its workers. All numbers are those that one machine finds, bit for bit.

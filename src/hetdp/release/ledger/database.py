@@ -162,7 +162,8 @@ class Database:
             )
         except ModuleNotFoundError:
             raise UsageError(
-                "PostgreSQL needs psycopg, which is not installed", "pip install 'hetdp[postgres]' brings it"
+                "PostgreSQL needs psycopg, which is not installed",
+                "pip install '.[postgres]' in the folder of hetdp's sources brings it",
             ) from None
         except (SQLAlchemyError, ValueError):
             raise _no_address() from None
