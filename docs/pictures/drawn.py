@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import hetdp
 from examples import security_council, senate, three_voters
-
-
-class Balance(NamedTuple):
-    """What one class has spent, as `Ledger.status` says it."""
-
-    name: str
-    spent: str
-    cap: str
-
-
-class Status(NamedTuple):
-    """How one source stands, as `Ledger.status` says it."""
-
-    source: str
-    unit: str
-    cap: str
-    classes: tuple[Balance, ...]
-    people: int
-    most_spent: str
+from hetdp.release.ledger.charge import Charge
+from hetdp.release.ledger.ledger import Ledger
 
 
 def voters() -> Any:
@@ -96,9 +80,12 @@ def margins() -> Any:
 
 
 def ledger() -> Any:
-    """What three groups have spent; the numbers are made up."""
-    classes = (Balance("pupils", "0.5", "1"), Balance("staff", "1.2", "2"), Balance("visitors", "0.3", "2"))
-    return hetdp.plot([Status("school 2026", "ε", "2", classes, 412, "0.75")])
+    """What three groups have spent, after two answers about a school."""
+    with TemporaryDirectory() as folder:
+        kept = Ledger.create(f"{folder}/school.ledger", source="school 2026", cap=2, caps={"pupils": 1})
+        for answer in ({"pupils": 0.2, "staff": 0.7, "visitors": 0.3}, {"pupils": 0.3, "staff": 0.5}):
+            kept.record("school 2026", Charge.to_classes("epsilon", answer), "an answer given elsewhere")
+        return hetdp.plot(kept)
 
 
 PICTURES: dict[str, Callable[[], Any]] = {  # by the name of its file

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import hetdp
 from examples import security_council, three_voters
+from hetdp.release.ledger.status import Balance, Status
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -54,24 +55,9 @@ def senate(epsilon: float = 0.5) -> Any:
     return hetdp.spaces.population(hetdp.questions.count("yes", at_least=50), epsilon, size=100)
 
 
-class Balance(NamedTuple):
-    name: str
-    spent: str
-    cap: str
-
-
-class Status(NamedTuple):
-    source: str
-    unit: str
-    cap: str
-    classes: tuple[Balance, ...]
-    people: int
-    most_spent: str
-
-
 def status(source: str = "school") -> Status:
-    classes = (Balance("pupils", "0.5", "1"), Balance("$\\staff{", "1.2", "2"), Balance("_guests", "0.3", "inf"))
-    return Status(source, "ε", "2", classes, 12, "0.75")
+    classes = (Balance("pupils", "1", "0.5"), Balance("$\\staff{", "2", "1.2"), Balance("_guests", "inf", "0.3"))
+    return Status(source, "epsilon", "ε", "2", None, classes, 12, "0.75", 0)
 
 
 def words(axes: Any) -> str:

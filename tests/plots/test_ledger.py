@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import hetdp
 from hetdp.plots.ledger import MOST_ROWS, PEOPLE, accounts_of
-from tests.plots.shown import Balance, status, words
+from hetdp.release.ledger.status import Balance
+from tests.plots.shown import status, words
 
 
 class Ledger:
@@ -40,12 +42,12 @@ def test_bars_are_as_long_as_what_was_spent():
 
 
 def test_nothing_spent_and_no_classes_are_no_failure():
-    hetdp.plot([status()._replace(classes=(), people=0)])
-    hetdp.plot([status()._replace(classes=(Balance("a", "inf", "inf"),), people=0)])
+    hetdp.plot([replace(status(), classes=(), people=0)])
+    hetdp.plot([replace(status(), classes=(Balance("a", "inf", "inf"),), people=0)])
 
 
 def test_many_classes_are_cut_and_said_to_be():
-    many = status()._replace(classes=tuple(Balance(f"class {at}", "1", "2") for at in range(100)), people=0)
+    many = replace(status(), classes=tuple(Balance(f"class {at}", "2", "1") for at in range(100)), people=0)
     axes = hetdp.plot([many])
     assert len(axes.get_yticks()) == MOST_ROWS
     assert f"{100 - MOST_ROWS} more classes" in words(axes)

@@ -124,7 +124,7 @@ def without_matplotlib(monkeypatch, name="matplotlib"):
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     without_matplotlib(monkeypatch)
-    message = "not installed; it comes with the extra plots. Hint: pip install 'hetdp\\[plots\\]'"
+    message = "not installed; it comes with the extra plots. Hint: pip install '.\\[plots\\]'"
     for draw in (lambda: hetdp.plot(voters()), figure_apart):
         with pytest.raises(hetdp.UsageError, match=message) as error:
             draw()
