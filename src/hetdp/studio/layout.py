@@ -22,6 +22,8 @@ def page(session: Session, start: bool) -> Any:
     return html.Div(
         [
             dcc.Store(id="revision", data=session.revision),
+            dcc.Store(id="told"),
+            dcc.Store(id="seen"),
             dcc.Store(id="lit", data=None),
             dcc.Store(id="theme"),
             dcc.Store(id="done"),
