@@ -7,6 +7,7 @@ from typing import Any
 
 from dash import ALL, Input, Output, ctx, no_update
 
+from hetdp.studio.drawing import first_of
 from hetdp.studio.showing import NUMBER, SLIDER, Screen
 from hetdp.studio.state import Session
 from hetdp.studio.views import cells_of
@@ -63,6 +64,8 @@ def _connect_looking(app: Any, session: Session, screen: Screen) -> None:
             if cells is None:
                 return False
             session.select(DATASET, cells.dataset(float(point["x"]), float(point["y"])))
+        elif source == "pointed":
+            return _point(session, value)
         elif source == "find":
             _find(session, str(value))
         else:
@@ -74,6 +77,7 @@ def _connect_looking(app: Any, session: Session, screen: Screen) -> None:
         Input("graph", "tapNode"),
         Input("graph", "tapEdge"),
         Input("chart", "clickData"),
+        Input("pointed", "data"),
         Input({"type": DATASET, "at": ALL}, "n_clicks"),
         Input({"type": EDGE, "at": ALL}, "n_clicks"),
         Input("find", "value"),
@@ -86,6 +90,21 @@ def _connect_looking(app: Any, session: Session, screen: Screen) -> None:
         if not any(clicks) or not isinstance(ctx.triggered_id, dict):
             return no_update
         return [session.revision, _number(ctx.triggered_id["at"])]
+
+
+def _point(session: Session, pointed: Any) -> bool:
+    """What keys have chosen: a dataset, an edge, or the next cell of a map."""
+    kind, at, _ = pointed
+    if kind != "cell":
+        session.select(kind, _number(at))
+        return True
+    cells = cells_of(session)
+    if cells is None:
+        return False
+    across, up = at
+    here = session.selection.number if session.selection.kind == DATASET else None
+    session.select(DATASET, first_of(session) if here is None else cells.next_to(here, _number(across), _number(up)))
+    return True
 
 
 def _find(session: Session, text: str) -> None:

@@ -16,6 +16,7 @@ from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_words
 from hetdp.studio.layout import offers
 from hetdp.studio.picture import Picture
+from hetdp.studio.speaking import spoken
 from hetdp.studio.state import Session
 from hetdp.studio.styles import stylesheet
 from hetdp.studio.views import AROUND, MAP, NETWORK, WORDS, cells_of, map_figure, summary_figure, views_of
@@ -24,6 +25,7 @@ HINT = "Choose a dataset or an edge in the picture, or find a dataset by its nam
 SLIDER, NUMBER = {"type": "slider", "name": ALL}, {"type": "number", "name": ALL}
 SHOWN: dict[str, tuple[Any, str]] = {  # everything that follows what is on the table
     "told": ("told", "data"),
+    "spoken": ("spoken", "children"),
     "title": ("title", "children"),
     "status": ("status", "children"),
     "verdict": ("verdict", "className"),
@@ -109,6 +111,7 @@ class Screen:
             views = self._views(known)
             return {
                 "told": self.session.revision,
+                "spoken": spoken(self.session),
                 **self._words(known["objectives"], known["objective"]),
                 **_inspector(self.session, known["movers"]),
                 **views,

@@ -53,6 +53,14 @@ class Cells:
         column = int(np.abs(self.columns - across).argmin())
         return int(self.datasets[row, column])
 
+    def next_to(self, dataset: int, across: int, up: int) -> int:
+        """The dataset of the cell so many cells away; at the rim, the last one."""
+        row, column = np.nonzero(self.datasets == dataset)
+        if not len(row):
+            return dataset
+        there = np.clip([row[0] + up, column[0] + across], 0, np.array(self.datasets.shape) - 1)
+        return int(self.datasets[there[0], there[1]])
+
     def place(self, dataset: int) -> tuple[int, int] | None:
         """The two counts of a dataset, if its cell is shown."""
         row, column = np.nonzero(self.datasets == dataset)
