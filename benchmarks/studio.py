@@ -40,7 +40,7 @@ class Page:
         found = json.loads(self._ask("GET", "_dash-dependencies"))
         self._moving = next(one for one in found if any('"slider"' in each["id"] for each in one["inputs"]))
         self.bytes = 0
-        self._known["drawn.data"] = session.sheet.drawn
+        self._known |= {"drawn.data": session.sheet.drawn, "subject.data": ["edge", EDGE, {}]}
         self.move()  # the first answer is the whole picture
 
     def move(self) -> None:

@@ -49,6 +49,7 @@ def test_arrows_go_from_dataset_to_dataset_and_e_through_edges(studio):
     opened.until(CHOSEN, [f"n{drawn}-1"])
     page.keyboard.press("Escape")
     page.wait_for_function("() => document.activeElement === document.body")
+    assert not opened.session.sheet.pins, "what is only looked at is not given a value"
 
 
 def test_keys_that_follow_at_once_are_all_taken(studio):
@@ -61,6 +62,8 @@ def test_keys_that_follow_at_once_are_all_taken(studio):
     for _ in range(4):
         page.keyboard.press("ArrowLeft")
     opened.until(CHOSEN, [f"n{opened.session.sheet.drawn}-{at('1,5')}"])
+    page.wait_for_load_state("networkidle")
+    assert not opened.session.sheet.pins
 
 
 def test_a_map_is_gone_through_cell_by_cell(studio):

@@ -29,10 +29,26 @@ def test_one_answer_holds_what_the_library_says(view):
             assert known["chart.figure"]["data"]
 
 
-def test_a_number_that_stands_there_already_changes_nothing():
+def refused(page: Page) -> bool:
+    with pytest.raises(AssertionError, match="204"):
+        page.move()
+    return True
+
+
+def test_a_number_that_the_page_was_told_is_nobody_s_wish():
     with opened(36, "network") as (session, page):
         before = session.revision
         page._wishes = iter([1])
-        with pytest.raises(AssertionError, match="204"):
-            Page.move(page)
-        assert session.revision == before
+        assert refused(page)
+        session.undo()  # while the page still has what it was told before
+        page._wishes = iter([1])
+        assert refused(page)
+        assert session.revision == before + 1
+
+
+def test_a_number_of_what_was_chosen_before_is_not_given_to_what_is_chosen_now():
+    with opened(36, "network") as (session, page):
+        session.select("edge", 5)
+        before = session.sheet
+        assert refused(page)
+        assert session.sheet is before

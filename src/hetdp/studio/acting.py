@@ -118,32 +118,32 @@ def _find(session: Session, text: str) -> None:
 def _connect_moving(session: Session, screen: Screen) -> None:
     def move(*_: Any) -> bool:
         before = session.revision
-        for given in ctx.triggered:
-            one = ctx.triggered_prop_ids[given["prop_id"]]
-            if given["value"] is not None:
-                _moved(session, one["type"], one["name"], given["value"])
-        return session.revision != before
+        kind, number, told = ctx.states.get("subject.data") or ("", -1, {})
+        with session.lock:
+            for given in ctx.triggered if (kind, number) == session.selection else ():
+                one = ctx.triggered_prop_ids[given["prop_id"]]
+                if given["value"] is not None:
+                    _moved(session, one["type"], one["name"], given["value"], told)
+            return session.revision != before
 
     screen.after(move, Input(SLIDER, "value"), Input(NUMBER, "value"))
 
 
-def _moved(session: Session, control: str, name: str, value: Any) -> None:
-    """Takes a number from a control, unless it is the one that was just written there."""
-    with session.lock:
-        key = f"{control}-{name}"
-        number = _real(value)
-        if number is None:
-            if str(value).strip():
-                session.refuse(f"“{str(value)[:40]}” is no number.")
-            return
-        if number == session.sent.get(key):
-            return
-        session.sent[key] = number
-        by = key if control == "slider" else ""
-        if name == "p" and session.selection.kind == DATASET:
-            session.set_pin(session.selection.number, number, by)
-        elif session.selection.kind == EDGE:
-            session.set_parameter(session.selection.number, name, number, by)
+def _moved(session: Session, control: str, name: str, value: Any, told: dict[str, float | None]) -> None:
+    """Takes a number from a control, unless it is the one that the page was told: then nobody has moved it."""
+    key = f"{control}-{name}"
+    number = _real(value)
+    if number is None:
+        if str(value).strip():
+            session.refuse(f"“{str(value)[:40]}” is no number.")
+        return
+    if number == told.get(key):
+        return
+    by = key if control == "slider" else ""
+    if name == "p" and session.selection.kind == DATASET:
+        session.set_pin(session.selection.number, number, by)
+    elif session.selection.kind == EDGE and number != session.moved().get(name):
+        session.set_parameter(session.selection.number, name, number, by)
 
 
 def _real(value: Any) -> float | None:

@@ -19,6 +19,7 @@ from hetdp.studio.state import Session
 
 MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # that a browser still moves smoothly
 AROUND = 60  # datasets of a neighbourhood
+NARROWEST = 680.0  # points: a picture of few datasets
 SHAPE = 1.4  # how much broader a picture is than high
 LONGEST = 18
 NAMED = 260  # datasets, up to which each has its name beside it
@@ -75,7 +76,7 @@ def places_of(problem: Problem, ends: Ends) -> Places:
 def stretched(spread: Layout) -> Places:
     """A layout in points, about as broad and as high as a screen."""
     columns = float(np.ptp(spread.across)) + 1.0 if len(spread.across) else 1.0
-    wide = max(860.0, columns * 88.0 * max(1.0, 0.5 * spread.lanes))
+    wide = max(NARROWEST, columns * 88.0 * max(1.0, 0.5 * spread.lanes))
     down = max(0.6 * wide, 66.0 * spread.tallest) if spread.tallest > 1 else 1.0
     return spread.across * (max(wide, SHAPE * down) / columns), -spread.up * down
 

@@ -30,6 +30,7 @@ def page(session: Session, start: bool) -> Any:
             dcc.Store(id="told"),
             dcc.Store(id="seen"),
             dcc.Store(id="pointed"),
+            dcc.Store(id="subject"),
             dcc.Store(id="lit", data=None),
             dcc.Store(id="theme"),
             dcc.Store(id="done"),

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from dash import ALL, Input, Output, Patch, State, html, no_update
 from dash.exceptions import PreventUpdate
 
-from hetdp.plots.colours import SHADES
 from hetdp.problem.parameters import LETTERS
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.drawing import answer_words
 from hetdp.studio.layout import offers
+from hetdp.studio.legend import key_of
 from hetdp.studio.picture import Picture
 from hetdp.studio.speaking import spoken
 from hetdp.studio.state import Session
@@ -44,6 +42,7 @@ SHOWN: dict[str, tuple[Any, str]] = {  # everything that follows what is on the 
     "no_edge": ("edit-edge", "hidden"),
     "not_given": ("release", "hidden"),
     **{f"no_{name}": (f"mover-{name}", "hidden") for name in LETTERS},
+    "subject": ("subject", "data"),
     "sliders": (SLIDER, "value"),
     "typed": (NUMBER, "value"),
     "most": (SLIDER, "max"),
@@ -64,6 +63,7 @@ KNOWN: dict[str, tuple[Any, str]] = {  # what the page has, so that it is sent o
     "objectives": ("objective", "options"),
     "objective": ("objective", "value"),
     "movers": (SLIDER, "id"),
+    "subject": ("subject", "data"),
     "view": ("view", "value"),
     "drawn": ("drawn", "data"),
     "seen": ("seen", "data"),
@@ -155,7 +155,7 @@ class Screen:
         if view not in (NETWORK, AROUND):
             cells = cells_of(session) if view == MAP else None
             figure = map_figure(session, cells, theme) if cells is not None else summary_figure(session, theme)
-            return {**found, "figure": figure, "graph_box": "away", "chart_box": "", "key": _key(session)}
+            return {**found, "figure": figure, "graph_box": "away", "chart_box": "", "key": key_of(session, view)}
         lit = known["lit"]
         elements = picture.update(session, lit[1] if lit and lit[0] == session.revision else None)
         frame, version, style = known["seen"] or (-1, -1, "")
@@ -167,7 +167,7 @@ class Screen:
         if frame != picture.drawn or style != theme:
             found["stylesheet"] = stylesheet(theme, picture.datasets)
         found["seen"] = [picture.drawn, picture.version, theme]
-        return {**found, "graph_box": "", "chart_box": "away", "key": _key(session)}
+        return {**found, "graph_box": "", "chart_box": "away", "key": key_of(session, view)}
 
 
 def _changes(elements: list[Any], changed: list[int]) -> Any:
@@ -192,12 +192,13 @@ def _inspector(session: Session, ids: list[dict[str, str]]) -> dict[str, Any]:
     values = session.moved()
     known = session.ends.columns if session.ends is not None else {}
     sliders, typed, most = [], [], []
+    told: dict[str, float | None] = {}
     for one in ids:
         name = one["name"]
         value = values.get(name)
         text = session.typed(name)
-        session.sent[f"slider-{name}"] = value
-        session.sent[f"number-{name}"] = float(text) if text else None
+        told |= {f"slider-{name}": None if value == float("inf") else value}
+        told |= {f"number-{name}": float(text) if text and value != float("inf") else None}
         here = session.last == f"slider-{name}"
         sliders.append(no_update if value is None or here or value == float("inf") else value)
         typed.append(text)
@@ -210,31 +211,8 @@ def _inspector(session: Session, ids: list[dict[str, str]]) -> dict[str, Any]:
         "no_edge": kind != "edge",
         "not_given": number not in session.sheet.pins,
         **{f"no_{name}": name not in known for name in LETTERS},
+        "subject": [kind, number, told],
         "sliders": sliders,
         "typed": typed,
         "most": most,
     }
-
-
-def _key(session: Session) -> list[Any]:
-    one, two = answer_words(session.sheet.problem)
-    shades = ", ".join(f"{code} {100 * at:g}%" for at, code in SHADES)
-    return [
-        html.Span([html.I(className="square"), "truly ", html.Bdi(two)]),
-        html.Span(html.Bdi(two), className="end"),
-        html.I(className="scale", style={"background": f"linear-gradient(90deg, {shades})"}),
-        html.Span(html.Bdi(one), className="end"),
-        html.Span([html.I(className="circle"), "truly ", html.Bdi(one)]),
-        html.Span([html.I(className="ring"), "given"]),
-        html.Span([html.I(className="thick"), f"smaller ε{_usual(session)}"]),
-        html.Span([html.I(className="litline"), "what binds"]),
-    ]
-
-
-def _usual(session: Session) -> str:
-    """The ε that most edges have, which is not written on them."""
-    columns = {} if session.ends is None else session.ends.columns
-    if "epsilon" not in columns or not len(columns["epsilon"]):
-        return ""
-    known, counts = np.unique(columns["epsilon"], return_counts=True)
-    return f" (most: {known[counts.argmax()]:g})"

@@ -10,7 +10,7 @@ import numpy as np
 from hetdp.errors import printable
 from hetdp.plots.colours import SHADES
 from hetdp.plots.grid import Grid, grid_of
-from hetdp.plots.summary import summary
+from hetdp.plots.summary import across_words, steps_at, summary, ticks_of
 from hetdp.problem.product import ProductSpace
 from hetdp.studio.drawing import answer_words, is_drawable
 from hetdp.studio.state import Session
@@ -120,7 +120,11 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
                 "hoverinfo": "skip",
             }
         )
-    return {"data": traces, "layout": _layout(ink, across, up if len(cells.rows) > 1 else "")}
+    layout = _layout(ink, across, up if len(cells.rows) > 1 else "")
+    for axis, at in (("xaxis", cells.columns), ("yaxis", cells.rows)):
+        layout[axis] |= {"range": [at[0] - 0.5, at[-1] + 0.5], "showgrid": False}
+        layout[axis] |= {"dtick": 1} if len(at) <= 12 else {}  # counts are whole
+    return {"data": traces, "layout": layout}
 
 
 def _borders(cells: Cells, answers: Any) -> tuple[list[Any], list[Any]]:
@@ -178,15 +182,14 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
             "hovertemplate": "%{text}<br>p = %{y:.4f}<extra></extra>",
         }
     )
-    layout = _layout(ink, f"steps to the other answer (left: {two}, right: {one})", f"probability of “{one}”")
+    layout = _layout(ink, across_words(found, one, two), f"probability of “{one}”")
     layout["barmode"] = "overlay"
     layout["yaxis"] |= {"range": [-0.03, 1.03]}
-    ticks = (
-        np.unique(np.linspace(0, len(across) - 1, min(len(across), 14)).round().astype(int)).tolist() if across else []
-    )
+    ticks = ticks_of(found.levels)
     layout["xaxis"] |= {
-        "tickvals": [across[at] for at in ticks],
-        "ticktext": [str(abs(int(found.levels[at]))) for at in ticks],
+        "tickangle": 0,
+        "tickvals": ticks,
+        "ticktext": [steps_at(place) for place in ticks],
     }
     return {"data": traces, "layout": layout}
 
@@ -197,9 +200,9 @@ def _layout(ink: dict[str, str], across: str, up: str) -> dict[str, Any]:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": ink["ink"]},
-        "margin": {"l": 64, "r": 24, "t": 20, "b": 56},
+        "margin": {"l": 64, "r": 24, "t": 16, "b": 60},
         "showlegend": False,
-        "xaxis": {**axis, "title": {"text": across}},
+        "xaxis": {**axis, "title": {"text": across, "standoff": 10}},
         "yaxis": {**axis, "title": {"text": up}},
         "uirevision": "stay",
     }
