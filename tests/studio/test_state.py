@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.studio import export, opening, panels
+from hetdp.studio import export, legend, opening, panels, views
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.edits import with_parameter
 from hetdp.studio.forms import made
@@ -180,3 +180,16 @@ def test_dropped_files_are_bounded_and_faults_are_told(monkeypatch):
 def test_a_form_that_makes_no_sense_is_refused(words, told):
     with pytest.raises(hetdp.HetdpError, match=told):
         made(*words)
+
+
+def test_the_map_of_three_groups_is_the_slice_of_what_is_chosen():
+    session = Session(made("tallies", "pupils=6, staff=4, guests=3", "5", "1"))
+    cells, index = views.cells_of(session), session.sheet.problem.graph.index
+    assert cells.names == ("staff", "pupils")
+    assert {*cells.fixed} == {"guests"}
+    session.select("dataset", index((3, 2, 0)))
+    cells = views.cells_of(session)
+    assert cells.fixed == {"guests": 0}
+    assert cells.dataset(5, 4) == index((5, 4, 0))
+    assert cells.next_to(index((3, 2, 0)), 1, -1) == index((4, 1, 0))
+    assert "guests = 0" in str(legend.key_of(session, views.MAP)[0])

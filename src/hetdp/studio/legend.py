@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from dash import html
 
+from hetdp.errors import printable
 from hetdp.plots.colours import SHADES
 from hetdp.studio.drawing import answer_words
 from hetdp.studio.state import Session
-from hetdp.studio.views import MAP, SUMMARY
+from hetdp.studio.views import MAP, SUMMARY, cells_of
 
 
 def key_of(session: Session, view: str) -> list[Any]:
@@ -23,7 +24,11 @@ def key_of(session: Session, view: str) -> list[Any]:
         html.Span(html.Bdi(one), className="end"),
     ]
     if view == MAP:
-        return [*scale, _entry("line", "where the true answer changes"), _entry("ring", "chosen")]
+        cells = cells_of(session)
+        fixed = {} if cells is None else cells.fixed
+        said = ", ".join(f"{printable(name)[:30]} = {count:,}" for name, count in fixed.items())
+        where = [html.Strong(html.Bdi(f"where {said}"))] if said else []
+        return [*where, *scale, _entry("line", "where the true answer changes"), _entry("ring", "chosen")]
     if view == SUMMARY:
         return [
             *scale,

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetdp.errors import printable
 from hetdp.plots.colours import SHADES
-from hetdp.plots.grid import Grid, grid_of
+from hetdp.plots.grid import Grid, counted, slice_of
 from hetdp.plots.summary import across_words, steps_at, summary, ticks_of
 from hetdp.problem.product import ProductSpace
 from hetdp.studio.drawing import answer_words, is_drawable
@@ -44,7 +44,7 @@ class Cells:
     def __init__(self, grid: Grid) -> None:
         self.rows = _thinned(grid.shape[0])
         self.columns = _thinned(grid.shape[1])
-        self.names = grid.names
+        self.names, self.fixed = grid.names, grid.fixed
         self.datasets = grid.order.reshape(grid.shape)[np.ix_(self.rows, self.columns)]
 
     def dataset(self, across: float, up: float) -> int:
@@ -68,13 +68,17 @@ class Cells:
 
 
 def cells_of(session: Session) -> Cells | None:
-    """The map of what is on the table; None if it has none. It is found once for each opening."""
-    if session.memo.get("opening") != session.sheet.drawn:
-        problem = session.sheet.problem
+    """The map of what is on the table; None if it has none. Of three or more counts, the slice of what is chosen."""
+    memo, problem = session.memo, session.sheet.problem
+    if memo.get("opening") != session.sheet.drawn:
         quick = isinstance(problem.graph, ProductSpace) or problem.graph.size <= MOST_PROBED
-        grid = grid_of(problem) if quick else None
-        session.memo |= {"opening": session.sheet.drawn, "cells": None if grid is None else Cells(grid)}
-    found: Cells | None = session.memo["cells"]
+        memo |= {"opening": session.sheet.drawn, "counted": counted(problem) if quick else None, "cells": None}
+    if memo["counted"] is None:
+        return None
+    through = session.selection.number if session.selection.kind == "dataset" else None
+    found: Cells | None = memo["cells"]
+    if found is None or (found.fixed and through is not None and not (found.datasets == through).any()):
+        found = memo["cells"] = Cells(slice_of(problem, memo["counted"], None, through))
     return found
 
 
