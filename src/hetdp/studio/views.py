@@ -108,17 +108,12 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
         )
     place = cells.place(session.selection.number) if session.selection.kind == "dataset" else None
     if place is not None:
-        ring = {
-            "symbol": "circle-open",
-            "size": 16,
-            "color": "#000000",
-            "line": {"width": 3, "color": INKS["dark"]["lit"]},
-        }
+        ring = {"symbol": "circle-open", "size": [21, 16], "color": ["#ffffff", "#111111"], "line": {"width": 3}}
         traces.append(
             {
                 "type": "scatter",
-                "x": [place[0]],
-                "y": [place[1]],
+                "x": [place[0]] * 2,
+                "y": [place[1]] * 2,
                 "mode": "markers",
                 "marker": ring,
                 "hoverinfo": "skip",
