@@ -19,6 +19,7 @@ MODULES = (
     "start",
     "files",
     "distributed",
+    "studio",
 )
 
 

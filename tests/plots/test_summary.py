@@ -47,7 +47,7 @@ def test_where_edges_are_too_many_to_follow_distances_are_left_out(monkeypatch):
     monkeypatch.setattr("hetdp.plots.summary.MOST_ARCS", 10)
     found = summary(line(20), np.linspace(0, 1, 20))
     assert found.levels.tolist() == [0]
-    hetdp.plot(line(20), "summary")
+    assert "19 edges are too many to count steps" in words(hetdp.plot(line(20), "summary"))
 
 
 def test_one_answer_and_one_dataset_have_a_summary():

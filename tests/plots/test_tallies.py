@@ -78,9 +78,9 @@ def test_neighbours_that_differ_by_more_than_one_are_no_tallies():
     assert grid_of(hetdp.Problem(graph, [1, 2, 1, 2])) is None  # (0, 1) and (1, 0) are neighbours
 
 
-def test_three_groups_and_other_problems_are_refused():
+def test_groups_of_one_and_other_problems_are_refused():
     for problem in (groups(a=1, b=1, c=1), voters()):
-        with pytest.raises(hetdp.UsageError, match="no map of tallies; every dataset is a pair of counts"):
+        with pytest.raises(hetdp.UsageError, match="no map of tallies; every dataset is one or more counts"):
             hetdp.plot(problem, "tallies")
 
 
@@ -117,3 +117,48 @@ def test_names_are_not_guessed_where_classes_differ():
     seen = words(axes)
     assert "$z{ (how many)" in seen
     assert "first count" in seen or "second count" in seen
+
+
+def test_a_slice_of_three_groups_has_the_values_of_its_tallies():
+    space = groups(pupils=4, staff=3, guests=2)
+    mechanism = hetdp.design(space)
+    for at, names, tally in (
+        ({"guests": 1}, ("staff", "pupils"), lambda row, column: (column, row, 1)),
+        ({"pupils": 2}, ("guests", "staff"), lambda row, column: (2, column, row)),
+    ):
+        found = drawing_of(mechanism, None, None, True, True, at).data
+        assert found.names == names
+        assert found.fixed == at
+        for (row, column), p in np.ndenumerate(found.p):
+            assert p == mechanism[tally(row, column)]
+    assert "where pupils = 2" in words(hetdp.plot(mechanism, at={"pupils": 2}))
+
+
+def test_a_slice_nobody_asked_for_shows_the_largest_groups_and_both_answers():
+    space = groups(pupils=30, staff=3, guests=20)
+    for problem in (space, with_edges(space)):
+        found = drawing_of(problem, "tallies", None, True, True).data
+        assert found.names == ("guests", "pupils")
+        assert {*np.unique(found.answers)} == {1, 2}
+        assert drawing_of(problem, None, None, True, True).name == "network"
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ({"visitors": 1}, "there are pupils, staff, guests"),
+        ({"staff": 4}, "from 0 to 3"),
+        ({"staff": 1.0}, "whole number"),
+        ({"staff": 1, "pupils": 1}, "leave two out"),
+    ],
+)
+def test_a_slice_that_is_none_is_refused(at, said):
+    with pytest.raises(hetdp.UsageError, match=said):
+        hetdp.plot(groups(pupils=4, staff=3, guests=2), at=at)
+
+
+def test_a_slice_is_for_maps():
+    with pytest.raises(hetdp.UsageError, match="map of tallies"):
+        hetdp.plot(groups(pupils=4, staff=3, guests=2), "network", at={"staff": 1})
+    with pytest.raises(hetdp.UsageError, match="no map"):
+        hetdp.plot(voters(), at={"Ann": 1})

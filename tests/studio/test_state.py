@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.studio import export, opening
+from hetdp.studio import export, legend, opening, panels, views
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.edits import with_parameter
 from hetdp.studio.forms import made
@@ -58,6 +58,18 @@ def test_numbers_of_every_notion_can_be_moved():
     }
     session.set_parameter(0, "delta", 1.5)
     assert "δ" in session.notice
+
+
+def test_an_edge_keeps_its_number_and_its_class_when_it_binds_no_longer():
+    graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], 1.0, classes=["Ann", "Bob", "Cyd"])
+    session = Session(sheet_of("∞", hetdp.Problem(graph, [1, 1, 2, 2])))
+    session.select("edge", 0)
+    session.set_parameter(0, "epsilon", float("inf"))
+    assert session.ends.columns["epsilon"].tolist() == [float("inf"), 1.0, 1.0]
+    assert session.ends.source.tolist() == [0, 1, 2]
+    assert "Ann" in str(panels.edge_words(session)[-1])
+    session.set_parameter(0, "epsilon", 0.5)
+    assert session.ends.columns["epsilon"].tolist() == [0.5, 1.0, 1.0]
 
 
 def test_several_moves_of_one_thing_are_undone_together(session):
@@ -168,3 +180,16 @@ def test_dropped_files_are_bounded_and_faults_are_told(monkeypatch):
 def test_a_form_that_makes_no_sense_is_refused(words, told):
     with pytest.raises(hetdp.HetdpError, match=told):
         made(*words)
+
+
+def test_the_map_of_three_groups_is_the_slice_of_what_is_chosen():
+    session = Session(made("tallies", "pupils=6, staff=4, guests=3", "5", "1"))
+    cells, index = views.cells_of(session), session.sheet.problem.graph.index
+    assert cells.names == ("staff", "pupils")
+    assert {*cells.fixed} == {"guests"}
+    session.select("dataset", index((3, 2, 0)))
+    cells = views.cells_of(session)
+    assert cells.fixed == {"guests": 0}
+    assert cells.dataset(5, 4) == index((5, 4, 0))
+    assert cells.next_to(index((3, 2, 0)), 1, -1) == index((4, 1, 0))
+    assert "guests = 0" in str(legend.key_of(session, views.MAP)[0])

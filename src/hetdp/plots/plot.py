@@ -13,7 +13,7 @@ from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.plots.canvas import axes_for, entitle
-from hetdp.plots.grid import grid_of
+from hetdp.plots.grid import counted, grid_of
 from hetdp.plots.network import is_small, network
 from hetdp.problem.outline import Outline
 from hetdp.problem.problem import Problem
@@ -51,6 +51,7 @@ def plot(
     picture: str | None = None,
     *,
     explain: Any = None,
+    at: Mapping[str, int] | None = None,
     baselines: bool = True,
     axes: Any = None,
     title: str | None = None,
@@ -65,6 +66,8 @@ def plot(
         picture: for a Mechanism or a Problem, another picture than the one that suits it: ``"network"``,
             ``"tallies"``, ``"summary"`` or ``"accuracy"``.
         explain: in the network: the label of a dataset whose binding path is lit, or such a path, a witness's too.
+        at: in a map of three or more groups: how many of some groups are counted, such as ``{"staff": 1}``. Two of
+            the others are drawn, by default the largest; what is not said is as at a dataset on the boundary.
         baselines: for accuracy: whether to show what else could be done.
         axes: where to draw; by default a new figure.
         title: words above it.
@@ -79,21 +82,23 @@ def plot(
     >>> axes = hetdp.plot(hetdp.design(problem), explain="a")
     >>> axes.get_figure().savefig("mechanism.svg")  # doctest: +SKIP
     """
-    drawing = drawing_of(what, picture, explain, baselines, key)
+    drawing = drawing_of(what, picture, explain, baselines, key, at)
     where = axes_for(axes, drawing.size)
     drawing.draw(where)
     entitle(where, title)
     return where
 
 
-def drawing_of(what: Any, picture: str | None, explain: Any, baselines: bool, key: bool) -> Drawing:
+def drawing_of(
+    what: Any, picture: str | None, explain: Any, baselines: bool, key: bool, at: Mapping[str, int] | None = None
+) -> Drawing:
     """Chooses the picture and gathers its data, before anything is drawn."""
     if picture is not None and picture not in PICTURES:
         raise UsageError(f"there is no picture {shown(picture)}", f"the pictures are {', '.join(PICTURES)}")
     if isinstance(what, Mechanism | Problem):
-        return _of_problem(what, picture, explain, baselines, key)
-    if picture is not None or explain is not None:
-        given = "picture" if picture is not None else "explain"
+        return _of_problem(what, picture, explain, baselines, key, at)
+    given = next((name for name, value in (("picture", picture), ("explain", explain), ("at", at)) if value), "")
+    if given:
         raise UsageError(f"{given}= for {shown(type(what).__name__)}", "it is for a Mechanism or a Problem")
     if isinstance(what, Accuracy):
         return _of_report(what, key)
@@ -102,7 +107,14 @@ def drawing_of(what: Any, picture: str | None, explain: Any, baselines: bool, ke
     return _of_population(what, baselines, key)
 
 
-def _of_problem(what: Mechanism | Problem, picture: str | None, explain: Any, baselines: bool, key: bool) -> Drawing:
+def _of_problem(
+    what: Mechanism | Problem,
+    picture: str | None,
+    explain: Any,
+    baselines: bool,
+    key: bool,
+    at: Mapping[str, int] | None,
+) -> Drawing:
     problem = what.problem if isinstance(what, Mechanism) else what
     if isinstance(problem, Outline):
         rule = "only a mechanism with its problem can be drawn"
@@ -110,17 +122,19 @@ def _of_problem(what: Mechanism | Problem, picture: str | None, explain: Any, ba
     bare = isinstance(what, Problem)
     p = np.where(problem.answers == 1, 1.0, 0.0) if isinstance(what, Problem) else what.probabilities
     ringed = problem.boundary_mask if isinstance(what, Problem) else what.pinned
-    chosen = picture or _suitable(problem, explain)
+    chosen = picture or ("tallies" if at and explain is None else _suitable(problem, explain))
     if explain is not None and chosen != "network":
         raise UsageError(f"explain= in the picture {chosen!r}", "a path is lit in the network")
+    if at and chosen != "tallies":
+        raise UsageError(f"at= in the picture {chosen!r}", "counts are said for a map of tallies")
     if chosen == "accuracy":
         return _of_report(accuracy(problem, None if bare else what, baselines=baselines), key)
     if chosen == "tallies":
         from hetdp.plots.tallies import draw_tallies, tallies
 
-        grid = grid_of(problem)
+        grid = grid_of(problem, at)
         if grid is None:
-            rule = "every dataset is a pair of counts, and neighbours differ by one in one of them"
+            rule = "every dataset is one or more counts, and neighbours differ by one in one of them"
             raise UsageError("no map of tallies", rule, "the pictures network and summary are for any problem")
         map_ = tallies(problem, grid, p, ringed, bare)
         return Drawing(chosen, map_.size, map_, lambda axes: draw_tallies(axes, map_, key))
@@ -157,7 +171,8 @@ def _path(what: Any, explain: Any, bare: bool) -> BindingPath | None:
 def _suitable(problem: Problem, explain: Any) -> str:
     if explain is not None:
         return "network"
-    if grid_of(problem) is not None:
+    found = counted(problem)
+    if found is not None and len(found.names) <= 2:  # a slice is drawn when it is asked for
         return "tallies"
     return "network" if is_small(problem) else "summary"
 

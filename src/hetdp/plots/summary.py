@@ -35,29 +35,29 @@ class Summary:
             answer, and 0 for all where there are too many edges to follow.
         share: how many distances share one place, which has the number of their middle; 1 if each has its own.
         counts: how many datasets each has.
+        followed: whether distances are known; they are left out where there are too many edges to follow.
         quantiles: at each distance the least p, the quarter, the middle, three quarters, and the largest.
     """
 
     problem: Problem
     levels: NDArray[np.int64]
     share: int
+    followed: bool
     counts: NDArray[np.int64]
     quantiles: Floats
 
 
 def summary(problem: Problem, p: Floats) -> Summary:
     """Gathers what the picture shows."""
-    if problem.graph.arc_count <= MOST_ARCS:
-        steps = steps_to_the_other_answer(problem)
-    else:
-        steps = np.full(problem.graph.size, NOWHERE)
+    followed = problem.graph.arc_count <= MOST_ARCS
+    steps = steps_to_the_other_answer(problem) if followed else np.full(problem.graph.size, NOWHERE)
     share = -(-int(steps.max(initial=1)) // MOST_PLACES)
     middle = np.where(steps == NOWHERE, NOWHERE, (steps - 1) // share * share + (share + 1) // 2)
     levels = np.where(problem.answers == 1, middle, -middle)
     order = np.lexsort((p, levels))
     found, starts, counts = np.unique(levels[order], return_index=True, return_counts=True)
     places = starts[:, None] + np.floor((counts[:, None] - 1) * np.array(SHARES)).astype(np.int64)
-    return Summary(problem, found, share, counts, p[order][places])
+    return Summary(problem, found, share, followed, counts, p[order][places])
 
 
 def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
@@ -70,8 +70,9 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
         if not chosen.any():
             continue
         across, values = shown.levels[chosen] - 0.5 * np.sign(shown.levels[chosen]), shown.quantiles[chosen]
-        axes.fill_between(across, values[:, 0], values[:, 4], color=colour, alpha=0.16, linewidth=0)
-        axes.fill_between(across, values[:, 1], values[:, 3], color=colour, alpha=0.38, linewidth=0)
+        bands, along = (values, across) if shown.followed else (values[[0, 0]], np.array([-0.4, 0.4]))
+        axes.fill_between(along, bands[:, 0], bands[:, 4], color=colour, alpha=0.16, linewidth=0)
+        axes.fill_between(along, bands[:, 1], bands[:, 3], color=colour, alpha=0.38, linewidth=0)
         axes.vlines(across, values[:, 0], values[:, 4], color=colour, linewidth=0.8, alpha=0.5)
         axes.plot(across, values[:, 2], color=colour, linewidth=1.1)
         if len(across) <= 60:
@@ -82,7 +83,10 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
         )
     calm(axes, grid="y")
     calm(below, grid="y")
-    axes.axvline(0.0, color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
+    if shown.followed:
+        axes.axvline(0.0, color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
+    else:
+        axes.set_xlim(-1.5, 1.5)
     axes.set_ylim(-0.03, 1.03)
     axes.tick_params(labelbottom=False)
     most = int(shown.counts.max(initial=1))
@@ -92,10 +96,10 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     ticks = sorted({1, power})
     below.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
     below.yaxis.set_minor_locator(NullLocator())
-    below.set_xticks(_ticks(shown.levels))
-    below.xaxis.set_major_formatter(FuncFormatter(_steps))
+    below.set_xticks(ticks_of(shown.levels))
+    below.xaxis.set_major_formatter(FuncFormatter(steps_at))
     one, two = answer_words(shown.problem.about)
-    named(below, f"steps to the other answer  (left: {two}, right: {one})", "datasets")
+    named(below, across_words(shown, one, two), "datasets")
     named(axes, "", f"probability that\n“{one}” is published")
     axes.text(
         0.01, 0.98, counted(shown.problem.graph.size, "dataset"), transform=axes.transAxes, va="top", fontsize=SMALL
@@ -104,16 +108,29 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
         _add_key(axes)
 
 
-def _ticks(levels: NDArray[np.int64]) -> list[float]:
-    """At most about a dozen distances, those next to the boundary among them."""
+def across_words(shown: Summary, one: str, two: str) -> str:
+    """What lies across; where distances are left out, that they are."""
+    if not shown.followed:
+        return f"all datasets together: {shown.problem.graph.edge_count:,} edges are too many to count steps"
+    return f"steps to the other answer  (left: {two}, right: {one})"
+
+
+def ticks_of(levels: NDArray[np.int64]) -> list[float]:
+    """At most about a dozen distances, in round steps.
+
+    >>> [steps_at(place) for place in ticks_of(np.arange(-50, 51))]
+    ['50', '40', '30', '20', '10', '10', '20', '30', '40', '50']
+    """
     far = int(np.abs(levels).max(initial=1))
-    gap = max(1, -(-far // 6))
-    chosen = [level for level in range(1, far + 1) if level == 1 or level % gap == 0]
+    power = 10 ** (len(str(far)) - 1)
+    gap = next(gap for gap in (power // 10, power // 5, power // 2, power, 2 * power, 5 * power) if 6 * gap >= far)
+    chosen = [level for level in range(1, far + 1) if level % gap == 0]
     places = [sign * (level - 0.5) for level in chosen for sign in (-1, 1)]
     return sorted(place for place in places if levels.min(initial=0) <= place <= levels.max(initial=0))
 
 
-def _steps(place: float, _: object = None) -> str:
+def steps_at(place: float, _: object = None) -> str:
+    """The number of steps that a place stands for."""
     return f"{abs(place) + 0.5:,.0f}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ class Tallies:
         pinned: which values were given or chosen.
         names: what rows and columns count.
         boundary: the pieces of the line between cells with different answers: piece, end, direction.
+        fixed: where there are more than two counts, those that all cells share, by name.
         bare: whether p are true answers only.
     """
 
@@ -44,6 +46,7 @@ class Tallies:
     pinned: Mask
     names: tuple[str, str]
     boundary: Floats
+    fixed: Mapping[str, int]
     bare: bool
 
     @property
@@ -61,7 +64,7 @@ def tallies(problem: Problem, grid: Grid, p: Floats, pinned: Mask, bare: bool) -
     """Gathers what the picture shows."""
     answers = grid.of(problem.answers)
     cells = grid.of(p), answers, grid.of(pinned)
-    return Tallies(problem, *cells, grid.names, boundary_line(answers), bare)
+    return Tallies(problem, *cells, grid.names, boundary_line(answers), grid.fixed, bare)
 
 
 def boundary_line(answers: Any) -> Floats:
@@ -111,7 +114,8 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
     up, across = (readable(name or other) for name, other in zip(shown.names, NAMELESS, strict=True))
-    named(axes, _counted(shown, across), _counted(shown, up))
+    said = ", ".join(f"{readable(name)} = {count:,}" for name, count in shown.fixed.items())
+    named(axes, _counted(shown, across) + (f", where {said}" if said else ""), _counted(shown, up))
     _add_cells(axes, shown)
 
 

@@ -7,20 +7,22 @@ from typing import Any
 
 from dash import ALL, Input, Output, ctx, no_update
 
+from hetdp.studio.drawing import first_of
+from hetdp.studio.showing import NUMBER, SLIDER, Screen
 from hetdp.studio.state import Session
 from hetdp.studio.views import cells_of
 
 DATASET, EDGE = "dataset", "edge"
 
 
-def connect_actions(app: Any, session: Session) -> None:
+def connect_actions(app: Any, session: Session, screen: Screen) -> None:
     """Lets buttons, the picture, and everything that can be moved act on the session."""
-    _connect_buttons(app, session)
-    _connect_looking(app, session)
-    _connect_moving(app, session)
+    _connect_buttons(session, screen)
+    _connect_looking(app, session, screen)
+    _connect_moving(session, screen)
 
 
-def _connect_buttons(app: Any, session: Session) -> None:
+def _connect_buttons(session: Session, screen: Screen) -> None:
     actions: dict[str, Callable[[], None]] = {
         "undo": session.undo,
         "redo": session.redo,
@@ -31,40 +33,28 @@ def _connect_buttons(app: Any, session: Session) -> None:
         "release": lambda: session.clear_pin(session.selection.number),
     }
 
-    @app.callback(  # type: ignore[untyped-decorator]
-        Output("revision", "data", allow_duplicate=True), *(Input(name, "n_clicks") for name in actions)
-    )
-    def press(*clicks: Any) -> Any:
+    def press(*clicks: Any) -> bool:
         if not any(clicks) or ctx.triggered_id not in actions:
-            return no_update
+            return False
         actions[ctx.triggered_id]()
-        return session.revision
+        return True
 
-    @app.callback(  # type: ignore[untyped-decorator]
-        Output("revision", "data", allow_duplicate=True), Input("objective", "value")
-    )
-    def choose(objective: Any) -> Any:
+    def choose(objective: Any) -> bool:
         if not isinstance(objective, str) or objective == session.sheet.objective:
-            return no_update
+            return False
         session.set_objective(objective)
-        return session.revision
+        return True
+
+    screen.after(press, *(Input(name, "n_clicks") for name in actions))
+    screen.after(choose, Input("objective", "value"))
 
 
-def _connect_looking(app: Any, session: Session) -> None:
-    @app.callback(  # type: ignore[untyped-decorator]
-        Output("revision", "data", allow_duplicate=True),
-        Input("graph", "tapNode"),
-        Input("graph", "tapEdge"),
-        Input("chart", "clickData"),
-        Input({"type": DATASET, "at": ALL}, "n_clicks"),
-        Input({"type": EDGE, "at": ALL}, "n_clicks"),
-        Input("find", "value"),
-    )
-    def look(node: Any, edge: Any, cell: Any, *_: Any) -> Any:
+def _connect_looking(app: Any, session: Session, screen: Screen) -> None:
+    def look(node: Any, edge: Any, cell: Any, *_: Any) -> bool:
         source = ctx.triggered_id
         value = ctx.triggered[0]["value"] if ctx.triggered else None
         if not value:
-            return no_update
+            return False
         if source == "graph":
             is_node = ctx.triggered[0]["prop_id"].endswith("tapNode")
             session.select(DATASET if is_node else EDGE, _number((node if is_node else edge)["data"]["at"]))
@@ -72,13 +62,26 @@ def _connect_looking(app: Any, session: Session) -> None:
             cells = cells_of(session)
             point = cell["points"][0]
             if cells is None:
-                return no_update
+                return False
             session.select(DATASET, cells.dataset(float(point["x"]), float(point["y"])))
+        elif source == "pointed":
+            return _point(session, value)
         elif source == "find":
             _find(session, str(value))
         else:
             session.select(source["type"], _number(source["at"]))
-        return session.revision
+        return True
+
+    screen.after(
+        look,
+        Input("graph", "tapNode"),
+        Input("graph", "tapEdge"),
+        Input("chart", "clickData"),
+        Input("pointed", "data"),
+        Input({"type": DATASET, "at": ALL}, "n_clicks"),
+        Input({"type": EDGE, "at": ALL}, "n_clicks"),
+        Input("find", "value"),
+    )
 
     @app.callback(  # type: ignore[untyped-decorator]
         Output("lit", "data"), Input({"type": "step", "at": ALL}, "n_clicks")
@@ -89,6 +92,21 @@ def _connect_looking(app: Any, session: Session) -> None:
         return [session.revision, _number(ctx.triggered_id["at"])]
 
 
+def _point(session: Session, pointed: Any) -> bool:
+    """What keys have chosen: a dataset, an edge, or the next cell of a map."""
+    kind, at, _ = pointed
+    if kind != "cell":
+        session.select(kind, _number(at))
+        return True
+    cells = cells_of(session)
+    if cells is None:
+        return False
+    across, up = at
+    here = session.selection.number if session.selection.kind == DATASET else None
+    session.select(DATASET, first_of(session) if here is None else cells.next_to(here, _number(across), _number(up)))
+    return True
+
+
 def _find(session: Session, text: str) -> None:
     found = session.find(text)
     if found is None:
@@ -97,46 +115,35 @@ def _find(session: Session, text: str) -> None:
         session.select(DATASET, found)
 
 
-def _connect_moving(app: Any, session: Session) -> None:
-    @app.callback(  # type: ignore[untyped-decorator]
-        Output("revision", "data", allow_duplicate=True),
-        Input({"type": "slider", "name": ALL}, "value"),
-        Input({"type": "number", "name": ALL}, "value"),
-    )
-    def move(*_: Any) -> Any:
+def _connect_moving(session: Session, screen: Screen) -> None:
+    def move(*_: Any) -> bool:
         before = session.revision
-        for one in ctx.triggered_prop_ids.values() if ctx.triggered_prop_ids else ():
-            given = next(
-                (
-                    each
-                    for group in ctx.inputs_list
-                    for each in group
-                    if each["id"] == one and each.get("value") is not None
-                ),
-                None,
-            )
-            if given is not None:
-                _moved(session, one["type"], one["name"], given["value"])
-        return no_update if session.revision == before else session.revision
+        kind, number, told = ctx.states.get("subject.data") or ("", -1, {})
+        with session.lock:
+            for given in ctx.triggered if (kind, number) == session.selection else ():
+                one = ctx.triggered_prop_ids[given["prop_id"]]
+                if given["value"] is not None:
+                    _moved(session, one["type"], one["name"], given["value"], told)
+            return session.revision != before
+
+    screen.after(move, Input(SLIDER, "value"), Input(NUMBER, "value"))
 
 
-def _moved(session: Session, control: str, name: str, value: Any) -> None:
-    """Takes a number from a control, unless it is the one that was just written there."""
-    with session.lock:
-        key = f"{control}-{name}"
-        number = _real(value)
-        if number is None:
-            if str(value).strip():
-                session.refuse(f"“{str(value)[:40]}” is no number.")
-            return
-        if number == session.sent.get(key):
-            return
-        session.sent[key] = number
-        by = key if control == "slider" else ""
-        if name == "p" and session.selection.kind == DATASET:
-            session.set_pin(session.selection.number, number, by)
-        elif session.selection.kind == EDGE:
-            session.set_parameter(session.selection.number, name, number, by)
+def _moved(session: Session, control: str, name: str, value: Any, told: dict[str, float | None]) -> None:
+    """Takes a number from a control, unless it is the one that the page was told: then nobody has moved it."""
+    key = f"{control}-{name}"
+    number = _real(value)
+    if number is None:
+        if str(value).strip():
+            session.refuse(f"“{str(value)[:40]}” is no number.")
+        return
+    if number == told.get(key):
+        return
+    by = key if control == "slider" else ""
+    if name == "p" and session.selection.kind == DATASET:
+        session.set_pin(session.selection.number, number, by)
+    elif session.selection.kind == EDGE and number != session.moved().get(name):
+        session.set_parameter(session.selection.number, name, number, by)
 
 
 def _real(value: Any) -> float | None:

@@ -21,7 +21,7 @@ from hetdp.problem.problem import Problem
 GIVEN = "extension"  # only the given values, and nothing chosen
 MOST_FAIR = 200_000  # datasets, in the first answer to a problem
 MOST_AVERAGE = 3_000
-COMPILED_FROM = 2_000  # datasets: beyond, the compiled search is worth loading
+COMPILED_FROM = 60  # datasets: beyond, the compiled search is worth loading
 
 Pins = Mapping[int, tuple[str, float]]  # by dataset: whether p, z or error is given, and the number
 
@@ -109,10 +109,11 @@ def engine_of(problem: Problem) -> str:
 def load_meanwhile() -> None:
     """Loads the compiled search in the background, once."""
     if _starting.acquire(blocking=False):
-        threading.Thread(target=_warm, daemon=True).start()
+        threading.Thread(target=warm, daemon=True).start()
 
 
-def _warm() -> None:
+def warm() -> None:
+    """Loads the compiled search, and says that it is there."""
     graph = DatasetGraph.from_edges(["a"], ["b"], 1.0)
     problem = Problem(graph, [1, 2])
     extend(problem, {"a": 0.6, "b": 0.4}, "cpu")

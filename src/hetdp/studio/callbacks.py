@@ -11,14 +11,17 @@ from hetdp.studio.dialog import WAYS
 from hetdp.studio.layout import TABS
 from hetdp.studio.opening_page import connect_opening
 from hetdp.studio.saving import connect_saving
-from hetdp.studio.showing import connect_showing
+from hetdp.studio.showing import Screen
 from hetdp.studio.state import Session
+from hetdp.studio.tabs import connect_tabs
 
 
 def connect(app: Any, session: Session) -> None:
     """Joins an application and a session."""
-    connect_showing(app, session)
-    connect_actions(app, session)
+    screen = Screen(app, session)
+    screen.connect()
+    connect_actions(app, session, screen)
+    connect_tabs(app, session)
     connect_opening(app, session)
     connect_saving(app, session)
     _connect_page(app)
@@ -37,7 +40,7 @@ def _connect_page(app: Any) -> None:
         ClientsideFunction("studio", "looked"),
         Output("looked", "data"),
         Input("tab", "value"),
-        Input("revision", "data"),
+        Input("told", "data"),
     )
     app.clientside_callback(
         ClientsideFunction("studio", "only"),

@@ -20,11 +20,15 @@ from hetdp.spaces.products.written import MOST_WRITTEN, WRITTEN_RULE, with_edges
 
 
 class Ends(NamedTuple):
-    """All edges of a problem, each once: both ends, and what it carries, as written."""
+    """All edges of a problem, each once: both ends, what it carries as written, and its place among the graph's edges.
+
+    They are in the order of their ends, whatever they carry: a graph lists those with ε = ∞ last.
+    """
 
     source: Indices
     target: Indices
     columns: Columns
+    places: Indices
 
     def between(self, one: int, other: int) -> int | None:
         """The number of the edge between two datasets; None if they are no neighbours."""
@@ -35,7 +39,9 @@ class Ends(NamedTuple):
 
 def ends_of(problem: Problem) -> Ends:
     """The edges of a problem; source is the end that comes first in graph order."""
-    return Ends(*written_edges(problem.graph))
+    source, target, columns = written_edges(problem.graph)
+    places = np.lexsort((target, source))
+    return Ends(source[places], target[places], {name: values[places] for name, values in columns.items()}, places)
 
 
 def stored(problem: Problem) -> Problem:
@@ -69,16 +75,16 @@ def with_parameter(problem: Problem, edge: int, name: str, value: float) -> Prob
     array([0.1, 0.3])
     """
     given = stored(problem)
-    ends = ends_of(given)
-    if name not in ends.columns or not 0 <= edge < len(ends.source):
-        raise UsageError(f"no {name} on edge {edge}", f"edges have {', '.join(ends.columns)}")
+    source, target, written = written_edges(given.graph)
+    if name not in written or not 0 <= edge < len(source):
+        raise UsageError(f"no {name} on edge {edge}", f"edges have {', '.join(written)}")
     if not 0.0 <= value <= (1.0 if name.startswith("delta") else np.inf):
         raise UsageError(f"{name} = {value}", rule_of(name))
-    columns = {each: values.copy() for each, values in ends.columns.items()}
-    columns[name][edge] = value
+    columns = {each: values.copy() for each, values in written.items()}
+    columns[name][np.lexsort((target, source))[edge]] = value
     findings = Findings("edges")
     classes = classes_of(given.graph.edge_classes(), findings)
     parameters = Parameters(tuple(columns), tuple(columns.values()))
-    edges = Edges(ends.source, ends.target, parameters, classes)
-    graph = DatasetGraph.from_ends(given.labels, (ends.source, ends.target), edges, "error", findings)
+    edges = Edges(source, target, parameters, classes)
+    graph = DatasetGraph.from_ends(given.labels, (source, target), edges, "error", findings)
     return Problem(graph, given.answers, given.notion.name, weights=given.weights, about=given.about)

@@ -14,6 +14,11 @@ from hetdp.studio.parts import button, named, segments
 from hetdp.studio.state import Session
 
 OFFERED = 400  # datasets that are offered while one types
+GRAPH_KEYS = (
+    "Network of datasets. Arrow keys go from one to the next, E goes through the edges of the chosen one, "
+    "Enter goes to its numbers, Escape leaves."
+)
+CHART_KEYS = "Chart of all datasets. On a map, arrow keys go from cell to cell, and Enter goes to the numbers."
 TABS = {"inspect": "Look closer", "accuracy": "Accuracy", "odds": "Odds", "export": "Export"}
 
 
@@ -22,12 +27,17 @@ def page(session: Session, start: bool) -> Any:
     return html.Div(
         [
             dcc.Store(id="revision", data=session.revision),
+            dcc.Store(id="told"),
+            dcc.Store(id="seen"),
+            dcc.Store(id="pointed"),
+            dcc.Store(id="subject"),
             dcc.Store(id="lit", data=None),
             dcc.Store(id="theme"),
             dcc.Store(id="done"),
             dcc.Store(id="looked"),
             dcc.Store(id="drawn"),
             dcc.Download(id="download"),
+            html.Div(id="spoken", className="unseen", role="status"),
             _header(),
             html.Main([_picture(), _side()]),
             dialog(start),
@@ -84,7 +94,13 @@ def _picture() -> Any:
                 className="above",
             ),
             html.Div(
-                [html.Div(graph, id="graph-box"), html.Div(chart, id="chart-box", className="away")], className="canvas"
+                [
+                    html.Div(graph, id="graph-box", tabIndex=0, role="application", **named(GRAPH_KEYS)),
+                    html.Div(
+                        chart, id="chart-box", tabIndex=0, role="application", className="away", **named(CHART_KEYS)
+                    ),
+                ],
+                className="canvas",
             ),
             html.Div(id="key", className="key"),
         ],

@@ -23,4 +23,10 @@ def explained(session: Session) -> BindingPath | None:
     found = session.answer.mechanism
     if found is None or session.selection.kind != "dataset" or found.objective == "weighted-vote":
         return None
-    return found.explain(session.sheet.problem.graph.label(session.selection.number))
+    path: BindingPath | None
+    mechanism, number, path = session.memo.get("explained", (None, -1, None))
+    if mechanism is not found or number != session.selection.number:
+        number = session.selection.number
+        path = found.explain(session.sheet.problem.graph.label(number))
+        session.memo["explained"] = (found, number, path)  # the words and the picture both need it
+    return path

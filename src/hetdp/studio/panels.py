@@ -211,7 +211,8 @@ def edge_words(session: Session) -> list[Any]:
         value = "" if found is None else f"p = {float(found.probabilities[end]):.6g}"
         name = html.Button(word(name_of(session, end)), id={"type": "dataset", "at": end}, className="row")
         rows.append(html.Li(html.Div([name, html.Span(value, className="number")], className="pair")))
-    whose = [] if not classes or classes[at] is None else [html.P(["Class: ", word(printable(str(classes[at]))[:60])])]
+    edge_class = None if not classes else classes[int(session.ends.places[at])]
+    whose = [] if edge_class is None else [html.P(["Class: ", word(printable(str(edge_class))[:60])])]
     return [html.H2("Neighbours"), html.Ul(rows, className="steps"), *whose]
 
 

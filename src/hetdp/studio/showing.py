@@ -1,202 +1,218 @@
-"""From the session to the page: after every change, what is seen and what is said."""
+"""From the session to the page: after every change, what is seen and what is said, in one answer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from dash import ALL, Input, Output, State, html, no_update
+from dash import ALL, Input, Output, Patch, State, html, no_update
+from dash.exceptions import PreventUpdate
 
-from hetdp.plots.colours import SHADES
 from hetdp.problem.parameters import LETTERS
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.drawing import Picture, answer_words
 from hetdp.studio.layout import offers
+from hetdp.studio.legend import key_of
+from hetdp.studio.picture import Picture
+from hetdp.studio.speaking import spoken
 from hetdp.studio.state import Session
 from hetdp.studio.styles import stylesheet
-from hetdp.studio.tabs import connect_tabs
 from hetdp.studio.views import AROUND, MAP, NETWORK, WORDS, cells_of, map_figure, summary_figure, views_of
 
 HINT = "Choose a dataset or an edge in the picture, or find a dataset by its name."
+SLIDER, NUMBER = {"type": "slider", "name": ALL}, {"type": "number", "name": ALL}
+SHOWN: dict[str, tuple[Any, str]] = {  # everything that follows what is on the table
+    "told": ("told", "data"),
+    "spoken": ("spoken", "children"),
+    "title": ("title", "children"),
+    "status": ("status", "children"),
+    "verdict": ("verdict", "className"),
+    "repair": ("repair", "hidden"),
+    "fill": ("fill", "hidden"),
+    "objectives": ("objective", "options"),
+    "objective": ("objective", "value"),
+    "promise": ("objective-words", "children"),
+    "keep": ("keep", "disabled"),
+    "forget": ("forget", "disabled"),
+    "undo": ("undo", "disabled"),
+    "redo": ("redo", "disabled"),
+    "words": ("inspect-words", "children"),
+    "more": ("inspect-more", "children"),
+    "no_dataset": ("edit-dataset", "hidden"),
+    "no_edge": ("edit-edge", "hidden"),
+    "not_given": ("release", "hidden"),
+    **{f"no_{name}": (f"mover-{name}", "hidden") for name in LETTERS},
+    "subject": ("subject", "data"),
+    "sliders": (SLIDER, "value"),
+    "typed": (NUMBER, "value"),
+    "most": (SLIDER, "max"),
+    "views": ("view", "options"),
+    "view": ("view", "value"),
+    "offered": ("offered", "children"),
+    "drawn": ("drawn", "data"),
+    "elements": ("graph", "elements"),
+    "stylesheet": ("graph", "stylesheet"),
+    "layout": ("graph", "layout"),
+    "seen": ("seen", "data"),
+    "figure": ("chart", "figure"),
+    "graph_box": ("graph-box", "className"),
+    "chart_box": ("chart-box", "className"),
+    "key": ("key", "children"),
+}
+KNOWN: dict[str, tuple[Any, str]] = {  # what the page has, so that it is sent only what it lacks
+    "objectives": ("objective", "options"),
+    "objective": ("objective", "value"),
+    "movers": (SLIDER, "id"),
+    "subject": ("subject", "data"),
+    "view": ("view", "value"),
+    "drawn": ("drawn", "data"),
+    "seen": ("seen", "data"),
+    "theme": ("theme", "data"),
+    "lit": ("lit", "data"),
+}
 
 
-def connect_showing(app: Any, session: Session) -> None:
-    """Shows everything again when the session has changed."""
-    _connect_words(app, session)
-    _connect_inspector(app, session)
-    _connect_picture(app, session)
-    connect_tabs(app, session)
+class Screen:
+    """What is shown of a session. An action and all that follows from it are one request."""
 
+    def __init__(self, app: Any, session: Session) -> None:
+        self.app, self.session, self.picture = app, session, Picture()
 
-def _connect_words(app: Any, session: Session) -> None:
-    @app.callback(  # type: ignore[untyped-decorator]
-        Output("title", "children"),
-        Output("status", "children"),
-        Output("verdict", "className"),
-        Output("repair", "hidden"),
-        Output("fill", "hidden"),
-        Output("objective", "options"),
-        Output("objective", "value"),
-        Output("objective-words", "children"),
-        Output("keep", "disabled"),
-        Output("forget", "disabled"),
-        Output("undo", "disabled"),
-        Output("redo", "disabled"),
-        Input("revision", "data"),
-        State("objective", "options"),
-        State("objective", "value"),
-        prevent_initial_call=False,
-    )
-    def words(_: Any, listed: Any, objective: Any) -> tuple[Any, ...]:
-        with session.lock:
-            kind, told = panels.status(session)
-            found, sheet = session.answer, session.sheet
-            options = [{"label": panels.OBJECTIVES[name][0], "value": name} for name in session.objectives]
-            return (
-                panels.title(session),
-                told,
-                f"card {kind}",
-                found.repair is None,
-                not found.unpinned,
-                no_update if options == listed else options,
-                no_update if objective == sheet.objective else sheet.objective,
-                panels.objective_words(session),
-                found.mechanism is None or sheet.objective == GIVEN,
-                not sheet.pins,
-                not session.past,
-                not session.future,
-            )
+    def connect(self) -> None:
+        """Shows everything when the page is loaded, and whenever it asks."""
+        asked = {name: Input(*KNOWN[name]) for name in ("view", "theme", "lit")}
+        known = {name: State(*place) for name, place in KNOWN.items() if name not in asked}
 
+        @self.app.callback(  # type: ignore[untyped-decorator]
+            output={name: Output(*place) for name, place in SHOWN.items()},
+            inputs={"revision": Input("revision", "data"), **asked},
+            state=known,
+            prevent_initial_call=False,
+        )
+        def show(revision: Any, **known: Any) -> dict[str, Any]:
+            return self.content(known)
 
-def _connect_inspector(app: Any, session: Session) -> None:
-    @app.callback(  # type: ignore[untyped-decorator]
-        Output("inspect-words", "children"),
-        Output("inspect-more", "children"),
-        Output("edit-dataset", "hidden"),
-        Output("edit-edge", "hidden"),
-        Output("release", "hidden"),
-        *(Output(f"mover-{name}", "hidden") for name in LETTERS),
-        Output({"type": "slider", "name": ALL}, "value"),
-        Output({"type": "number", "name": ALL}, "value"),
-        Output({"type": "slider", "name": ALL}, "max"),
-        Input("revision", "data"),
-        State({"type": "slider", "name": ALL}, "id"),
-        prevent_initial_call=False,
-    )
-    def inspector(_: Any, ids: list[dict[str, str]]) -> tuple[Any, ...]:
-        with session.lock:
-            kind, number = session.selection
-            words: list[Any] = [html.P(HINT, className="quiet")]
-            more: list[Any] = []
-            if kind == "dataset":
-                words, more = panels.dataset_words(session), panels.dataset_more(session)
-            elif kind == "edge":
-                words = panels.edge_words(session)
-            values = session.moved()
-            known = session.ends.columns if session.ends is not None else {}
-            sliders, typed, most = [], [], []
-            for one in ids:
-                name = one["name"]
-                value = values.get(name)
-                text = session.typed(name)
-                session.sent[f"slider-{name}"] = value
-                session.sent[f"number-{name}"] = float(text) if text else None
-                here = session.last == f"slider-{name}"
-                sliders.append(no_update if value is None or here or value == float("inf") else value)
-                typed.append(text)
-                large = name != "p" and not name.startswith("delta")
-                most.append(
-                    max(3.0, 2.0 * value) if large and value not in (None, float("inf")) and not here else no_update
-                )
-            return (
-                words,
-                more,
-                kind != "dataset",
-                kind != "edge",
-                number not in session.sheet.pins,
-                *(name not in known for name in LETTERS),
-                sliders,
-                typed,
-                most,
-            )
+    def after(self, action: Callable[..., bool], *inputs: Input) -> None:
+        """Shows everything after an action that inputs lead to; the action says whether anything happened."""
 
+        @self.app.callback(  # type: ignore[untyped-decorator]
+            output={name: Output(*place, allow_duplicate=True) for name, place in SHOWN.items()},
+            inputs={"given": list(inputs)},
+            state={"known": {name: State(*place) for name, place in KNOWN.items()}},
+        )
+        def act(given: list[Any], known: dict[str, Any]) -> dict[str, Any]:
+            if not action(*given):
+                raise PreventUpdate
+            return self.content(known)
 
-def _connect_picture(app: Any, session: Session) -> None:
-    picture = Picture()
+    def content(self, known: dict[str, Any]) -> dict[str, Any]:
+        """Everything as it is now, as far as the page does not have it."""
+        with self.session.lock:
+            views = self._views(known)
+            return {
+                "told": self.session.revision,
+                "spoken": spoken(self.session),
+                **self._words(known["objectives"], known["objective"]),
+                **_inspector(self.session, known["movers"]),
+                **views,
+                **self._picture(known["view"] if views["view"] is no_update else views["view"], known),
+            }
 
-    @app.callback(  # type: ignore[untyped-decorator]
-        Output("view", "options"),
-        Output("view", "value"),
-        Output("offered", "children"),
-        Output("drawn", "data"),
-        Input("revision", "data"),
-        State("view", "value"),
-        State("drawn", "data"),
-        prevent_initial_call=False,
-    )
-    def choices(_: Any, view: str, offered: Any) -> tuple[Any, ...]:
-        with session.lock:
-            found = views_of(session)
-            again = offered == session.sheet.drawn
-            chosen = view if view in found and again else found[0]
-            if again and chosen == view:
-                return no_update, no_update, no_update, no_update
-            return (
-                [{"label": WORDS[name], "value": name} for name in found],
-                chosen,
-                offers(session),
-                session.sheet.drawn,
-            )
+    def _words(self, listed: Any, objective: Any) -> dict[str, Any]:
+        session = self.session
+        kind, told = panels.status(session)
+        found, sheet = session.answer, session.sheet
+        options = [{"label": panels.OBJECTIVES[name][0], "value": name} for name in session.objectives]
+        return {
+            "title": panels.title(session),
+            "status": told,
+            "verdict": f"card {kind}",
+            "repair": found.repair is None,
+            "fill": not found.unpinned,
+            "objectives": no_update if options == listed else options,
+            "objective": no_update if objective == sheet.objective else sheet.objective,
+            "promise": panels.objective_words(session),
+            "keep": found.mechanism is None or sheet.objective == GIVEN,
+            "forget": not sheet.pins,
+            "undo": not session.past,
+            "redo": not session.future,
+        }
 
-    @app.callback(  # type: ignore[untyped-decorator]
-        Output("graph", "elements"),
-        Output("graph", "stylesheet"),
-        Output("graph", "layout"),
-        Output("chart", "figure"),
-        Output("graph-box", "className"),
-        Output("chart-box", "className"),
-        Output("key", "children"),
-        Input("revision", "data"),
-        Input("view", "value"),
-        Input("theme", "data"),
-        Input("lit", "data"),
-        prevent_initial_call=False,
-    )
-    def draw(revision: int, view: str, theme: str, lit: Any) -> tuple[Any, ...]:
-        with session.lock:
-            views = views_of(session)
-            view = view if view in views else views[0]
-            steps = lit[1] if lit and lit[0] == session.revision else None
-            if view in (NETWORK, AROUND):
-                elements = picture.elements(session, steps)
-                drawn = sum("source" not in one["data"] for one in elements)
-                layout = {"name": "preset", "fit": True, "padding": 36, "drawn": picture.drawn}
-                return elements, stylesheet(theme, drawn), layout, no_update, "", "away", _key(session)
+    def _views(self, known: dict[str, Any]) -> dict[str, Any]:
+        """The pictures that there are, if they are others than before."""
+        session, view = self.session, known["view"]
+        found = views_of(session)
+        again = known["drawn"] == session.sheet.drawn
+        chosen = view if view in found and again else found[0]
+        if again and chosen == view:
+            return dict.fromkeys(("views", "view", "offered", "drawn"), no_update)
+        options = [{"label": WORDS[name], "value": name} for name in found]
+        return {"views": options, "view": chosen, "offered": offers(session), "drawn": session.sheet.drawn}
+
+    def _picture(self, view: str, known: dict[str, Any]) -> dict[str, Any]:
+        session, picture, theme = self.session, self.picture, known["theme"]
+        found: dict[str, Any] = dict.fromkeys(("elements", "stylesheet", "layout", "seen", "figure"), no_update)
+        if view not in (NETWORK, AROUND):
             cells = cells_of(session) if view == MAP else None
             figure = map_figure(session, cells, theme) if cells is not None else summary_figure(session, theme)
-            return no_update, no_update, no_update, figure, "away", "", _key(session)
+            return {**found, "figure": figure, "graph_box": "away", "chart_box": "", "key": key_of(session, view)}
+        lit = known["lit"]
+        elements = picture.update(session, lit[1] if lit and lit[0] == session.revision else None)
+        frame, version, style = known["seen"] or (-1, -1, "")
+        if frame != picture.drawn:
+            found["layout"] = {"name": "preset", "fit": True, "padding": 36, "drawn": picture.drawn}
+            found["elements"] = elements
+        else:
+            found["elements"] = _changes(elements, picture.since(version))
+        if frame != picture.drawn or style != theme:
+            found["stylesheet"] = stylesheet(theme, picture.datasets)
+        found["seen"] = [picture.drawn, picture.version, theme]
+        return {**found, "graph_box": "", "chart_box": "away", "key": key_of(session, view)}
 
 
-def _key(session: Session) -> list[Any]:
-    one, two = answer_words(session.sheet.problem)
-    shades = ", ".join(f"{code} {100 * at:g}%" for at, code in SHADES)
-    return [
-        html.Span([html.I(className="square"), "truly ", html.Bdi(two)]),
-        html.Span(html.Bdi(two), className="end"),
-        html.I(className="scale", style={"background": f"linear-gradient(90deg, {shades})"}),
-        html.Span(html.Bdi(one), className="end"),
-        html.Span([html.I(className="circle"), "truly ", html.Bdi(one)]),
-        html.Span([html.I(className="ring"), "given"]),
-        html.Span([html.I(className="thick"), f"smaller ε{_usual(session)}"]),
-        html.Span([html.I(className="litline"), "what binds"]),
-    ]
+def _changes(elements: list[Any], changed: list[int]) -> Any:
+    """The elements that have changed; all, if they are many."""
+    if not changed or 2 * len(changed) > len(elements):
+        return elements if changed else no_update
+    patch = Patch()
+    for at in changed:
+        patch[at] = elements[at]
+    return patch
 
 
-def _usual(session: Session) -> str:
-    """The ε that most edges have, which is not written on them."""
-    columns = {} if session.ends is None else session.ends.columns
-    if "epsilon" not in columns or not len(columns["epsilon"]):
-        return ""
-    known, counts = np.unique(columns["epsilon"], return_counts=True)
-    return f" (most: {known[counts.argmax()]:g})"
+def _inspector(session: Session, ids: list[dict[str, str]]) -> dict[str, Any]:
+    """What is chosen, and the numbers of it that can be moved."""
+    kind, number = session.selection
+    words: list[Any] = [html.P(HINT, className="quiet")]
+    more: list[Any] = []
+    if kind == "dataset":
+        words, more = panels.dataset_words(session), panels.dataset_more(session)
+    elif kind == "edge":
+        words = panels.edge_words(session)
+    values = session.moved()
+    known = session.ends.columns if session.ends is not None else {}
+    sliders, typed, most = [], [], []
+    told: dict[str, float | None] = {}
+    for one in ids:
+        name = one["name"]
+        value = values.get(name)
+        text = session.typed(name)
+        told |= {f"slider-{name}": None if value == float("inf") else value}
+        told |= {f"number-{name}": float(text) if text and value != float("inf") else None}
+        here = session.last == f"slider-{name}"
+        sliders.append(no_update if value is None or here or value == float("inf") else value)
+        typed.append(text)
+        large = name != "p" and not name.startswith("delta")
+        most.append(max(3.0, 2.0 * value) if large and value not in (None, float("inf")) and not here else no_update)
+    return {
+        "words": words,
+        "more": more,
+        "no_dataset": kind != "dataset",
+        "no_edge": kind != "edge",
+        "not_given": number not in session.sheet.pins,
+        **{f"no_{name}": name not in known for name in LETTERS},
+        "subject": [kind, number, told],
+        "sliders": sliders,
+        "typed": typed,
+        "most": most,
+    }

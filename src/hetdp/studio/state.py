@@ -36,7 +36,6 @@ class Session:
         self.notice = ""
         self.revision = 0
         self.last = ""  # which control made the last change, so that it is not moved under the hand
-        self.sent: dict[str, float | None] = {}  # the number that stands in each control
         self.memo: dict[str, Any] = {}  # what is the same for all sheets of one opening
         self._opened = 0
         self._merge: Any = None

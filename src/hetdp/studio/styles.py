@@ -41,7 +41,7 @@ def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
                 "text-background-color": colour["paper"],
                 "text-background-opacity": 0.75,
                 "text-background-padding": 1,
-                "min-zoomed-font-size": 6,
+                "min-zoomed-font-size": 6.5,
                 "overlay-opacity": 0,
                 "transition-property": "border-color, border-width",
                 "transition-duration": 120,

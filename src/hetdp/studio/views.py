@@ -9,8 +9,8 @@ import numpy as np
 
 from hetdp.errors import printable
 from hetdp.plots.colours import SHADES
-from hetdp.plots.grid import Grid, grid_of
-from hetdp.plots.summary import summary
+from hetdp.plots.grid import Grid, counted, slice_of
+from hetdp.plots.summary import across_words, steps_at, summary, ticks_of
 from hetdp.problem.product import ProductSpace
 from hetdp.studio.drawing import answer_words, is_drawable
 from hetdp.studio.state import Session
@@ -44,7 +44,7 @@ class Cells:
     def __init__(self, grid: Grid) -> None:
         self.rows = _thinned(grid.shape[0])
         self.columns = _thinned(grid.shape[1])
-        self.names = grid.names
+        self.names, self.fixed = grid.names, grid.fixed
         self.datasets = grid.order.reshape(grid.shape)[np.ix_(self.rows, self.columns)]
 
     def dataset(self, across: float, up: float) -> int:
@@ -53,6 +53,14 @@ class Cells:
         column = int(np.abs(self.columns - across).argmin())
         return int(self.datasets[row, column])
 
+    def next_to(self, dataset: int, across: int, up: int) -> int:
+        """The dataset of the cell so many cells away; at the rim, the last one."""
+        row, column = np.nonzero(self.datasets == dataset)
+        if not len(row):
+            return dataset
+        there = np.clip([row[0] + up, column[0] + across], 0, np.array(self.datasets.shape) - 1)
+        return int(self.datasets[there[0], there[1]])
+
     def place(self, dataset: int) -> tuple[int, int] | None:
         """The two counts of a dataset, if its cell is shown."""
         row, column = np.nonzero(self.datasets == dataset)
@@ -60,13 +68,17 @@ class Cells:
 
 
 def cells_of(session: Session) -> Cells | None:
-    """The map of what is on the table; None if it has none. It is found once for each opening."""
-    if session.memo.get("opening") != session.sheet.drawn:
-        problem = session.sheet.problem
+    """The map of what is on the table; None if it has none. Of three or more counts, the slice of what is chosen."""
+    memo, problem = session.memo, session.sheet.problem
+    if memo.get("opening") != session.sheet.drawn:
         quick = isinstance(problem.graph, ProductSpace) or problem.graph.size <= MOST_PROBED
-        grid = grid_of(problem) if quick else None
-        session.memo |= {"opening": session.sheet.drawn, "cells": None if grid is None else Cells(grid)}
-    found: Cells | None = session.memo["cells"]
+        memo |= {"opening": session.sheet.drawn, "counted": counted(problem) if quick else None, "cells": None}
+    if memo["counted"] is None:
+        return None
+    through = session.selection.number if session.selection.kind == "dataset" else None
+    found: Cells | None = memo["cells"]
+    if found is None or (found.fixed and through is not None and not (found.datasets == through).any()):
+        found = memo["cells"] = Cells(slice_of(problem, memo["counted"], None, through))
     return found
 
 
@@ -96,23 +108,22 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
         )
     place = cells.place(session.selection.number) if session.selection.kind == "dataset" else None
     if place is not None:
-        ring = {
-            "symbol": "circle-open",
-            "size": 16,
-            "color": "#000000",
-            "line": {"width": 3, "color": INKS["dark"]["lit"]},
-        }
+        ring = {"symbol": "circle-open", "size": [21, 16], "color": ["#ffffff", "#111111"], "line": {"width": 3}}
         traces.append(
             {
                 "type": "scatter",
-                "x": [place[0]],
-                "y": [place[1]],
+                "x": [place[0]] * 2,
+                "y": [place[1]] * 2,
                 "mode": "markers",
                 "marker": ring,
                 "hoverinfo": "skip",
             }
         )
-    return {"data": traces, "layout": _layout(ink, across, up if len(cells.rows) > 1 else "")}
+    layout = _layout(ink, across, up if len(cells.rows) > 1 else "")
+    for axis, at in (("xaxis", cells.columns), ("yaxis", cells.rows)):
+        layout[axis] |= {"range": [at[0] - 0.5, at[-1] + 0.5], "showgrid": False}
+        layout[axis] |= {"dtick": 1} if len(at) <= 12 else {}  # counts are whole
+    return {"data": traces, "layout": layout}
 
 
 def _borders(cells: Cells, answers: Any) -> tuple[list[Any], list[Any]]:
@@ -170,15 +181,14 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
             "hovertemplate": "%{text}<br>p = %{y:.4f}<extra></extra>",
         }
     )
-    layout = _layout(ink, f"steps to the other answer (left: {two}, right: {one})", f"probability of “{one}”")
+    layout = _layout(ink, across_words(found, one, two), f"probability of “{one}”")
     layout["barmode"] = "overlay"
     layout["yaxis"] |= {"range": [-0.03, 1.03]}
-    ticks = (
-        np.unique(np.linspace(0, len(across) - 1, min(len(across), 14)).round().astype(int)).tolist() if across else []
-    )
+    ticks = ticks_of(found.levels)
     layout["xaxis"] |= {
-        "tickvals": [across[at] for at in ticks],
-        "ticktext": [str(abs(int(found.levels[at]))) for at in ticks],
+        "tickangle": 0,
+        "tickvals": ticks,
+        "ticktext": [steps_at(place) for place in ticks],
     }
     return {"data": traces, "layout": layout}
 
@@ -189,9 +199,9 @@ def _layout(ink: dict[str, str], across: str, up: str) -> dict[str, Any]:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": ink["ink"]},
-        "margin": {"l": 64, "r": 24, "t": 20, "b": 56},
+        "margin": {"l": 64, "r": 24, "t": 16, "b": 60},
         "showlegend": False,
-        "xaxis": {**axis, "title": {"text": across}},
+        "xaxis": {**axis, "title": {"text": across, "standoff": 10}},
         "yaxis": {**axis, "title": {"text": up}},
         "uirevision": "stay",
     }

@@ -1,0 +1,59 @@
+"""The key below a picture: what its colours, shapes and lines mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from dash import html
+
+from hetdp.errors import printable
+from hetdp.plots.colours import SHADES
+from hetdp.studio.drawing import answer_words
+from hetdp.studio.state import Session
+from hetdp.studio.views import MAP, SUMMARY, cells_of
+
+
+def key_of(session: Session, view: str) -> list[Any]:
+    """The key of one of the pictures."""
+    one, two = answer_words(session.sheet.problem)
+    shades = ", ".join(f"{code} {100 * at:g}%" for at, code in SHADES)
+    scale = [
+        html.Span(html.Bdi(two), className="end"),
+        html.I(className="scale", style={"background": f"linear-gradient(90deg, {shades})"}),
+        html.Span(html.Bdi(one), className="end"),
+    ]
+    if view == MAP:
+        cells = cells_of(session)
+        fixed = {} if cells is None else cells.fixed
+        said = ", ".join(f"{printable(name)[:30]} = {count:,}" for name, count in fixed.items())
+        where = [html.Strong(html.Bdi(f"where {said}"))] if said else []
+        return [*where, *scale, _entry("line", "where the true answer changes"), _entry("ring", "chosen")]
+    if view == SUMMARY:
+        return [
+            *scale,
+            _entry("dot", "the middle dataset at each distance"),
+            _entry("band half", "half of them"),
+            _entry("band", "all of them"),
+        ]
+    return [
+        html.Span([html.I(className="square"), "truly ", html.Bdi(two)]),
+        *scale,
+        html.Span([html.I(className="circle"), "truly ", html.Bdi(one)]),
+        _entry("ring", "given"),
+        _entry("thick", f"smaller ε{_usual(session)}"),
+        _entry("litline", "what binds"),
+    ]
+
+
+def _entry(kind: str, words: str) -> Any:
+    return html.Span([html.I(className=kind), words])
+
+
+def _usual(session: Session) -> str:
+    """The ε that most edges have, which is not written on them."""
+    columns = {} if session.ends is None else session.ends.columns
+    if "epsilon" not in columns or not len(columns["epsilon"]):
+        return ""
+    known, counts = np.unique(columns["epsilon"], return_counts=True)
+    return f" (most: {known[counts.argmax()]:g})"

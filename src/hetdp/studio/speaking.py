@@ -1,0 +1,36 @@
+"""What is chosen, as a sentence for those who hear the page."""
+
+from __future__ import annotations
+
+from hetdp.problem.parameters import in_words
+from hetdp.studio.drawing import answer_words, short
+from hetdp.studio.state import Session
+
+LONGEST = 80  # characters of a label
+
+
+def spoken(session: Session) -> str:
+    """What is chosen, in one sentence; empty if nothing is.
+
+    >>> from hetdp.studio.gallery import GALLERY
+    >>> session = Session(GALLERY["three-voters"].make())
+    >>> session.select("dataset", 0)
+    >>> spoken(session)
+    'Dataset yes,yes,yes: truly yes, p = 0.834. 3 edges.'
+    >>> session.select("edge", 0)
+    >>> spoken(session)
+    'Edge between yes,yes,yes and yes,yes,no: ε = 1.'
+    """
+    kind, number = session.selection
+    graph, found = session.sheet.problem.graph, session.answer.mechanism
+    if kind == "dataset":
+        truth = answer_words(session.sheet.problem)[session.sheet.problem.answers[number] - 1]
+        value = "" if found is None else f", p = {float(found.probabilities[number]):.3g}"
+        edges = len(graph.neighbours(number)[0])
+        counted = "1 edge" if edges == 1 else f"{edges:,} edges"
+        return f"Dataset {short(graph.label(number), LONGEST)}: truly {truth}{value}. {counted}."
+    if kind == "edge" and session.ends is not None:
+        ends = (short(graph.label(int(end[number])), LONGEST) for end in (session.ends.source, session.ends.target))
+        values = session.moved()
+        return f"Edge between {' and '.join(ends)}: {in_words(tuple(values), values.values())}."
+    return ""
