@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hetdp.asking.asked import Asked, SimulatedAnswer, asked_of
-from hetdp.asking.plans import approved_plan, kept
+from hetdp.asking.plans import approved_plan, kept, require_apart
 from hetdp.asking.words import promise_lines
 from hetdp.errors import UsageError, shown
 from hetdp.release.release import release as publish
@@ -64,8 +64,9 @@ def ask(
     else `dry_run` or `simulate` is given.
 
     Args:
-        table: the name of a ``.csv``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; or a pandas or Polars data frame,
-            or an Arrow table. It has one row for each person.
+        table: the name of a ``.csv``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; of a folder whose files, all
+            ``.parquet`` or all ``.csv``, are one table; or a pandas or Polars data frame, or an Arrow table. It has one
+            row for each person.
         count: which rows count as yes, such as ``"vote = 'yes'"``.
         at_least: how many must, for the answer yes: a whole number, or a share such as ``"50%"``, ``"2/3"`` or 0.5.
         more_than: the same, where exactly that counts as no.
@@ -117,6 +118,7 @@ def ask(
     _require_one_way(dry_run, simulate, seed, ledger, paying)
     if announce is not None and not callable(announce):
         raise UsageError(f"announce is {shown(announce)}", "it is a function, called with what is promised")
+    require_apart(table, (plan, record, html, ledger))
     approved = approved_plan(plan, table)
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}

@@ -27,8 +27,9 @@ ABOUT = """
 Reads what is public (who is there, with which ε), fixes the most accurate private mechanism, says what it promises, and
 writes the plan; only then are the counted columns read, once. Neighbouring tables differ in one person's answer; the
 number of people and their ε are public. A row whose counted column is empty is not counted. TABLE is a .csv, .parquet,
-.arrow or .sqlite file with one row for each person. With --ledger the answer is released: everybody pays their ε, and
-it is shown once that is durable; asked again, the same plan gives the same answer and spends nothing.
+.arrow or .sqlite file with one row for each person, or a folder whose files, all .parquet or all .csv, are one table.
+With --ledger the answer is released: everybody pays their ε, and it is shown once that is durable; asked again, the
+same plan gives the same answer and spends nothing.
 """
 TABLE = click.Argument(["table"], type=PATH, metavar="TABLE")
 OPTIONS = [

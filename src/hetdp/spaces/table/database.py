@@ -1,6 +1,6 @@
 """DuckDB for a table of people: a database of its own in memory, locked before the first row is read.
 
-It may read the one file that it was opened for, write nothing, fetch nothing, and change no setting.
+It may read the files that it was opened for, write nothing, fetch nothing, and change no setting.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ HINT = "--curator shows what the reader says, which may name rows and values"
 
 
 @contextmanager
-def locked(path: str | None) -> Iterator[Any]:
-    """A connection that can read one file, or none, and nothing else.
+def locked(*paths: str | None) -> Iterator[Any]:
+    """A connection that can read some files, or none, and nothing else.
 
     Args:
-        path: the file, as it will be named in queries; None if Python objects will be registered.
+        paths: the files, as they will be named in queries; None where Python objects will be registered.
     """
     database = load_whole("duckdb").connect(":memory:", config=SETTINGS)
     try:
-        if path is not None:
-            database.execute(f"SET allowed_paths = [{quoted(path)}]")
+        allowed = [quoted(path) for path in paths if path is not None]
+        if allowed:
+            database.execute(f"SET allowed_paths = [{', '.join(allowed)}]")
         database.execute("SET enable_external_access = false")
         database.execute("SET lock_configuration = true")
         yield database

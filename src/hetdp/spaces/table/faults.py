@@ -85,7 +85,7 @@ class Faults:
         rows = np.flatnonzero(wrong)
         texts = self._texts(column)
         faults = [
-            Fault(f"{what}:", f"{self._source.name} row {row + 1}, {column}", shown(texts[row]), rule)
+            Fault(f"{what}:", f"{self._source.row(row)}, {column}", shown(texts[row]), rule)
             for row in rows[:MOST].tolist()
         ]
         raise InputError(self._source.name, faults, len(rows))
