@@ -37,7 +37,9 @@ def cut(columns: Columns, folder: Path, ends: list[int], suffix: str = "parquet"
         rows = {name: cells[begin:end] for name, cells in columns.items()}
         place = folder / f"part-{number}.{suffix}"
         if suffix == "parquet":  # a file without rows has the same types, too
-            pyarrow.parquet.write_table(pa.table(rows, schema=schema), place, row_group_size=50)
+            pyarrow.parquet.write_table(
+                pa.table(rows, schema=schema), place, row_group_size=max(50, len(rows["id"]) // 8)
+            )
         else:
             as_csv(rows, folder).rename(place)
     return folder

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import PATH, SPEAKING, Verb
+from hetdp.cli.parted import CLUSTER, HOW
 from hetdp.cli.releasing import LEDGER, PAYING, published, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -21,6 +22,7 @@ hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --perso
 hetdp ask survey.csv --count "vote = 'yes'" --more-than 2/3 --epsilon 1 --person id --plan plan.json --dry-run
 hetdp ask survey.csv --plan plan.json --simulate                                                   exactly that plan
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --ledger survey.ledger
+hetdp ask folder --plan plan.json --engine dask --simulate                      a folder of files, read by workers
 hetdp ask survey.csv --count "vote = 'yes'" --question veto.toml --epsilon eps --person id --group role --dry-run
 """
 ABOUT = """
@@ -85,6 +87,8 @@ OPTIONS = [
     click.Option(["--seed"], type=click.IntRange(min=0), metavar="N", help="For --simulate. Default: 0."),
     LEDGER,
     *PAYING,
+    HOW,
+    *CLUSTER[:4],
     click.Option(["--curator"], is_flag=True, help="Let messages name rows and values; they are then not for others."),
 ]
 

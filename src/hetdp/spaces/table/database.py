@@ -5,6 +5,7 @@ It may read the files that it was opened for, write nothing, fetch nothing, and 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,7 @@ SETTINGS = {
     "temp_directory": "",  # nothing of the table is put down anywhere
 }
 RULE = "the table is a well-formed file that can be read"
+MEMORY = "HETDP_TABLE_MEMORY"  # by which a worker of a cluster is told how much memory it may take
 INTERRUPTED = "Query interrupted"  # what DuckDB makes of Ctrl-C
 HINT = "--curator shows what the reader says, which may name rows and values"
 
@@ -30,7 +32,8 @@ def locked(*paths: str | None) -> Iterator[Any]:
     Args:
         paths: the files, as they will be named in queries; None where Python objects will be registered.
     """
-    database = load_whole("duckdb").connect(":memory:", config=SETTINGS)
+    bound = {"memory_limit": os.environ[MEMORY]} if MEMORY in os.environ else {}
+    database = load_whole("duckdb").connect(":memory:", config=SETTINGS | bound)
     try:
         allowed = [quoted(path) for path in paths if path is not None]
         if allowed:

@@ -117,6 +117,37 @@ class Queried(Source):
         """Makes a type; see `Source`."""
         define(self._database, kind, names)
 
+    def counted(
+        self, keys: Expressions, flags: Expressions, parameters: Sequence[Any], uses: Sequence[str], most: int
+    ) -> Arrays:
+        """One pass that counts rows that are alike; groups and the order of work depend on the keys alone.
+
+        Args:
+            keys: what rows are told apart by; never null.
+            flags: what is counted among them, for each true or false; never null.
+            parameters: the values of the question marks in both, keys first.
+            uses: the columns that they look at; no other is read.
+            most: how many kinds are given at most, and one more if there are more.
+        """
+        named = {name: identifier(name) for name in (*keys, *flags)}
+        cells = [f"{how} AS {named[name]}" for name, how in keys.items()]
+        cells += [f"CAST({how} AS INTEGER) AS {named[name]}" for name, how in flags.items()]
+        sums = [f"CAST(sum({named[name]}) AS BIGINT) AS {named[name]}" for name in flags]
+        by = ", ".join(named[name] for name in keys)
+        query = f"SELECT {', '.join([by, 'count(*) AS people', *sums])}"
+        query += f" FROM (SELECT {', '.join(cells)} FROM ({self._selection(uses)})) GROUP BY {by} LIMIT {most + 1}"
+        with refusals(self.name, self._curator):
+            found = self._database.execute(query, [*parameters, *self.bound]).fetchnumpy()
+        return {name: np.asarray(array) for name, array in found.items()}
+
+    def listed(self, what: str, where: str, parameters: Sequence[Any], uses: Sequence[str]) -> list[tuple[int, Any]]:
+        """The rows of which something holds, by their places from 0 on, with what is computed from each."""
+        rows = f"SELECT *, row_number() OVER () AS place FROM ({self._selection(uses)})"
+        query = f"SELECT place - 1, {what} FROM ({rows}) WHERE {where} ORDER BY place"
+        with refusals(self.name, self._curator):
+            found: list[tuple[int, Any]] = self._database.execute(query, [*self.bound, *parameters]).fetchall()
+        return found
+
     def length(self) -> int:
         """How many rows there are."""
         with refusals(self.name, self._curator):
