@@ -14,6 +14,7 @@ import pytest
 import hetdp
 from hetdp.asking import workers as asking_workers
 from hetdp.cli.main import main
+from hetdp.engines.dask import cluster as dask_cluster
 from hetdp.spaces.table import merging, parted, tasks
 from hetdp.spaces.table.asking import prepare
 from hetdp.spaces.table.parted import Parted
@@ -203,13 +204,21 @@ def test_workers_that_digest_otherwise_are_refused(inline, tmp_path, monkeypatch
         hetdp.ask(cut(PEOPLE, tmp_path / "people", [3]), **ASKED, dry_run=True, engine="dask")
 
 
-def test_real_workers_on_the_command_line(tmp_path, monkeypatch, capsys):
+def test_real_workers_on_the_command_line_of_whom_one_is_killed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     cut(crowd(8), tmp_path / "people", [1, 200, 200])
     words = ["ask", "people", "--count", "vote = 'yes'", "--at-least", "50%", "--epsilon", "eps", "--person", "id"]
     words += ["--by", "county", "--simulate", "--seed", "4", "--json"]
     (tmp_path / "cluster").mkdir()
     started = Processes(tmp_path / "cluster")
+    victim, run = started.workers[-1], dask_cluster.Cluster.run
+
+    def kill_before_the_answers(self: Any, task: Any, items: Any, words: str = "") -> Any:
+        if words == "reading the answers" and victim.poll() is None:
+            started.kill(victim)
+        return run(self, task, items, words)
+
+    monkeypatch.setattr(dask_cluster.Cluster, "run", kill_before_the_answers)
     try:
         found = []
         for engine in ([], ["--engine", "dask", "--cluster", started.address, "--work", "work"]):
@@ -221,6 +230,7 @@ def test_real_workers_on_the_command_line(tmp_path, monkeypatch, capsys):
             found.append(capsys.readouterr())
     finally:
         started.close()
+    assert victim.returncode == -9
     assert found[0] == found[1]
     assert found[2] == found[3]
     assert "an id that is there twice" in found[3].out

@@ -133,7 +133,7 @@ class Parted(Source):
             place.mkdir(mode=0o700)
             places = [str(place / f"{number}.npy") for number in range(len(self._files))]
             items = [(str(file), person, to, self._curator) for file, to in zip(self._files, places, strict=True)]
-            makers = set(self._workers.run(tasks.write_digests, items, "comparing ids"))
+            makers = set(self._workers.run(tasks.write_digests, items, "reading (comparing ids)"))
             if len(makers) > 1:
                 rule = "all workers have the same version of DuckDB, so that they compare ids alike"
                 raise UsageError(f"workers have {' and '.join(sorted(makers))}", rule)
