@@ -87,6 +87,8 @@ def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch
     Path("poll.json").write_text(POLL)
     Path("grid.json").write_text(POLL.replace('"111"', "[0, 1]"))
     Path("survey.csv").write_text("id,eps,role,vote\n1,0.5,staff,yes\n2,1,staff,no\n3,1,pupil,\n")
+    Path("people").mkdir()
+    Path("people/part-1.csv").write_text(Path("survey.csv").read_text())
     Path("veto.toml").write_text(VETO)
     hetdp.Ledger.create("survey.ledger", source="people", cap=9)
     Path("wishes.csv").write_text("dataset,p\n112,0.55\n122,0.45\n")

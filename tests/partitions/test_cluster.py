@@ -154,6 +154,13 @@ def test_the_command_line_runs_on_partitions(processes, tmp_path, monkeypatch, c
     assert "private on all" in capsys.readouterr().out
 
 
+def test_what_is_written_always_has_its_proof(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["extend", "problem", "--engine", "dask", "--no-verify", "-o", "result"]) == 2
+    said = capsys.readouterr().err
+    assert "--no-verify beside --engine dask; workers write the mechanism to a folder, and what is written" in said
+
+
 def test_ctrl_c_ends_the_workers_and_leaves_nothing(tmp_path):
     saved(tmp_path, 4, "grid", "range")
     place = tmp_path / "temporary"

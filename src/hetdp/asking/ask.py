@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from hetdp.asking.asked import Asked, SimulatedAnswer, asked_of
-from hetdp.asking.plans import approved_plan, kept
+from hetdp.asking.plans import approved_plan, kept, require_apart
 from hetdp.asking.words import promise_lines
+from hetdp.asking.workers import AUTO, Engine
 from hetdp.errors import UsageError, shown
 from hetdp.release.release import release as publish
 from hetdp.spaces.documents import read_as
@@ -21,7 +22,6 @@ from hetdp.spaces.questions.reading import from_json, from_toml
 from hetdp.spaces.table.asking import Prepared, prepare
 from hetdp.spaces.table.plan import Plan
 from hetdp.spaces.table.simulation import simulated
-from hetdp.spaces.table.sources import opened
 from hetdp.spaces.table.wish import BALANCED, Wish, wish
 
 Number = Any  # a whole number, a decimal, or a text
@@ -55,6 +55,11 @@ def ask(
     html: str | Path | None = None,
     after: str | Path | Sequence[str | Path] = (),
     curator: bool = False,
+    engine: str = AUTO,
+    cluster: str | None = None,
+    workers: int | None = None,
+    memory: str | None = None,
+    work: str | Path | None = None,
     announce: Callable[[Asked], None] | None = None,
 ) -> Asked:
     """Asks a table of people a yes/no question: `hetdp ask`, with the names of its options.
@@ -64,8 +69,9 @@ def ask(
     else `dry_run` or `simulate` is given.
 
     Args:
-        table: the name of a ``.csv``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; or a pandas or Polars data frame,
-            or an Arrow table. It has one row for each person.
+        table: the name of a ``.csv``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; of a folder whose files, all
+            ``.parquet`` or all ``.csv``, are one table; or a pandas or Polars data frame, or an Arrow table. It has one
+            row for each person.
         count: which rows count as yes, such as ``"vote = 'yes'"``.
         at_least: how many must, for the answer yes: a whole number, or a share such as ``"50%"``, ``"2/3"`` or 0.5.
         more_than: the same, where exactly that counts as no.
@@ -92,6 +98,12 @@ def ask(
         html: where it is written as a page, an ``.html`` file.
         after: records of earlier releases, or one, which the ledger must still know.
         curator: whether messages may name rows and values; they are then not for others.
+        engine: ``"auto"``: this process; or ``"dask"``: workers, each of whom reads a file of a folder at a time. Plan,
+            promise and answer are the same. It is for `dry_run` and `simulate`; it needs ``hetdp[distributed]``.
+        cluster: with ``"dask"``, the address of a scheduler, such as ``tcp://node:8786``. Default: workers here.
+        workers: how many to start on this machine; one for each core by default, and at most one for each file.
+        memory: how much memory each of these may take, such as ``"2GB"``, the default.
+        work: a folder that this process and all workers reach; needed with `cluster`.
         announce: is called with what is promised, after the plan was kept, and before any answer is read.
 
     Returns:
@@ -103,6 +115,7 @@ def ask(
         InputError: the table, or the plan, is not what it must be. No message depends on what people answered.
         BudgetError: somebody's budget does not suffice; nothing is spent, and nothing is shown.
         LedgerError: the ledger cannot be used; nothing is shown.
+        ClusterError: no worker could be reached, or the last one was lost.
         UnwrittenRecordError: the answer was drawn and paid for, but a file of the record could not be written.
 
     >>> import hetdp, pandas
@@ -117,15 +130,18 @@ def ask(
     _require_one_way(dry_run, simulate, seed, ledger, paying)
     if announce is not None and not callable(announce):
         raise UsageError(f"announce is {shown(announce)}", "it is a function, called with what is promised")
+    reader = Engine(engine, cluster, workers, memory, work)
+    reader.require(table, sheet, ledger)
+    require_apart(table, (plan, record, html, ledger, work))
     approved = approved_plan(plan, table)
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
     wanted = _wanted(count, options, approved)
-    with opened(table, sheet, curator) as rows:
+    with reader.opened(table, sheet, curator) as rows:
         prepared = prepare(rows, wanted, sheet, curator)
         promise = "\n".join(promise_lines(prepared))
-        again = partial(_prepared_again, table, sheet, curator, wanted, prepared.plan)
+        again = partial(_prepared_again, reader, table, sheet, curator, wanted, prepared.plan)
         asked = asked_of(prepared.plan, promise, prepared.promises, kept(prepared.plan, approved, plan), again)
         if announce is not None:
             announce(asked)
@@ -140,9 +156,11 @@ def ask(
 
 
 @contextmanager
-def _prepared_again(table: Any, sheet: str | None, curator: bool, wanted: Wish, plan: Plan) -> Iterator[Prepared]:
+def _prepared_again(
+    reader: Engine, table: Any, sheet: str | None, curator: bool, wanted: Wish, plan: Plan
+) -> Iterator[Prepared]:
     """The table, opened again for a release of exactly what was promised."""
-    with opened(table, sheet, curator) as rows:
+    with reader.opened(table, sheet, curator) as rows:
         prepared = prepare(rows, wanted, sheet, curator)
         prepared.plan.require_same(plan, "what was promised")
         yield prepared

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,25 @@ def approved_plan(path: str | Path | None, table: Any) -> Plan | None:
     if not place.absolute().parent.is_dir():
         raise UsageError(f"cannot write {str(path)!r}", f"{str(place.parent)!r} is no folder")
     return read_plan(place) if place.exists() else None
+
+
+def require_apart(table: Any, places: Iterable[Any]) -> None:
+    """Refuses to write among the files of a table that is a folder: the next reader would find a stranger there.
+
+    Args:
+        table: the table.
+        places: what may be written: names of files; others are passed over.
+
+    Raises:
+        UsageError: one of them lies in the folder.
+    """
+    if not isinstance(table, str | Path) or not Path(table).is_dir():
+        return
+    folder = Path(table).resolve()
+    for place in places:
+        if isinstance(place, str | Path) and Path(place).resolve().parent == folder:
+            rule = "a folder that is a table holds the files of the table, and nothing else"
+            raise UsageError(f"{str(place)!r} lies in the folder {str(table)!r}", rule, "choose another folder")
 
 
 def kept(plan: Plan, approved: Plan | None, path: str | Path | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import PATH, SPEAKING, Verb
+from hetdp.cli.parted import CLUSTER, DASK
 from hetdp.cli.releasing import LEDGER, PAYING, published, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -21,14 +22,17 @@ hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --perso
 hetdp ask survey.csv --count "vote = 'yes'" --more-than 2/3 --epsilon 1 --person id --plan plan.json --dry-run
 hetdp ask survey.csv --plan plan.json --simulate                                                   exactly that plan
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --ledger survey.ledger
+hetdp ask people --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --simulate        a folder of files
 hetdp ask survey.csv --count "vote = 'yes'" --question veto.toml --epsilon eps --person id --group role --dry-run
 """
 ABOUT = """
 Reads what is public (who is there, with which ε), fixes the most accurate private mechanism, says what it promises, and
 writes the plan; only then are the counted columns read, once. Neighbouring tables differ in one person's answer; the
 number of people and their ε are public. A row whose counted column is empty is not counted. TABLE is a .csv, .parquet,
-.arrow or .sqlite file with one row for each person. With --ledger the answer is released: everybody pays their ε, and
-it is shown once that is durable; asked again, the same plan gives the same answer and spends nothing.
+.arrow or .sqlite file with one row for each person, or a folder whose files, all .parquet or all .csv, are one table;
+with --engine dask, workers read them, for a dry run or a simulation, and all numbers are the same. With --ledger the
+answer is released: everybody pays their ε, and it is shown once that is durable; asked again, the same plan gives the
+same answer and spends nothing.
 """
 TABLE = click.Argument(["table"], type=PATH, metavar="TABLE")
 OPTIONS = [
@@ -84,6 +88,14 @@ OPTIONS = [
     click.Option(["--seed"], type=click.IntRange(min=0), metavar="N", help="For --simulate. Default: 0."),
     LEDGER,
     *PAYING,
+    click.Option(
+        ["--engine"],
+        type=click.Choice(["auto", DASK]),
+        default="auto",
+        show_default=True,
+        help="Who reads TABLE. dask: workers, each a file of a folder at a time; for --dry-run and --simulate.",
+    ),
+    *CLUSTER[:4],
     click.Option(["--curator"], is_flag=True, help="Let messages name rows and values; they are then not for others."),
 ]
 

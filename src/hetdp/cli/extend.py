@@ -7,6 +7,7 @@ import click
 from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
 from hetdp.cli.options import ENGINE, PINS, PROBLEM, READING, SPEAKING, Verb
 from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, require_folder
+from hetdp.errors import UsageError
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -31,7 +32,7 @@ NO_VERIFY = click.Option(
     ["--no-verify"],
     is_flag=True,
     help="Do not prove that no better mechanism exists. That it is private is checked all the same, and a file always"
-    " has its whole proof.",
+    " has its whole proof; so it is refused with --engine dask, which always writes one.",
 )
 
 
@@ -49,6 +50,9 @@ def extend(
 ) -> None:
     """Extends the pins of a problem to all its datasets."""
     if is_parted(engine, where):
+        if no_verify:
+            rule = "workers write the mechanism to a folder, and what is written always has its whole proof"
+            raise UsageError("--no-verify beside --engine dask", rule, "leave it out")
         _extend_parts(voice, problem, pins, output, duplicates, positive, as_json, where)
         return
     from hetdp.cli.reading import read_with_pins

@@ -22,7 +22,8 @@ PINS = click.Option(
     ["--pins"],
     type=PATH,
     metavar="FILE",
-    help="Take the given values from this table (dataset, and p, z or error) instead of PROBLEM.",
+    help="Take the given values from this table (dataset, and p, z or error) instead of PROBLEM. With --engine dask,"
+    " too, this process reads it, not the workers: keep it small.",
 )
 ENGINE = click.Option(
     ["--engine"],

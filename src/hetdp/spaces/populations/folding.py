@@ -29,11 +29,17 @@ class Ordered:
     """Everybody's ε in the order of the rows, and how many have which, in increasing order.
 
     Args:
-        values: everybody's ε.
+        values: everybody's ε; or that of each kind of people.
+        weights: how many people are of each kind, if rows are kinds.
     """
 
-    def __init__(self, values: Floats) -> None:
-        self.values = values
+    def __init__(self, values: Floats, weights: Whole | None = None) -> None:
+        self.values, self.weights = values, weights
+
+    @property
+    def people(self) -> int:
+        """How many people there are."""
+        return len(self.values) if self.weights is None else int(self.weights.sum())
 
     def __len__(self) -> int:
         return len(self.values)
@@ -61,7 +67,9 @@ class Ordered:
     @cached_property
     def sizes(self) -> Whole:
         """How many people have each of them."""
-        return sizes_from(self._first, len(self))
+        if self.weights is None:
+            return sizes_from(self._first, len(self))
+        return summed(self.weights[np.argsort(self.values, kind="stable")], self._first)
 
     @cached_property
     def _first(self) -> Whole | None:
@@ -87,6 +95,15 @@ def taken(ordered: NDArray[Any], first: Whole | None) -> NDArray[Any]:
 def sizes_from(first: Whole | None, total: int) -> Whole:
     """How many there are of each, from where they begin."""
     return np.broadcast_to(np.int64(1), total) if first is None else np.diff(first, append=total)
+
+
+def summed(ordered: NDArray[Any], first: Whole | None) -> NDArray[Any]:
+    """The sum of some numbers from each of some places to the next.
+
+    >>> summed(np.array([1, 2, 4, 8]), np.array([0, 3])).tolist()
+    [7, 8]
+    """
+    return ordered if first is None else np.add.reduceat(ordered, first)
 
 
 def in_units(epsilon: Floats) -> Units:
@@ -181,6 +198,10 @@ class Fold:
             else:
                 found[value] = np.add.reduceat((said == value).astype(np.int32), begin)
         return found.T
+
+    def people_by(self, codes: Whole, count: int) -> Whole:
+        """How many people have each of some codes, of which each row has one."""
+        return np.bincount(codes, minlength=count)
 
     def _few(self, answers: NDArray[Any], values: int, levels: Floats, epsilon: Floats) -> NDArray[Any]:
         """The same, without an order: a class is how many of the other classes' least ε are not above one's own."""

@@ -24,6 +24,7 @@ from hetdp.spaces.populations.folding import (
     sizes_from,
     taken,
 )
+from hetdp.spaces.populations.kinds import KindsFold
 from hetdp.spaces.privacy.grid import GRID, LARGEST, RULE, UNBOUNDED, Units, on_grid
 
 EVERYBODY = "everybody"
@@ -85,7 +86,7 @@ class Classes:
 
 
 def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Classes:
-    """Folds people into classes.
+    """Folds people into classes; where `epsilon` has weights, all else is by kind, too.
 
     Raises:
         UsageError: the arguments do not fit each other.
@@ -96,20 +97,25 @@ def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Cl
             raise UsageError("one ε, and no size", "one ε for everybody needs size=, the number of people")
         epsilon = np.full(_number(size), np.nan if epsilon is None else epsilon)
     everybody = _everybody(epsilon, "ε")
-    people = len(everybody)
+    weights = everybody.weights if isinstance(everybody, Ordered) else None
+    rows = len(everybody)
+    people = rows if weights is None else int(weights.sum())
     if size is not None and _number(size) != people:
         raise UsageError(f"size is {size}, and there are {people:,} ε", "there is one ε for each person")
     _number(people)
     columns: list[Whole] = []
     if deciding is not None and np.ndim(deciding) > 0:
         strict, which = np.unique(_units(_everybody(deciding, "the deciding ε")), return_inverse=True)
-        columns.append(_fitting(which, people, "deciding ε"))
+        columns.append(_fitting(which, rows, "deciding ε"))
     else:
         strict = np.array([UNBOUNDED if deciding is None else on_grid(deciding)])
     names, code = _named(groups)
     if groups is not None:
-        columns.append(_fitting(code, people, "groups"))
-    fold, units, parts = _by_several(_units(everybody), columns) if columns else _by_epsilon(everybody)
+        columns.append(_fitting(code, rows, "groups"))
+    several = bool(columns) or weights is not None
+    fold, units, parts = _by_several(_units(everybody), columns) if several else _by_epsilon(everybody)
+    if weights is not None:
+        fold = KindsFold(fold, weights)
     least = strict[parts[0]] if np.ndim(deciding) > 0 else strict
     group = parts[-1] if groups is not None else np.broadcast_to(np.int64(0), len(units))
     decides = units if deciding is None else np.minimum(units, least)

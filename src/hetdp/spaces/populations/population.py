@@ -15,6 +15,7 @@ from hetdp.errors import UsageError, shown
 from hetdp.problem.scores import Scores
 from hetdp.spaces.names import names
 from hetdp.spaces.populations.folding import Whole
+from hetdp.spaces.populations.kinds import KindsFold
 from hetdp.spaces.populations.people import Classes, classes_of
 from hetdp.spaces.populations.scores import scores_of
 from hetdp.spaces.privacy.grid import Units
@@ -145,12 +146,15 @@ class Population:
         """How many people of each class have each value: [class, value]. This is private.
 
         Args:
-            answers: for each person the place of the value in `values`.
+            answers: for each person the place of the value in `values`; or, if people are known by kind only, how many
+                of each kind have each value.
 
         Raises:
             UsageError: there are not as many answers as people, or some are no place of a value.
         """
         array, count = np.asarray(answers), len(self.values)
+        if isinstance(self.classes.fold, KindsFold):
+            return self.classes.fold.counts(array, count)
         if array.shape != (self.size,) or array.dtype.kind not in "iu":
             what = f"the answers have the shape {array.shape} and the type {array.dtype}"
             raise UsageError(what, f"they are {self.size:,} whole numbers, one for each person")

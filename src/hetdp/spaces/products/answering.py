@@ -70,10 +70,10 @@ class TalliedMechanism:
         """z of a table; for the draw, and never released. All answers are counted, and one number is looked up.
 
         Args:
-            answers: for each person the place of the value.
+            answers: for each person the place of the value; or, if people are known by kind only, how many of each
+                kind have each value.
         """
-        place = self.classes.member * self.values + np.asarray(answers)
-        counts = np.bincount(place, minlength=len(self.classes.sizes) * self.values).reshape(-1, self.values).tolist()
+        counts = self.classes.fold.counts(np.asarray(answers), self.values).tolist()
         label = tuple(row[0] if self.values == 2 else tuple(row) for row in counts)
         return float(self.coordinates[self.labels.index(label)])
 

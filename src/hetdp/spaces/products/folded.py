@@ -101,7 +101,7 @@ class Folded:
         most = MOST_ARCS // arcs if objective == FAIR else MOST_TALLIES
         found = self.size
         if found > most or max(self._positions()) > MOST_POSITIONS:
-            people, kinds = len(self.classes.member), len(self.classes.sizes)
+            people, kinds = self.classes.fold.size, len(self.classes.sizes)
             digits = int(log10(found))
             told = f"{found:,}" if digits < MOST_DIGITS else f"about 10^{digits}"
             what = f"{people:,} people of {kinds:,} kinds, by their ε and what is asked, make {told} tallies"
@@ -138,6 +138,6 @@ def folded(
     if groups is not None:
         told, code = np.unique(groups, return_inverse=True)
     kinds = len(classes.sizes)
-    counts = np.bincount(code * kinds + classes.member, minlength=len(told) * kinds).reshape(-1, kinds)
+    counts = classes.fold.people_by(code * kinds + classes.member, len(told) * kinds).reshape(-1, kinds)
     people = tuple((str(group), row) for group, row in zip(told.tolist(), counts, strict=True))
     return Folded(question, tuple(values), classes, people)

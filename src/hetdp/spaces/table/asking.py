@@ -18,6 +18,7 @@ from hetdp import progress
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.spaces.names import require_known
 from hetdp.spaces.table.condition import condition
+from hetdp.spaces.table.parted import Parted
 from hetdp.spaces.table.plan import Plan, plan_of
 from hetdp.spaces.table.policy import Policy, read_policy
 from hetdp.spaces.table.promise import Promise, promise_of
@@ -54,8 +55,8 @@ class Prepared:
             InputError: the table was changed meanwhile, or cannot be read; which does not depend on the answers.
         """
         progress.stage("reading the answers")
-        codes = answers(self.source, self.wish)
-        if len(codes) != self.policy.size or self.source.unchanged != self._stamp:
+        codes: Any = self.source.said(self.wish) if isinstance(self.source, Parted) else answers(self.source, self.wish)
+        if len(codes) != len(self.policy.epsilon) or self.source.unchanged != self._stamp:
             name, rule = self.source.name, "a table stays as it is between the policy and the answers"
             raise InputError(name, [Fault("changed while it was read", name, "", rule)])
         parts = [rows for _, rows in self.policy.parts()]
@@ -85,7 +86,7 @@ def prepare(
         InputError: the policy is not complete, or somebody is there twice.
     """
     stamp = source.unchanged
-    policy = read_policy(source, wish, curator)
+    policy = source.policy(wish) if isinstance(source, Parted) else read_policy(source, wish, curator)
     condition(wish.counted, source.columns)  # refuses what cannot be compared, by its type
     _require_groups(wish, policy)
     progress.stage("designing")

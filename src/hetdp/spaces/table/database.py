@@ -1,10 +1,11 @@
 """DuckDB for a table of people: a database of its own in memory, locked before the first row is read.
 
-It may read the one file that it was opened for, write nothing, fetch nothing, and change no setting.
+It may read the files that it was opened for, write nothing, fetch nothing, and change no setting.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,21 +20,24 @@ SETTINGS = {
     "temp_directory": "",  # nothing of the table is put down anywhere
 }
 RULE = "the table is a well-formed file that can be read"
+MEMORY = "HETDP_TABLE_MEMORY"  # by which a worker of a cluster is told how much memory it may take
 INTERRUPTED = "Query interrupted"  # what DuckDB makes of Ctrl-C
 HINT = "--curator shows what the reader says, which may name rows and values"
 
 
 @contextmanager
-def locked(path: str | None) -> Iterator[Any]:
-    """A connection that can read one file, or none, and nothing else.
+def locked(*paths: str | None) -> Iterator[Any]:
+    """A connection that can read some files, or none, and nothing else.
 
     Args:
-        path: the file, as it will be named in queries; None if Python objects will be registered.
+        paths: the files, as they will be named in queries; None where Python objects will be registered.
     """
-    database = load_whole("duckdb").connect(":memory:", config=SETTINGS)
+    bound = {"memory_limit": os.environ[MEMORY]} if MEMORY in os.environ else {}
+    database = load_whole("duckdb").connect(":memory:", config=SETTINGS | bound)
     try:
-        if path is not None:
-            database.execute(f"SET allowed_paths = [{quoted(path)}]")
+        allowed = [quoted(path) for path in paths if path is not None]
+        if allowed:
+            database.execute(f"SET allowed_paths = [{', '.join(allowed)}]")
         database.execute("SET enable_external_access = false")
         database.execute("SET lock_configuration = true")
         yield database

@@ -68,6 +68,18 @@ class Faults:
                 marked[rows[twice]] = True
                 self._refuse("an id that is there twice", self._wish.person, marked, PERSON_RULE)
 
+    def require_all_epsilons(self, epsilon: NDArray[np.float64], deciding: Any) -> None:
+        """Refuses rows without an ε, always or where they decide.
+
+        Raises:
+            InputError: there are such rows.
+        """
+        wish, invalid = self._wish, "missing or invalid ε"
+        told = (invalid, wish.epsilon.column) if wish.epsilon.column else ("a group without an ε", wish.group)
+        self.require_epsilons(epsilon, told[0], told[1] or "")
+        if wish.deciding is not None and wish.deciding.column is not None:
+            self.require_epsilons(deciding, invalid, wish.deciding.column)
+
     def require_epsilons(self, epsilon: NDArray[np.float64], what: str, column: str) -> None:
         """Refuses rows whose ε is missing, negative or no number.
 
@@ -85,7 +97,7 @@ class Faults:
         rows = np.flatnonzero(wrong)
         texts = self._texts(column)
         faults = [
-            Fault(f"{what}:", f"{self._source.name} row {row + 1}, {column}", shown(texts[row]), rule)
+            Fault(f"{what}:", f"{self._source.row(row)}, {column}", shown(texts[row]), rule)
             for row in rows[:MOST].tolist()
         ]
         raise InputError(self._source.name, faults, len(rows))

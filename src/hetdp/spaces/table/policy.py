@@ -41,14 +41,15 @@ class Names:
 
 @dataclass(frozen=True)
 class Policy:
-    """What is public about the people of a table, in the order of its rows.
+    """What is public about the people of a table, in the order of its rows; or of kinds of people, who are alike.
 
     Attributes:
-        size: how many there are.
+        size: how many people there are.
         epsilon: everybody's ε, as written.
         groups: everybody's group, if there is a column of them.
         areas: everybody's area, likewise.
         deciding: what steps that decide are promised: everybody's, or one as written; None for the same.
+        weights: how many people each kind has; None if everybody has a row.
     """
 
     size: int
@@ -56,6 +57,7 @@ class Policy:
     groups: Names | None
     areas: Names | None
     deciding: Any = None
+    weights: NDArray[np.int64] | None = None
 
     def parts(self) -> Iterator[tuple[str | None, Any]]:
         """Each area with the numbers of its rows; without areas, one part of all rows."""
@@ -64,7 +66,8 @@ class Policy:
     def ordered(self, area: str | None) -> Ordered:
         """Everybody's ε in an area, which is sorted once for all that needs it."""
         if area not in self._ordered:
-            self._ordered[area] = Ordered(self.epsilon[self._rows[area]])
+            weights = None if self.weights is None else self.weights[self._rows[area]]
+            self._ordered[area] = Ordered(self.epsilon[self._rows[area]], weights)
         return self._ordered[area]
 
     def by_group(self, area: str | None) -> list[tuple[str | None, Ordered]]:
@@ -73,9 +76,10 @@ class Policy:
             return [(None, self.ordered(area))]
         if area not in self._by_group:
             parts = _apart(self.groups.codes[self._rows[area]], len(self.groups.names))
-            epsilon = self.ordered(area).values
+            epsilon, weights = self.ordered(area).values, self.ordered(area).weights
             self._by_group[area] = [
-                (name, Ordered(epsilon[rows])) for name, rows in zip(self.groups.names, parts, strict=True)
+                (name, Ordered(epsilon[rows], None if weights is None else weights[rows]))
+                for name, rows in zip(self.groups.names, parts, strict=True)
             ]
         return self._by_group[area]
 
@@ -94,10 +98,10 @@ class Policy:
     def _digest(self) -> str:
         found = hashlib.sha256(f"hetdp policy 1 {self.size}\n".encode())
         for area in self._rows:
-            found.update(f"{area!r} {len(self.ordered(area))}\n".encode())
+            found.update(f"{area!r} {self.ordered(area).people}\n".encode())
             for name, part in self.by_group(area):
                 if name is not None:
-                    found.update(f"{name!r} {len(part)}\n".encode())
+                    found.update(f"{name!r} {part.people}\n".encode())
                 _add(found, part.levels, "<f8")
                 _add(found, part.sizes, "<i8")
         add_deciding(found, self)
@@ -136,11 +140,12 @@ def add_deciding(digest: Any, policy: Policy) -> None:
         return
     columns = [policy.epsilon, policy.deciding]
     columns += [names.codes.astype(np.float64) for names in (policy.groups, policy.areas) if names is not None]
-    kind = np.zeros(policy.size, dtype=np.int64)
+    kind = np.zeros(len(policy.epsilon), dtype=np.int64)
     for column in columns:
         levels, place = np.unique(column, return_inverse=True)
         _, kind = np.unique(kind * len(levels) + place, return_inverse=True)
-    _, first, counts = np.unique(kind, return_index=True, return_counts=True)
+    _, first = np.unique(kind, return_index=True)
+    counts = np.bincount(kind, policy.weights).astype(np.int64)  # sums below 2⁵³ are exact
     digest.update(f"deciding {len(first)}\n".encode())
     for column in columns:
         digest.update(np.ascontiguousarray(column[first] + 0.0, dtype="<f8").data)
@@ -160,9 +165,7 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         InputError: an ε is missing or invalid, a person is there twice, or somebody has no group or area.
     """
     progress.stage("reading the policy")
-    require_columns(wish.public, source.columns)
-    require_columns(wish.private, source.columns)
-    _require_kinds(source, wish)
+    require_known_columns(source, wish)
     groups, areas = (_names(source, column) for column in (wish.group, wish.area))
     person = identifier(wish.person)
     wanted = {"person": f"CASE WHEN {person} IS NULL THEN CAST({NOBODY} AS UBIGINT) ELSE hash({person}) END"}
@@ -187,19 +190,21 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         if areas is None:
             policy.ordered(None).sort()  # meanwhile
         faults.require_people(rows["person"], hashes.result())
-    told = (
-        ("missing or invalid ε", wish.epsilon.column) if wish.epsilon.column else ("a group without an ε", wish.group)
-    )
-    faults.require_epsilons(policy.epsilon, told[0], told[1] or "")
-    if wish.deciding is not None and wish.deciding.column is not None:
-        faults.require_epsilons(policy.deciding, "missing or invalid ε", wish.deciding.column)
+    faults.require_all_epsilons(policy.epsilon, policy.deciding)
     if areas is None and groups is None:  # else much would be sorted twice
         policy.pending  # noqa: B018
     return policy
 
 
-def _require_kinds(source: Source, wish: Wish) -> None:
-    """Refuses columns that cannot tell people, groups or areas apart, by what they hold."""
+def require_known_columns(source: Source, wish: Wish) -> None:
+    """Refuses columns that are not there, or cannot tell people, groups or areas apart, by what they hold.
+
+    Raises:
+        UsageError: a column is not there.
+        InputError: it holds something else.
+    """
+    require_columns(wish.public, source.columns)
+    require_columns(wish.private, source.columns)
     kind = source.columns.__getitem__
     kinds.require_kind(source.name, wish.person, kind(wish.person), (kinds.TEXT, kinds.WHOLE), "the column of people")
     if source.holds_reals(wish.person):
@@ -211,9 +216,15 @@ def _require_kinds(source: Source, wish: Wish) -> None:
 
 
 def _names(source: Source, column: str | None) -> list[str] | None:
-    if column is None:
-        return None
-    found, where = source.distinct(column, MOST_NAMES), f"{source.name}, {column}"
+    return None if column is None else require_names(source.distinct(column, MOST_NAMES), f"{source.name}, {column}")
+
+
+def require_names(found: list[str] | None, where: str) -> list[str]:
+    """The names of groups or areas, if they can be used.
+
+    Raises:
+        InputError: there are none that can, which is None; or one has a NUL in it.
+    """
     if found is None:
         rule = f"everybody has one, and there are at most {MOST_NAMES:,} different ones"
         raise InputError(where, [Fault("too many groups or areas, or somebody without one", where, "", rule)])

@@ -91,7 +91,7 @@ def promise_of(
     made = make(wish.question, epsilon, values=wish.values, groups=codes, deciding=deciding)
     mechanism = made.design(wish.objective)
     accuracy = tuple((int(row.margin), float(row.accuracy), float(row.error)) for row in mechanism.accuracy_by_margin())
-    return Promise(area, len(epsilon), _protections(policy, area, mechanism), mechanism, accuracy)
+    return Promise(area, epsilon.people, _protections(policy, area, mechanism), mechanism, accuracy)
 
 
 def rounded_down(probability: float) -> str:
@@ -110,6 +110,6 @@ def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Prot
 
 
 def _protection(group: str | None, epsilon: Ordered, odds: Any) -> Protection:
-    ordered, only = epsilon.sorted, 0 if odds.deciding is None else odds.deciding.people
-    unprotected = len(ordered) - int(np.searchsorted(ordered, np.inf)) - only
-    return Protection(group, len(ordered), float(ordered[0]), float(ordered[-1]), unprotected, only, str(odds))
+    levels, only = epsilon.levels, 0 if odds.deciding is None else odds.deciding.people
+    unprotected = int(epsilon.sizes[np.searchsorted(levels, np.inf) :].sum()) - only
+    return Protection(group, epsilon.people, float(levels[0]), float(levels[-1]), unprotected, only, str(odds))

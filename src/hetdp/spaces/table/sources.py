@@ -1,4 +1,4 @@
-"""Where the rows come from: a CSV, Parquet, Arrow or SQLite file, or a data frame. Columns are read only when named.
+"""Where the rows come from: a CSV, Parquet, Arrow or SQLite file, a folder, or a data frame. Columns are read by name.
 
 A source is read several times, each time the named columns of all rows, in the same order. It never looks at others.
 """
@@ -53,6 +53,10 @@ class Source(ABC):
         """Whether cells of a column of texts were kept as floats, so that 1 became 1.0; no person is named so."""
         return False
 
+    def row(self, at: int) -> str:
+        """How a row is called, by its place from 0 on; for the curator."""
+        return f"{self.name} row {at + 1}"
+
     @property
     def unchanged(self) -> Any:
         """What is the same as long as nobody changes the table; None if that cannot be known."""
@@ -63,7 +67,7 @@ class Source(ABC):
 
 
 class Queried(Source):
-    """A table that DuckDB scans by itself.
+    """A table that DuckDB scans by itself; its `scan`, `scanned` (name → how the scan calls it) and `bound` are kept.
 
     Args:
         database: a locked connection.
@@ -85,12 +89,12 @@ class Queried(Source):
         bound: Sequence[Any] = (),
         curator: bool = False,
     ) -> None:
-        self.name, self._database, self._place, self._bound, self._curator = name, database, place, list(bound), curator
+        self.name, self._database, self._place, self.bound, self._curator = name, database, place, list(bound), curator
         with refusals(name, curator):
-            described = database.execute(f"DESCRIBE SELECT * FROM {scan}", self._bound).fetchall()
+            described = database.execute(f"DESCRIBE SELECT * FROM {scan}", self.bound).fetchall()
         found = {str(column): str(kind) for column, kind, *_ in described}
         ours = {column: column for column in found} if renamed is None else renamed
-        self._scanned, self._scan = ours, scan
+        self.scanned, self.scan = ours, scan
         self.columns = {column: found[scanned] for column, scanned in ours.items()}
         require_different(list(self.columns), name)  # whichever format it is: queries name columns
 
@@ -99,19 +103,55 @@ class Queried(Source):
         cells = ", ".join(f"{how} AS {identifier(name)}" for name, how in wanted.items())
         query = f"SELECT {cells} FROM ({self._selection(uses)})"
         with refusals(self.name, self._curator):
-            found = self._database.execute(query, [*parameters, *self._bound]).fetchnumpy()
+            found = self._database.execute(query, [*parameters, *self.bound]).fetchnumpy()
         return {name: np.asarray(array) for name, array in found.items()}
 
     def distinct(self, column: str, most: int) -> list[str] | None:
         """The different texts; see `Source`."""
         query = f"SELECT DISTINCT CAST({identifier(column)} AS VARCHAR) FROM ({self._selection([column])}) LIMIT ?"
         with refusals(self.name, self._curator):
-            found = [row[0] for row in self._database.execute(query, [*self._bound, most + 1]).fetchall()]
+            found = [row[0] for row in self._database.execute(query, [*self.bound, most + 1]).fetchall()]
         return None if len(found) > most or None in found else sorted(found)
 
     def define(self, kind: str, names: Sequence[str]) -> None:
         """Makes a type; see `Source`."""
         define(self._database, kind, names)
+
+    def counted(
+        self, keys: Expressions, flags: Expressions, parameters: Sequence[Any], uses: Sequence[str], most: int
+    ) -> Arrays:
+        """One pass that counts rows that are alike; groups and the order of work depend on the keys alone.
+
+        Args:
+            keys: what rows are told apart by; never null.
+            flags: what is counted among them, for each true or false; never null.
+            parameters: the values of the question marks in both, keys first.
+            uses: the columns that they look at; no other is read.
+            most: how many kinds are given at most, and one more if there are more.
+        """
+        named = {name: identifier(name) for name in (*keys, *flags)}
+        cells = [f"{how} AS {named[name]}" for name, how in keys.items()]
+        cells += [f"CAST({how} AS INTEGER) AS {named[name]}" for name, how in flags.items()]
+        sums = [f"CAST(sum({named[name]}) AS BIGINT) AS {named[name]}" for name in flags]
+        by = ", ".join(named[name] for name in keys)
+        query = f"SELECT {', '.join([by, 'count(*) AS people', *sums])}"
+        query += f" FROM (SELECT {', '.join(cells)} FROM ({self._selection(uses)})) GROUP BY {by} LIMIT {most + 1}"
+        with refusals(self.name, self._curator):
+            found = self._database.execute(query, [*parameters, *self.bound]).fetchnumpy()
+        return {name: np.asarray(array) for name, array in found.items()}
+
+    def listed(self, what: str, where: str, parameters: Sequence[Any], uses: Sequence[str]) -> list[tuple[int, Any]]:
+        """The rows of which something holds, by their places from 0 on, with what is computed from each."""
+        rows = f"SELECT *, row_number() OVER () AS place FROM ({self._selection(uses)})"
+        query = f"SELECT place - 1, {what} FROM ({rows}) WHERE {where} ORDER BY place"
+        with refusals(self.name, self._curator):
+            found: list[tuple[int, Any]] = self._database.execute(query, [*self.bound, *parameters]).fetchall()
+        return found
+
+    def length(self) -> int:
+        """How many rows there are."""
+        with refusals(self.name, self._curator):
+            return int(self._database.execute(f"SELECT count(*) FROM {self.scan}", self.bound).fetchone()[0])
 
     @property
     def unchanged(self) -> Any:
@@ -121,8 +161,8 @@ class Queried(Source):
     def _selection(self, uses: Sequence[str]) -> str:
         """The scan with the columns that are used, under their own names; with none, its rows only."""
         named = dict.fromkeys(uses)
-        cells = [f"{identifier(self._scanned[column])} AS {identifier(column)}" for column in named] or ["1 AS rows"]
-        return f"SELECT {', '.join(cells)} FROM {self._scan}"
+        cells = [f"{identifier(self.scanned[column])} AS {identifier(column)}" for column in named] or ["1 AS rows"]
+        return f"SELECT {', '.join(cells)} FROM {self.scan}"
 
 
 def define(database: Any, kind: str, names: Sequence[str]) -> None:
@@ -155,8 +195,8 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False) -> Itera
     """A table of people, to be read column by column.
 
     Args:
-        table: the name of a ``.csv``, ``.parquet``, ``.arrow``, ``.feather``, ``.sqlite`` or ``.db`` file; or a pandas
-            or Polars data frame, or an Arrow table.
+        table: the name of a ``.csv``, ``.parquet``, ``.arrow``, ``.feather``, ``.sqlite`` or ``.db`` file, or of a
+            folder of CSV or of Parquet files; or a pandas or Polars data frame, or an Arrow table.
         sheet: the table within an SQLite file; it may be left out if there is only one.
         curator: whether messages may name rows and values.
 
@@ -173,16 +213,22 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False) -> Itera
             yield formats.frame(database, table, curator)
         return
     place = Path(table)
-    maker = formats.maker_of(place)
+    maker = None if place.is_dir() else formats.maker_of(place)
     if sheet is not None and maker is not formats.sqlite:
         raise UsageError(f"a table {shown(sheet)} in {place.name}", "only SQLite files hold several tables")
-    _require_file(place)
+    if maker is None:
+        from hetdp.spaces.table.folders import folder
+
+        with folder(place, curator) as source:
+            yield source
+        return
+    require_file(place)
     path = place.absolute()
     with locked(str(path)) as database, closing(maker(database, path, sheet, curator)) as source:
         yield source
 
 
-def _require_file(place: Path) -> None:
+def require_file(place: Path) -> None:
     """The table is read twice, policy first, so it must be a plain file; and DuckDB must not take it for a pattern."""
     path = str(place.absolute())
     if any(sign in path for sign in "*?[") or not path.isprintable():

@@ -1,0 +1,187 @@
+"""A folder of files whose people are counted by workers, a file each: nobody ever holds all rows, or all ids.
+
+The order is that of one machine: what is public is counted, and only when the mechanism is fixed are the answers.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.problem.partitioned import Task, Workers
+from hetdp.spaces.table import tasks
+from hetdp.spaces.table.everybody import cells
+from hetdp.spaces.table.faults import HINT, MOST, PERSON_RULE, Faults
+from hetdp.spaces.table.folders import files_in, require_alike
+from hetdp.spaces.table.merging import Merged, merged
+from hetdp.spaces.table.policy import Policy, read_policy, require_known_columns
+from hetdp.spaces.table.sources import Arrays, Expressions, Source, opened, require_file, stamp
+from hetdp.spaces.table.tasks import Tally
+from hetdp.spaces.table.wish import Wish
+
+IDS = 1 << 22  # that one task looks through for people who are there twice
+DIGESTS = 1 << 64
+
+
+class Parted(Source):
+    """A table that workers read, by its kinds of people.
+
+    Args:
+        folder: the folder with its files.
+        workers: who reads them.
+        work: a folder that all workers reach, for digests of ids, which are removed when they were compared.
+        curator: whether messages may name rows and values.
+    """
+
+    def __init__(self, folder: Path, workers: Workers, work: str, curator: bool) -> None:
+        place = folder.absolute()
+        self.name, self._folder, self._workers, self._work, self._curator = place.name, place, workers, work, curator
+        self._files = files_in(place)
+        for file in self._files:
+            require_file(file)
+        self._seen: tuple[list[Any], Merged] | None = None
+        columns = self._run(tasks.describe, curator, words="reading the files")
+        for file, found in zip(self._files, columns, strict=True):
+            require_alike(columns[0], found, self._files[0].name, file.name)
+        self.columns = columns[0]
+
+    def policy(self, wish: Wish) -> Policy:
+        """What is public, by kind of people; refuses what `read_policy` refuses, in the same words.
+
+        Raises:
+            UsageError: a column is not there, or people are of too many kinds.
+            InputError: an ε is missing or invalid, a person is there twice, or somebody has no group or area.
+        """
+        require_known_columns(self, wish)
+        for role, where in (("epsilon", wish.epsilon), ("deciding", wish.deciding)):
+            if where is not None and where.column is not None:
+                cells(self, where.column, role)  # refuses a column that holds no ε, by its type
+        told: list[Tally] = self._run(tasks.tally, wish, self._curator, False, words="reading the policy")
+        faults = Faults(self, wish, False)
+        faults.require_rows(sum(int(one.people.sum()) for one in told))
+        found = merged(self.name, wish, told)
+        if any(one.missing["no person"] for one in told):
+            self._tell_curator(wish, told)
+            raise self._fault("a missing id", wish.person)
+        self._require_different(wish.person, found.policy.size)
+        try:
+            faults.require_all_epsilons(found.policy.epsilon, found.policy.deciding)
+        except InputError:
+            self._tell_curator(wish, told)
+            raise
+        self._seen = [one.stamp for one in told], found
+        return found.policy
+
+    def said(self, wish: Wish) -> NDArray[np.int64]:
+        """How many people of each kind have each value: one pass over all rows, the same whatever they say.
+
+        Raises:
+            InputError: the table was changed meanwhile, or cannot be read.
+        """
+        assert self._seen is not None
+        told: list[Tally] = self._run(tasks.tally, wish, self._curator, True, words="reading the answers")
+        stamps, before = self._seen
+        if [one.stamp for one in told] == stamps:
+            found = merged(self.name, wish, told)
+            if before.is_same(found) and found.said is not None:
+                return found.said
+        rule = "a table stays as it is between the policy and the answers"
+        raise InputError(self.name, [Fault("changed while it was read", self.name, "", rule)])
+
+    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
+        """Nobody reads everybody's cells; only a release would.
+
+        Raises:
+            UsageError: always.
+        """
+        raise unpaid()
+
+    def distinct(self, column: str, most: int) -> list[str] | None:
+        """Workers tell this with what they count."""
+        raise NotImplementedError
+
+    def define(self, kind: str, names: Sequence[str]) -> None:
+        """There is no database here."""
+        raise NotImplementedError
+
+    @property
+    def unchanged(self) -> Any:
+        """The files by name, and the stamp of each."""
+        return tuple((file.name, *stamp(file)) for file in files_in(self._folder))
+
+    def _run(self, task: Task, *told: Any, words: str = "") -> list[Any]:
+        return self._workers.run(task, [(str(file), *told) for file in self._files], words)
+
+    def _require_different(self, person: str, size: int) -> None:
+        """Refuses ids that are there twice: those whose digests are in one range meet in one task.
+
+        Raises:
+            InputError: there are such ids.
+            UsageError: workers cannot compare them.
+        """
+        place = Path(self._work, f"ids-{os.urandom(8).hex()}")
+        try:
+            place.mkdir(mode=0o700)
+            places = [str(place / f"{number}.npy") for number in range(len(self._files))]
+            items = [(str(file), person, to, self._curator) for file, to in zip(self._files, places, strict=True)]
+            makers = set(self._workers.run(tasks.write_digests, items, "reading (comparing ids)"))
+            if len(makers) > 1:
+                rule = "all workers have the same version of DuckDB, so that they compare ids alike"
+                raise UsageError(f"workers have {' and '.join(sorted(makers))}", rule)
+            count = -(-size // IDS)
+            ends = [DIGESTS * at // count for at in range(count + 1)]
+            ranges = [(places, low, high - 1) for low, high in pairwise(ends)]
+            again = [digest for found in self._workers.run(tasks.repeated, ranges) for digest in found]
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+        for begin in range(0, len(again), tasks.AGAIN):
+            self._require_only_digests(person, again[begin : begin + tasks.AGAIN])
+
+    def _require_only_digests(self, person: str, digests: list[int]) -> None:
+        """Refuses ids that are the same, and not only their digests."""
+        having = self._run(tasks.having, person, digests, self._curator)
+        counts = Counter(text for found in having for _, text in found)
+        twice = [
+            (file.name, row, text)
+            for file, found in zip(self._files, having, strict=True)
+            for row, text in found
+            if counts[text] > 1
+        ]
+        if twice and not self._curator:
+            raise self._fault("an id that is there twice", person)
+        if twice:
+            faults = [
+                Fault("an id that is there twice:", f"{name} row {row + 1}, {person}", shown(text), PERSON_RULE)
+                for name, row, text in twice[:MOST]
+            ]
+            raise InputError(self.name, faults, len(twice))
+
+    def _fault(self, what: str, column: str) -> InputError:
+        where = f"{self.name}, {column}"
+        return InputError(where, [Fault(what, where, "", PERSON_RULE, HINT)])
+
+    def _tell_curator(self, wish: Wish, told: list[Tally]) -> None:
+        """Names rows of the first file that has a fault by itself, if a curator asks."""
+        for file, one in zip(self._files, told, strict=True):
+            if self._curator and len(one.people):
+                try:
+                    with opened(file, curator=True) as source:
+                        read_policy(source, wish, True)
+                except UsageError:  # such as a group that is in other files only
+                    continue
+
+
+def unpaid() -> UsageError:
+    """What is said to those who would release on workers."""
+    rule = "everybody pays by their id, and one process writes all of them to the ledger"
+    hint = "leave --engine dask out; the plan, and what is drawn from, are the same"
+    return UsageError("--ledger beside --engine dask", rule, hint)
