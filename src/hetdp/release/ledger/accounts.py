@@ -13,18 +13,21 @@ from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.amounts import CURRENCIES, INFINITE, Currency, added
 from hetdp.release.ledger.entry import Entry
 from hetdp.release.ledger.sealed import CLASS, PERSON, Sealed
+from hetdp.release.ledger.statements import Statement
 from hetdp.release.ledger.tables import classes, people
 
 CAP, SPENT, CAP_DELTA, SPENT_DELTA = range(4)  # the rows of balances
 COLUMNS = ("cap", "spent", "cap_delta", "spent_delta")
 MOST_NAMES = 500  # of one statement
+FEW_NAMES = 4  # for each of which there is a statement
 
 _source: Any = bindparam("of_source")
 _name: Any = bindparam("of_name")
 ALL_CLASSES = select(classes).where(classes.c.source == _source).order_by(classes.c.name)
 SOME_CLASSES = ALL_CLASSES.where(classes.c.name.in_(bindparam("names", expanding=True)))
-ADD_CLASS = insert(classes)
-CHANGE_CLASS = update(classes).where(and_(classes.c.source == _source, classes.c.name == _name))
+ONE_CLASS = Statement(ALL_CLASSES.where(classes.c.name == _name))
+ADD_CLASS = Statement(insert(classes), ("source", "name", *COLUMNS))
+CHANGE_CLASS = Statement(update(classes).where(and_(classes.c.source == _source, classes.c.name == _name)), COLUMNS)
 FIRST = {table: select(table.c.source).where(table.c.source == _source).limit(1) for table in (classes, people)}
 
 
@@ -98,9 +101,9 @@ def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list
     for name, values in zip(charge.names, balances.T.tolist(), strict=True):
         row = dict(zip(COLUMNS, values, strict=True))
         if name in known:
-            connection.execute(CHANGE_CLASS, {"of_source": terms.number, "of_name": name, **row})
+            CHANGE_CLASS.write(connection, of_source=terms.number, of_name=name, **row)
         else:
-            connection.execute(ADD_CLASS, {"source": terms.number, "name": name, **row})
+            ADD_CLASS.write(connection, source=terms.number, name=name, **row)
     return [charge.names[at] for at in np.flatnonzero(exceeding(balances)).tolist()]
 
 
@@ -112,7 +115,9 @@ def read_classes(connection: Connection, terms: Terms, names: tuple[str, ...] | 
     """Class accounts with their balances: some by name, or all; ValueError if they are none."""
     source = {"of_source": terms.number}
     if names is None:
-        rows = connection.execute(ALL_CLASSES, source).all()
+        rows = list(connection.execute(ALL_CLASSES, source).all())
+    elif len(names) <= FEW_NAMES:
+        rows = [row for name in names for row in ONE_CLASS.rows(connection, of_name=name, **source)]
     else:
         parts = [names[at : at + MOST_NAMES] for at in range(0, len(names), MOST_NAMES)]
         rows = [row for part in parts for row in connection.execute(SOME_CLASSES, {"names": part, **source}).all()]
