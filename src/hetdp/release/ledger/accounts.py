@@ -23,12 +23,15 @@ FEW_NAMES = 4  # for each of which there is a statement
 
 _source: Any = bindparam("of_source")
 _name: Any = bindparam("of_name")
-ALL_CLASSES = select(classes).where(classes.c.source == _source).order_by(classes.c.name)
-SOME_CLASSES = ALL_CLASSES.where(classes.c.name.in_(bindparam("names", expanding=True)))
-ONE_CLASS = Statement(ALL_CLASSES.where(classes.c.name == _name))
+_all = select(classes).where(classes.c.source == _source).order_by(classes.c.name)
+ALL_CLASSES = Statement(_all)
+SOME_CLASSES = _all.where(classes.c.name.in_(bindparam("names", expanding=True)))
+ONE_CLASS = Statement(_all.where(classes.c.name == _name))
 ADD_CLASS = Statement(insert(classes), ("source", "name", *COLUMNS))
 CHANGE_CLASS = Statement(update(classes).where(and_(classes.c.source == _source, classes.c.name == _name)), COLUMNS)
-FIRST = {table: select(table.c.source).where(table.c.source == _source).limit(1) for table in (classes, people)}
+FIRST = {
+    table: Statement(select(table.c.source).where(table.c.source == _source).limit(1)) for table in (classes, people)
+}
 
 
 class Terms(NamedTuple):
@@ -83,7 +86,7 @@ def exceeding(balances: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def require_kind(connection: Connection, terms: Terms, kind: str) -> None:
     """Refuses accounts of another kind than those that the source has; asked only where none of this kind is known."""
-    if connection.scalar(FIRST[classes if kind == PERSON else people], {"of_source": terms.number}) is not None:
+    if FIRST[classes if kind == PERSON else people].rows(connection, of_source=terms.number):
         has, wants = ("people", "classes") if kind == CLASS else ("classes", "people")
         rule = f"the accounts of the source {shown(terms.source)} are {has}; the same people would have two budgets"
         raise UsageError(f"a charge to {wants}", rule)
@@ -115,7 +118,7 @@ def read_classes(connection: Connection, terms: Terms, names: tuple[str, ...] | 
     """Class accounts with their balances: some by name, or all; ValueError if they are none."""
     source = {"of_source": terms.number}
     if names is None:
-        rows = list(connection.execute(ALL_CLASSES, source).all())
+        rows = ALL_CLASSES.rows(connection, **source)
     elif len(names) <= FEW_NAMES:
         rows = [row for name in names for row in ONE_CLASS.rows(connection, of_name=name, **source)]
     else:

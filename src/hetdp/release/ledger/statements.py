@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,7 @@ DIALECT = sqlite.dialect(paramstyle="qmark")
 
 
 class Statement:
-    """A statement that is run in every spend. To send it through all of SQLAlchemy takes longer than to run it.
+    """A statement that is run again and again. To send it through all of SQLAlchemy takes longer than to run it.
 
     Args:
         statement: of SQLAlchemy; its parameters have names, and a column of the result has one, too.
@@ -41,6 +42,14 @@ class Statement:
             return list(connection.execute(self._statement, values).all())
         return [self._row(row) for row in self._run(connection, values)]
 
+    def each(self, connection: Connection, **values: Any) -> Iterator[Any]:
+        """The same one by one, where there may be many."""
+        if connection.dialect.name != "sqlite":
+            yield from connection.execute(self._statement, values)
+            return
+        for row in self._run(connection, values):
+            yield self._row(row)
+
     def write(self, connection: Connection, **values: Any) -> None:
         """Inserts or updates."""
         if connection.dialect.name != "sqlite":
@@ -53,3 +62,10 @@ class Statement:
         given = fixed | values
         driver: Any = connection.connection.driver_connection
         return driver.execute(text, [given[name] for name in names])
+
+
+def pragma(connection: Connection, what: str) -> list[Any]:
+    """What SQLite says of itself."""
+    driver: Any = connection.connection.driver_connection
+    found: list[Any] = driver.execute(f"PRAGMA {what}").fetchall()
+    return found
