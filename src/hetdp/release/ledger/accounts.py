@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.amounts import CURRENCIES, INFINITE, Currency, added
 from hetdp.release.ledger.entry import Entry
-from hetdp.release.ledger.sealed import CLASS, PERSON, Sealed
+from hetdp.release.ledger.sealed import CLASS, EVERYBODY, PERSON, Sealed
 from hetdp.release.ledger.statements import Statement
 from hetdp.release.ledger.tables import classes, people
 
@@ -27,6 +27,7 @@ _all = select(classes).where(classes.c.source == _source).order_by(classes.c.nam
 ALL_CLASSES = Statement(_all)
 SOME_CLASSES = _all.where(classes.c.name.in_(bindparam("names", expanding=True)))
 ONE_CLASS = Statement(_all.where(classes.c.name == _name))
+NAMED = Statement(select(classes.c.name).where(and_(classes.c.source == _source, classes.c.name != EVERYBODY)).limit(1))
 ADD_CLASS = Statement(insert(classes), ("source", "name", *COLUMNS))
 CHANGE_CLASS = Statement(update(classes).where(and_(classes.c.source == _source, classes.c.name == _name)), COLUMNS)
 FIRST = {
@@ -52,8 +53,8 @@ class Terms(NamedTuple):
     caps: dict[str, tuple[int, int]]
 
     def cap_of(self, name: str) -> tuple[int, int]:
-        """What a class, or a person in it, may spend."""
-        return self.caps.get(name, self.cap)
+        """What a class, or a person in it, may spend; whoever is in no class that was said, no more than any class."""
+        return self.caps.get(name, self.least() if name == EVERYBODY else self.cap)
 
     def least(self) -> tuple[int, int]:
         """What somebody may spend whose class nobody has said: no more than any class."""
@@ -92,11 +93,28 @@ def require_kind(connection: Connection, terms: Terms, kind: str) -> None:
         raise UsageError(f"a charge to {wants}", rule)
 
 
+def _require_grouping(connection: Connection, terms: Terms, is_everybody: bool) -> None:
+    """Refuses to charge everybody without their classes where others were charged by class, and the other way round.
+
+    Asked only where no class is known that pays. The same people would have the budget of their class, and everybody's.
+    """
+    given = is_everybody, bool(NAMED.rows(connection, of_source=terms.number))
+    source = shown(terms.source)
+    if given == (True, True):
+        rule = f"the source {source} is charged by class; the people of a class would have a second budget"
+        raise UsageError("a charge to everybody, without classes", rule, "say the class of every edge, as before")
+    if given == (False, False) and ONE_CLASS.rows(connection, of_source=terms.number, of_name=EVERYBODY):
+        rule = f"so far, the source {source} charged everybody without classes; the same people would have two budgets"
+        raise UsageError("a charge by class", rule, "leave the classes out, as before")
+
+
 def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list[str]:
     """Charges class accounts; returns those that then exceed their caps."""
     known = dict(read_classes(connection, terms, charge.names))
     if charge.names and not known:
         require_kind(connection, terms, CLASS)
+    if charge.names and EVERYBODY not in terms.caps and not known.keys() - {EVERYBODY}:
+        _require_grouping(connection, terms, charge.names == (EVERYBODY,))
     before = [known.get(name, _empty(terms.cap_of(name))) for name in charge.names]
     balances = np.array(before, np.int64).reshape(-1, 4).T.copy()
     balances[SPENT] = added(balances[SPENT], charge.amounts)
