@@ -122,7 +122,8 @@ REFUSED = {
     ),
     ("record", "school.ledger", "--note", "n"): (
         2,
-        "something is missing; record takes --source, --charge and --note.",
+        "something is missing, or said twice; record takes --source, --note, and who paid: --charge, or --people with"
+        " --person and --epsilon.",
     ),
     ("status", "nowhere"): (
         7,
@@ -146,3 +147,41 @@ def test_what_cannot_be_done_is_told_in_one_line(hetdp, ledger, words):
     assert message is None or ended.err == f"hetdp: {message}\n"
     assert not Path("new.ledger").exists()
     ledger.verify()
+
+
+SURVEY = "id,eps,role,vote\n1,0.5,staff,yes\n2,0.25,pupil,no\n"
+
+
+def test_people_who_paid_elsewhere_are_recorded_from_a_table(hetdp):
+    Path("survey.csv").write_text(SURVEY)
+    assert hetdp("ledger", "init", "people.ledger", "--source", "s", "--cap", "1", "--class-cap", "staff=0.6").code == 0
+    words = ["people.ledger", "--source", "s", "--people", "survey.csv", "--person", "id", "--note", "told the press"]
+    for more in (["--epsilon", "eps", "--group", "role"], ["--epsilon", "0.25"]):
+        ended = hetdp("ledger", "record", *words, *more)
+        assert (ended.code, ended.err) == (0, "")
+    (found,) = hetdp("ledger", "status", "people.ledger", "--json").document["sources"]
+    assert (found["people"], found["most_spent"], found["exhausted"]) == (2, "0.75", 1)  # a fact may exceed a cap
+    assert hetdp("ledger", "verify", "people.ledger").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--people", "survey.csv", "--epsilon", "1"], 2, "no column says who is who"),
+        (["--people", "survey.csv", "--person", "id"], 2, "ε"),
+        (["--people", "survey.csv", "--person", "nobody", "--epsilon", "1"], 2, "nobody"),
+        (["--people", "twice.csv", "--person", "id", "--epsilon", "1"], 3, "twice"),
+        (["--people", "nowhere.csv", "--person", "id", "--epsilon", "1"], 3, "nowhere.csv"),
+        (["--charge", "a=1", "--people", "survey.csv"], 2, "said twice"),
+        (["--charge", "a=1", "--person", "id"], 2, "--person beside --charge; it is for --people"),
+        (["--person", "id", "--epsilon", "1"], 2, "something is missing"),
+    ],
+)
+def test_people_that_cannot_be_charged_are_refused_in_words(hetdp, ledger, words, code, message):
+    Path("survey.csv").write_text(SURVEY)
+    Path("twice.csv").write_text(SURVEY + "2,0.25,pupil,no\n")
+    before = len(ledger.history())
+    ended = hetdp("ledger", "record", "school.ledger", "--source", "survey", "--note", "n", *words)
+    assert ended.code == code, ended.err
+    assert message in ended.err
+    assert len(ledger.history()) == before

@@ -16,6 +16,7 @@ from hetdp.errors import BudgetError, InputError, LedgerError, UnwrittenRecordEr
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.release import asked as asked_module
+from hetdp.release import remembered
 from hetdp.release.proof import digest_of, proved
 from hetdp.release.record.document import is_whole, read_record
 from tests.release.worlds import CURRENCY, LABELS, PROMISES, SOURCE, WORDS, certain, ledger, poll, spent
@@ -215,6 +216,7 @@ def test_a_notion_that_nobody_can_prove_or_draw_is_refused(monkeypatch, tmp_path
     with pytest.raises(UsageError, match="no draw is known"):
         hetdp.release(mechanism, "one", ledger=kept)
     monkeypatch.delitem(RULES, "pure")
+    remembered._known.clear()
     with pytest.raises(UsageError, match="no proof is known"):
         hetdp.release(mechanism, "one", ledger=kept)
     assert entries(kept) == 2

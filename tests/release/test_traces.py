@@ -40,7 +40,7 @@ def outside(run: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_release_looks_the_same_at_every_dataset_with_either_answer(tmp_path):
     found = traces(tmp_path, "mechanism")
-    assert {world: len(ones) for world, ones in found.items()} == {"certain": 6, "poll": 4, "gaussian": 4}
+    assert {world: len(ones) for world, ones in found.items()} == {"certain": 8, "poll": 4, "gaussian": 4}
     for world, ones in found.items():
         first = outside(ones[0]["runs"][0])
         assert first["code"] == 0, first["err"]
@@ -51,6 +51,7 @@ def test_a_release_looks_the_same_at_every_dataset_with_either_answer(tmp_path):
                 assert outside(run) == first, (world, one["at"])
     answers = {one["at"]: [run["answer"] for run in one["runs"]] for one in found["certain"]}
     assert answers["a"] == ["released answer: aye\n"] * 2  # p = 1
+    assert answers["h"] == ["released answer: nay\n"] * 2  # p = 0
     assert len(set(answers["e"])) == 2  # p = ½
 
 
@@ -67,29 +68,55 @@ def test_a_table_is_answered_alike_whatever_people_say(tmp_path):
     assert len({run["answer"] for one in found["balanced"] for run in one["runs"]}) == 4
 
 
-def system_calls(folder: Path, label: str) -> list[str]:
-    """What the system is asked for from start to end, by strace."""
-    environment = os.environ | {
-        "PYTHONPATH": str(ROOT / "src"),
-        "PYTHONHASHSEED": "0",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
-    shutil.copyfile(folder / "a.ledger", folder / "used.ledger")
-    command = [sys.executable, "-m", "hetdp", "release", "problem.json", "mechanism.json", "--dataset", label]
-    command += ["--ledger", "used.ledger"]
-    traced = ["strace", "-f", "-e", f"trace={FOLLOWED}", "-o", str(folder / "trace"), *command]
-    done = subprocess.run(traced, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    lines = (folder / "trace").read_text(encoding="utf-8", errors="replace").splitlines()
+def followed(trace: Path) -> list[str]:
+    """What the system was asked for, by a file that strace wrote."""
+    lines = trace.read_text(encoding="utf-8", errors="replace").splitlines()
     for pattern, word in VARYING:
         lines = [re.sub(pattern, word, line) for line in lines]
     return [line for line in lines if line and not line.startswith(("+++", "---"))]
 
 
+def stracing(options: list[str], words: list[str], folder: Path) -> str:
+    """What a program of ours prints while strace follows it."""
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    command = ["strace", *options, "-e", f"trace={FOLLOWED}", "-o", str(folder / "trace"), sys.executable, "-m", *words]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def system_calls(folder: Path, label: str) -> list[str]:
+    """What the system is asked for from start to end."""
+    shutil.copyfile(folder / "a.ledger", folder / "used.ledger")
+    words = ["hetdp", "release", "problem.json", "mechanism.json", "--dataset", label, "--ledger", "used.ledger"]
+    stracing(["-f"], words, folder)
+    return followed(folder / "trace")
+
+
 if shutil.which("strace"):  # where it is not, the interpreter's own events above are all there is
 
     def test_the_system_is_asked_for_the_same_at_every_dataset(tmp_path):
+        printed = stracing(["-ff"], ["tests.release.forked", str(tmp_path)], tmp_path)
+        found: dict[str, dict[str, list[str]]] = {}
+        coordinates = []
+        for world, label, z, process in json.loads(printed.splitlines()[-1]):
+            found.setdefault(world, {})[label] = followed(tmp_path / f"trace.{process}")
+            coordinates.append(z)
+        assert {world: len(ones) for world, ones in found.items()} == {"certain": 8, "poll": 4, "gaussian": 4}
+        assert {float("inf"), float("-inf"), 0.0} <= set(coordinates)  # p = 1, p = 0 and p = ½ are among them
+        for world, ones in found.items():
+            first = next(iter(ones.values()))
+            assert any(line.startswith(("fsync", "fdatasync")) for line in first)
+            assert any("getrandom" in line for line in first)
+            for label, calls in ones.items():
+                assert calls == first, (world, label)
+
+    def test_so_it_is_from_the_start_of_the_command_to_its_end(tmp_path):
         mechanism = certain()
         hetdp.save(mechanism.problem, tmp_path / "problem.json")
         hetdp.save(mechanism, tmp_path / "mechanism.json")

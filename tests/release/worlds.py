@@ -36,13 +36,18 @@ def poll(notion: str = "pure") -> hetdp.Mechanism:
 
 
 def certain() -> hetdp.Mechanism:
-    """Some datasets answered for certain, one by an even coin, and one in between; nothing is promised on one edge."""
+    """Some datasets answered for certain, either way, one by an even coin, and one in between.
+
+    Nothing is promised on three edges.
+    """
     graph = hetdp.DatasetGraph.from_edges(
-        ["a", "b", "c", "d", "e"], ["b", "c", "d", "e", "f"], [0.5, float("inf"), 0.5, float("inf"), 1.0]
+        ["a", "b", "c", "d", "e", "f", "g"],
+        ["b", "c", "d", "e", "f", "g", "h"],
+        [0.5, float("inf"), 0.5, float("inf"), 1.0, float("inf"), 0.5],
     )
-    problem = hetdp.Problem(graph, [1, 1, 2, 2, 1, 2], about=WORDS)
+    problem = hetdp.Problem(graph, [1, 1, 2, 2, 1, 2, 2, 2], about=WORDS)
     found = hetdp.extend(problem, {"c": 0.3, "e": 0.5, "f": 0.5})
-    assert {float("inf"), 0.0} <= set(found.coordinates.tolist())
+    assert {float("inf"), float("-inf"), 0.0} <= set(found.coordinates.tolist())
     return found
 
 

@@ -23,7 +23,7 @@ ACTIONS = {  # with the options that each takes
     "history": (),
     "verify": ("records",),
     "export": ("output",),
-    "record": ("source", "charge", "note"),
+    "record": ("source", "charge", "people", "person", "epsilon", "group", "note"),
 }
 EXAMPLES = """
 hetdp ledger init school.ledger --source survey --cap 1                      make one; nobody may lose more than ε = 1
@@ -32,6 +32,7 @@ hetdp ledger history school.ledger                                           all
 hetdp ledger verify school.ledger                                            compute everything again; with RECORDs, too
 hetdp ledger export school.ledger -o ledger.jsonl                            lines of JSON that anybody can check
 hetdp ledger record school.ledger --source survey --charge pupils=0.1 --note "told the press"
+hetdp ledger record people.ledger --source survey --people survey.csv --person id --epsilon eps --note "told the press"
 """
 ABOUT = """
 A ledger is an SQLite file, or a PostgreSQL database as postgresql://USER@HOST/DATABASE. It knows declared data by the
@@ -52,6 +53,10 @@ OPTIONS = [
         help="What is counted, and so how it adds up. Default: epsilon.",
     ),
     click.Option(["--charge"], metavar="CLASS=AMOUNT,…", multiple=True, help="For record: who paid how much."),
+    click.Option(["--people"], type=PATH, metavar="TABLE", help="For record: a table of those who paid."),
+    click.Option(["--person"], metavar="COLUMN", help="With --people: the column that tells them apart."),
+    click.Option(["--epsilon"], metavar="COLUMN|NUMBER", help="With --people: the ε that each paid."),
+    click.Option(["--group"], metavar="COLUMN", help="With --people: the column of their classes, if caps differ."),
     click.Option(["--note"], metavar="TEXT", help="For record: where, and for what."),
     click.Option(
         ["-o", "--output"], type=PATH, metavar="FILE", help="For export: a .jsonl file instead of the screen."
@@ -194,23 +199,43 @@ def _export(address: str, output: str | None = None) -> Told:
     return {"output": output, "count": count}, [f"wrote {output}: {count:,} lines"]
 
 
-def _record(address: str, source: str | None = None, charge: tuple[str, ...] = (), note: str | None = None) -> Told:
+def _record(
+    address: str, source: str | None = None, charge: tuple[str, ...] = (), note: str | None = None, **paid: str
+) -> Told:
+    from hetdp.errors import UsageError
+
+    if source is None or note is None or bool(charge) == ("people" in paid):
+        rule = "record takes --source, --note, and who paid: --charge, or --people with --person and --epsilon"
+        raise UsageError("something is missing, or said twice", rule)
+    if charge and paid:
+        raise UsageError(f"--{next(iter(paid))} beside --charge", "it is for --people")
+    found = _opened(address)
+    currency = found.status(source)[0].currency
+    made = _classes(charge, currency) if charge else _people(currency, **paid)
+    return _told(found.record(source, made, note), "recorded")
+
+
+def _people(currency: str, people: str, **columns: str) -> Any:
+    from hetdp.interrupts import load_whole
+
+    return load_whole("hetdp.asking.elsewhere").charge_from(
+        people, currency, person=columns.get("person"), epsilon=columns.get("epsilon"), group=columns.get("group")
+    )
+
+
+def _classes(charge: tuple[str, ...], currency: str) -> Any:
     from hetdp.errors import UsageError
     from hetdp.release.ledger.charge import Charge
     from hetdp.spaces.pairs import pairs
 
-    if source is None or not charge or note is None:
-        raise UsageError("something is missing", "record takes --source, --charge and --note")
-    found = _opened(address)
-    currency = found.status(source)[0].currency
     given = pairs("--charge", charge, "CLASS=AMOUNT", "each class has one amount")
     amounts: dict[str, Any] = {name: _amount(value, currency) for name, value in given.items()}
     if currency == "epsilon-delta":
         if any(len(pair) != 2 for pair in amounts.values()):
             raise UsageError("--charge without δ", "in epsilon-delta, an amount is ε:δ", "--charge pupils=0.1:1e-7")
         first, second = ({name: pair[at] for name, pair in amounts.items()} for at in (0, 1))
-        return _told(found.record(source, Charge.to_classes(currency, first, second), note), "recorded")
-    return _told(found.record(source, Charge.to_classes(currency, amounts), note), "recorded")
+        return Charge.to_classes(currency, first, second)
+    return Charge.to_classes(currency, amounts)
 
 
 command = Verb(

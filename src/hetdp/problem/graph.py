@@ -220,6 +220,12 @@ class DatasetGraph(Frozen):
         """Each column of parameters, with one bit for each number that was lowered to be not above its decimal."""
         return self._columns
 
+    def beside(self) -> tuple[tuple[Any, ...], list[NDArray[Any]]]:
+        """What it tells beside datasets and constraints: the names of classes, and arrays that say which is whose."""
+        classes = () if self._classes is None else self._classes
+        arrays = [self._free.source, self._free.target, *self._free.marks, *(each.numbers for each in classes)]
+        return (classes[0].names if classes else ()), [*self._lowered, *arrays]
+
     def free_arcs(self, start: int, stop: int) -> int:
         """How many arcs from some datasets constrain nothing."""
         return int(np.count_nonzero((self._free.source >= start) & (self._free.source < stop)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 from hetdp.errors import Fault, InputError, UsageError, VerificationError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem
-from hetdp.release.charges import Costs, costs_of, costs_of_people, people_of
+from hetdp.release.charges import Costs, costs_of_people, people_of
 from hetdp.release.draw.bernoulli import draw
-from hetdp.release.proof import proved
+from hetdp.release.proof import Proved, proved
 from hetdp.release.record import of_problem, of_table
+from hetdp.release.remembered import fingerprint_of, known, told
 
 LAPLACE = "Laplace"  # the coordinate of every population
 
@@ -62,17 +64,27 @@ def _of_mechanism(mechanism: Any, dataset: Any) -> Asked:
     proof = proved(mechanism)
     if dataset is None:
         raise UsageError("no dataset is given", "a mechanism is released at the true dataset")
-    problem = proof.problem
-    costs = costs_of(problem)
+    problem, costs = proof.problem, proof.costs
     name, z = problem.notion.coordinate.name, float(proof.mechanism.coordinates[_place(problem, dataset)])
     return Asked(
         proof.digest,
         costs,
         (None,),
         of_problem.answer_words(problem.about),
-        lambda: of_problem.facts_of(proof, costs),
+        lambda: _facts(proof),
         lambda: [draw(name, z)],
     )
+
+
+def _facts(proof: Proved) -> dict[str, Any]:
+    """What a record says of a mechanism; the same bytes say the same."""
+    found = known(proof.fingerprint)
+    if found is None or found.facts is None:
+        facts = of_problem.facts_of(proof, proof.costs)
+        if found is not None and proof.fingerprint == fingerprint_of(proof.problem, proof.mechanism):
+            found.facts = json.dumps(facts)
+        return facts
+    return told(found.facts)
 
 
 def _place(problem: Problem, dataset: Any) -> int:

@@ -21,12 +21,13 @@ from hetdp.problem.findings import Findings
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
+from hetdp.release.ledger.sealed import EVERYBODY as NO_CLASS
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.policy import Policy
 from hetdp.spaces.table.sources import Source
 from hetdp.theory.notion import BACK
 
-EVERYBODY = "everybody"  # the account of edges without a class, and of people without a group
+EVERYBODY = NO_CLASS  # the account of edges without a class, and of people without a group
 CLASS, PERSON = "class", "person"
 EPSILON, EPSILON_DELTA, GAUSSIAN = "epsilon", "epsilon-delta", "gaussian"
 CURRENCIES = {  # by which rule a notion adds up

@@ -18,7 +18,8 @@ from hetdp.problem.identity import PREFIX
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
-from hetdp.release.charges import account_name
+from hetdp.release.charges import Costs, account_name, costs_of
+from hetdp.release.remembered import Remembered, fingerprint_of, known, remember
 
 TITLE = b"hetdp mechanism 1\n"
 WORDS = ("title", "answer_1", "answer_2", "change", "privacy_unit", "neighbour_relation")  # what a record says
@@ -33,16 +34,22 @@ class Proved:
         mechanism: the copy that was proved; nobody else holds its arrays.
         certificate: the proof.
         digest: by which these very values, for this very problem, are known.
+        costs: what it costs whom.
+        fingerprint: under which the proof is remembered; None if it is not.
     """
 
     problem: Problem
     mechanism: Mechanism
     certificate: Certificate
     digest: str
+    costs: Costs
+    fingerprint: bytes | None = None
 
 
 def proved(mechanism: Mechanism) -> Proved:
-    """Copies a mechanism, and proves the copy on every edge of its problem, whatever was proved before.
+    """Copies a mechanism, and proves the copy on every edge of its problem, whatever it says was proved before.
+
+    A proof that this process made itself, of exactly the same bytes, is not made twice.
 
     Raises:
         UsageError: it is no mechanism, or has no problem.
@@ -58,11 +65,17 @@ def proved(mechanism: Mechanism) -> Proved:
         rule = "a release proves every edge again"
         raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.load(path, problem) joins them")
     copy = _copied(mechanism, problem)
-    certificate = verify(problem, copy)
-    if not certificate.private:
-        raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
-    copy = sealed(replace(copy, certificate=certificate))
-    return Proved(problem, copy, certificate, digest_of(problem, copy.coordinates))
+    before = fingerprint_of(problem, copy)
+    found = known(before)
+    if found is None:
+        certificate = verify(problem, copy)
+        if not certificate.private:
+            raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
+        found = Remembered(certificate, digest_of(problem, copy.coordinates), costs_of(problem))
+        before = before if before == fingerprint_of(problem, copy) else None  # somebody is changing the problem
+        remember(before, found)
+    copy = sealed(replace(copy, certificate=found.certificate))
+    return Proved(problem, copy, found.certificate, found.digest, found.costs, before)
 
 
 def _copied(mechanism: Mechanism, problem: Problem) -> Mechanism:

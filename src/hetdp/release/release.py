@@ -16,6 +16,7 @@ from hetdp.files.formats.writing import whole_file
 from hetdp.release.asked import asked_of
 from hetdp.release.ledger.ledger import Ledger
 from hetdp.release.ledger.lookup import source_of
+from hetdp.release.ledger.spending import Question, spend
 from hetdp.release.record.amounts import charge_of, composition_of
 from hetdp.release.record.document import answers_of, completed, facts_digest, read_record
 from hetdp.release.record.of_table import spelling_of
@@ -96,8 +97,9 @@ def release(
     """Publishes one private answer: proves the mechanism, spends, draws exactly once, and only then shows the answer.
 
     The mechanism is copied, the copy is proved on every edge, and that very copy is looked up; otherwise nothing is
-    spent or drawn. Check and spend are one step of the ledger, which is durable before the answer is returned. Asked
-    again for the same mechanism and the same version of the data, it gives the same answer and spends nothing.
+    spent or drawn. (A proof that this process made of exactly the same bytes is not made twice.) Check and spend are
+    one step of the ledger, which is durable before the answer is returned. Asked again for the same mechanism and the
+    same version of the data, it gives the same answer and spends nothing.
 
     Args:
         what: a Mechanism with its problem, or what `hetdp.ask` gives: then the table is read, and must still be the one
@@ -136,7 +138,7 @@ def release(
             )
     version = _version(version)
     keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    source, currency = source_of(keeper, source)
+    only, (source, currency) = keeper._seen if source is None else None, source_of(keeper, source)
     asked = asked_of(what, dataset)
     charge = charge_of(asked.costs, currency)
     earlier = [after] if isinstance(after, str | PathLike) else after
@@ -160,7 +162,8 @@ def release(
         "facts_sha256": facts_digest(facts),
         "plan": spelling_of(facts["plan"]),
     }
-    entry = keeper.spend(source, charge, asked.request, version, draw, said, receipts=receipts)
+    question = Question(source, charge, asked.request, version, draw, said, receipts)
+    entry = spend(keeper._database, keeper.id, question, only)
     if len(entry.answers) != len(asked.areas):
         raise LedgerError(keeper.place, "it has another number of answers to this question", "each area has one answer")
     answers = tuple(Answer(**one) for one in answers_of(entry.answers, asked.areas, asked.answers))

@@ -332,3 +332,62 @@ def test_receipts_that_the_ledger_does_not_hold_stop_a_spend(ledger):
     for wrong in ({}, receipt | {"entry": "1"}, receipt | {"ledger": "another"}):
         with pytest.raises(UsageError, match="receipt 2 is"):
             ledger.spend("survey", TENTH, "s", "1", never, receipts=[receipt, wrong])
+
+
+# One way of grouping --------------------------------------------------------------------------------------------------
+
+
+BY_CLASS, ALL = Charge.to_classes("epsilon", {"a": 0.3, "b": 0.3}), Charge.to_classes("epsilon", {"everybody": 0.3})
+MIXED = Charge.to_classes("epsilon", {"a": 0.3, "everybody": 0.1})
+
+
+@pytest.mark.parametrize("first", [BY_CLASS, MIXED], ids=["by class", "mixed"])
+def test_whoever_paid_by_class_does_not_pay_as_everybody_beside_it(ledger, first):
+    ledger.spend("survey", first, "first", "1", lambda: [True])
+    with pytest.raises(
+        UsageError, match="a charge to everybody, without classes; the source 'survey' is charged by class"
+    ):
+        ledger.spend("survey", ALL, "second", "1", never)
+    with pytest.raises(UsageError, match="would have a second budget"):
+        ledger.record("survey", ALL, "elsewhere")
+    assert {one.name: one.spent for one in ledger.status()[0].classes}["a"] == "0.3"
+    ledger.verify()
+
+
+@pytest.mark.parametrize("second", [BY_CLASS, MIXED], ids=["by class", "mixed"])
+def test_whoever_paid_as_everybody_does_not_pay_by_class_beside_it(ledger, second):
+    ledger.spend("survey", ALL, "first", "1", lambda: [True])
+    with pytest.raises(UsageError, match="a charge by class; so far, the source 'survey' charged everybody without"):
+        ledger.spend("survey", second, "second", "1", never)
+    assert [(one.name, one.spent) for one in ledger.status()[0].classes] == [("everybody", "0.3")]
+    ledger.verify()
+
+
+def test_classes_may_be_charged_one_by_one_and_with_what_is_in_none(ledger):
+    for request, classes in enumerate([{"a": 0.1}, {"b": 0.1}, {"c": 0.1, "everybody": 0.1}, {"a": 0.1}]):
+        ledger.spend("survey", Charge.to_classes("epsilon", classes), str(request), "1", lambda: [True])
+    found = {one.name: one.spent for one in ledger.status()[0].classes}
+    assert found == {"a": "0.2", "b": "0.1", "c": "0.1", "everybody": "0.1"}
+
+
+def test_everybody_without_a_class_may_spend_no_more_than_any_class(address):
+    ledger = Ledger.create(address, source="survey", cap=1, caps={"a": 0.5})
+    ledger.spend("survey", ALL, "first", "1", lambda: [True])
+    with pytest.raises(BudgetError, match="'everybody'"):
+        ledger.spend("survey", ALL, "second", "1", never)
+    ledger.verify()
+
+
+def test_everybody_may_be_declared_as_a_class_of_its_own(address):
+    ledger = Ledger.create(address, source="survey", cap=1, caps={"everybody": 0.5})
+    ledger.spend("survey", BY_CLASS, "first", "1", lambda: [True])
+    ledger.spend("survey", ALL, "second", "1", lambda: [True])
+    ledger.spend("survey", BY_CLASS, "third", "1", lambda: [True])
+
+
+def test_people_without_a_group_do_not_get_a_second_budget(address):
+    ledger = Ledger.create(address, source="survey", cap=1, caps={"a": 0.5})
+    people = [Charge.to_people("epsilon", ["ann", "bob"], "0.5", classes=groups) for groups in (["a", "b"], None)]
+    ledger.spend("survey", people[0], "by group", "1", lambda: [True])
+    with pytest.raises(BudgetError, match="1 of 2 accounts"):
+        ledger.spend("survey", people[1], "without", "1", never)

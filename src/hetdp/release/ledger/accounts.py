@@ -12,20 +12,27 @@ from sqlalchemy.engine import Connection
 from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.amounts import CURRENCIES, INFINITE, Currency, added
 from hetdp.release.ledger.entry import Entry
-from hetdp.release.ledger.sealed import CLASS, PERSON, Sealed
+from hetdp.release.ledger.sealed import CLASS, EVERYBODY, PERSON, Sealed
+from hetdp.release.ledger.statements import Statement
 from hetdp.release.ledger.tables import classes, people
 
 CAP, SPENT, CAP_DELTA, SPENT_DELTA = range(4)  # the rows of balances
 COLUMNS = ("cap", "spent", "cap_delta", "spent_delta")
 MOST_NAMES = 500  # of one statement
+FEW_NAMES = 4  # for each of which there is a statement
 
 _source: Any = bindparam("of_source")
 _name: Any = bindparam("of_name")
-ALL_CLASSES = select(classes).where(classes.c.source == _source).order_by(classes.c.name)
-SOME_CLASSES = ALL_CLASSES.where(classes.c.name.in_(bindparam("names", expanding=True)))
-ADD_CLASS = insert(classes)
-CHANGE_CLASS = update(classes).where(and_(classes.c.source == _source, classes.c.name == _name))
-FIRST = {table: select(table.c.source).where(table.c.source == _source).limit(1) for table in (classes, people)}
+_all = select(classes).where(classes.c.source == _source).order_by(classes.c.name)
+ALL_CLASSES = Statement(_all)
+SOME_CLASSES = _all.where(classes.c.name.in_(bindparam("names", expanding=True)))
+ONE_CLASS = Statement(_all.where(classes.c.name == _name))
+NAMED = Statement(select(classes.c.name).where(and_(classes.c.source == _source, classes.c.name != EVERYBODY)).limit(1))
+ADD_CLASS = Statement(insert(classes), ("source", "name", *COLUMNS))
+CHANGE_CLASS = Statement(update(classes).where(and_(classes.c.source == _source, classes.c.name == _name)), COLUMNS)
+FIRST = {
+    table: Statement(select(table.c.source).where(table.c.source == _source).limit(1)) for table in (classes, people)
+}
 
 
 class Terms(NamedTuple):
@@ -46,8 +53,8 @@ class Terms(NamedTuple):
     caps: dict[str, tuple[int, int]]
 
     def cap_of(self, name: str) -> tuple[int, int]:
-        """What a class, or a person in it, may spend."""
-        return self.caps.get(name, self.cap)
+        """What a class, or a person in it, may spend; whoever is in no class that was said, no more than any class."""
+        return self.caps.get(name, self.least() if name == EVERYBODY else self.cap)
 
     def least(self) -> tuple[int, int]:
         """What somebody may spend whose class nobody has said: no more than any class."""
@@ -80,10 +87,25 @@ def exceeding(balances: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def require_kind(connection: Connection, terms: Terms, kind: str) -> None:
     """Refuses accounts of another kind than those that the source has; asked only where none of this kind is known."""
-    if connection.scalar(FIRST[classes if kind == PERSON else people], {"of_source": terms.number}) is not None:
+    if FIRST[classes if kind == PERSON else people].rows(connection, of_source=terms.number):
         has, wants = ("people", "classes") if kind == CLASS else ("classes", "people")
         rule = f"the accounts of the source {shown(terms.source)} are {has}; the same people would have two budgets"
         raise UsageError(f"a charge to {wants}", rule)
+
+
+def _require_grouping(connection: Connection, terms: Terms, is_everybody: bool) -> None:
+    """Refuses to charge everybody without their classes where others were charged by class, and the other way round.
+
+    Asked only where no class is known that pays. The same people would have the budget of their class, and everybody's.
+    """
+    given = is_everybody, bool(NAMED.rows(connection, of_source=terms.number))
+    source = shown(terms.source)
+    if given == (True, True):
+        rule = f"the source {source} is charged by class; the people of a class would have a second budget"
+        raise UsageError("a charge to everybody, without classes", rule, "say the class of every edge, as before")
+    if given == (False, False) and ONE_CLASS.rows(connection, of_source=terms.number, of_name=EVERYBODY):
+        rule = f"so far, the source {source} charged everybody without classes; the same people would have two budgets"
+        raise UsageError("a charge by class", rule, "leave the classes out, as before")
 
 
 def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list[str]:
@@ -91,6 +113,8 @@ def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list
     known = dict(read_classes(connection, terms, charge.names))
     if charge.names and not known:
         require_kind(connection, terms, CLASS)
+    if charge.names and EVERYBODY not in terms.caps and not known.keys() - {EVERYBODY}:
+        _require_grouping(connection, terms, charge.names == (EVERYBODY,))
     before = [known.get(name, _empty(terms.cap_of(name))) for name in charge.names]
     balances = np.array(before, np.int64).reshape(-1, 4).T.copy()
     balances[SPENT] = added(balances[SPENT], charge.amounts)
@@ -98,9 +122,9 @@ def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list
     for name, values in zip(charge.names, balances.T.tolist(), strict=True):
         row = dict(zip(COLUMNS, values, strict=True))
         if name in known:
-            connection.execute(CHANGE_CLASS, {"of_source": terms.number, "of_name": name, **row})
+            CHANGE_CLASS.write(connection, of_source=terms.number, of_name=name, **row)
         else:
-            connection.execute(ADD_CLASS, {"source": terms.number, "name": name, **row})
+            ADD_CLASS.write(connection, source=terms.number, name=name, **row)
     return [charge.names[at] for at in np.flatnonzero(exceeding(balances)).tolist()]
 
 
@@ -112,7 +136,9 @@ def read_classes(connection: Connection, terms: Terms, names: tuple[str, ...] | 
     """Class accounts with their balances: some by name, or all; ValueError if they are none."""
     source = {"of_source": terms.number}
     if names is None:
-        rows = connection.execute(ALL_CLASSES, source).all()
+        rows = ALL_CLASSES.rows(connection, **source)
+    elif len(names) <= FEW_NAMES:
+        rows = [row for name in names for row in ONE_CLASS.rows(connection, of_name=name, **source)]
     else:
         parts = [names[at : at + MOST_NAMES] for at in range(0, len(names), MOST_NAMES)]
         rows = [row for part in parts for row in connection.execute(SOME_CLASSES, {"names": part, **source}).all()]

@@ -14,19 +14,20 @@ from hetdp.errors import LedgerError, UsageError, counted
 from hetdp.release.ledger import tables
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import CREATE, Entry, asked, parsed, previous_of
+from hetdp.release.ledger.statements import Statement
 
 CHANGED = "it was changed, or is damaged"
 SECRET = "secret_sha256"
 
-# Statements are put together once: that takes longer than to run them.
 _entries = tables.entries
 _next = tables.entries.alias("following")
 _with_next = select(_entries, _next.c.body.label("following")).outerjoin(_next, _next.c.number == _entries.c.number + 1)
-HEAD, HEAD_LOCKED = select(tables.head), select(tables.head).with_for_update()
-ENDS = select(_entries).where(or_(_entries.c.number == 1, _entries.c.number >= bindparam("last"))).limit(3)
-BY_NUMBER = _with_next.where(_entries.c.number == bindparam("wanted"))
-BY_QUESTION = _with_next.where(_entries.c.asked.in_(bindparam("wanted", expanding=True)))
-ADD, MOVE = insert(_entries), update(tables.head)
+HEAD, HEAD_LOCKED = Statement(select(tables.head)), Statement(select(tables.head).with_for_update())
+ENDS = Statement(select(_entries).where(or_(_entries.c.number == 1, _entries.c.number >= bindparam("last"))).limit(3))
+BY_NUMBER = Statement(_with_next.where(_entries.c.number == bindparam("wanted")))
+BY_QUESTION = Statement(_with_next.where(_entries.c.asked == bindparam("wanted")))
+ADD = Statement(insert(_entries), ("number", "asked", "body"))
+MOVE = Statement(update(tables.head), ("entries", "hash"))
 
 
 class Head(NamedTuple):
@@ -57,21 +58,21 @@ def read_head(database: Database, connection: Connection, expected: str | None =
         LedgerError: it is another one, or was changed.
     """
     writes = connection.get_execution_options()["hetdp_writes"]  # SQLite has locked the whole file by now
-    rows = connection.execute(HEAD_LOCKED if writes else HEAD).mappings().all()
+    rows = (HEAD_LOCKED if writes else HEAD).rows(connection)
     if len(rows) != 1:
         raise database.unusable(CHANGED)
     row = rows[0]
-    if row["one"] != 1 or row["schema_version"] != tables.VERSION:
+    if row.one != 1 or row.schema_version != tables.VERSION:
         raise database.unusable("it is a ledger of another version")
-    if not all(isinstance(row[name], str) for name in ("ledger", "secret", "hash")) or type(row["entries"]) is not int:
+    if not all(isinstance(text, str) for text in (row.ledger, row.secret, row.hash)) or type(row.entries) is not int:
         raise database.unusable(CHANGED)
     try:
-        head = Head(row["ledger"], bytes.fromhex(row["secret"]), row["entries"], row["hash"])
+        head = Head(row.ledger, bytes.fromhex(row.secret), row.entries, row.hash)
     except ValueError:
         raise database.unusable(CHANGED) from None
     if expected not in (None, head.ledger):
         raise database.unusable("it is not the ledger that was here before")
-    ends = {row.number: row for row in connection.execute(ENDS, {"last": head.entries})}
+    ends = {row.number: row for row in ENDS.rows(connection, last=head.entries)}
     if ends.keys() != {1, head.entries}:
         raise database.unusable(CHANGED)
     last = read_entry(database, head, ends[head.entries])
@@ -83,15 +84,15 @@ def read_head(database: Database, connection: Connection, expected: str | None =
 
 def entry_at(database: Database, connection: Connection, head: Head, number: int) -> Entry:
     """One entry, compared with what the next one, or the head, says about it."""
-    row = connection.execute(BY_NUMBER, {"wanted": number}).one_or_none()
-    if row is None:
+    rows = BY_NUMBER.rows(connection, wanted=number)
+    if len(rows) != 1:
         raise database.unusable(CHANGED)
-    return _linked(database, head, row)
+    return _linked(database, head, rows[0])
 
 
 def find(database: Database, connection: Connection, head: Head, *what: str) -> dict[str, Entry]:
     """The entries by which something was asked or declared, as far as there are any."""
-    rows = connection.execute(BY_QUESTION, {"wanted": what})
+    rows = [row for wanted in what for row in BY_QUESTION.rows(connection, wanted=wanted)]
     return {row.asked: _linked(database, head, row) for row in rows}
 
 
@@ -122,8 +123,8 @@ def append(connection: Connection, head: Head, kind: str, **facts: Any) -> tuple
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     entry = Entry(head.ledger, head.entries + 1, head.hash, now, kind, **facts)
     head = head._replace(entries=entry.number, hash=entry.hash)
-    connection.execute(ADD, {"number": entry.number, "asked": asked(entry), "body": entry.body})
-    connection.execute(MOVE, {"entries": head.entries, "hash": head.hash})
+    ADD.write(connection, number=entry.number, asked=asked(entry), body=entry.body)
+    MOVE.write(connection, entries=head.entries, hash=head.hash)
     return head, entry
 
 

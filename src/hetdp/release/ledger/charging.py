@@ -16,9 +16,10 @@ from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import Entry
 from hetdp.release.ledger.people import charge_people
 from hetdp.release.ledger.sealed import CLASS, Sealed
+from hetdp.release.ledger.statements import Statement
 
-IS_KEPT = select(tables.charges.c.digest).where(tables.charges.c.digest == bindparam("wanted"))
-KEEP = insert(tables.charges)
+IS_KEPT = Statement(select(tables.charges.c.digest).where(tables.charges.c.digest == bindparam("wanted")))
+KEEP = Statement(insert(tables.charges), ("digest", "content"))
 
 
 class Charged(NamedTuple):
@@ -80,5 +81,5 @@ def checked_terms(database: Database, entry: Entry) -> Terms:
 
 def keep(connection: Connection, sealed: Sealed) -> None:
     """Keeps a charge, once."""
-    if connection.scalar(IS_KEPT, {"wanted": sealed.digest}) is None:
-        connection.execute(KEEP, {"digest": sealed.digest, "content": sealed.content})
+    if not IS_KEPT.rows(connection, wanted=sealed.digest):
+        KEEP.write(connection, digest=sealed.digest, content=sealed.content)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy
-from sqlalchemy import insert
+from sqlalchemy import column, insert, select, table
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError, shown
@@ -21,8 +21,10 @@ from hetdp.release.ledger.chain import SECRET, Head, append
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import CREATE
 from hetdp.release.ledger.sealed import is_name
+from hetdp.release.ledger.statements import Statement, pragma
 
 Declared = dict[str, Any]
+THINGS = Statement(select(column("type"), column("name")).select_from(table("sqlite_master")))
 
 
 def declared(currency: str, limit: Any, caps: Mapping[str, Any] | None) -> Declared:
@@ -108,21 +110,20 @@ def require_shape(database: Database, connection: Connection) -> None:
     """Refuses a database whose tables are not exactly those of a ledger."""
     if database.path is None:
         return  # whoever may change tables there may change anything
-    pragma = connection.exec_driver_sql
-    if pragma("PRAGMA application_id").scalar() != tables.APPLICATION:
+    ((application,),), ((version,),) = pragma(connection, "application_id"), pragma(connection, "user_version")
+    if application != tables.APPLICATION:
         raise database.unusable("it is not a ledger", "hetdp ledger init makes one, hetdp.Ledger.create in Python")
-    if pragma("PRAGMA user_version").scalar() != tables.VERSION:
+    if version != tables.VERSION:
         raise database.unusable("it is a ledger of another version")
-    size = pragma("PRAGMA page_count").scalar_one() * pragma("PRAGMA page_size").scalar_one()
-    if database.path.stat().st_size != size:
+    ((pages,),), ((size,),) = pragma(connection, "page_count"), pragma(connection, "page_size")
+    if database.path.stat().st_size != pages * size:
         raise database.unusable("it is truncated, or something was added to it")
-    things = pragma("SELECT type, name FROM sqlite_master").all()
+    things = THINGS.rows(connection)
     found = {tuple(row) for row in things if not str(row[1]).startswith("sqlite_autoindex_hetdp_")}
     wanted = {("table", name) for name in tables.NAMES} | {("index", name) for name in tables.INDICES}
     if found != wanted:
         raise database.unusable("it has other tables than a ledger")
-    for table in tables.metadata.tables.values():
-        columns = [tuple(row) for row in pragma(f"PRAGMA table_info({table.name})")]
-        named = [(column.name, bool(column.primary_key)) for column in table.columns]
-        if [(row[1], bool(row[5])) for row in columns] != named:
+    for each in tables.metadata.tables.values():
+        columns = [(row[1], bool(row[5])) for row in pragma(connection, f"table_info({each.name})")]
+        if columns != [(one.name, bool(one.primary_key)) for one in each.columns]:
             raise database.unusable("it has other columns than a ledger")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from hetdp.errors import LedgerError, UsageError
+from hetdp.release.ledger.kept import TURN, Kept
 
 POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
 LIKE_A_URL = re.compile(r"[a-z][\w+.-]+:/|postgres(ql)?(\+\w+)?[:/]", re.IGNORECASE)
@@ -45,13 +45,11 @@ STATES = {  # the same for the first letters of PostgreSQL's states
     "XX": "it is damaged",
 }
 PRAGMAS = ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON")
-_TURN = threading.RLock()  # one transaction of a process after the other; a fork waits until none is under way
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_TURN.acquire, after_in_parent=_TURN.release, after_in_child=_TURN.release)
+WRITES, LIMIT = "hetdp_writes", "hetdp_timeout"  # what a transaction is begun with
 
 
 class Database:
-    """A place for a ledger; no connection outlives its transaction, so threads and forks share none.
+    """A place for a ledger. One transaction of a process comes after the other, and forks share no connection.
 
     Args:
         address: the path of an SQLite file, or the URL of a PostgreSQL database.
@@ -66,14 +64,14 @@ class Database:
         if url is None or url.drivername.startswith("sqlite"):
             path = Path(text if url is None else url.database or "")
             self.path, self.shown = path.absolute(), str(path)  # wherever the process goes
-            self._engine = self._sqlite(self.path)
+            self._engine = _sqlite(self.path, timeout)
         else:
             port = f":{url.port}" if url.port else ""
             host = (url.host or "").rpartition("@")[2]  # before it may stand the end of a password
             self.shown = f"postgresql://{host}{port}/{url.database or ''}"
-            self._engine = self._postgres(url)
-        sqlalchemy.event.listen(self._engine, "begin", self._begin)
-        self._engines = {writes: self._engine.execution_options(hetdp_writes=writes) for writes in (True, False)}
+            self._engine = _postgres(url)
+        sqlalchemy.event.listen(self._engine, "begin", _begin)
+        self._kept = Kept(self._engine.connect)
 
     def at(self, path: Path) -> Database:
         """The same kind of database in another file."""
@@ -97,17 +95,34 @@ class Database:
 
     @contextmanager
     def _connected(self, writes: bool) -> Iterator[Connection]:
-        if not _TURN.acquire(timeout=self.timeout):
+        if not TURN.acquire(timeout=self.timeout):
             raise self.unusable("another thread is writing to it, and did not finish in time")
         try:
             file = self._file()
-            with self._told(), self._engines[writes].connect() as connection, connection.begin():
-                yield connection
+            with self._told(), self._open(file) as connection:
+                connection.execution_options(**{WRITES: writes, LIMIT: self.timeout})
+                with connection.begin():
+                    yield connection
             if writes and not self._is_still(file):
                 rule = "no answer was given; the file that is here now does not hold what was written"
                 raise self.unusable("it was replaced or removed while it was written to", rule)
         finally:
-            _TURN.release()
+            TURN.release()
+
+    @contextmanager
+    def _open(self, file: os.stat_result | None) -> Iterator[Connection]:
+        """A connection; that to a file is kept for the next transaction, unless this one fails."""
+        if file is None:
+            with self._engine.connect() as connection:
+                yield connection
+            return
+        connection = self._kept.take(file)
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        self._kept.give_back(connection, self._same(file))
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -131,52 +146,58 @@ class Database:
 
     def _is_still(self, file: os.stat_result | None) -> bool:
         """Whether the path still leads to the same file; an open one may long have another name, or none."""
-        if self.path is None or file is None:
-            return True
+        return file is None or self._same(file) is not None
+
+    def _same(self, file: os.stat_result) -> os.stat_result | None:
+        """The file under the path as it is now, if it is the same one."""
+        with suppress(OSError):
+            now = None if self.path is None else self.path.stat()
+            return now if now is not None and os.path.samestat(file, now) else None
+        return None
+
+
+def _sqlite(path: Path, timeout: float) -> Engine:
+    place = f"file:{quote(str(path))}?mode=rw"
+
+    def connect() -> sqlite3.Connection:  # threads take turns with it
+        given: Any = {"isolation_level": None, "timeout": timeout, "check_same_thread": False}
+        connection: sqlite3.Connection = sqlite3.connect(place, uri=True, **given)
         try:
-            return os.path.samestat(file, self.path.stat())
-        except OSError:
-            return False
+            for pragma in PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
-    def _sqlite(self, path: Path) -> Engine:
-        place = f"file:{quote(str(path))}?mode=rw"
+    return sqlalchemy.create_engine("sqlite://", creator=connect, poolclass=NullPool)
 
-        def connect() -> sqlite3.Connection:
-            connection = sqlite3.connect(place, uri=True, isolation_level=None, timeout=self.timeout)
-            try:
-                for pragma in PRAGMAS:
-                    connection.execute(f"PRAGMA {pragma}")
-            except BaseException:
-                connection.close()
-                raise
-            return connection
 
-        return sqlalchemy.create_engine("sqlite://", creator=connect, poolclass=NullPool)
+def _postgres(url: URL) -> Engine:
+    try:
+        return sqlalchemy.create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            poolclass=NullPool,
+            connect_args={"connect_timeout": CONNECTING},
+        )
+    except ModuleNotFoundError:
+        raise UsageError(
+            "PostgreSQL needs psycopg, which is not installed",
+            "pip install '.[postgres]' in the folder of hetdp's sources brings it",
+        ) from None
+    except (SQLAlchemyError, ValueError):
+        raise _no_address() from None
 
-    def _postgres(self, url: URL) -> Engine:
-        try:
-            return sqlalchemy.create_engine(
-                url.set(drivername="postgresql+psycopg"),
-                poolclass=NullPool,
-                connect_args={"connect_timeout": CONNECTING},
-            )
-        except ModuleNotFoundError:
-            raise UsageError(
-                "PostgreSQL needs psycopg, which is not installed",
-                "pip install '.[postgres]' in the folder of hetdp's sources brings it",
-            ) from None
-        except (SQLAlchemyError, ValueError):
-            raise _no_address() from None
 
-    def _begin(self, connection: Connection) -> None:
-        writes = connection.get_execution_options().get("hetdp_writes", True)
-        if self.path is not None:
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-        elif writes:
-            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(self.timeout * 1000))}")
-            connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
-        else:
-            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+def _begin(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if options[WRITES] else "BEGIN")
+    elif options[WRITES]:
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(options[LIMIT] * 1000))}")
+        connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+    else:
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
 
 def _text(address: Any) -> str:

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from hetdp.errors import BudgetError, UsageError, shown
+from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.chain import append, find, read_head, require_receipts
 from hetdp.release.ledger.charge import Charge
-from hetdp.release.ledger.charging import charge_all, require_same_charge, require_terms
+from hetdp.release.ledger.charging import charge_all, require_terms
 from hetdp.release.ledger.creation import create, declared, require_shape
 from hetdp.release.ledger.database import Database
-from hetdp.release.ledger.entry import DECLARE, RECORD, SPEND, Entry, declaration, facts_of, question, require_text
+from hetdp.release.ledger.entry import DECLARE, RECORD, Entry, declaration, require_text
 from hetdp.release.ledger.export import exported
+from hetdp.release.ledger.lookup import Seen
+from hetdp.release.ledger.spending import Question, spend
 from hetdp.release.ledger.status import Status, history_of, status_of
 from hetdp.release.ledger.verification import Verified, verified
 
@@ -49,6 +51,7 @@ class Ledger:
         with self._database.reading() as connection:
             require_shape(self._database, connection)
             self._id = read_head(self._database, connection).ledger
+        self._seen = Seen()
 
     @classmethod
     def create(
@@ -158,22 +161,8 @@ class Ledger:
             LedgerError: the ledger cannot be used; nothing was spent, unless a server was lost in the last moment.
             UsageError: no such source, a charge of another currency, or another charge than when it was asked before.
         """
-        require_text(source=source, request=request, version=version)
-        kept = facts_of(facts)
-        with self._database.writing() as connection:
-            head = read_head(self._database, connection, self._id)
-            require_receipts(self._database, connection, head, receipts)
-            asked, declared_as = question(source, request, version), declaration(source)
-            known = find(self._database, connection, head, asked, declared_as)
-            if asked in known:
-                return require_same_charge(known[asked], charge.sealed(head.secret))
-            terms = require_terms(self._database, source, known.get(declared_as))
-            sealed, exceeded, names = charge_all(self._database, connection, head, terms, charge)
-            if exceeded:
-                raise BudgetError(source, exceeded, sealed.accounts, names)
-            answers = tuple(bool(answer) for answer in draw())
-            told = {"source": source, "request": request, "version": version, "charge": sealed.digest}
-            return append(connection, head, SPEND, **told, accounts=sealed.accounts, answers=answers, facts=kept)[1]
+        asked = Question(source, charge, request, version, draw, facts, receipts)
+        return spend(self._database, self._id, asked)
 
     def record(self, source: str, charge: Charge, note: str) -> Entry:
         """Writes down what was spent elsewhere; since it is a fact, it may exceed a cap.

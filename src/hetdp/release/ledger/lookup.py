@@ -3,47 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
+from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError, shown
 from hetdp.release.ledger import tables
-from hetdp.release.ledger.chain import entry_at, find, read_entry, read_head, require_receipts
+from hetdp.release.ledger.accounts import Terms
+from hetdp.release.ledger.chain import Head, entry_at, find, read_entry, read_head, require_receipts
 from hetdp.release.ledger.charging import checked_terms, require_terms
-from hetdp.release.ledger.entry import DECLARE, Entry, declaration
+from hetdp.release.ledger.database import Database
+from hetdp.release.ledger.entry import DECLARE, Entry, declaration, digest
+from hetdp.release.ledger.statements import Statement
 
 if TYPE_CHECKING:
     from hetdp.release.ledger.ledger import Ledger
 
 SHOWN = 10
 LIKE_DECLARATION = f'%"kind":"{DECLARE}"%'  # as it stands in the line of an entry
+_number = tables.entries.c.number
+_later = select(tables.entries).where(_number > bindparam("after"), tables.entries.c.body.like(LIKE_DECLARATION))
+BODY = Statement(select(tables.entries.c.body).where(_number == bindparam("wanted")))
+DECLARATIONS = Statement(_later.order_by(_number))
+
+
+@dataclass
+class Seen:
+    """Which data a ledger has declared, as far as it was read; a spend looks its own declaration up again.
+
+    Attributes:
+        entries: how many entries were read.
+        hash: of the last of them.
+        declared: what they declare.
+    """
+
+    entries: int = 0
+    hash: str = ""
+    declared: list[Terms] = field(default_factory=list)
+
+    def look(self, database: Database, connection: Connection, head: Head) -> None:
+        """Reads what was declared since; in a copy with another past, everything again."""
+        last = [digest(row.body) for row in BODY.rows(connection, wanted=self.entries)]
+        if last != [self.hash]:
+            self.entries, self.declared = 0, []
+        entries = [read_entry(database, head, row) for row in DECLARATIONS.rows(connection, after=self.entries)]
+        self.declared += [checked_terms(database, entry) for entry in entries if entry.kind == DECLARE]
+        self.entries, self.hash = head.entries, head.hash
+
+    def only(self) -> Terms:
+        """The only data that the ledger knows.
+
+        Raises:
+            UsageError: it knows none, or several.
+        """
+        known = self.declared
+        if len(known) == 1:
+            return known[0]
+        if not known:
+            raise UsageError("the ledger has no source", "data is declared before it is asked about")
+        names = ", ".join(shown(terms.source) for terms in known[:SHOWN]) + (", …" if len(known) > SHOWN else "")
+        raise UsageError("no source is named", f"the ledger has several: {names}")
 
 
 def source_of(ledger: Ledger, named: str | None) -> tuple[str, str]:
     """The data that is asked about, and how its privacy is counted; by default the only data that the ledger knows.
 
+    What is known already is not read again: whoever spends compares it with the ledger as it is then.
+
     Raises:
         UsageError: it has no such source, or several and none is named.
     """
-    database = ledger._database
+    database, seen = ledger._database, ledger._seen
+    if named is not None and not isinstance(named, str):
+        raise UsageError(f"{shown(named)} is no source", "it is text")
+    if named is None and len(seen.declared) == 1:
+        return seen.only().source, seen.only().currency.name
     with database.reading() as connection:
         head = read_head(database, connection, ledger.id)
         if named is not None:
-            if not isinstance(named, str):
-                raise UsageError(f"{shown(named)} is no source", "it is text")
             entry = find(database, connection, head, declaration(named)).get(declaration(named))
             return named, require_terms(database, named, entry).currency.name
-        asks = select(tables.entries).where(tables.entries.c.body.like(LIKE_DECLARATION))
-        rows = connection.execute(asks.order_by(tables.entries.c.number)).all()
-        entries = [read_entry(database, head, row) for row in rows]
-        known = [checked_terms(database, entry) for entry in entries if entry.kind == DECLARE]
-    if len(known) == 1:
-        return known[0].source, known[0].currency.name
-    if not known:
-        raise UsageError("the ledger has no source", "data is declared before it is asked about")
-    names = ", ".join(shown(terms.source) for terms in known[:SHOWN]) + (", …" if len(known) > SHOWN else "")
-    raise UsageError("no source is named", f"the ledger has several: {names}")
+        seen.look(database, connection, head)
+    return seen.only().source, seen.only().currency.name
 
 
 def entry_of(ledger: Ledger, receipt: Mapping[str, Any]) -> Entry:

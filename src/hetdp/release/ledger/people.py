@@ -14,6 +14,7 @@ from sqlalchemy.engine import Connection
 from hetdp.release.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding, require_kind
 from hetdp.release.ledger.amounts import added
 from hetdp.release.ledger.sealed import AMOUNT, KEY, KEY_BYTES, PERSON, Sealed
+from hetdp.release.ledger.statements import Statement
 from hetdp.release.ledger.tables import people
 
 MOST = 8192  # people in one row; when there are more, it is divided into rows of about half as many
@@ -22,10 +23,11 @@ LOWEST = bytes(KEY_BYTES)
 _source: Any = bindparam("of_source")
 _first: Any = bindparam("of_first")
 _one = and_(people.c.source == _source, people.c.first == _first)
-STARTS = select(people.c.first).where(people.c.source == _source).order_by(people.c.first)
-ALL = select(people).where(people.c.source == _source).order_by(people.c.first)
-ONE = select(people.c.pseudonyms, people.c.balances).where(_one)
-ADD, CHANGE = insert(people), update(people).where(_one)
+STARTS = Statement(select(people.c.first).where(people.c.source == _source).order_by(people.c.first))
+ALL = Statement(select(people).where(people.c.source == _source).order_by(people.c.first))
+ONE = Statement(select(people.c.pseudonyms, people.c.balances).where(_one))
+ADD = Statement(insert(people), ("source", "first", "pseudonyms", "balances"))
+CHANGE = Statement(update(people).where(_one), ("pseudonyms", "balances"))
 
 
 class Share(NamedTuple):
@@ -45,7 +47,7 @@ NOBODY = Share(np.zeros(0, KEY), np.zeros((4, 0), np.int64))
 
 def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
     """Charges people; returns how many of them then exceed their caps. ValueError if balances are none."""
-    firsts = connection.scalars(STARTS, {"of_source": terms.number}).all()
+    firsts = [row.first for row in STARTS.rows(connection, of_source=terms.number)]
     if charge.accounts and not firsts:
         require_kind(connection, terms, PERSON)
     starts = _in_order(firsts or [LOWEST])
@@ -69,7 +71,7 @@ def _in_order(firsts: Sequence[Any]) -> NDArray[np.bytes_]:
 
 def _read(connection: Connection, terms: Terms, starts: NDArray[np.bytes_], row: int) -> Share:
     first = starts[row : row + 1].tobytes()
-    found = connection.execute(ONE, {"of_source": terms.number, "of_first": first}).one()
+    (found,) = ONE.rows(connection, of_source=terms.number, of_first=first)
     share = parsed_share(terms, found.pseudonyms, found.balances)
     require_inside(share, starts[row : row + 2])
     return share
@@ -84,10 +86,10 @@ def _write(connection: Connection, terms: Terms, first: bytes, share: Share, is_
         kept = share.balances[: _rows(terms), begin:end].astype(AMOUNT).tobytes()
         values = {"pseudonyms": share.keys[begin:end].tobytes(), "balances": kept}
         if at == 0 and is_there:
-            connection.execute(CHANGE, {"of_source": terms.number, "of_first": first, **values})
+            CHANGE.write(connection, of_source=terms.number, of_first=first, **values)
         else:
             start = first if at == 0 else values["pseudonyms"][:KEY_BYTES]
-            connection.execute(ADD, {"source": terms.number, "first": start, **values})
+            ADD.write(connection, source=terms.number, first=start, **values)
 
 
 def caps_of(terms: Terms, charge: Sealed) -> NDArray[np.int64]:
@@ -133,7 +135,7 @@ def charged(
 
 def read_people(connection: Connection, terms: Terms) -> list[Share]:
     """All people of a source, in order; ValueError if they are none."""
-    rows = connection.execute(ALL, {"of_source": terms.number}).all()
+    rows = ALL.rows(connection, of_source=terms.number)
     if not rows:
         return []
     starts = _in_order([row.first for row in rows])

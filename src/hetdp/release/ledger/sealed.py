@@ -14,6 +14,7 @@ from hetdp.errors import UsageError
 from hetdp.release.ledger.amounts import CURRENCIES
 
 CLASS, PERSON = KINDS = ("class", "person")
+EVERYBODY = "everybody"  # the account of what is in no class
 VERSION = 1
 KEY, KEY_BYTES = "S16", 16  # NumPy compares such keys by all their bytes
 AMOUNT, NUMBER = "<i8", "<u4"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
 from hetdp.release.ledger import tables
@@ -18,6 +18,12 @@ from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import CREATE, DECLARE, RECORD, SPEND
 from hetdp.release.ledger.people import NOBODY, Share, caps_of, charged, read_people
 from hetdp.release.ledger.sealed import CLASS, Sealed, opened
+from hetdp.release.ledger.statements import Statement, pragma
+
+ENTRIES = Statement(select(tables.entries).order_by(tables.entries.c.number))
+DIGESTS = Statement(select(tables.charges.c.digest))
+CONTENT = Statement(select(tables.charges.c.content).where(tables.charges.c.digest == bindparam("wanted")))
+SOURCES = [Statement(select(table.c.source).distinct()) for table in (tables.classes, tables.people)]
 
 
 @dataclass(frozen=True)
@@ -69,10 +75,8 @@ class Replay:
 
 def verified(database: Database, connection: Connection, head: Head, records: int) -> Verified:
     """Reads the whole chain and computes every balance again."""
-    if database.path is not None:
-        found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-        if found != "ok":
-            raise database.unusable("it is damaged")
+    if database.path is not None and pragma(connection, "integrity_check(1)") != [("ok",)]:
+        raise database.unusable("it is damaged")
     replay = _replayed(database, connection, head)
     try:
         sums = _summed(connection, replay)
@@ -86,7 +90,7 @@ def verified(database: Database, connection: Connection, head: Head, records: in
 def _replayed(database: Database, connection: Connection, head: Head) -> Replay:
     """The chain, every hash of it computed again."""
     replay, number, previous = Replay(database), 0, ""
-    for row in connection.execute(select(tables.entries).order_by(tables.entries.c.number)):
+    for row in ENTRIES.each(connection):
         entry, number = read_entry(database, head, row), number + 1
         if entry.number != number or entry.previous != previous:
             raise database.unusable(CHANGED)
@@ -102,14 +106,14 @@ Sums = dict[int, tuple[dict[str, tuple[int, ...]], Share]]
 
 def _summed(connection: Connection, replay: Replay) -> Sums:
     """What every account of every source should have spent."""
-    kept = set(connection.scalars(select(tables.charges.c.digest)))
+    kept = {row.digest for row in DIGESTS.each(connection)}
     if kept != {digest for _, digest in replay.times}:
         raise ValueError("a charge is missing, or was never made")
     terms = {each.number: each for each in replay.terms.values()}
     sums: Sums = {number: ({}, NOBODY) for number in terms}
     for (number, digest), times in replay.times.items():
-        content = connection.scalar(select(tables.charges.c.content).where(tables.charges.c.digest == digest))
-        charge = opened(content)
+        (row,) = CONTENT.rows(connection, wanted=digest)
+        charge = opened(row.content)
         if charge.digest != digest or charge.accounts != replay.sizes[digest]:
             raise ValueError("another charge")
         if charge.currency != terms[number].currency.name:
@@ -138,8 +142,8 @@ def _add_classes(names: dict[str, tuple[int, ...]], terms: Terms, charge: Sealed
 def _compare(connection: Connection, replay: Replay, sums: Sums) -> int:
     """Compares all balances; returns how many people have one."""
     known = {terms.number for terms in replay.terms.values()}
-    for table in (tables.classes, tables.people):
-        if set(connection.scalars(select(table.c.source).distinct())) - known:
+    for sources in SOURCES:
+        if {row.source for row in sources.each(connection)} - known:
             raise ValueError("accounts of no source")
     count = 0
     for terms in replay.terms.values():

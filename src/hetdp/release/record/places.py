@@ -33,6 +33,8 @@ def require_places(record: Any, html: Any, ledger: Path | None, told: Document) 
     given = [Path(path) for path in (record, html) if path is not None]
     for path in given:
         require_writable(path)
+    if not given:
+        return []
     places = [path.resolve() for path in given]
     taken = () if ledger is None else [Path(f"{ledger.resolve()}{ending}") for ending in BESIDE]
     for path, place in zip(given, places, strict=True):

@@ -156,7 +156,7 @@ def _mechanism(record: Document, problem: Problem, mechanism: Any) -> Iterator[R
     holds = "each account was charged what the problem promises"
     yield _check("charge", composition == paid, holds, "other amounts were charged than promised")
     if same and certificate.private:
-        facts = facts_of(Proved(problem, mechanism, certificate, digest), costs)
+        facts = facts_of(Proved(problem, mechanism, certificate, digest, costs), costs)
         facts["mechanism"]["objective"] = said["objective"]  # files of values alone do not say it
         yield _content(record, facts, answer_words(problem.about))
 

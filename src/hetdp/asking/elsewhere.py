@@ -1,0 +1,42 @@
+"""People's ε from a table, for a spend that was made elsewhere: who paid, and nothing of what they said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+from hetdp.release.charges import costs_of_people, people_of
+from hetdp.release.ledger.charge import Charge
+from hetdp.release.record.amounts import charge_of
+from hetdp.spaces.table.policy import read_policy
+from hetdp.spaces.table.sources import opened
+from hetdp.spaces.table.wish import wish
+
+
+class _Nothing:
+    """What is counted where no question is asked."""
+
+    def columns(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+
+def charge_from(table: Any, currency: str, *, person: Any, epsilon: Any, group: Any = None) -> Charge:
+    """A charge to everybody in a table, read and refused as `hetdp.ask` reads it; no other column is looked at.
+
+    Args:
+        table: one row for each person, as `hetdp.ask` takes it.
+        currency: how the source counts; where that is by ε and δ, δ is 0.
+        person: the column that tells people apart.
+        epsilon: everybody's ε: a column, or one number.
+        group: the column of their classes, by which caps are found.
+
+    Raises:
+        UsageError: a column is missing.
+        InputError: the table cannot be read, somebody is there twice, or has no ε.
+    """
+    unlike = "x" * (1 + len(f"{person}{epsilon}{group}"))  # a wish counts a column that is not public; nobody reads it
+    wanted = wish(f"{unlike} = 1", at_least=1, person=person, epsilon=epsilon, group=group)
+    wanted = replace(wanted, counted=cast("Any", _Nothing()))
+    with opened(table) as rows:
+        return charge_of(costs_of_people(read_policy(rows, wanted), people_of(rows, wanted.person)), currency)

@@ -1,0 +1,70 @@
+"""One spend: looked up, charged, drawn and written down in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hetdp.errors import BudgetError
+from hetdp.release.ledger.chain import append, find, read_head, require_receipts
+from hetdp.release.ledger.charge import Charge
+from hetdp.release.ledger.charging import charge_all, require_same_charge, require_terms
+from hetdp.release.ledger.database import Database
+from hetdp.release.ledger.entry import SPEND, Entry, declaration, facts_of, question, require_text
+from hetdp.release.ledger.lookup import Seen
+
+
+class Question(NamedTuple):
+    """What is asked of a ledger, and who pays.
+
+    Attributes:
+        source: the data that is asked about.
+        charge: who pays how much.
+        request: a digest of what is asked.
+        version: the declared version of the data.
+        draw: gives the answers.
+        facts: what else the entry is to hold.
+        receipts: of earlier entries, which the ledger must still have.
+    """
+
+    source: str
+    charge: Charge
+    request: str
+    version: str
+    draw: Callable[[], Sequence[bool]]
+    facts: Mapping[str, Any] | None = None
+    receipts: Iterable[Mapping[str, Any]] = ()
+
+
+def spend(database: Database, ledger: str, asked: Question, only: Seen | None = None) -> Entry:
+    """Charges everybody or nobody, draws answers, and returns them when all of it is written down durably.
+
+    Args:
+        database: where the ledger is.
+        ledger: which one it must be.
+        asked: what is asked.
+        only: where the source was not named, since it was the only one: what was seen then. There must still be no
+            other.
+
+    Raises:
+        BudgetError, LedgerError, UsageError: as `Ledger.spend` says.
+    """
+    require_text(source=asked.source, request=asked.request, version=asked.version)
+    kept = facts_of(asked.facts)
+    with database.writing() as connection:
+        head = read_head(database, connection, ledger)
+        if only is not None:
+            only.look(database, connection, head)
+            only.only()
+        require_receipts(database, connection, head, asked.receipts)
+        key, declared_as = question(asked.source, asked.request, asked.version), declaration(asked.source)
+        known = find(database, connection, head, key, declared_as)
+        if key in known:
+            return require_same_charge(known[key], asked.charge.sealed(head.secret))
+        terms = require_terms(database, asked.source, known.get(declared_as))
+        sealed, exceeded, names = charge_all(database, connection, head, terms, asked.charge)
+        if exceeded:
+            raise BudgetError(asked.source, exceeded, sealed.accounts, names)
+        answers = tuple(bool(answer) for answer in asked.draw())
+        told = {"source": asked.source, "request": asked.request, "version": asked.version, "charge": sealed.digest}
+        return append(connection, head, SPEND, **told, accounts=sealed.accounts, answers=answers, facts=kept)[1]
