@@ -1,8 +1,8 @@
-"""Where the columns of a summary stand: by distance, far ones closer together if there are many, those without one aside."""
+"""Where the columns of a summary stand: by distance, far ones closer together, those without one aside."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,23 +46,23 @@ def is_even(shown: Summary) -> bool:
     return far_of(shown) <= EVEN
 
 
-def place(distance: Floats, even: bool) -> Floats:
-    """How far from the boundary a distance is drawn."""
-    x = distance - 0.5
+def place(distance: Any, even: bool) -> Floats:
+    """How far from the boundary a distance is drawn, or each of several."""
+    x = np.asarray(distance, dtype=np.float64) - 0.5
     return x if even else np.where(x <= BEND, x, BEND * (1.0 + np.log(np.maximum(x, BEND) / BEND)))
 
 
 def places_of(shown: Summary) -> Floats:
     """Where each column stands: answer 2 left of 0, answer 1 right of it, those without a path outside."""
     side = np.where(shown.answers == 1, 1.0, -1.0)
-    out = place(np.float64(max(far_of(shown), 1)), is_even(shown)) if far_of(shown) else 0.0
-    where = place(np.abs(shown.levels).astype(np.float64), is_even(shown))
+    out = place(far_of(shown), is_even(shown)) if far_of(shown) else 0.0
+    where = place(np.abs(shown.levels), is_even(shown))
     return np.asarray(side * np.where(shown.levels == 0, out + room_aside(shown), where))
 
 
 def room_aside(shown: Summary) -> float:
     """How broad the room of the datasets without a path is."""
-    return max(1.0, ASIDE * float(place(np.float64(far_of(shown)), is_even(shown))))
+    return max(1.0, ASIDE * float(place(far_of(shown), is_even(shown))))
 
 
 def marks_of(shown: Summary) -> list[tuple[float, str]]:
@@ -77,7 +77,7 @@ def marks_of(shown: Summary) -> list[tuple[float, str]]:
         few = len(decades) < 4
         chosen = sorted(decades + [3 * ten for ten in decades]) if few else decades[1 :: 1 if len(decades) < 6 else 2]
         marks = [
-            (side * float(place(np.float64(steps), even)), f"{steps:,}")
+            (side * float(place(steps, even)), f"{steps:,}")
             for side, far in ((-1, int(-levels.min(initial=0))), (1, int(levels.max(initial=0))))
             for steps in chosen
             if steps <= far
