@@ -16,6 +16,7 @@ FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "mars
 FORBIDDEN_WORDS = ("allow_pickle", "read_pickle", "to_pickle", "np.load", "numpy.load", "shell=True", "os.system")
 GENERATORS = {"random"}  # `secrets`, by which the ledger makes its key, asks the system
 NOT_PROMISED = ["hostile steward", "same machine", "wrong policy", "ε itself is taken to be public", "Constant time"]
+NOT_PROMISED += ["it is no login and no encryption"]
 
 
 def names_of(path: Path) -> tuple[set[str], set[str]]:

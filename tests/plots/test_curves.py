@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -48,6 +49,26 @@ def test_datasets_without_a_way_to_the_other_answer_are_left_out():
     report = hetdp.accuracy(hetdp.Problem(graph, {"a": 1, "b": 2, "c": 1, "d": 1}), objective="fair", baselines=False)
     (curve,) = drawing_of(report, None, None, True, True).data
     assert curve.across.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("edges", "epsilon", "answers"),
+    [((["a"], ["b"]), 1.0, [1, 1]), (([], []), 1.0, [1]), (([], []), 1.0, [1, 2]), ((["a"], ["b"]), math.inf, [1, 2])],
+)
+def test_where_no_path_leads_to_the_other_answer_the_picture_says_so(edges, epsilon, answers):
+    graph = hetdp.DatasetGraph.from_edges(*edges, [epsilon] * len(edges[0]), datasets=["a", "b"][: len(answers)])
+    problem = hetdp.Problem(graph, answers)
+    for what in (problem, hetdp.design(problem)):
+        axes = hetdp.plot(what, "accuracy")
+        axes.get_figure().canvas.draw()
+        assert "from no dataset does a path lead to the other answer" in words(axes)
+        assert not axes.lines
+
+
+def test_a_population_with_one_answer_beside_others_is_no_failure():
+    never = hetdp.spaces.population(hetdp.questions.count("yes", at_least=0), 0.5, size=9)
+    axes = hetdp.plot({"both": senate().design(), "one answer": never.design()}, baselines=False)
+    assert "one answer" in words(axes)
 
 
 def test_a_mechanism_can_be_shown_by_its_accuracy():

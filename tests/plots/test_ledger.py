@@ -41,9 +41,17 @@ def test_bars_are_as_long_as_what_was_spent():
     axes.get_figure().canvas.draw()
 
 
-def test_nothing_spent_and_no_classes_are_no_failure():
-    hetdp.plot([replace(status(), classes=(), people=0)])
-    hetdp.plot([replace(status(), classes=(Balance("a", "inf", "inf"),), people=0)])
+def test_a_ledger_without_accounts_says_so_and_has_no_axes():
+    axes = hetdp.plot([replace(status(), classes=(), people=0)])
+    assert "nothing is spent in this ledger yet" in words(axes)
+    assert not axes.axison
+    assert "left" not in words(axes)
+
+
+def test_nothing_spent_without_a_limit_has_a_plain_scale():
+    for spent in ("0", "inf"):
+        axes = hetdp.plot([replace(status(), classes=(Balance("a", "inf", spent),), people=0)])
+        assert axes.get_xlim() == (0.0, 1.3)
 
 
 def test_many_classes_are_cut_and_said_to_be():

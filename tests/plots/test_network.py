@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -63,8 +64,18 @@ def test_a_witness_is_lit_in_its_problem_with_what_it_allows():
     found = data_of(problem, witness)
     assert [problem.graph.label(at) for at in found.chain.tolist()] == witness.path.datasets
     assert next(iter(found.bounds.values())) == "= .05"
-    assert list(found.bounds.values())[1:] == [f"≤ {bound:.2f}".replace("0.", ".") for bound in witness.path.bounds[1:]]
+    allowed = [f"≤ {bound:.2f}".replace("0.", ".") for bound in witness.path.bounds[1:]]
+    assert list(found.bounds.values())[1:] == [*allowed[:-1], f"{allowed[-1]}\nasked .95"]
     assert f"111\n{found.bounds[problem.graph.index('111')]}" in words(hetdp.plot(problem, explain=witness))
+
+
+@pytest.mark.parametrize(("asked", "said"), [(0.8, "≤ .33\nasked .80"), (0.33, "≤ 0.329744\nasked 0.33")])
+def test_a_contradiction_shows_what_was_asked_beside_what_is_allowed(asked, said):
+    problem = line(2)
+    witness = hetdp.check(problem, {0: 0.2, 1: asked}).witness
+    assert f"1\n{said}" in words(hetdp.plot(problem, explain=witness))
+    path = data_of(problem, witness.path)  # nobody knows what was asked
+    assert path.bounds[1] == "≤ .33"
 
 
 def test_smaller_epsilon_is_never_thinner():
@@ -122,5 +133,57 @@ def test_hostile_labels_are_words_and_nothing_else():
 
 def test_many_datasets_have_no_names_but_those_of_the_path():
     mechanism = hetdp.design(line(200))
-    assert not [text for text in hetdp.plot(mechanism).texts if text.get_text().startswith("17")]
-    assert [text for text in hetdp.plot(mechanism, explain=199).texts if text.get_text().startswith("170")]
+    assert not hetdp.plot(mechanism).texts
+    names = {text.get_text().split("\n")[0] for text in hetdp.plot(mechanism, explain=199).texts}
+    assert {"100", "199"} < names
+    assert "99" not in names
+
+
+@pytest.mark.parametrize("size", [50, 300])
+def test_words_at_a_long_path_do_not_lie_on_one_another(size):
+    axes = hetdp.plot(hetdp.design(line(size)), explain=size - 1)
+    axes.get_figure().canvas.draw()
+    boxes = [text.get_window_extent() for text in axes.texts if text.get_text()]
+    assert len(boxes) > 4
+    assert not [(one, other) for one, other in combinations(boxes, 2) if one.overlaps(other)]
+    written = [text.get_text() for text in axes.texts]
+    assert {str(size // 2), str(size - 1)} <= {text.split("\n")[0] for text in written}  # both ends
+    assert f"what binds {size - 1} ({size - size // 2 - 1} steps, ε = 0.5)" in words(axes)
+
+
+def test_epsilon_that_is_not_written_at_a_step_is_in_the_key_with_its_range():
+    graph = hetdp.DatasetGraph.from_edges(list(range(49)), list(range(1, 50)), [1.0] * 48 + [0.25])
+    problem = hetdp.Problem(graph, [2] * 25 + [1] * 25)
+    assert "what binds 49 (24 steps, ε = 0.25 … 1)" in words(hetdp.plot(hetdp.design(problem), explain=49))
+    assert "steps, ε" not in words(hetdp.plot(hetdp.design(line(8)), explain=7))
+
+
+def test_a_dataset_that_no_path_binds_is_framed_with_a_word():
+    mechanism = hetdp.extend(line(8), {3: 0.4, 4: 0.6})
+    assert "the value of 4 is given" in words(hetdp.plot(mechanism, explain=4))
+    assert "is given" not in words(hetdp.plot(mechanism, explain=5))
+    graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, datasets=["a", "b", "c"])
+    free = hetdp.design(hetdp.Problem(graph, [1, 2, 1]))
+    assert "nothing binds c" in words(hetdp.plot(free, explain="c"))
+
+
+def test_delta_and_directions_are_in_the_key_and_at_the_steps():
+    both = {"epsilon_back": [2.0, 0.25], "delta": [0.01, 0.001]}
+    graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 0.25], **both)
+    seen = words(hetdp.plot(hetdp.design(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})), explain="a"))
+    assert "ε: of two directions the smaller" in seen
+    assert "δ = 0.001 … 0.01" in seen
+    assert "ε = 2\nε back = 0.5\nδ = 0.01" in seen
+    graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5, delta=0.01)
+    seen = words(hetdp.plot(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})))
+    assert "δ = 0.01" in seen
+    assert "direction" not in seen
+    assert "δ" not in words(hetdp.plot(voters()))
+
+
+def test_of_many_epsilon_the_key_names_the_least_and_the_largest_as_such():
+    epsilon = [0.05, 0.1, 0.3, 2.0]
+    seen = words(hetdp.plot(hetdp.Problem(line(5, epsilon).graph, [2, 2, 1, 1, 1])))
+    assert "ε = 0.05, the least" in seen
+    assert "ε = 2, the largest" in seen
+    assert "the least" not in words(hetdp.plot(voters()))

@@ -8,6 +8,7 @@ import pytest
 import hetdp
 from hetdp.plots.plot import drawing_of
 from hetdp.plots.summary import summary
+from hetdp.plots.summary_places import marks_of, place, places_of
 from tests.mechanism.tallies import random_problem, steps_one_by_one
 from tests.plots.shown import line, words
 
@@ -18,13 +19,15 @@ def test_bands_are_those_of_the_datasets_at_each_distance(seed):
     p = np.random.default_rng(seed).random(problem.graph.size)
     found, by_level = summary(problem, p), {}
     for value, answer, far in zip(p.tolist(), problem.answers.tolist(), steps_one_by_one(problem), strict=True):
-        by_level.setdefault((far or 0) * (1 if answer == 1 else -1), []).append(value)
-    assert found.levels.tolist() == sorted(by_level)
-    for level, count, band in zip(found.levels.tolist(), found.counts, found.quantiles, strict=True):
-        values = sorted(by_level[level])
+        by_level.setdefault(((far or 0) * (1 if answer == 1 else -1), -answer), []).append(value)
+    columns = list(zip(found.levels.tolist(), (-found.answers).tolist(), strict=True))
+    assert columns == sorted(by_level)
+    for column, count, band in zip(columns, found.counts, found.quantiles, strict=True):
+        values = sorted(by_level[column])
         assert count == len(values)
         assert band[[0, 4]].tolist() == [values[0], values[-1]]
-        assert band.tolist() == np.quantile(values, [0, 0.25, 0.5, 0.75, 1], method="lower").tolist()
+        assert band[[1, 3]].tolist() == np.quantile(values, [0.25, 0.75], method="lower").tolist()
+        assert band[2] == np.median(values)  # of two in the middle, neither
 
 
 def test_a_million_datasets_are_a_summary():
@@ -34,20 +37,65 @@ def test_a_million_datasets_are_a_summary():
     assert drawing.name == "summary"
     found = drawing.data
     assert found.counts.sum() == 1_000_000
-    assert found.share == 2_500
-    assert len(found.levels) == 400
+    assert len(found.levels) <= 400
     middle = found.levels.searchsorted(0)
-    assert found.levels[middle - 1 : middle + 1].tolist() == [-1_250, 1_250]
-    assert found.counts.tolist() == [2_500] * 400
-    assert found.quantiles[middle, 0] == mechanism[500_000]
-    assert "1,000,000 datasets" in words(hetdp.plot(mechanism))
+    near = slice(middle - 8, middle + 8)
+    assert found.levels[near].tolist() == [*range(-8, 0), *range(1, 9)]  # near the boundary each has its own place
+    assert found.counts[near].tolist() == [1] * 16
+    assert found.quantiles[near, 2].tolist() == [mechanism[at] for at in range(499_992, 500_008)]
+    assert found.counts.max() == found.share == found.counts[-1]
+    axes = hetdp.plot(mechanism)
+    assert "1,000,000 datasets" in words(axes)
+    assert "far ones closer together, by powers of ten" in words(axes)
+
+
+@pytest.mark.parametrize("size", [300, 5_000, 1_000_000])
+def test_near_distances_get_room_where_there_are_many(size):
+    problem = line(size)
+    shown = summary(problem, np.where(problem.answers == 1, 1.0, 0.0))
+    places = places_of(shown)
+    assert (np.diff(places) > 0).all()
+    near = np.abs(shown.levels) <= 10
+    assert np.ptp(places[near]) > 0.15 * np.ptp(places)
+    marks = dict(marks_of(shown))
+    assert "10" in marks.values()
+    for at, word in marks.items():
+        assert at == pytest.approx(np.sign(at) * place(np.float64(word.replace(",", "")), False))
+
+
+def test_few_distances_are_equally_far_apart_and_nothing_is_said():
+    axes = hetdp.plot(line(40), "summary")
+    assert "closer together" not in words(axes)
+    shown = summary(line(40), np.zeros(40))
+    assert set(np.diff(places_of(shown))) == {1.0}
+
+
+def test_datasets_without_a_path_stand_aside_by_their_answer():
+    graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 0.5, datasets=range(6))
+    shown = summary(hetdp.Problem(graph, [1, 1, 2, 1, 2, 1]), np.array([0.9, 0.6, 0.4, 1.0, 0.0, 1.0]))
+    assert shown.levels.tolist() == [-1, 0, 0, 1, 2]
+    assert shown.answers.tolist() == [2, 2, 1, 1, 1]
+    assert shown.counts.tolist() == [1, 1, 2, 1, 1]
+    assert places_of(shown).tolist() == [-0.5, -2.5, 2.5, 0.5, 1.5]
+    assert marks_of(shown) == [(-2.5, "no path"), (-0.5, "1"), (0.5, "1"), (1.5, "2"), (2.5, "no path")]
+    apart = hetdp.DatasetGraph.from_edges([], [], [], datasets=range(4))
+    axes = hetdp.plot(hetdp.Problem(apart, [1, 2, 1, 2]), "summary")
+    assert words(axes).count("no path") == 2
+    assert not [each for each in axes.lines if set(each.get_xdata()) == {0.0}]  # there is no boundary to draw
+    assert [each.get_offsets().tolist() for each in axes.collections if each.get_array() is not None] == [
+        [[-1.0, 0.0]],
+        [[1.0, 1.0]],
+    ]
 
 
 def test_where_edges_are_too_many_to_follow_distances_are_left_out(monkeypatch):
     monkeypatch.setattr("hetdp.plots.summary.MOST_ARCS", 10)
     found = summary(line(20), np.linspace(0, 1, 20))
-    assert found.levels.tolist() == [0]
-    assert "19 edges are too many to count steps" in words(hetdp.plot(line(20), "summary"))
+    assert found.levels.tolist() == [0, 0]
+    seen = words(hetdp.plot(line(20), "summary"))
+    assert "19 edges are too many to count steps" in seen
+    assert "truly answer 2" in seen
+    assert "no path" not in seen
 
 
 def test_one_answer_and_one_dataset_have_a_summary():

@@ -64,6 +64,7 @@ def plot(
     from hetdp.plots.plot import drawing_of
 
     _require_picture(output, picture, mechanisms, (problem, *mechanisms))
+    _require_path(explain, picture, mechanisms)
     require_input(problem, *mechanisms)
     axes = figure_apart()  # before anything takes long: without matplotlib, nothing can be drawn
     asked = read(voice, problem, duplicates, positive)
@@ -112,6 +113,18 @@ def _require_picture(output: str, picture: str | None, mechanisms: tuple[str, ..
         rule = "only their accuracy can be shown in one picture"
         raise UsageError("several mechanisms", rule, "--picture accuracy, or one MECHANISM")
     require_place("-o", output, False, SUFFIXES, inputs)
+
+
+def _require_path(explain: str | None, picture: str | None, mechanisms: tuple[str, ...]) -> None:
+    from hetdp.errors import UsageError
+
+    if explain is None:
+        return
+    if picture not in (None, "network"):
+        raise UsageError(f"--explain with --picture {picture}", "a path is lit in the network")
+    if not mechanisms:
+        hint = "hetdp plot PROBLEM MECHANISM --explain DATASET -o FILE"
+        raise UsageError("--explain without a mechanism", "a path binds a value of a mechanism", hint)
 
 
 def _write(axes: Any, output: str) -> None:

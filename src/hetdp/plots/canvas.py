@@ -101,6 +101,12 @@ def entitle(axes: Axes, title: str | None) -> None:
         plain(axes.set_title(readable(title, 90), fontsize=USUAL + 1, color=INK, loc="left"))
 
 
+def instead(axes: Axes, words: str) -> None:
+    """Words in the middle, where there is nothing to draw."""
+    style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": USUAL, "color": INK}
+    plain(axes.text(0.5, 0.5, words, transform=axes.transAxes, **style))
+
+
 def calm(axes: Axes, grid: str | None = None) -> None:
     """Thin lines and small numbers, so that what is shown stands out."""
     for name, spine in axes.spines.items():

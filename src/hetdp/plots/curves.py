@@ -84,7 +84,7 @@ def draw_curves(axes: Axes, curves: list[Curve], key: bool) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     if key and drawn:
         middle = float(np.median(np.concatenate([curve.across for curve in curves])))
-        drawn.sort(key=lambda pair: -float(np.interp(middle, pair[0].across, pair[0].accuracy)))  # as the curves are
+        drawn.sort(key=lambda pair: -_height(pair[0], middle))  # as the curves are
         legend = axes.legend(
             [line for _, line in drawn],
             ["-"] * len(drawn),
@@ -98,6 +98,10 @@ def draw_curves(axes: Axes, curves: list[Curve], key: bool) -> None:
         for text, (curve, _) in zip(legend.get_texts(), drawn, strict=True):
             plain(text)
             text.set(text=curve.words.replace(" / ", " /\n") if len(curve.words) > 26 else curve.words, color=INK)
+
+
+def _height(curve: Curve, middle: float) -> float:
+    return float(np.interp(middle, curve.across, curve.accuracy)) if len(curve.across) else 0.0
 
 
 def _line(axes: Axes, curve: Curve, at: int) -> Any:

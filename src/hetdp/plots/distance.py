@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetdp.mechanism.accuracy.distance import NOWHERE
-from hetdp.plots.canvas import named
+from hetdp.plots.canvas import instead, named
 from hetdp.plots.curves import Curve, draw_curves, merged
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+NO_PATH = "from no dataset does a path lead to the other answer,\nso that there is no distance to show accuracy by"
 
 
 def curves_by_distance(report: Any) -> list[Curve]:
@@ -23,6 +26,8 @@ def curves_by_distance(report: Any) -> list[Curve]:
     found = []
     for method in report.methods:
         near = method.levels.distances != NOWHERE
+        if not near.any():
+            continue
         distances = method.levels.distances[near].astype(np.float64)
         found.append(Curve((method.name,), method.baseline, distances, 1.0 - method.mean_errors[near]))
     return merged(found)
@@ -33,6 +38,10 @@ def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool) -> 
     from matplotlib.ticker import MaxNLocator
 
     draw_curves(axes, curves, key)
-    axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
+    if curves:
+        axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
+    else:
+        axes.set_xticks([])
+        instead(axes, NO_PATH)
     under = {"uniform": "", "weight": ", weighted"}.get(prior, ", under the given prior")
     named(axes, "steps to the other answer", f"right answer (mean{under})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hetdp.plots.canvas import SMALL, calm, key_below, named, plain, readable
+from hetdp.plots.canvas import SMALL, calm, instead, key_below, named, plain, readable
 from hetdp.plots.colours import INK, ONE, PAPER, SOFT
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40
 PEOPLE = "people (who spent most)"
+NOTHING = "nothing is spent in this ledger yet"
 
 
 class Account(NamedTuple):
@@ -67,9 +68,13 @@ def draw_ledger(axes: Axes, accounts: list[Account], key: bool) -> None:
     """Draws a bar for each: its length is what may be spent, filled as far as it is."""
     from matplotlib.patches import Patch
 
+    if not accounts:
+        axes.set_axis_off()
+        instead(axes, NOTHING)
+        return
     shown = accounts[:MOST_ROWS]
     limits = [account.cap for account in shown if math.isfinite(account.cap)]
-    longest = max([*limits, *(account.spent for account in shown if math.isfinite(account.spent)), 1e-9])
+    longest = max([*limits, *(account.spent for account in shown if math.isfinite(account.spent)), 0.0]) or 1.0
     places = range(len(shown) - 1, -1, -1)
     for place, account in zip(places, shown, strict=True):
         if math.isfinite(account.cap):

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
+from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.colours import INK, SOFT
 from hetdp.plots.layout import Layout, layered
-from hetdp.plots.shades import hundredths
+from hetdp.plots.network_words import beside_epsilon, bounds_of, contradiction_of, why_alone
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 
@@ -38,9 +39,12 @@ class Network:
         source: one end of each edge.
         target: the other end.
         epsilon: the ε of each edge as written, in the direction where it is smaller; for Gaussian privacy μ.
+        beside: what else edges have, in words: δ, and that ε has directions.
         widths: how thick each edge is, in points, before all of them are thinned for lack of space.
         chain: the datasets of the path that is lit, from the pinned one on; empty if there is none.
-        bounds: what a given path allows at each of its datasets, in a few characters.
+        bounds: what a given path allows at each of its datasets, in a few characters; where that is less than what was
+            asked for, this too.
+        alone: why the path that is lit has no steps, in words; empty if it has some.
         bare: whether p are true answers only.
     """
 
@@ -51,9 +55,11 @@ class Network:
     source: Indices
     target: Indices
     epsilon: Floats
+    beside: list[str]
     widths: Floats
     chain: NDArray[np.int64]
     bounds: dict[int, str]
+    alone: str
     bare: bool
 
     def strokes(self, edges: Any = slice(None)) -> Floats:
@@ -75,29 +81,28 @@ def is_small(problem: Problem) -> bool:
     return problem.graph.size <= MOST_DATASETS and problem.graph.arc_count <= 2 * MOST_EDGES
 
 
-def network(problem: Problem, p: Floats, ringed: Mask, path: BindingPath | None, bare: bool) -> Network:
+def network(problem: Problem, p: Floats, ringed: Mask, lit: BindingPath | Witness | None, bare: bool) -> Network:
     """Gathers what the picture shows.
 
     Args:
         problem: the problem.
         p: the probability of answer 1 at each dataset.
         ringed: which datasets get a ring.
-        path: what is lit, if anything.
+        lit: the path that is lit, if any.
         bare: whether p are true answers only.
     """
     graph = problem.graph
     source, target, *columns = graph.edges()
-    strong = [column for name, column in zip(graph.parameter_names, columns, strict=True) if "delta" not in name]
-    epsilon = np.minimum.reduce(strong)
+    known = dict(zip(graph.parameter_names, columns, strict=True))
+    epsilon = np.minimum.reduce([column for name, column in known.items() if "delta" not in name])
     layout = layered(source, target, steps_to_the_other_answer(problem), problem.answers)
+    path = lit.path if isinstance(lit, Witness) else lit
     chain = np.array([graph.index(label) for label in path.datasets] if path else [], dtype=np.int64)
-    bounds = {} if path is None else _bounds(chain.tolist(), path)
-    return Network(problem, layout, p, ringed, source, target, epsilon, widths_of(epsilon), chain, bounds, bare)
-
-
-def _bounds(chain: list[int], path: BindingPath) -> dict[int, str]:
-    signs = ["= ", *["≤ " if path.upper else "≥ "] * (len(chain) - 1)]
-    return {at: sign + hundredths(bound) for at, sign, bound in zip(chain, signs, path.bounds, strict=True)}
+    bounds = {} if path is None else bounds_of(chain.tolist(), path)
+    if isinstance(lit, Witness):
+        bounds[int(chain[-1])] = contradiction_of(lit)
+    edges = source, target, epsilon, beside_epsilon(known), widths_of(epsilon)
+    return Network(problem, layout, p, ringed, *edges, chain, bounds, why_alone(path), bare)
 
 
 def widths_of(epsilon: Floats) -> Floats:
@@ -124,8 +129,7 @@ def draw_network(axes: Axes, shown: Network, key: bool) -> None:
     _draw_edges(axes, shown, size)
     _draw_datasets(axes, shown, size)
     _draw_path(axes, shown, size)
-    add_names(axes, shown, size)
-    add_key(axes, shown, size, key)
+    add_key(axes, shown, size, key, steps_named=add_names(axes, shown, size))
 
 
 def thinned(size: float) -> float:
@@ -175,6 +179,10 @@ def _draw_datasets(axes: Axes, shown: Network, size: float) -> None:
 
 def _draw_path(axes: Axes, shown: Network, size: float) -> None:
     layout = shown.layout
+    if shown.alone:
+        place = shown.chain[:1]
+        frame: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "linewidths": 1.8}
+        axes.scatter(layout.across[place], layout.up[place], s=(size * 1.2 + 9.0) ** 2, zorder=2, marker="D", **frame)
     for start, end in zip(shown.chain[:-1], shown.chain[1:], strict=True):
         bend = 0.0
         if layout.levels[start] == layout.levels[end]:
@@ -186,8 +194,8 @@ def _draw_path(axes: Axes, shown: Network, size: float) -> None:
             arrowprops={
                 "arrowstyle": "-|>",
                 "color": INK,
-                "linewidth": 1.8,
-                "mutation_scale": 11,
+                "linewidth": float(np.clip(0.15 * size, 0.8, 1.8)),
+                "mutation_scale": float(np.clip(size, 3.0, 11.0)),
                 "shrinkA": size / 2 + 1,
                 "shrinkB": size / 2 + 2,
                 "connectionstyle": f"arc3,rad={bend}",

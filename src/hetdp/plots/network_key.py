@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hetdp.errors import counted
 from hetdp.plots.canvas import calm, key_below, named, readable
 from hetdp.plots.colours import HALF, INK, SOFT, TWO
 from hetdp.plots.colours import ONE as BLUE
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 MOST_WIDTHS = 3  # different ε in the key; of more, the least and the largest
 
 
-def add_key(axes: Axes, shown: Network, size: float, key: bool) -> None:
-    """Sets the axes, and adds the key if one is wanted."""
+def add_key(axes: Axes, shown: Network, size: float, key: bool, steps_named: bool) -> None:
+    """Sets the axes, and adds the key if one is wanted; it says what could not be written at the steps of a path."""
     _add_distances(axes, shown)
     if key:
         if not shown.bare:
             add_scale(axes, shown.problem.about)
-        handles, words = _explained(shown, size)
+        handles, words = _explained(shown, size, steps_named)
         key_below(axes, handles, words, columns=len(words) if len(words) <= 4 else -(-len(words) // 2))
 
 
@@ -55,7 +56,7 @@ def _sides(shown: Network) -> str:
     return f"  (left: {two}, right: {one})"
 
 
-def _explained(shown: Network, size: float) -> tuple[list[Any], list[str]]:
+def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any], list[str]]:
     from matplotlib.lines import Line2D
 
     from hetdp.plots.network import thinned
@@ -72,19 +73,33 @@ def _explained(shown: Network, size: float) -> tuple[list[Any], list[str]]:
         ring = Line2D([], [], linestyle="none", marker="o", color="white", markeredgecolor=INK, markeredgewidth=1.3)
         rows.append((ring, "on the boundary" if shown.bare else "value given or chosen"))
     letter = "μ" if shown.problem.graph.parameter_names[0] == "mu" else "ε"
-    for value, width in _widths(shown.epsilon, shown.widths):
+    chosen, left_out = _widths(shown.epsilon, shown.widths)
+    for value, width in chosen:
         style = (0, (1.0, 2.0)) if np.isinf(value) else "-"
         line = Line2D([], [], color=SOFT, linewidth=max(0.4, width * thinned(size)), linestyle=style)
-        rows.append((line, f"{letter} = {'∞' if np.isinf(value) else f'{value:g}'}"))
+        rank = "" if not left_out else ", the least" if value == chosen[0][0] else ", the largest"
+        rows.append((line, f"{letter} = {'∞' if np.isinf(value) else f'{value:g}'}{rank}"))
+    rows += [(Line2D([], [], linestyle="none"), words) for words in shown.beside]
+    if shown.alone:
+        frame = {"markersize": 7, "color": "none", "markeredgecolor": INK, "markeredgewidth": 1.8}
+        rows.append((Line2D([], [], linestyle="none", marker="D", **frame), shown.alone))
     if len(shown.chain) > 1:
         first, last = (readable(shown.problem.graph.label(int(shown.chain[at]))) for at in (0, -1))
         words = f"what {first} allows" if shown.bare else f"what binds {last}"
-        rows.append((Line2D([], [], color=INK, linewidth=1.8), words))
+        rows.append((Line2D([], [], color=INK, linewidth=1.8), words + ("" if steps_named else _steps(shown, letter))))
     return [handle for handle, _ in rows], [words for _, words in rows]
 
 
-def _widths(epsilon: Floats, widths: Floats) -> list[tuple[float, float]]:
-    """Some ε that occur, the smallest first, with their widths."""
+def _steps(shown: Network, letter: str) -> str:
+    """How long the path is, and its ε, where they cannot all be written at its steps."""
+    pairs = zip(shown.chain[:-1].tolist(), shown.chain[1:].tolist(), strict=True)
+    found = [next(iter(shown.problem.graph.parameters_between(*pair).values())) for pair in pairs]
+    values = f"{min(found):g}" if min(found) == max(found) else f"{min(found):g} … {max(found):g}"
+    return f" ({counted(len(found), 'step')}, {letter} = {values})"
+
+
+def _widths(epsilon: Floats, widths: Floats) -> tuple[list[tuple[float, float]], bool]:
+    """Some ε that occur, the smallest first, with their widths; and whether there are more."""
     values, first = np.unique(epsilon, return_index=True)
     rows = list(zip(values.tolist(), widths[first].tolist(), strict=True))
-    return rows if len(rows) <= MOST_WIDTHS else [rows[0], rows[-1]]
+    return (rows, False) if len(rows) <= MOST_WIDTHS else ([rows[0], rows[-1]], True)

@@ -157,14 +157,13 @@ def _network(what: Any, problem: Problem, p: Any, ringed: Any, explain: Any, bar
     return Drawing("network", size_of_picture(net.layout), net, lambda axes: draw_network(axes, net, key))
 
 
-def _path(what: Any, explain: Any, bare: bool) -> BindingPath | None:
+def _path(what: Any, explain: Any, bare: bool) -> BindingPath | Witness | None:
     """The path to be lit."""
-    path = explain.path if isinstance(explain, Witness) else explain
-    if path is None or isinstance(path, BindingPath):
-        return path
+    if explain is None or isinstance(explain, BindingPath | Witness):
+        return explain
     if bare:
         raise UsageError("explain= for a problem without a mechanism", "there, a path is given by a witness")
-    found: BindingPath = what.explain(path)
+    found: BindingPath = what.explain(explain)
     return found
 
 

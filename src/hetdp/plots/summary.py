@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from hetdp.errors import counted
 from hetdp.mechanism.accuracy.distance import NOWHERE, steps_to_the_other_answer
-from hetdp.plots.canvas import SMALL, calm, named
+from hetdp.plots.canvas import SMALL, calm, named, plain
 from hetdp.plots.colours import INK, ONE, SOFT, TWO, scale
 from hetdp.plots.shades import answer_words
+from hetdp.plots.summary_places import CLOSER, is_even, marks_of, places_of, room_aside, shared
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import MOST_ARCS
 from hetdp.problem.space import Floats
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-MOST_PLACES = 200  # on each side of the boundary
 SIZE = (5.6, 3.6)
 
 
@@ -32,8 +32,9 @@ class Summary:
     Attributes:
         problem: the problem.
         levels: the distances that occur, negative for answer 2, from left to right; 0 where no path leads to the other
-            answer, and 0 for all where there are too many edges to follow.
-        share: how many distances share one place, which has the number of their middle; 1 if each has its own.
+            answer, once for each answer, and 0 for all where there are too many edges to follow.
+        answers: the true answer at each of them.
+        share: how many far distances share one place, which has the number of their middle; 1 if each has its own.
         counts: how many datasets each has.
         followed: whether distances are known; they are left out where there are too many edges to follow.
         quantiles: at each distance the least p, the quarter, the middle, three quarters, and the largest.
@@ -41,6 +42,7 @@ class Summary:
 
     problem: Problem
     levels: NDArray[np.int64]
+    answers: NDArray[np.int64]
     share: int
     followed: bool
     counts: NDArray[np.int64]
@@ -51,26 +53,31 @@ def summary(problem: Problem, p: Floats) -> Summary:
     """Gathers what the picture shows."""
     followed = problem.graph.arc_count <= MOST_ARCS
     steps = steps_to_the_other_answer(problem) if followed else np.full(problem.graph.size, NOWHERE)
-    share = -(-int(steps.max(initial=1)) // MOST_PLACES)
-    middle = np.where(steps == NOWHERE, NOWHERE, (steps - 1) // share * share + (share + 1) // 2)
-    levels = np.where(problem.answers == 1, middle, -middle)
-    order = np.lexsort((p, levels))
-    found, starts, counts = np.unique(levels[order], return_index=True, return_counts=True)
+    middle, share = shared(steps)
+    columns = np.where(problem.answers == 1, 2 * middle + 1, -2 * middle)  # no path: 0 and 1
+    order = np.lexsort((p, columns))
+    found, starts, counts = np.unique(columns[order], return_index=True, return_counts=True)
     places = starts[:, None] + np.floor((counts[:, None] - 1) * np.array(SHARES)).astype(np.int64)
-    return Summary(problem, found, share, followed, counts, p[order][places])
+    quantiles = p[order][places]
+    quantiles[:, 2] = (quantiles[:, 2] + p[order][starts + counts // 2]) / 2.0  # of two in the middle, half-way
+    return Summary(problem, found // 2, np.where(found % 2, 1, 2), share, followed, counts, quantiles)
 
 
 def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     """Draws it: bands of p by distance, and below how many datasets there are at each."""
-    from matplotlib.ticker import FuncFormatter, NullLocator
+    from matplotlib.ticker import NullLocator
 
-    sides = [(shown.levels < 0, TWO), (shown.levels > 0, ONE), (shown.levels == 0, SOFT)]
+    places, lost = places_of(shown), shown.levels == 0
+    sides = [(lost & (shown.answers == 2), TWO), (lost & (shown.answers == 1), ONE)]
+    sides += [(shown.levels < 0, TWO), (shown.levels > 0, ONE)]
     below = axes.inset_axes((0.0, -0.32, 1.0, 0.16), sharex=axes)
     for chosen, colour in sides:
         if not chosen.any():
             continue
-        across, values = shown.levels[chosen] - 0.5 * np.sign(shown.levels[chosen]), shown.quantiles[chosen]
-        bands, along = (values, across) if shown.followed else (values[[0, 0]], np.array([-0.4, 0.4]))
+        across, values = places[chosen], shown.quantiles[chosen]
+        bands, along = values, across
+        if len(across) == 1:  # a band has some breadth
+            bands, along = values[[0, 0]], across + np.array([-0.3, 0.3]) * room_aside(shown)
         axes.fill_between(along, bands[:, 0], bands[:, 4], color=colour, alpha=0.16, linewidth=0)
         axes.fill_between(along, bands[:, 1], bands[:, 3], color=colour, alpha=0.38, linewidth=0)
         axes.vlines(across, values[:, 0], values[:, 4], color=colour, linewidth=0.8, alpha=0.5)
@@ -83,10 +90,10 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
         )
     calm(axes, grid="y")
     calm(below, grid="y")
-    if shown.followed:
+    if shown.levels.any():
         axes.axvline(0.0, color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
     else:
-        axes.set_xlim(-1.5, 1.5)
+        axes.set_xlim(-2.0, 2.0)
     axes.set_ylim(-0.03, 1.03)
     axes.tick_params(labelbottom=False)
     most = int(shown.counts.max(initial=1))
@@ -96,10 +103,12 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     ticks = sorted({1, power})
     below.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
     below.yaxis.set_minor_locator(NullLocator())
-    below.set_xticks(ticks_of(shown.levels))
-    below.xaxis.set_major_formatter(FuncFormatter(steps_at))
+    marks = marks_of(shown)
+    below.set_xticks([at for at, _ in marks], [word for _, word in marks])
+    plain(*below.get_xticklabels())
     one, two = answer_words(shown.problem.about)
-    named(below, across_words(shown, one, two), "datasets")
+    closer = "" if is_even(shown) else f"\n{CLOSER}"
+    named(below, across_words(shown, one, two) + closer, "datasets" if shown.share == 1 else "datasets\nper line")
     named(axes, "", f"probability that\n“{one}” is published")
     axes.text(
         0.01, 0.98, counted(shown.problem.graph.size, "dataset"), transform=axes.transAxes, va="top", fontsize=SMALL
@@ -143,5 +152,5 @@ def _add_key(axes: Axes) -> None:
         Patch(color=SOFT, alpha=0.54, linewidth=0),
         Patch(color=SOFT, alpha=0.16, linewidth=0),
     ]
-    words = ["the middle dataset", "half of them", "all of them"]
+    words = ["the middle (median)", "half of them", "all of them"]
     axes.legend(handles, words, loc="lower right", frameon=False, fontsize=SMALL, handlelength=2.2)
