@@ -55,7 +55,11 @@ def test_accuracy_is_drawn_for_objectives_one_mechanism_or_several(hetdp):
         ("plot poll.json mechanism.csv -o -", 2, "no picture can be written to '-'"),
         ("plot poll.json mechanism.csv -o nowhere/m.svg", 2, "cannot write 'nowhere/m.svg'; 'nowhere' is no folder."),
         ("plot poll.json mechanism.csv mechanism.csv -o m.svg", 2, "several mechanisms; only their accuracy"),
-        ("plot poll.json mechanism.csv --picture tallies -o m.svg", 2, "no map of tallies; every dataset is one or more"),
+        (
+            "plot poll.json mechanism.csv --picture tallies -o m.svg",
+            2,
+            "no map of tallies; every dataset is one or more",
+        ),
         ("plot poll.json mechanism.csv --explain 9 -o m.svg", 3, "dataset '9': there is no such dataset"),
         ("plot poll.json --explain 4 -o m.svg", 2, "--explain without a mechanism; a path binds a value of a"),
         ("plot poll.json mechanism.csv --explain 4 --picture summary -o m.svg", 2, "--explain with --picture summary;"),

@@ -7,7 +7,6 @@ there only if it is asked for them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
 from hetdp.interrupts import load_whole
+from hetdp.problem.parts import mapped, written
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.condition import condition
 from hetdp.spaces.table.database import identifier
@@ -100,11 +100,8 @@ def write_digests(path: str, person: str, place: str, curator: bool) -> str:
             np.uint64, copy=False
         )
     found.sort()
-    draft = Path(f"{place}.{os.getpid()}-{os.urandom(4).hex()}")
     with _reached(place):
-        with draft.open("wb") as file:  # in a folder that only its owner can look into
-            np.save(file, found)
-        draft.replace(place)
+        written(Path(place), found)  # in a folder that only its owner can look into
     return f"DuckDB {load_whole('duckdb').__version__}"
 
 
@@ -113,7 +110,7 @@ def repeated(places: Sequence[str], low: int, high: int) -> list[int]:
     found = []
     for place in places:
         with _reached(place):
-            digests = np.load(place, mmap_mode="r")
+            digests = mapped(Path(place))
         begin = int(np.searchsorted(digests, np.uint64(low)))
         end = int(np.searchsorted(digests, np.uint64(high), side="right"))
         found.append(np.array(digests[begin:end]))
