@@ -30,7 +30,7 @@ def _connect_buttons(session: Session, screen: Screen) -> None:
         "fill": session.keep_values,
         "keep": session.keep_values,
         "forget": session.clear_pins,
-        "release": lambda: session.clear_pin(session.selection.number),
+        "release": lambda: session.clear_pin(_subject()[1]),
     }
 
     def press(*clicks: Any) -> bool:
@@ -118,19 +118,21 @@ def _find(session: Session, text: str) -> None:
 def _connect_moving(session: Session, screen: Screen) -> None:
     def move(*_: Any) -> bool:
         before = session.revision
-        kind, number, told = ctx.states.get("subject.data") or ("", -1, {})
-        with session.lock:
-            for given in ctx.triggered if (kind, number) == session.selection else ():
-                one = ctx.triggered_prop_ids[given["prop_id"]]
-                if given["value"] is not None:
-                    _moved(session, one["type"], one["name"], given["value"], told)
-            return session.revision != before
+        for given in ctx.triggered:
+            one = ctx.triggered_prop_ids[given["prop_id"]]
+            if given["value"] is not None:
+                _moved(session, one["type"], one["name"], given["value"])
+        return session.revision != before
 
     screen.after(move, Input(SLIDER, "value"), Input(NUMBER, "value"))
 
 
-def _moved(session: Session, control: str, name: str, value: Any, told: dict[str, float | None]) -> None:
-    """Takes a number from a control, unless it is the one that the page was told: then nobody has moved it."""
+def _moved(session: Session, control: str, name: str, value: Any) -> None:
+    """Takes a number from a control, unless it is the one that the page was told: then nobody has moved it.
+
+    It is meant for what the page shows beside the control, whatever has been chosen meanwhile.
+    """
+    kind, at, told = _subject()
     key = f"{control}-{name}"
     number = _real(value)
     if number is None:
@@ -139,11 +141,17 @@ def _moved(session: Session, control: str, name: str, value: Any, told: dict[str
         return
     if number == told.get(key):
         return
-    by = key if control == "slider" else ""
-    if name == "p" and session.selection.kind == DATASET:
-        session.set_pin(session.selection.number, number, by)
-    elif session.selection.kind == EDGE and number != session.moved().get(name):
-        session.set_parameter(session.selection.number, name, number, by)
+    by = key if control == "slider" and (kind, at) == session.selection else ""
+    if name == "p" and kind == DATASET:
+        session.set_pin(at, number, by)
+    elif kind == EDGE:
+        session.set_parameter(at, name, number, by)
+
+
+def _subject() -> tuple[str, int, dict[str, float | None]]:
+    """What the page shows: a dataset or an edge, its number, and what stood in the controls."""
+    kind, number, told = ctx.states.get("subject.data") or ("", -1, {})
+    return kind, _number(number), told
 
 
 def _real(value: Any) -> float | None:

@@ -11,7 +11,7 @@ from hetdp.errors import UsageError
 from hetdp.files.saving import save
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.studio.answers import GIVEN, partial_of
-from hetdp.studio.edits import stored
+from hetdp.studio.edits import written
 from hetdp.studio.sheets import Sheet
 from hetdp.studio.state import Session
 
@@ -54,7 +54,7 @@ def problem_text(session: Session) -> str:
     Raises:
         UsageError: it is made of people, and too large for a file.
     """
-    problem = stored(session.sheet.problem)
+    problem = written(session.sheet.problem)
     with tempfile.TemporaryDirectory(prefix="hetdp-studio-") as folder:
         place = Path(folder, PROBLEM)
         save(problem, place, partial_of(problem, session.sheet.pins))
@@ -70,7 +70,7 @@ def mechanism_text(session: Session) -> str:
     found = session.answer.mechanism
     if found is None:
         raise UsageError("no mechanism", "there is none while given values contradict each other, or are missing")
-    problem = stored(session.sheet.problem)
+    problem = written(session.sheet.problem)
     with tempfile.TemporaryDirectory(prefix="hetdp-studio-") as folder:
         place = Path(folder, MECHANISM)
         save(found if problem is session.sheet.problem else replace(found, problem=problem), place)

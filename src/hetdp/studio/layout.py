@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from secrets import token_hex
 from typing import Any
 
 import dash_cytoscape
@@ -27,6 +28,7 @@ def page(session: Session, start: bool) -> Any:
     return html.Div(
         [
             dcc.Store(id="revision", data=session.revision),
+            dcc.Store(id="page", data=token_hex(8)),  # another one each time that it is loaded
             dcc.Store(id="told"),
             dcc.Store(id="seen"),
             dcc.Store(id="pointed"),

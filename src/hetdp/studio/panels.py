@@ -55,9 +55,9 @@ def title(session: Session) -> list[Any]:
 
 def status(session: Session) -> tuple[str, list[Any]]:
     """The kind of the verdict, and its words."""
-    found, notice = session.answer, []
-    if session.notice:
-        notice = [html.P(printable(session.notice)[:600], className="notice", role="alert")]
+    found = session.answer
+    said = (("alert", session.notice), ("note", session.remark))
+    notice = [html.P(printable(words)[:600], className="notice", role=role) for role, words in said if words]
     if found.mechanism is not None:
         proof = found.mechanism.certificate
         best = proof is not None and proof.optimal and found.mechanism.objective != "weighted-vote"

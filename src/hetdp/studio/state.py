@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetdp.errors import HetdpError, UsageError, shown
+from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.problem.notebook import label
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.validation import PROBABILITY_RULE
 from hetdp.studio.answers import GIVEN, Answer, answer, objectives_for
 from hetdp.studio.edits import Ends, ends_of, with_parameter
 from hetdp.studio.sheets import NOWHERE, Sheet, pins_given
+from hetdp.studio.visitors import STALE, Visit, Visitors
 
 MOST_UNDO = 200
 MOST_EDGES = 2_000_000  # that are listed, to be chosen and drawn
+NO_LONGER_PEOPLE = (
+    "One edge has an ε of its own now, which no rule about people gives. So this is a problem like any other: its"
+    " datasets and all other ε are the same, but Vote is not offered, and the lines to export read a file. Undo takes"
+    " it back."
+)
 
 
 class Selection(NamedTuple):
@@ -37,6 +47,7 @@ class Session:
         self.revision = 0
         self.last = ""  # which control made the last change, so that it is not moved under the hand
         self.memo: dict[str, Any] = {}  # what is the same for all sheets of one opening
+        self._visitors, self._visit = Visitors(), Visit("", 0, 0)
         self._opened = 0
         self._merge: Any = None
         self._put(replace(sheet, drawn=0))
@@ -55,10 +66,34 @@ class Session:
         self.answer: Answer = answer(self.sheet.problem, self.sheet.pins, self.sheet.objective)
         if fresh:
             self.selection = Selection()
+        self._act()
+
+    def _act(self) -> None:
+        """Another revision, which other pages have not seen."""
         self.revision += 1
+        self._visitors.acted(self._visit.page, self.revision)
+
+    @contextmanager
+    def visited(self, visit: Visit) -> Iterator[None]:
+        """What a page asks for: it is refused where the page has not seen what another one has done."""
+        with self.lock:
+            before, self._visit = self._visit, visit
+            try:
+                yield
+            finally:
+                self._visit = before
+
+    def _is_stale(self) -> bool:
+        """Refuses what comes from a page that shows something else than what is on the table."""
+        stale = bool(self._visit.page) and self._visitors.is_stale(self._visit)
+        if stale:
+            self.refuse(STALE)
+        return stale
 
     def _change(self, sheet: Sheet, merge: Any = None) -> None:
         """Puts another sheet on the table; several changes of one thing in a row are undone together."""
+        if self._is_stale():
+            return
         if merge is None or merge != self._merge:
             self.past = [*self.past, self.sheet][-MOST_UNDO:]
         self.future, self._merge, self.notice = [], merge, ""
@@ -80,7 +115,7 @@ class Session:
 
     def _step(self, here: list[Sheet], there: list[Sheet]) -> None:
         with self.lock:
-            if here:
+            if here and not self._is_stale():
                 there.append(self.sheet)
                 self._merge, self.notice, self.last = None, "", ""
                 self._put(here.pop())
@@ -91,12 +126,19 @@ class Session:
         """Moves the ε, δ or μ of an edge."""
         with self.lock:
             try:
-                changed = with_parameter(self.sheet.problem, edge, name, value)
+                one, other = self._ends_of(edge)
+                changed = with_parameter(self.sheet.problem, one, other, name, value)
             except HetdpError as refusal:
                 self.refuse(str(refusal))
                 return
-            self.last = by
-            self._change(replace(self.sheet, problem=changed, origin=NOWHERE), ("edge", edge, name))
+            if changed is not self.sheet.problem:
+                self.last = by
+                self._change(replace(self.sheet, problem=changed, origin=NOWHERE), ("edge", edge, name))
+
+    def _ends_of(self, edge: int) -> tuple[int, int]:
+        if self.ends is None or not 0 <= edge < len(self.ends.source):
+            raise UsageError(f"no edge {edge}", "edges are those that are listed")
+        return int(self.ends.source[edge]), int(self.ends.target[edge])
 
     def set_pin(self, dataset: int, p: float, by: str = "") -> None:
         """Gives a dataset a value, or another one."""
@@ -150,6 +192,16 @@ class Session:
                 self.last = ""
                 self._change(replace(self.sheet, pins=pins_given(self.sheet.problem, self.answer.repair.pins)))
 
+    @property
+    def remark(self) -> str:
+        """What the last change has led to besides, in words; empty if nothing."""
+        before = self.past[-1] if self.past else self.sheet
+        was, is_now = (isinstance(sheet.problem.graph, ProductSpace) for sheet in (before, self.sheet))
+        if before.drawn != self.sheet.drawn or not was or is_now:
+            return ""
+        vote = " Fair chooses instead of Vote, which counts people." if before.objective == WEIGHTED_VOTE else ""
+        return f"{NO_LONGER_PEOPLE}{vote}"
+
     def refuse(self, words: str) -> None:
         """Says why nothing was done."""
         with self.lock:
@@ -161,11 +213,13 @@ class Session:
     def select(self, kind: str = "", number: int = -1) -> None:
         """Looks at a dataset or an edge."""
         with self.lock:
+            if self._visit.page and self._visit.drawn != self.sheet.drawn and self._is_stale():
+                return
             many = {"dataset": self.sheet.problem.graph.size, "edge": 0 if self.ends is None else len(self.ends.source)}
             inside = 0 <= number < many.get(kind, 0)
             self.selection = Selection(kind, number) if inside else Selection()
             self._merge, self.notice, self.last = None, "", ""
-            self.revision += 1
+            self._act()
 
     def moved(self) -> dict[str, float]:
         """The numbers of what is chosen that can be moved: p of a dataset, or what an edge carries."""
