@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import hetdp
+from hetdp.cli.main import main
 from hetdp.studio import export, legend, opening, panels, views
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.edits import with_parameter
@@ -132,9 +135,64 @@ def test_the_lines_of_a_gallery_entry_give_what_the_page_shows(key, tmp_path, mo
         session.apply_repair()
         (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
     names: dict = {}
-    exec(export.lines(session.sheet).python, names)
+    exec(export.lines(session.sheet, session.answer).python, names)
     assert names["mechanism"].coordinates.tolist() == session.answer.mechanism.coordinates.tolist()
     assert json.loads(export.mechanism_text(session))["kind"] == "mechanism"
+
+
+def test_lines_run_where_there_is_no_mechanism_and_say_why(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def run(session: Session) -> tuple[dict, str]:
+        assert session.answer.mechanism is None
+        (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
+        found = export.lines(session.sheet, session.answer)
+        names: dict = {}
+        exec(found.python, names)
+        assert "# there is no mechanism: " in found.python or "so there is no mechanism" in found.python
+        for line in found.shell.splitlines():
+            if not line.startswith(("#", "hetdp make")):
+                assert main(shlex.split(line, comments=True)[1:]) == 4
+        return names, found.python + found.shell
+
+    voters = Session(GALLERY["three-voters"].make())
+    voters.set_objective(GIVEN)
+    names, told = run(voters)
+    assert "problem" in names
+    assert "no value yet" in told
+    assert "partial" not in told
+    voters.set_objective("weighted-vote")
+    voters.set_pin(0, 0.9)
+    assert "weighted-vote" in run(voters)[1]
+    run(Session(GALLERY["a-wish"].make()))
+    assert "no private extension exists" in capsys.readouterr().out
+    alike = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a\nb"], ["b"], 1.0), [1, 1])
+    session = Session(replace(sheet_of("alike", alike), objective=GIVEN))
+    assert session.answer.mechanism is not None
+    (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
+    exec(export.lines(session.sheet, session.answer).python, {})
+
+
+def test_every_view_of_every_problem_has_its_own_axes():
+    known = set()
+    for entry in GALLERY.values():
+        session = Session(replace(entry.make(), drawn=0))
+        session.open(entry.make())
+        for figure in _charts(session):
+            layout = figure["layout"]
+            assert {len(layout[axis]["range"]) for axis in ("xaxis", "yaxis")} == {2}
+            known.add((layout["uirevision"], session.sheet.drawn, entry.title))
+        session.open(GALLERY["survey"].make())
+        assert {figure["layout"]["uirevision"] for figure in _charts(session)}.isdisjoint(
+            words for words, _, title in known if title == entry.title
+        )
+    session.select("dataset", 5)
+    assert views.map_figure(session, views.cells_of(session), "light")["layout"]["uirevision"] == "map 2 []"
+
+
+def _charts(session: Session) -> list:
+    cells = views.cells_of(session)
+    return [views.summary_figure(session, "light"), *([views.map_figure(session, cells, "light")] if cells else [])]
 
 
 def _address(text: str) -> str:

@@ -119,7 +119,8 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
                 "hoverinfo": "skip",
             }
         )
-    layout = _layout(ink, across, up if len(cells.rows) > 1 else "")
+    where = f"{MAP} {session.sheet.drawn} {sorted(cells.fixed.items())}"
+    layout = _layout(ink, across, up if len(cells.rows) > 1 else "", where)
     for axis, at in (("xaxis", cells.columns), ("yaxis", cells.rows)):
         layout[axis] |= {"range": [at[0] - 0.5, at[-1] + 0.5], "showgrid": False}
         layout[axis] |= {"dtick": 1} if len(at) <= 12 else {}  # counts are whole
@@ -181,11 +182,12 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
             "hovertemplate": "%{text}<br>p = %{y:.4f}<extra></extra>",
         }
     )
-    layout = _layout(ink, across_words(found, one, two), f"probability of “{one}”")
+    layout = _layout(ink, across_words(found, one, two), f"probability of “{one}”", f"{SUMMARY} {session.sheet.drawn}")
     layout["barmode"] = "overlay"
     layout["yaxis"] |= {"range": [-0.03, 1.03]}
     ticks = ticks_of(found.levels)
     layout["xaxis"] |= {
+        "range": [min(across, default=0.0) - 0.6, max(across, default=0.0) + 0.6],
         "tickangle": 0,
         "tickvals": ticks,
         "ticktext": [steps_at(place) for place in ticks],
@@ -193,7 +195,7 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def _layout(ink: dict[str, str], across: str, up: str) -> dict[str, Any]:
+def _layout(ink: dict[str, str], across: str, up: str, again: str) -> dict[str, Any]:
     axis = {"color": ink["ink"], "gridcolor": ink["edge"] + "44", "zeroline": False}
     return {
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -203,7 +205,7 @@ def _layout(ink: dict[str, str], across: str, up: str) -> dict[str, Any]:
         "showlegend": False,
         "xaxis": {**axis, "title": {"text": across, "standoff": 10}},
         "yaxis": {**axis, "title": {"text": up}},
-        "uirevision": "stay",
+        "uirevision": again,  # a view that was zoomed stays so, as long as it is that view of that problem
     }
 
 
