@@ -12,7 +12,8 @@ from hetdp.spaces.products.written import with_edges
 from hetdp.studio import export, panels
 from hetdp.studio.forms import made
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.state import NO_LONGER_PEOPLE, Session
+from hetdp.studio.speaking import NO_LONGER_PEOPLE, remark
+from hetdp.studio.state import Session
 
 NEW = 0.4321
 FORMS = {
@@ -90,7 +91,7 @@ def test_a_problem_of_people_that_becomes_another_says_so():
     session.undo()
     assert "weighted-vote" in session.objectives
     assert session.sheet.objective == "weighted-vote"
-    assert not session.remark
+    assert not remark(session)
 
 
 def test_an_edge_that_is_given_what_it_has_is_no_change():

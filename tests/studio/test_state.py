@@ -12,13 +12,16 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
-from hetdp.studio import export, legend, opening, panels, views
+from hetdp.studio import bounds, drawing, export, legend, opening, panels, views
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.edits import with_parameter
 from hetdp.studio.forms import made
 from hetdp.studio.gallery import GALLERY
+from hetdp.studio.numbers import number_of
+from hetdp.studio.picture import Picture
 from hetdp.studio.sheets import sheet_of
 from hetdp.studio.state import Session
+from hetdp.studio.styles import INKS
 
 PATH = ["a", "b", "c", "d"]
 
@@ -97,6 +100,70 @@ def test_a_contradiction_has_a_witness_and_its_repair_is_the_library_s(session):
     session.apply_repair()
     expected = hetdp.extend(session.sheet.problem, verdict.repair.pins)
     assert session.answer.mechanism.coordinates.tolist() == expected.coordinates.tolist()
+
+
+def test_without_a_mechanism_only_given_values_have_a_colour(session):
+    session.set_pin(1, 0.9)
+    given = drawing.values_of(session)
+    assert given.tolist() == [drawing.NONE, 0.9, 0.4, drawing.NONE]
+    elements = Picture().update(session)
+    expected = drawing.colours(np.array([drawing.NONE, 0.9, 0.4]))
+    assert [one["data"]["colour"] for one in elements[:3]] == expected
+    assert expected[0] == "#ffffff"
+    assert "0.4" in elements[2]["data"]["label"] + elements[1]["data"]["label"]
+    assert "no value" in str(legend.key_of(session, views.NETWORK))
+    assert "no mechanism" in str(views.summary_figure(session, "light")["layout"]["annotations"])
+    session.apply_repair()
+    assert "no value" not in str(legend.key_of(session, views.NETWORK))
+    assert views.summary_figure(session, "light")["data"]
+    tallied = Session(made("tallies", "a=3, b=9", "", "1"))
+    tallied.set_objective(GIVEN)
+    tallied.set_pin(0, 0.25)
+    rows = views.map_figure(tallied, views.cells_of(tallied), "light")["data"][0]["z"]
+    assert [each for row in rows for each in row if each is not None] == [0.25]
+
+
+def test_given_values_are_shown_as_p_however_they_were_written(session):
+    partial = hetdp.PartialMechanism(error={"a": 0.1, "d": 0.2}, z={"b": 0.0})
+    other = Session(sheet_of("errors", session.sheet.problem, partial))
+    assert [other.given(at) for at in (0, 1, 3)] == [0.9, 0.5, 0.2]
+
+
+def test_an_epsilon_that_most_edges_have_is_that_of_more_than_half(session):
+    assert "most" not in str(legend.key_of(session, views.NETWORK))
+    labels = [one["data"]["label"] for one in Picture().update(session)[4:]]
+    assert sorted(labels) == ["ε 0.1", "ε 0.5", "ε 1"]
+    session.set_parameter(1, "epsilon", float("inf"))
+    session.set_parameter(2, "epsilon", 1.0)
+    assert "most: 1)" in str(legend.key_of(session, views.NETWORK))
+    labels = [one["data"]["label"] for one in Picture().update(session)[4:]]
+    assert sorted(labels) == ["", "", "ε ∞"]
+    session.select("edge", 1)
+    assert session.typed("epsilon") == "∞"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("0,5", 0.5), (" 1e-3 ", 1e-3), (".5", 0.5), ("0,125", 0.125), ("Inf", np.inf), ("-1", -1.0)]
+)
+def test_numbers_are_read_as_people_write_them(text, number):
+    assert number_of(text) == number
+
+
+@pytest.mark.parametrize("text", ["1,000", "12,345,678", "1_0", "nan", "1.0.0", "0x10", "٣", "", "--1", "1 0"])
+def test_what_is_no_number_or_could_be_two_is_refused(text):
+    with pytest.raises(hetdp.UsageError, match="two numbers" if "," in text else "no number"):
+        number_of(text)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_charts_have_a_ground_and_even_ticks(theme):
+    session = Session(made("tallies", "a=12, b=14", "", "0.5"))
+    for figure in (views.summary_figure(session, theme), views.map_figure(session, views.cells_of(session), theme)):
+        assert figure["layout"]["paper_bgcolor"] == INKS[theme]["paper"]
+    axis = views.summary_figure(session, theme)["layout"]["xaxis"]
+    right = [place for place in axis["tickvals"] if place > 0]
+    assert len({*np.diff(right).tolist()}) == 1
+    assert [-place for place in axis["tickvals"] if place < 0][::-1][: len(right)] == right
 
 
 def test_a_missing_value_is_told_and_filled_with_the_fair_one(session):
@@ -216,11 +283,36 @@ def test_dropped_files_are_bounded_and_faults_are_told(monkeypatch):
         opening.dropped(["p.json"], ["data:,%%%"])
     with pytest.raises(hetdp.UsageError, match="neither edges nor datasets"):
         opening.dropped(["p.txt"], [_address("")])
+    for table, other in (("edges", "datasets"), ("datasets", "edges")):
+        with pytest.raises(hetdp.UsageError, match=f"that of {other} is missing"):
+            opening.dropped([f"my-{table}.csv"], [_address("")])
     with pytest.raises(hetdp.UsageError, match="two files for one table"):
         opening.dropped(["a.json", "b.json"], [_address("")] * 2)
     monkeypatch.setattr(opening, "MOST_BYTES", 10)
     with pytest.raises(hetdp.UsageError, match="too large"):
         opening.dropped(["p.json"], [_address("x" * 11)])
+
+
+def _parquet(query: str, folder) -> str:
+    duckdb = pytest.importorskip("duckdb")
+    path = folder / "table.parquet"
+    duckdb.sql(query).write_parquet(str(path), compression="zstd")
+    return "data:;base64," + base64.b64encode(path.read_bytes()).decode()
+
+
+def test_a_small_file_that_unfolds_to_much_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    edges = _parquet("SELECT 'a' AS source, 'b' AS target, 0.5 AS epsilon", tmp_path)
+    names = ["edges.parquet", "datasets.parquet"]
+    fine = _parquet("SELECT unnest(['a', 'b']) AS dataset, unnest([1, 2]) AS query", tmp_path)
+    assert opening.dropped(names, [edges, fine]).problem.graph.size == 2
+    bomb = _parquet("SELECT repeat('x', 1000) AS dataset, 1 AS query FROM range(300000)", tmp_path)
+    assert len(bomb) < 300_000
+    monkeypatch.setattr(opening, "read_problem", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(hetdp.UsageError, match=r"300,000,000 bytes of labels.*opens any size"):
+        opening.dropped(names, [edges, bomb])
+    monkeypatch.setattr(bounds, "MOST_CELLS", 1_000)
+    with pytest.raises(hetdp.UsageError, match="600,000 cells"):
+        opening.dropped(names, [edges, bomb])
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import HetdpError, UsageError, shown
-from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.problem.notebook import label
-from hetdp.problem.product import ProductSpace
 from hetdp.problem.validation import PROBABILITY_RULE
 from hetdp.studio.answers import GIVEN, Answer, answer, objectives_for
 from hetdp.studio.edits import Ends, ends_of, with_parameter
@@ -22,11 +20,6 @@ from hetdp.studio.visitors import STALE, Visit, Visitors
 
 MOST_UNDO = 200
 MOST_EDGES = 2_000_000  # that are listed, to be chosen and drawn
-NO_LONGER_PEOPLE = (
-    "One edge has an ε of its own now, which no rule about people gives. So this is a problem like any other: its"
-    " datasets and all other ε are the same, but Vote is not offered, and the lines to export read a file. Undo takes"
-    " it back."
-)
 
 
 class Selection(NamedTuple):
@@ -192,16 +185,6 @@ class Session:
                 self.last = ""
                 self._change(replace(self.sheet, pins=pins_given(self.sheet.problem, self.answer.repair.pins)))
 
-    @property
-    def remark(self) -> str:
-        """What the last change has led to besides, in words; empty if nothing."""
-        before = self.past[-1] if self.past else self.sheet
-        was, is_now = (isinstance(sheet.problem.graph, ProductSpace) for sheet in (before, self.sheet))
-        if before.drawn != self.sheet.drawn or not was or is_now:
-            return ""
-        vote = " Fair chooses instead of Vote, which counts people." if before.objective == WEIGHTED_VOTE else ""
-        return f"{NO_LONGER_PEOPLE}{vote}"
-
     def refuse(self, words: str) -> None:
         """Says why nothing was done."""
         with self.lock:
@@ -228,12 +211,17 @@ class Session:
             return {name: float(values[number]) for name, values in self.ends.columns.items()}
         if kind != "dataset":
             return {}
-        given, found = self.sheet.pins.get(number), self.answer.mechanism
-        if given is not None and given[0] == "p":
-            return {"p": given[1]}
-        if given is not None and given[0] == "z":
-            return {"p": float(self.sheet.problem.notion.coordinate.probability(np.array(given[1])))}
+        found = self.answer.mechanism
+        if number in self.sheet.pins:
+            return {"p": self.given(number)}
         return {"p": 0.5 if found is None else float(found.probabilities[number])}
+
+    def given(self, dataset: int) -> float:
+        """The p that a dataset was given, however it was written."""
+        kind, value = self.sheet.pins[dataset]
+        if kind == "z":
+            return float(self.sheet.problem.notion.coordinate.probability(np.array(value)))
+        return 1.0 - value if kind == "error" and self.sheet.problem.answers[dataset] == 1 else value
 
     def typed(self, name: str) -> str:
         """What stands in the field beside a number that can be moved; empty if nobody has given it."""
@@ -241,7 +229,7 @@ class Session:
         if value is None or (name == "p" and self.selection.number not in self.sheet.pins):
             return ""
         as_given = name != "p" or self.sheet.pins[self.selection.number][0] == "p"
-        return f"{value:.6g}" if not as_given else repr(value).removesuffix(".0")
+        return f"{value:.6g}" if not as_given else repr(value).removesuffix(".0").replace("inf", "∞")
 
     def find(self, text: str) -> int | None:
         """The dataset whose label reads so."""

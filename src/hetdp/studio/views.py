@@ -12,7 +12,7 @@ from hetdp.plots.colours import SHADES
 from hetdp.plots.grid import Grid, counted, slice_of
 from hetdp.plots.summary import across_words, steps_at, summary, ticks_of
 from hetdp.problem.product import ProductSpace
-from hetdp.studio.drawing import answer_words, is_drawable
+from hetdp.studio.drawing import NONE, answer_words, is_drawable, values_of
 from hetdp.studio.state import Session
 from hetdp.studio.styles import INKS
 
@@ -30,12 +30,6 @@ def views_of(session: Session) -> list[str]:
     if is_drawable(session):
         return [NETWORK, *([MAP] if has_map and problem.graph.size > 12 else []), SUMMARY]
     return [*([MAP] if has_map else []), SUMMARY, *([AROUND] if session.ends is not None else [])]
-
-
-def values_of(session: Session) -> Any:
-    """p everywhere; without a mechanism, the true answers."""
-    problem, found = session.sheet.problem, session.answer.mechanism
-    return np.where(problem.answers == 1, 1.0, 0.0) if found is None else found.probabilities
 
 
 class Cells:
@@ -92,7 +86,7 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
             "type": "heatmap",
             "x": cells.columns.tolist(),
             "y": cells.rows.tolist(),
-            "z": p.tolist(),
+            "z": [[None if value == NONE else value for value in row] for row in p.tolist()],
             "zmin": 0.0,
             "zmax": 1.0,
             "colorscale": [[at, code] for at, code in SHADES],
@@ -147,9 +141,11 @@ def _borders(cells: Cells, answers: Any) -> tuple[list[Any], list[Any]]:
 def summary_figure(session: Session, theme: str) -> dict[str, Any]:
     """For each distance to the other answer, between which values p lies."""
     problem = session.sheet.problem
-    found = summary(problem, np.asarray(values_of(session)))
-    one, two = (_inert(word) for word in answer_words(problem))
     ink = INKS["dark" if theme == "dark" else "light"]
+    if session.answer.mechanism is None:
+        return _empty(ink)
+    found = summary(problem, session.answer.mechanism.probabilities)
+    one, two = (_inert(word) for word in answer_words(problem))
     across = (found.levels - 0.5 * np.sign(found.levels)).tolist()
     low, quarter, middle, upper, high = found.quantiles.T.tolist()
     counts = [f"{count:,} datasets" for count in found.counts.tolist()]
@@ -195,11 +191,20 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
+def _empty(ink: dict[str, str]) -> dict[str, Any]:
+    """Words where there is nothing to draw."""
+    layout = _layout(ink, "", "", "nothing")
+    for axis in ("xaxis", "yaxis"):
+        layout[axis] |= {"visible": False, "range": [0, 1]}
+    words = {"text": "There is no mechanism to speak of.", "x": 0.5, "y": 0.5, "showarrow": False}
+    return {"data": [], "layout": layout | {"annotations": [words]}}
+
+
 def _layout(ink: dict[str, str], across: str, up: str, again: str) -> dict[str, Any]:
     axis = {"color": ink["ink"], "gridcolor": ink["edge"] + "44", "zeroline": False}
     return {
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": ink["paper"],
+        "plot_bgcolor": ink["paper"],
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": ink["ink"]},
         "margin": {"l": 64, "r": 24, "t": 16, "b": 60},
         "showlegend": False,
