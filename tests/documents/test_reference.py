@@ -16,6 +16,7 @@ from docs import generate
 from hetdp.cli.failure import BUG, USAGE
 from hetdp.cli.group import GROUP, NAME, VERBS
 from hetdp.cli.main import INTERRUPTED, main
+from hetdp.spaces.products.written import with_edges
 from tests.documents.pages import DOCS, Typed, name_of, printed
 
 PYTHON = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
@@ -87,6 +88,8 @@ def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch
     Path("poll.json").write_text(POLL)
     Path("grid.json").write_text(POLL.replace('"111"', "[0, 1]"))
     Path("survey.csv").write_text("id,eps,role,vote\n1,0.5,staff,yes\n2,1,staff,no\n3,1,pupil,\n")
+    visit = hetdp.spaces.tallies({"pupils": 4, "staff": 3, "guests": 2}, hetdp.questions.count("yes", 3), 0.5)
+    hetdp.save(with_edges(visit), "visit.json")
     Path("veto.toml").write_text(VETO)
     hetdp.Ledger.create("survey.ledger", source="people", cap=9)
     Path("wishes.csv").write_text("dataset,p\n112,0.55\n122,0.45\n")
