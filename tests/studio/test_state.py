@@ -166,6 +166,16 @@ def test_charts_have_a_ground_and_even_ticks(theme):
     assert [-place for place in axis["tickvals"] if place < 0][::-1][: len(right)] == right
 
 
+def test_datasets_without_a_path_stand_outside():
+    graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], 1.0, datasets=list("abcd"))
+    session = Session(sheet_of("two parts", hetdp.Problem(graph, [1, 2, 1, 1])))
+    figure = views.summary_figure(session, "light")
+    places = dict(zip(figure["layout"]["xaxis"]["ticktext"], figure["layout"]["xaxis"]["tickvals"], strict=True))
+    assert places["no path"] > 1
+    assert places["no path"] in figure["data"][-1]["x"]
+    assert 0 not in figure["data"][-1]["x"]
+
+
 def test_a_missing_value_is_told_and_filled_with_the_fair_one(session):
     session.clear_pin(1)
     assert session.answer.unpinned

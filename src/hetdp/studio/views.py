@@ -146,7 +146,8 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
         return _empty(ink)
     found = summary(problem, session.answer.mechanism.probabilities)
     one, two = (_inert(word) for word in answer_words(problem))
-    across = (found.levels - 0.5 * np.sign(found.levels)).tolist()
+    lost = found.levels == 0 if found.followed else np.zeros(len(found.levels), dtype=bool)
+    across = _columns(found.levels, lost)
     low, quarter, middle, upper, high = found.quantiles.T.tolist()
     counts = [f"{count:,} datasets" for count in found.counts.tolist()]
     bars = [
@@ -185,10 +186,18 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
     layout["xaxis"] |= {
         "range": [min(across, default=0.0) - 0.6, max(across, default=0.0) + 0.6],
         "tickangle": 0,
-        "tickvals": ticks,
-        "ticktext": [steps_at(place) for place in ticks],
+        "tickvals": [*ticks, *(place for place, aside in zip(across, lost, strict=True) if aside)],
+        "ticktext": [*map(steps_at, ticks), *["no path"] * int(lost.sum())],
     }
     return {"data": traces, "layout": layout}
+
+
+def _columns(levels: Any, lost: Any) -> list[float]:
+    """Where each distance stands; outside, those from which no path leads to the other answer: answer 2 on the left."""
+    across = levels - 0.5 * np.sign(levels)
+    out = float(np.abs(across).max(initial=0.5)) + 1.5
+    across[lost] = [-out, out][-int(lost.sum()) :] if lost.any() else []
+    return across.tolist()
 
 
 def _empty(ink: dict[str, str]) -> dict[str, Any]:
