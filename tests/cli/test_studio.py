@@ -43,13 +43,6 @@ def test_a_problem_that_cannot_be_read_is_told_before_anything_is_served(capsys)
     assert "there is no such file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("missing", ["dash", "dash_cytoscape"])
-def test_a_missing_extra_is_named(missing, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, missing, None)
-    assert main(["studio", "--no-browser"]) == 2
-    assert "pip install 'hetdp[studio]'" in capsys.readouterr().err
-
-
 def test_a_browser_is_opened_without_the_token_in_its_command_line(monkeypatch, capsys):
     seen: list[tuple[Path, int, str]] = []
 
@@ -84,3 +77,10 @@ def test_an_address_that_cannot_be_used_is_told_in_words_alone(capfd):
     assert "192.0.2.1" in said.err
     assert "another program" not in said.err
     assert len(said.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("missing", ["dash", "dash_cytoscape"])
+def test_a_missing_extra_is_named(missing, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert main(["studio", "--no-browser"]) == 2
+    assert "pip install 'hetdp[studio]'" in capsys.readouterr().err

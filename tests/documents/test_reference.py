@@ -88,13 +88,13 @@ def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch
     Path("poll.json").write_text(POLL)
     Path("grid.json").write_text(POLL.replace('"111"', "[0, 1]"))
     Path("survey.csv").write_text("id,eps,role,vote\n1,0.5,staff,yes\n2,1,staff,no\n3,1,pupil,\n")
-    visit = hetdp.spaces.tallies({"pupils": 4, "staff": 3, "guests": 2}, hetdp.questions.count("yes", 3), 0.5)
-    hetdp.save(with_edges(visit), "visit.json")
     Path("veto.toml").write_text(VETO)
     hetdp.Ledger.create("survey.ledger", source="people", cap=9)
     Path("wishes.csv").write_text("dataset,p\n112,0.55\n122,0.45\n")
     Path(".config/fish/completions").mkdir(parents=True)
     hetdp.save(hetdp.read_problem("poll.json").problem, "folder", hetdp.read_problem("poll.json").partial)
+    visit = hetdp.spaces.tallies({"pupils": 4, "staff": 3, "guests": 2}, hetdp.questions.count("yes", 3), 0.5)
+    hetdp.save(with_edges(visit), "visit.json")
     shown = re.findall(r"^```text\n(.*?)^```$", COMMANDS, re.MULTILINE | re.DOTALL)
     lines = [re.split(r" {2,}", line)[0] for block in shown for line in block.splitlines() if "zsh" not in line]
     lines = [line for line in lines if not line.startswith("hetdp studio")]  # which serves until it is told to stop

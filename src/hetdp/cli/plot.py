@@ -71,6 +71,7 @@ def plot(
     from hetdp.plots.canvas import figure_apart
     from hetdp.plots.plot import drawing_of
 
+    counts = _counts(at, picture, explain)
     _require_picture(output, picture, mechanisms, (problem, *mechanisms))
     require_input(problem, *mechanisms)
     axes = figure_apart()  # before anything takes long: without matplotlib, nothing can be drawn
@@ -78,7 +79,7 @@ def plot(
     label = None if explain is None else find(asked.labels, [explain])[0]
     subject = _subject(voice, asked, mechanisms, no_baselines, picture)
     one = None if len(mechanisms) > 1 else picture
-    drawing = drawing_of(subject, one, label, not no_baselines, True, _counts(at, picture, explain))
+    drawing = drawing_of(subject, one, label, not no_baselines, True, counts)
     progress.stage("drawing")
     drawing.draw_alone(axes, title)
     _write(axes, output)

@@ -197,7 +197,7 @@ def _columns(levels: Any, lost: Any) -> list[float]:
     across = levels - 0.5 * np.sign(levels)
     out = float(np.abs(across).max(initial=0.5)) + 1.5
     across[lost] = [-out, out][-int(lost.sum()) :] if lost.any() else []
-    return across.tolist()
+    return [float(place) for place in across]
 
 
 def _empty(ink: dict[str, str]) -> dict[str, Any]:
