@@ -40,7 +40,11 @@ class Page:
         found = json.loads(self._ask("GET", "_dash-dependencies"))
         self._moving = next(one for one in found if any('"slider"' in each["id"] for each in one["inputs"]))
         self.bytes = 0
-        self._known |= {"drawn.data": session.sheet.drawn, "subject.data": ["edge", EDGE, {}]}
+        self._known |= {
+            "drawn.data": session.sheet.drawn,
+            "subject.data": ["edge", EDGE, {}],
+            "told.data": session.revision,
+        }
         self.move()  # the first answer is the whole picture
 
     def move(self) -> None:
@@ -110,7 +114,8 @@ def sections(sizes: dict[int, int], rounds: int) -> Iterator[Part]:
     for asked, datasets in sizes.items():
         for view in VIEWS[asked]:
             with opened(datasets, view) as (session, page):
-                problem = with_parameter(session.sheet.problem, EDGE, "epsilon", 0.5)
+                ends = (int(end[EDGE]) for end in (session.ends.source, session.ends.target))
+                problem = with_parameter(session.sheet.problem, *ends, "epsilon", 0.5)
                 alone = partial(hetdp.design, problem, "fair", engine=engine_of(problem))
                 took = in_turn({ALONE: alone, ANSWERED: page.move}, rounds)
                 answered, size = took[ANSWERED], session.sheet.problem.graph.size

@@ -47,6 +47,31 @@ def test_accuracy_is_drawn_for_objectives_one_mechanism_or_several(hetdp):
     assert "randomised response" not in Path("m.svg").read_text(encoding="utf-8")
 
 
+def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
+    groups = ("--group", "pupils=5,staff=4,guests=3", "--count", "yes", "--at-least", "3", "--epsilon", "0.5")
+    hetdp("make", "tallies", *groups, "-o", "visit.json")
+    for given, words in (
+        (["--at", "guests=1"], "guests = 1"),
+        (["--at", "pupils=2", "--picture", "tallies"], "pupils = 2"),
+    ):
+        assert hetdp("plot", "visit.json", *given, "-o", "m.svg").code == 0
+        assert words in Path("m.svg").read_text(encoding="utf-8")
+    for given, words in (
+        (["--at", "guests"], "--at 'guests'; it is GROUP=COUNT"),
+        (["--at", "guests=many"], "--at guests is 'many'; it is a whole number"),
+        (["--at", "guests=4"], "guests = 4; it is a whole number from 0 to 3"),
+        (["--at", "cats=1"], "there is no count of 'cats'"),
+        (["--at", "guests=1", "--at", "guests=2"], "a name twice"),
+        (["--at", "guests=1", "--at", "staff=2"], "a map shows two of them"),
+        (["--at", "guests=1", "--picture", "network"], "--at with --picture network"),
+        (["--at", "guests=1", "--explain", "0,0,0"], "--at with --explain"),
+    ):
+        ended = hetdp("plot", "visit.json", *given, "-o", "other.svg")
+        assert ended.code == 2
+        assert words in ended.err
+    assert files() == ["m.svg"]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import signal
+import socket
+import stat
 import subprocess
 import sys
 import urllib.error
+import urllib.parse
 import urllib.request
+import webbrowser
 from pathlib import Path
 
 import pytest
@@ -37,6 +41,42 @@ def test_it_says_where_it_is_and_ends_quietly(number):
 def test_a_problem_that_cannot_be_read_is_told_before_anything_is_served(capsys):
     assert main(["studio", "nowhere.json"]) == 3
     assert "there is no such file" in capsys.readouterr().err
+
+
+def test_a_browser_is_opened_without_the_token_in_its_command_line(monkeypatch, capsys):
+    seen: list[tuple[Path, int, str]] = []
+
+    def open_browser(url: str) -> bool:
+        page = Path(urllib.parse.unquote(urllib.parse.urlsplit(url).path))
+        seen.append((page, stat.S_IMODE(page.stat().st_mode), page.read_text()))
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", open_browser)
+    from hetdp.studio import server
+
+    made = server.place_of
+    monkeypatch.setattr(server, "place_of", lambda *args, **more: made(*args, **more)._replace(serve=lambda: None))
+    assert main(["studio", str(PROBLEMS / "poll.json")]) == 0
+    address = capsys.readouterr().out.strip()
+    (page, mode, text) = seen[0]
+    assert address.rstrip("/").rpartition("/")[2] not in str(page)
+    assert mode == 0o600
+    assert f"url={address}" in text
+    assert not page.exists(), "it is gone when the studio ends"
+
+
+def test_an_address_that_cannot_be_used_is_told_in_words_alone(capfd):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["studio", "--no-browser", "--port", str(port)]) == 2
+        said = capfd.readouterr()
+        assert said.err.splitlines()[0].startswith(f"hetdp: port {port} is in use")
+    assert main(["studio", "--no-browser", "--host", "192.0.2.1"]) == 2
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert "192.0.2.1" in said.err
+    assert "another program" not in said.err
+    assert len(said.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("missing", ["dash", "dash_cytoscape"])

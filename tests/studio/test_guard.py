@@ -25,7 +25,9 @@ def place():
 def ask(place):
     port, token = int(place.address.split(":")[2].split("/")[0]), place.address.rstrip("/").rpartition("/")[2]
 
-    def get(path: str, host: str | None = None, method: str = "GET", length: int = 0, **headers: str):
+    def get(
+        path: str, host: str | None = None, method: str = "GET", length: int = 0, body: bytes = b"", **headers: str
+    ):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
         connection.putrequest(method, path.format(token=token), skip_host=True)
         connection.putheader("Host", (host or "127.0.0.1:{port}").format(port=port))
@@ -33,8 +35,8 @@ def ask(place):
             connection.putheader(name, value.format(port=port))
         if method == "POST":
             connection.putheader("Content-Type", "application/json")
-            connection.putheader("Content-Length", str(length))
-        connection.endheaders()
+            connection.putheader("Content-Length", str(length or len(body)))
+        connection.endheaders(body or None)
         answer = connection.getresponse()
         found = answer.status, answer.read().decode("utf-8", "replace"), dict(answer.getheaders())
         connection.close()
@@ -107,3 +109,18 @@ def test_a_port_that_is_taken_is_told(place):
     port = int(place.address.split(":")[2].split("/")[0])
     with pytest.raises(hetdp.UsageError, match="free port"):
         place_of(Session(GALLERY["a-wish"].make()), port=port)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"{}", b"[]", b"null", b"no json", b'{"output":"x"}', b'{"output":"x","inputs":[]}', b"[" * 100_000, b"\xff" * 9],
+)
+def test_what_cannot_be_answered_is_refused_and_no_log_holds_the_token(ask, place, body, capfd, caplog):
+    status, text, headers = ask("/{token}/_dash-update-component", method="POST", body=body)
+    assert status in (400, 415)
+    token = place.address.rstrip("/").rpartition("/")[2]
+    said = capfd.readouterr()
+    assert token not in said.err + said.out + caplog.text + text
+    assert "Traceback" not in said.err + caplog.text + text
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert ask("/{token}/nothing-here")[0] == 200, "every address below the token is the page"

@@ -57,7 +57,7 @@ def test_keys_that_follow_at_once_are_all_taken(studio):
     page, at = opened.page, opened.session.sheet.problem.graph.index
     page.fill("#find", "5,5")
     page.locator("#find").press("Enter")
-    opened.wait("5,5", "#inspect-words")
+    opened.until(CHOSEN, [f"n{opened.session.sheet.drawn}-{at('5,5')}"])  # words may be there before it is drawn
     reach(page, "graph-box")
     for _ in range(4):
         page.keyboard.press("ArrowLeft")

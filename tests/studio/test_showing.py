@@ -6,6 +6,7 @@ import pytest
 
 import hetdp
 from benchmarks.studio import Page, opened
+from hetdp.studio.visitors import STALE
 
 
 @pytest.mark.parametrize("view", ["network", "summary"])
@@ -46,9 +47,20 @@ def test_a_number_that_the_page_was_told_is_nobody_s_wish():
         assert session.revision == before + 1
 
 
-def test_a_number_of_what_was_chosen_before_is_not_given_to_what_is_chosen_now():
+def test_a_number_is_given_to_what_the_page_shows_beside_it_or_to_nothing():
     with opened(36, "network") as (session, page):
-        session.select("edge", 5)
+        session.select("edge", 5)  # on another page
         before = session.sheet
-        assert refused(page)
+        page.move()
         assert session.sheet is before
+        assert session.notice == STALE
+        assert page._known["subject.data"][:2] == ["edge", 5]
+        assert "another page" in str(page._known["status.children"])
+        page.move()
+        assert session.sheet is not before
+        assert session.sheet.problem.graph.edges()[2].tolist() != before.problem.graph.edges()[2].tolist()
+        page._known["subject.data"] = ["edge", 7, {}]  # as it is while the answer is under way
+        old, now = session.ends.columns["epsilon"].copy(), session.ends.columns
+        page.move()
+        assert (session.ends.columns["epsilon"] != old).nonzero()[0].tolist() == [7]
+        assert session.ends.columns is not now

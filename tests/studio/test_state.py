@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import base64
 import json
+import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import hetdp
-from hetdp.studio import export, legend, opening, panels, views
+from hetdp.cli.main import main
+from hetdp.studio import bounds, drawing, export, legend, opening, panels, views
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.edits import with_parameter
 from hetdp.studio.forms import made
 from hetdp.studio.gallery import GALLERY
+from hetdp.studio.numbers import number_of
+from hetdp.studio.picture import Picture
 from hetdp.studio.sheets import sheet_of
 from hetdp.studio.state import Session
+from hetdp.studio.styles import INKS
 
 PATH = ["a", "b", "c", "d"]
 
@@ -29,7 +35,7 @@ def session():
 
 def test_a_changed_edge_leaves_everything_else_as_it_was(session):
     before = session.sheet.problem
-    after = with_parameter(before, 1, "epsilon", 0.3)
+    after = with_parameter(before, 2, 1, "epsilon", 0.3)
     assert after.graph.edges()[2].tolist() == [1.0, 0.3, 0.1]
     assert after.graph.edge_classes() == before.graph.edge_classes()
     assert after.about == before.about
@@ -96,6 +102,80 @@ def test_a_contradiction_has_a_witness_and_its_repair_is_the_library_s(session):
     assert session.answer.mechanism.coordinates.tolist() == expected.coordinates.tolist()
 
 
+def test_without_a_mechanism_only_given_values_have_a_colour(session):
+    session.set_pin(1, 0.9)
+    given = drawing.values_of(session)
+    assert given.tolist() == [drawing.NONE, 0.9, 0.4, drawing.NONE]
+    elements = Picture().update(session)
+    expected = drawing.colours(np.array([drawing.NONE, 0.9, 0.4]))
+    assert [one["data"]["colour"] for one in elements[:3]] == expected
+    assert expected[0] == "#ffffff"
+    assert "0.4" in elements[2]["data"]["label"] + elements[1]["data"]["label"]
+    assert "no value" in str(legend.key_of(session, views.NETWORK))
+    assert "no mechanism" in str(views.summary_figure(session, "light")["layout"]["annotations"])
+    session.apply_repair()
+    assert "no value" not in str(legend.key_of(session, views.NETWORK))
+    assert views.summary_figure(session, "light")["data"]
+    tallied = Session(made("tallies", "a=3, b=9", "", "1"))
+    tallied.set_objective(GIVEN)
+    tallied.set_pin(0, 0.25)
+    rows = views.map_figure(tallied, views.cells_of(tallied), "light")["data"][0]["z"]
+    assert [each for row in rows for each in row if each is not None] == [0.25]
+
+
+def test_given_values_are_shown_as_p_however_they_were_written(session):
+    partial = hetdp.PartialMechanism(error={"a": 0.1, "d": 0.2}, z={"b": 0.0})
+    other = Session(sheet_of("errors", session.sheet.problem, partial))
+    assert [other.given(at) for at in (0, 1, 3)] == [0.9, 0.5, 0.2]
+
+
+def test_an_epsilon_that_most_edges_have_is_that_of_more_than_half(session):
+    assert "most" not in str(legend.key_of(session, views.NETWORK))
+    labels = [one["data"]["label"] for one in Picture().update(session)[4:]]
+    assert sorted(labels) == ["ε 0.1", "ε 0.5", "ε 1"]
+    session.set_parameter(1, "epsilon", float("inf"))
+    session.set_parameter(2, "epsilon", 1.0)
+    assert "most: 1)" in str(legend.key_of(session, views.NETWORK))
+    labels = [one["data"]["label"] for one in Picture().update(session)[4:]]
+    assert sorted(labels) == ["", "", "ε ∞"]
+    session.select("edge", 1)
+    assert session.typed("epsilon") == "∞"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("0,5", 0.5), (" 1e-3 ", 1e-3), (".5", 0.5), ("0,125", 0.125), ("Inf", np.inf), ("-1", -1.0)]
+)
+def test_numbers_are_read_as_people_write_them(text, number):
+    assert number_of(text) == number
+
+
+@pytest.mark.parametrize("text", ["1,000", "12,345,678", "1_0", "nan", "1.0.0", "0x10", "٣", "", "--1", "1 0"])
+def test_what_is_no_number_or_could_be_two_is_refused(text):
+    with pytest.raises(hetdp.UsageError, match="two numbers" if "," in text else "no number"):
+        number_of(text)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_charts_have_a_ground_and_even_ticks(theme):
+    session = Session(made("tallies", "a=12, b=14", "", "0.5"))
+    for figure in (views.summary_figure(session, theme), views.map_figure(session, views.cells_of(session), theme)):
+        assert figure["layout"]["paper_bgcolor"] == INKS[theme]["paper"]
+    axis = views.summary_figure(session, theme)["layout"]["xaxis"]
+    right = [place for place in axis["tickvals"] if place > 0]
+    assert len({*np.diff(right).tolist()}) == 1
+    assert [-place for place in axis["tickvals"] if place < 0][::-1][: len(right)] == right
+
+
+def test_datasets_without_a_path_stand_outside():
+    graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], 1.0, datasets=list("abcd"))
+    session = Session(sheet_of("two parts", hetdp.Problem(graph, [1, 2, 1, 1])))
+    figure = views.summary_figure(session, "light")
+    places = dict(zip(figure["layout"]["xaxis"]["ticktext"], figure["layout"]["xaxis"]["tickvals"], strict=True))
+    assert places["no path"] > 1
+    assert places["no path"] in figure["data"][-1]["x"]
+    assert 0 not in figure["data"][-1]["x"]
+
+
 def test_a_missing_value_is_told_and_filled_with_the_fair_one(session):
     session.clear_pin(1)
     assert session.answer.unpinned
@@ -132,9 +212,64 @@ def test_the_lines_of_a_gallery_entry_give_what_the_page_shows(key, tmp_path, mo
         session.apply_repair()
         (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
     names: dict = {}
-    exec(export.lines(session.sheet).python, names)
+    exec(export.lines(session.sheet, session.answer).python, names)
     assert names["mechanism"].coordinates.tolist() == session.answer.mechanism.coordinates.tolist()
     assert json.loads(export.mechanism_text(session))["kind"] == "mechanism"
+
+
+def test_lines_run_where_there_is_no_mechanism_and_say_why(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def run(session: Session) -> tuple[dict, str]:
+        assert session.answer.mechanism is None
+        (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
+        found = export.lines(session.sheet, session.answer)
+        names: dict = {}
+        exec(found.python, names)
+        assert "# there is no mechanism: " in found.python or "so there is no mechanism" in found.python
+        for line in found.shell.splitlines():
+            if not line.startswith(("#", "hetdp make")):
+                assert main(shlex.split(line, comments=True)[1:]) == 4
+        return names, found.python + found.shell
+
+    voters = Session(GALLERY["three-voters"].make())
+    voters.set_objective(GIVEN)
+    names, told = run(voters)
+    assert "problem" in names
+    assert "no value yet" in told
+    assert "partial" not in told
+    voters.set_objective("weighted-vote")
+    voters.set_pin(0, 0.9)
+    assert "weighted-vote" in run(voters)[1]
+    run(Session(GALLERY["a-wish"].make()))
+    assert "no private extension exists" in capsys.readouterr().out
+    alike = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a\nb"], ["b"], 1.0), [1, 1])
+    session = Session(replace(sheet_of("alike", alike), objective=GIVEN))
+    assert session.answer.mechanism is not None
+    (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
+    exec(export.lines(session.sheet, session.answer).python, {})
+
+
+def test_every_view_of_every_problem_has_its_own_axes():
+    known = set()
+    for entry in GALLERY.values():
+        session = Session(replace(entry.make(), drawn=0))
+        session.open(entry.make())
+        for figure in _charts(session):
+            layout = figure["layout"]
+            assert {len(layout[axis]["range"]) for axis in ("xaxis", "yaxis")} == {2}
+            known.add((layout["uirevision"], session.sheet.drawn, entry.title))
+        session.open(GALLERY["survey"].make())
+        assert {figure["layout"]["uirevision"] for figure in _charts(session)}.isdisjoint(
+            words for words, _, title in known if title == entry.title
+        )
+    session.select("dataset", 5)
+    assert views.map_figure(session, views.cells_of(session), "light")["layout"]["uirevision"] == "map 2 []"
+
+
+def _charts(session: Session) -> list:
+    cells = views.cells_of(session)
+    return [views.summary_figure(session, "light"), *([views.map_figure(session, cells, "light")] if cells else [])]
 
 
 def _address(text: str) -> str:
@@ -158,11 +293,36 @@ def test_dropped_files_are_bounded_and_faults_are_told(monkeypatch):
         opening.dropped(["p.json"], ["data:,%%%"])
     with pytest.raises(hetdp.UsageError, match="neither edges nor datasets"):
         opening.dropped(["p.txt"], [_address("")])
+    for table, other in (("edges", "datasets"), ("datasets", "edges")):
+        with pytest.raises(hetdp.UsageError, match=f"that of {other} is missing"):
+            opening.dropped([f"my-{table}.csv"], [_address("")])
     with pytest.raises(hetdp.UsageError, match="two files for one table"):
         opening.dropped(["a.json", "b.json"], [_address("")] * 2)
     monkeypatch.setattr(opening, "MOST_BYTES", 10)
     with pytest.raises(hetdp.UsageError, match="too large"):
         opening.dropped(["p.json"], [_address("x" * 11)])
+
+
+def _parquet(query: str, folder) -> str:
+    duckdb = pytest.importorskip("duckdb")
+    path = folder / "table.parquet"
+    duckdb.sql(query).write_parquet(str(path), compression="zstd")
+    return "data:;base64," + base64.b64encode(path.read_bytes()).decode()
+
+
+def test_a_small_file_that_unfolds_to_much_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    edges = _parquet("SELECT 'a' AS source, 'b' AS target, 0.5 AS epsilon", tmp_path)
+    names = ["edges.parquet", "datasets.parquet"]
+    fine = _parquet("SELECT unnest(['a', 'b']) AS dataset, unnest([1, 2]) AS query", tmp_path)
+    assert opening.dropped(names, [edges, fine]).problem.graph.size == 2
+    bomb = _parquet("SELECT repeat('x', 1000) AS dataset, 1 AS query FROM range(300000)", tmp_path)
+    assert len(bomb) < 300_000
+    monkeypatch.setattr(opening, "read_problem", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(hetdp.UsageError, match=r"300,000,000 bytes of labels.*opens any size"):
+        opening.dropped(names, [edges, bomb])
+    monkeypatch.setattr(bounds, "MOST_CELLS", 1_000)
+    with pytest.raises(hetdp.UsageError, match="600,000 cells"):
+        opening.dropped(names, [edges, bomb])
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ EXAMPLES = """
 hetdp plot poll.json mechanism.csv -o mechanism.svg                    its graph, or its map of tallies
 hetdp plot poll.json mechanism.csv --explain 111 -o why.pdf            with what binds 111
 hetdp plot poll.json -o poll.png                                       the problem: true answers and edges
+hetdp plot visit.json --at guests=1 -o map.svg                         a map of two of three groups, at one guest
 hetdp plot poll.json --picture accuracy -o accuracy.svg                the objectives beside the baselines
 """
 ABOUT = """
@@ -38,6 +39,12 @@ PICTURE = click.Option(
     " the summary.",
 )
 EXPLAIN = click.Option(["--explain"], metavar="DATASET", help="Light the path that binds this dataset.")
+AT = click.Option(
+    ["--at"],
+    metavar="GROUP=COUNT",
+    multiple=True,
+    help="In a map of three or more groups: how many of this one are counted. Default: as at the boundary.",
+)
 TITLE = click.Option(["--title"], metavar="TEXT", help="Words above the picture.")
 NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="With accuracy: leave the baselines out.")
 
@@ -49,6 +56,7 @@ def plot(
     output: str,
     picture: str | None,
     explain: str | None,
+    at: tuple[str, ...],
     title: str | None,
     no_baselines: bool,
     duplicates: str,
@@ -63,6 +71,7 @@ def plot(
     from hetdp.plots.canvas import figure_apart
     from hetdp.plots.plot import drawing_of
 
+    counts = _counts(at, picture, explain)
     _require_picture(output, picture, mechanisms, (problem, *mechanisms))
     _require_path(explain, picture, mechanisms)
     require_input(problem, *mechanisms)
@@ -70,13 +79,29 @@ def plot(
     asked = read(voice, problem, duplicates, positive)
     label = None if explain is None else find(asked.labels, [explain])[0]
     subject = _subject(voice, asked, mechanisms, no_baselines, picture)
-    drawing = drawing_of(subject, None if len(mechanisms) > 1 else picture, label, not no_baselines, key=True)
+    one = None if len(mechanisms) > 1 else picture
+    drawing = drawing_of(subject, one, label, not no_baselines, True, counts)
     progress.stage("drawing")
     drawing.draw_alone(axes, title)
     _write(axes, output)
     voice.say(f"wrote {output}")
     if as_json:
         voice.emit_document(shapes.plotted(asked, drawing.name, output))
+
+
+def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> dict[str, int] | None:
+    """How many of some groups are counted in a map."""
+    from hetdp.errors import UsageError
+    from hetdp.spaces.exact import whole
+    from hetdp.spaces.pairs import pairs
+
+    if not at:
+        return None
+    if explain is not None or picture not in (None, "tallies"):
+        other = "--explain" if explain is not None else f"--picture {picture}"
+        raise UsageError(f"--at with {other}", "counts are said for a map of tallies")
+    given = pairs("--at", at, "GROUP=COUNT", "each group has one count")
+    return {name: whole(count, f"--at {name}", 0) for name, count in given.items()}
 
 
 def _subject(voice: Voice, asked: Problem, mechanisms: tuple[str, ...], no_baselines: bool, picture: str | None) -> Any:
@@ -145,6 +170,6 @@ command = Verb(
     plot,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISMS, OUTPUT, PICTURE, EXPLAIN, TITLE, NO_BASELINES, *READING, *SPEAKING],
+    [PROBLEM, MECHANISMS, OUTPUT, PICTURE, EXPLAIN, AT, TITLE, NO_BASELINES, *READING, *SPEAKING],
     stages=("reading", "building", "loading", "searching", "proving", "measuring", "drawing", "writing"),
 )

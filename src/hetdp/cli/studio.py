@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import click
 
 from hetdp.cli.options import PATH, QUIET, READING, Verb
@@ -26,6 +28,10 @@ HOST = click.Option(
 )
 PORT = click.Option(
     ["--port"], type=click.IntRange(0, 65535), default=0, metavar="N", help="The port. Default: any that is free."
+)
+LEADS = (
+    '<!DOCTYPE html><meta charset="utf-8"><title>hetdp studio</title>'
+    '<meta http-equiv="refresh" content="0;url={address}">\n'
 )
 NO_BROWSER = click.Option(["--no-browser"], is_flag=True, help="Say the address, but open no browser.")
 
@@ -56,14 +62,25 @@ def studio(
     if host not in LOOPBACK:
         voice.say(f"anybody who reaches {host} and knows this address can use it; it is not encrypted")
     voice.say("Ctrl-C ends it")
-    if not no_browser:
-        import webbrowser
-
-        webbrowser.open(place.address)
-    try:
+    with contextlib.ExitStack() as cleanup:
+        cleanup.callback(place.stop)
+        if not no_browser:
+            _browse(place.address, cleanup)
         place.serve()  # which Ctrl-C ends
-    finally:
-        place.stop()
+
+
+def _browse(address: str, cleanup: contextlib.ExitStack) -> None:
+    """Opens a browser by a file that leads to the address: everybody on this machine sees command lines."""
+    import tempfile
+    import webbrowser
+    from pathlib import Path
+
+    with contextlib.suppress(OSError):  # the address was said
+        folder = cleanup.enter_context(tempfile.TemporaryDirectory(prefix="hetdp-studio-"))
+        page = Path(folder, "studio.html")
+        page.touch(0o600)
+        page.write_text(LEADS.format(address=address), encoding="utf-8")
+        webbrowser.open(page.as_uri())
 
 
 command = Verb(

@@ -7,7 +7,9 @@ from typing import Any
 
 from dash import ALL, Input, Output, ctx, no_update
 
+from hetdp.errors import UsageError
 from hetdp.studio.drawing import first_of
+from hetdp.studio.numbers import number_of
 from hetdp.studio.showing import NUMBER, SLIDER, Screen
 from hetdp.studio.state import Session
 from hetdp.studio.views import cells_of
@@ -30,7 +32,7 @@ def _connect_buttons(session: Session, screen: Screen) -> None:
         "fill": session.keep_values,
         "keep": session.keep_values,
         "forget": session.clear_pins,
-        "release": lambda: session.clear_pin(session.selection.number),
+        "release": lambda: session.clear_pin(_subject()[1]),
     }
 
     def press(*clicks: Any) -> bool:
@@ -117,41 +119,47 @@ def _find(session: Session, text: str) -> None:
 
 def _connect_moving(session: Session, screen: Screen) -> None:
     def move(*_: Any) -> bool:
-        before = session.revision
-        kind, number, told = ctx.states.get("subject.data") or ("", -1, {})
-        with session.lock:
-            for given in ctx.triggered if (kind, number) == session.selection else ():
-                one = ctx.triggered_prop_ids[given["prop_id"]]
-                if given["value"] is not None:
-                    _moved(session, one["type"], one["name"], given["value"], told)
-            return session.revision != before
+        before, undone = session.revision, False
+        for given in ctx.triggered:
+            one = ctx.triggered_prop_ids[given["prop_id"]]
+            if given["value"] is not None:
+                undone |= _moved(session, one["type"], one["name"], given["value"])
+        return undone or session.revision != before
 
     screen.after(move, Input(SLIDER, "value"), Input(NUMBER, "value"))
 
 
-def _moved(session: Session, control: str, name: str, value: Any, told: dict[str, float | None]) -> None:
-    """Takes a number from a control, unless it is the one that the page was told: then nobody has moved it."""
+def _moved(session: Session, control: str, name: str, value: Any) -> bool:
+    """Takes a number from a control, unless it is the one that the page was told: then nobody has moved it.
+
+    It is meant for what the page shows beside the control, whatever has been chosen meanwhile.
+
+    Returns:
+        Whether the control shows something else than what is on the table.
+    """
+    kind, at, told = _subject()
     key = f"{control}-{name}"
-    number = _real(value)
-    if number is None:
-        if str(value).strip():
-            session.refuse(f"“{str(value)[:40]}” is no number.")
-        return
-    if number == told.get(key):
-        return
-    by = key if control == "slider" else ""
-    if name == "p" and session.selection.kind == DATASET:
-        session.set_pin(session.selection.number, number, by)
-    elif session.selection.kind == EDGE and number != session.moved().get(name):
-        session.set_parameter(session.selection.number, name, number, by)
-
-
-def _real(value: Any) -> float | None:
+    if not str(value).strip():
+        return told.get(key) is not None  # nothing is meant by an empty field: what it had comes back
     try:
-        number = float(str(value).strip().replace(",", ".").replace("∞", "inf"))
-    except ValueError:
-        return None
-    return None if number != number else number
+        number = number_of(str(value))
+    except UsageError as refusal:
+        session.refuse(str(refusal))
+        return True
+    if number == told.get(key):
+        return False
+    by = key if control == "slider" and (kind, at) == session.selection else ""
+    if name == "p" and kind == DATASET:
+        session.set_pin(at, number, by)
+    elif kind == EDGE:
+        session.set_parameter(at, name, number, by)
+    return control == "number" and str(value) != session.typed(name)
+
+
+def _subject() -> tuple[str, int, dict[str, float | None]]:
+    """What the page shows: a dataset or an edge, its number, and what stood in the controls."""
+    kind, number, told = ctx.states.get("subject.data") or ("", -1, {})
+    return kind, _number(number), told
 
 
 def _number(value: Any) -> int:

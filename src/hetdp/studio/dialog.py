@@ -6,8 +6,9 @@ from typing import Any
 
 from dash import dcc, html
 
+from hetdp.errors import UsageError
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.opening import MOST_BYTES
+from hetdp.studio.opening import MOST_BYTES, SIZE_RULE, TOO_LARGE
 from hetdp.studio.parts import button, named, segments
 
 WAYS = {"gallery": "Gallery", "file": "A file", "people": "People"}
@@ -24,6 +25,7 @@ def dialog(start: bool) -> Any:
         )
         for key, entry in GALLERY.items()
     ]
+    bounds: dict[str, Any] = {"data-most": MOST_BYTES, "data-refusal": str(UsageError(TOO_LARGE, SIZE_RULE))}
     drop = dcc.Upload(
         html.Div(
             [
@@ -31,12 +33,12 @@ def dialog(start: bool) -> Any:
                 html.Span("or press to choose: .json, or edges and datasets as .csv or .parquet"),
             ],
             className="dropzone",
+            **bounds,
             tabIndex=0,
             role="button",
         ),
         id="upload",
-        multiple=True,
-        max_size=MOST_BYTES,
+        multiple=True,  # studio.js refuses what is too large, in words
         className="drop",
         className_active="drop over",
     )

@@ -22,7 +22,11 @@ AROUND = 60  # datasets of a neighbourhood
 NARROWEST = 680.0  # points: a picture of few datasets
 SHAPE = 1.4  # how much broader a picture is than high
 LONGEST = 18
+BROADEST = 13  # characters of one line below a dataset: columns are 88 points apart
 NAMED = 260  # datasets, up to which each has its name beside it
+
+NONE = -1.0  # for p of a dataset that has none
+NOTHING = (0xFF, 0xFF, 0xFF)  # the colour of such a dataset
 
 Places = tuple[Floats, Floats]
 
@@ -34,11 +38,40 @@ def is_drawable(session: Session) -> bool:
 
 
 def colours(p: Floats) -> list[str]:
-    """The colour of each p, between those of the two answers."""
+    """The colour of each p, between those of the two answers; that of nothing for NONE."""
     at = [place for place, _ in SHADES]
     parts = np.array([[int(code[i : i + 2], 16) for i in (1, 3, 5)] for _, code in SHADES], dtype=float)
     mixed = np.stack([np.interp(p, at, parts[:, part]) for part in range(3)], axis=1).round().astype(int)
+    mixed[p < 0.0] = NOTHING
     return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in mixed.tolist()]
+
+
+def values_of(session: Session) -> Floats:
+    """p everywhere; without a mechanism, the given values, and NONE where there is none."""
+    problem, found = session.sheet.problem, session.answer.mechanism
+    if found is not None:
+        return found.probabilities
+    values = np.full(problem.graph.size, NONE)
+    given = {dataset: session.given(dataset) for dataset in session.sheet.pins}
+    values[list(given)] = list(given.values())
+    return values
+
+
+def smallest_of(ends: Ends) -> Floats:
+    """The ε of every edge; where its directions differ, the smaller one."""
+    return np.asarray(np.minimum.reduce([values for name, values in ends.columns.items() if "delta" not in name]))
+
+
+def usual_of(values: Floats) -> float | None:
+    """The number that more than half of them are; None if there is none.
+
+    >>> usual_of(np.array([1.0, 0.5, 1.0])), usual_of(np.array([1.0, 0.5]))
+    (1.0, None)
+    """
+    if not len(values):
+        return None
+    middle = float(np.partition(values, len(values) // 2)[len(values) // 2])
+    return middle if 2 * np.count_nonzero(values == middle) > len(values) else None
 
 
 def inks(codes: list[str]) -> list[str]:
@@ -60,6 +93,22 @@ def short(name: Any, longest: int = LONGEST) -> str:
     if len(text) <= longest:
         return text
     return f"{text[: longest // 2]}…{text[len(text) - longest + longest // 2 + 1 :]}"
+
+
+def beside(name: Any) -> str:
+    """A label as it stands below a dataset: on two lines if it is long, so that it does not reach to the next column.
+
+    >>> beside("a rather long name 10").splitlines(), beside("a" * 40).splitlines()
+    (['a rather', 'long name 10'], ['aaaaaaaaaaaaa', '…aaaaaaaaaaaa'])
+    """
+    text = short(name, 2 * BROADEST)
+    if len(text) <= BROADEST:
+        return text
+    spaces = [at for at, letter in enumerate(text) if letter in " ,-_/" and max(at, len(text) - at - 1) <= BROADEST]
+    at = min(spaces, key=lambda at: abs(2 * at - len(text)), default=None)
+    if at is None:
+        return f"{text[: len(text) // 2]}\n{text[len(text) // 2 :]}"
+    return f"{text[: at + 1].rstrip()}\n{text[at + 1 :]}"
 
 
 def answer_words(problem: Problem) -> tuple[str, str]:

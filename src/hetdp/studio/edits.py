@@ -11,12 +11,14 @@ from hetdp.mechanism.solving.scaling import Columns, written_edges
 from hetdp.problem.classes import classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.labels import Labels, NamedLabels
 from hetdp.problem.parameters import Parameters, rule_of
+from hetdp.problem.positions import TupleLabels
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Indices
 from hetdp.problem.validation import Edges
-from hetdp.spaces.products.written import MOST_WRITTEN, WRITTEN_RULE, with_edges
+from hetdp.spaces.products.written import MOST_WRITTEN, WRITTEN_RULE, as_texts, with_edges
 
 
 class Ends(NamedTuple):
@@ -44,26 +46,31 @@ def ends_of(problem: Problem) -> Ends:
     return Ends(source[places], target[places], {name: values[places] for name, values in columns.items()}, places)
 
 
-def stored(problem: Problem) -> Problem:
-    """The same problem on a graph whose edges can be written to; datasets keep their order.
+def written(problem: Problem) -> Problem:
+    """The same problem as files have it: edges stored, labels of people's datasets as texts; datasets keep their order.
 
     Raises:
-        UsageError: it is made of people, and too large for that.
+        UsageError: it is made of people, and too large for that, or a value has a comma.
     """
-    if not isinstance(problem.graph, ProductSpace):
+    if not isinstance(problem.labels, TupleLabels):
         return problem
     if problem.graph.size > MOST_WRITTEN:
         raise UsageError(f"{problem.graph.size:,} datasets whose edges are computed", WRITTEN_RULE)
-    return with_edges(problem)
+    if isinstance(problem.graph, ProductSpace):
+        return with_edges(problem)
+    return _with(problem, NamedLabels(as_texts(problem.graph.datasets).tolist()), *written_edges(problem.graph))
 
 
-def with_parameter(problem: Problem, edge: int, name: str, value: float) -> Problem:
-    """The problem with another ε, δ or μ on one edge.
+def with_parameter(problem: Problem, one: int, other: int, name: str, value: float) -> Problem:
+    """The problem with another ε, δ or μ on one edge; the same one, if that is not another.
+
+    Labels stay, and the edges of people become stored ones.
 
     Args:
         problem: the problem.
-        edge: the number of the edge, in the order of `ends_of`.
-        name: which of its numbers.
+        one: an end of the edge, by its number.
+        other: its other end.
+        name: which of its numbers; those of the two directions are as seen from the end that comes first.
         value: what it becomes.
 
     Raises:
@@ -71,20 +78,26 @@ def with_parameter(problem: Problem, edge: int, name: str, value: float) -> Prob
 
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 1.0])
-    >>> with_parameter(hetdp.Problem(graph, [1, 1, 2]), 1, "epsilon", 0.3).graph.edges()[2]
+    >>> with_parameter(hetdp.Problem(graph, [1, 1, 2]), 2, 1, "epsilon", 0.3).graph.edges()[2]
     array([0.1, 0.3])
     """
-    given = stored(problem)
-    source, target, written = written_edges(given.graph)
-    if name not in written or not 0 <= edge < len(source):
-        raise UsageError(f"no {name} on edge {edge}", f"edges have {', '.join(written)}")
+    source, target, columns = written_edges(problem.graph)
+    found = np.flatnonzero((source == min(one, other)) & (target == max(one, other)))
+    if name not in columns or len(found) != 1:
+        raise UsageError(f"no {name} between datasets {one} and {other}", f"edges have {', '.join(columns)}")
     if not 0.0 <= value <= (1.0 if name.startswith("delta") else np.inf):
         raise UsageError(f"{name} = {value}", rule_of(name))
-    columns = {each: values.copy() for each, values in written.items()}
-    columns[name][np.lexsort((target, source))[edge]] = value
+    if columns[name][found[0]] == value:
+        return problem
+    columns[name] = columns[name].copy()
+    columns[name][found[0]] = value
+    return _with(problem, problem.labels, source, target, columns)
+
+
+def _with(problem: Problem, labels: Labels, source: Indices, target: Indices, columns: Columns) -> Problem:
+    """A problem with other labels or numbers on the same edges, which are as the graph lists them."""
     findings = Findings("edges")
-    classes = classes_of(given.graph.edge_classes(), findings)
-    parameters = Parameters(tuple(columns), tuple(columns.values()))
-    edges = Edges(source, target, parameters, classes)
-    graph = DatasetGraph.from_ends(given.labels, (source, target), edges, "error", findings)
-    return Problem(graph, given.answers, given.notion.name, weights=given.weights, about=given.about)
+    classes = classes_of(problem.graph.edge_classes(), findings)
+    edges = Edges(source, target, Parameters(tuple(columns), tuple(columns.values())), classes)
+    graph = DatasetGraph.from_ends(labels, (source, target), edges, "error", findings)
+    return Problem(graph, problem.answers, problem.notion.name, weights=problem.weights, about=problem.about)

@@ -11,9 +11,10 @@ import numpy as np
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.network import widths_of
 from hetdp.problem.space import Floats, Indices, Mask
-from hetdp.studio.drawing import NAMED, colours, inks, short
+from hetdp.studio.drawing import NAMED, NONE, beside, colours, inks, smallest_of, usual_of, values_of
 from hetdp.studio.edits import Ends
 from hetdp.studio.lit import lit_path
+from hetdp.studio.numbers import in_short
 from hetdp.studio.state import Session
 
 TOLD = 150  # edges, up to which an ε that is not the usual one stands beside each
@@ -37,7 +38,7 @@ class Look(NamedTuple):
     """What the elements are made of; where two looks are alike, so are their elements."""
 
     p: Floats
-    bare: bool  # no mechanism: p is the true answer
+    bare: bool  # no mechanism: p is what was given, or NONE
     pins: Mapping[int, Any]
     dataset: int  # the chosen one; -1 if none is
     edge: int
@@ -45,19 +46,17 @@ class Look(NamedTuple):
     steps: BindingPath | None
     epsilon: Floats
     widths: Floats
-    usual: float  # the ε of most edges, said in the key and not on each of them
+    usual: float | None  # the ε of more than half of all edges, said in the key and not on each of them
 
 
 def look_of(session: Session, ends: Ends, frame: Frame, lit: int | None) -> Look:
     """What is on the table, as far as it is seen; `lit` steps of a path are lit, by default all."""
-    problem, mechanism = session.sheet.problem, session.answer.mechanism
+    mechanism = session.answer.mechanism
     kind, number = session.selection
-    truth = problem.answers[frame.chosen]
-    p = np.where(truth == 1, 1.0, 0.0) if mechanism is None else mechanism.probabilities[frame.chosen]
+    p = values_of(session)[frame.chosen]
     path, steps = lit_path(session)
-    every = np.minimum.reduce([values for name, values in ends.columns.items() if "delta" not in name])
+    every = smallest_of(ends)
     epsilon = every[frame.edges]
-    known, counts = np.unique(epsilon, return_counts=True)
     return Look(
         p,
         mechanism is None,
@@ -68,7 +67,7 @@ def look_of(session: Session, ends: Ends, frame: Frame, lit: int | None) -> Look
         steps,
         epsilon,
         (widths_of(every)[frame.edges] * 1.3).round(2),
-        float(known[counts.argmax()]) if len(known) else np.nan,
+        usual_of(every),
     )
 
 
@@ -104,11 +103,11 @@ def dataset_elements(session: Session, frame: Frame, look: Look, rows: Indices) 
         kinds += ["pinned"] * (index in look.pins) + ["chosen"] * (index == look.dataset) + ["bare"] * look.bare
         text = ""
         if tell or index in bounds or index == look.dataset:
-            text = short(problem.graph.label(index))
+            text = beside(problem.graph.label(index))
         if index in bounds:
             kinds += ["lit", f"step{min(look.path.index(index), LAST_STEP)}"]
             text += f"\n{_bound(session, index, look.path, bounds[index]) if look.bare else f'{value:.3g}'}"
-        elif tell and not look.bare:
+        elif tell and value != NONE:
             text += f"\n{value:.3g}"
         data = {"id": f"n{drawn}-{index}", "label": text, "colour": colour, "ink": ink, "at": index}
         found.append({"data": data, "position": {"x": across, "y": down}, "classes": " ".join(kinds)})
@@ -120,7 +119,7 @@ def _bound(session: Session, index: int, path: list[int], bound: float) -> str:
     if index == path[0]:
         return f"p = {bound:.3g}"
     witness = session.answer.witness
-    pinned = f", but {witness.value:.3g}" if witness is not None and index in session.sheet.pins else ""
+    pinned = f",\nbut {witness.value:.3g}" if witness is not None and index in session.sheet.pins else ""
     return f"p ≤ {bound:.3g}{pinned}"
 
 
@@ -149,7 +148,7 @@ def edge_elements(session: Session, ends: Ends, frame: Frame, look: Look, rows: 
             "target": f"n{drawn}-{target}",
             "width": width,
             "lit": max(width, 3.5),
-            "label": f"ε {value:g}" if told else "",
+            "label": f"ε {in_short(value)}" if told else "",
             "at": at,
         }
         found.append({"data": data, "classes": " ".join(kinds)})

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from hetdp.errors import UsageError
+from hetdp.errors import UsageError, printable
 from hetdp.files.saving import save
 from hetdp.mechanism.vote import WEIGHTED_VOTE
-from hetdp.studio.answers import GIVEN, partial_of
-from hetdp.studio.edits import stored
+from hetdp.studio.answers import GIVEN, Answer, partial_of
+from hetdp.studio.edits import written
 from hetdp.studio.sheets import Sheet
 from hetdp.studio.state import Session
 
@@ -25,7 +25,7 @@ class Lines(NamedTuple):
     shell: str
 
 
-def lines(sheet: Sheet) -> Lines:
+def lines(sheet: Sheet, found: Answer) -> Lines:
     """What the page shows, as lines: from the problem's own making while it is unchanged, else from its file."""
     made = bool(sheet.origin.python) and not sheet.pins
     python = ["import hetdp", ""]
@@ -33,13 +33,20 @@ def lines(sheet: Sheet) -> Lines:
         python += sheet.origin.python
     else:
         python.append(f'problem, partial = hetdp.read_problem("{PROBLEM}")  # exported by the studio')
-    given = "" if made or not sheet.pins else ", partial"
+    shell = [sheet.origin.shell if made else f"# {PROBLEM} is what the studio exports"]
+    if found.mechanism is None:
+        python.append(_why_not(found))
+        shell.append(_why_not(found))
+        if found.witness is not None:
+            python.append("print(hetdp.check(problem, partial))")
+            shell.append(f"hetdp check {PROBLEM}  # exit code 4")
+        return Lines("\n".join(python) + "\n", "\n".join(shell) + "\n")
     if sheet.objective == GIVEN:
-        python.append("mechanism = hetdp.extend(problem, partial)")
+        python.append(f"mechanism = hetdp.extend(problem, {'{}' if made else 'partial'})")
     else:
+        given = ", partial" if sheet.pins else ""
         python.append(f'mechanism = hetdp.design(problem, "{sheet.objective}"{given})')
     python += ["print(mechanism.certificate)", f'hetdp.save(mechanism, "{MECHANISM}")']
-    shell = [sheet.origin.shell if made else f"# {PROBLEM} is what the studio exports"]
     if sheet.objective == WEIGHTED_VOTE:
         shell.append("# the weighted vote counts people, whom a file does not know: it is for Python")
     else:
@@ -48,13 +55,20 @@ def lines(sheet: Sheet) -> Lines:
     return Lines("\n".join(python) + "\n", "\n".join(shell) + "\n")
 
 
+def _why_not(found: Answer) -> str:
+    """A comment, on one line, for lines that lead to no mechanism."""
+    if found.witness is not None:
+        return "# the given values contradict each other, so there is no mechanism; check says why, and what would do"
+    return f"# there is no mechanism: {printable(' '.join(found.why_not.split()))[:300]}"
+
+
 def problem_text(session: Session) -> str:
     """The problem with its given values, as the file that every verb reads.
 
     Raises:
         UsageError: it is made of people, and too large for a file.
     """
-    problem = stored(session.sheet.problem)
+    problem = written(session.sheet.problem)
     with tempfile.TemporaryDirectory(prefix="hetdp-studio-") as folder:
         place = Path(folder, PROBLEM)
         save(problem, place, partial_of(problem, session.sheet.pins))
@@ -70,7 +84,7 @@ def mechanism_text(session: Session) -> str:
     found = session.answer.mechanism
     if found is None:
         raise UsageError("no mechanism", "there is none while given values contradict each other, or are missing")
-    problem = stored(session.sheet.problem)
+    problem = written(session.sheet.problem)
     with tempfile.TemporaryDirectory(prefix="hetdp-studio-") as folder:
         place = Path(folder, MECHANISM)
         save(found if problem is session.sheet.problem else replace(found, problem=problem), place)

@@ -7,8 +7,10 @@ import secrets
 from typing import Any
 
 from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException
 
 REFUSAL = "hetdp studio: this address is not complete. Open the one that `hetdp studio` printed when it was started.\n"
+FAULT = "hetdp studio: this request cannot be answered.\n"
 POLICY = (
     "default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:;"
     " font-src 'self' data:; connect-src 'self'; worker-src blob:; form-action 'none'; base-uri 'none';"
@@ -48,6 +50,13 @@ def protect(server: Flask, token: str, hosts: frozenset[str], hashes: Any) -> No
         if known and at_home:
             return None
         return Response(REFUSAL, 403, mimetype="text/plain")
+
+    @server.errorhandler(Exception)
+    def say_no_more(fault: Exception) -> Any:
+        """Answers what cannot be answered; nothing is logged, since a log would hold the token."""
+        if isinstance(fault, HTTPException) and fault.code != 500:
+            return fault
+        return Response(FAULT, 400, mimetype="text/plain")
 
     @server.after_request
     def keep_inside(response: Response) -> Response:

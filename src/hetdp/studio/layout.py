@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from secrets import token_hex
 from typing import Any
 
 import dash_cytoscape
@@ -27,6 +29,7 @@ def page(session: Session, start: bool) -> Any:
     return html.Div(
         [
             dcc.Store(id="revision", data=session.revision),
+            dcc.Store(id="page", data=token_hex(8)),  # another one each time that it is loaded
             dcc.Store(id="told"),
             dcc.Store(id="seen"),
             dcc.Store(id="pointed"),
@@ -38,6 +41,7 @@ def page(session: Session, start: bool) -> Any:
             dcc.Store(id="drawn"),
             dcc.Download(id="download"),
             html.Div(id="spoken", className="unseen", role="status"),
+            html.Div(id="trouble", className="trouble", role="alert", hidden=True),
             _header(),
             html.Main([_picture(), _side()]),
             dialog(start),
@@ -180,10 +184,16 @@ def _mover(name: str, letter: str) -> Any:
         placeholder="not given" if name == "p" else "",
         className="typed",
     )
-    words = html.Label(letter if name != "p" else "Give it p =", htmlFor=f"mover-{name}")
+    words = html.Label(letter if name != "p" else "Give it p =", htmlFor=_place_of("slider", name))
+    unseen = html.Label(f"{letter}, typed", htmlFor=_place_of("number", name), className="unseen")
     return html.Div(
-        [words, slider, typed], id=f"mover-{name}", className="mover", role="group", **named(f"Move {letter}")
+        [words, slider, typed, unseen], id=f"mover-{name}", className="mover", role="group", **named(f"Move {letter}")
     )
+
+
+def _place_of(kind: str, name: str) -> str:
+    """What Dash calls a control in the page."""
+    return json.dumps({"name": name, "type": kind}, separators=(",", ":"))
 
 
 def _export() -> list[Any]:

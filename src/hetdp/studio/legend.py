@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from dash import html
 
 from hetdp.errors import printable
 from hetdp.plots.colours import SHADES
-from hetdp.studio.drawing import answer_words
+from hetdp.studio.drawing import answer_words, smallest_of, usual_of
+from hetdp.studio.numbers import in_short
 from hetdp.studio.state import Session
 from hetdp.studio.views import MAP, SUMMARY, cells_of
 
@@ -28,7 +28,10 @@ def key_of(session: Session, view: str) -> list[Any]:
         fixed = {} if cells is None else cells.fixed
         said = ", ".join(f"{printable(name)[:30]} = {count:,}" for name, count in fixed.items())
         where = [html.Strong(html.Bdi(f"where {said}"))] if said else []
-        return [*where, *scale, _entry("line", "where the true answer changes"), _entry("ring", "chosen")]
+        bare = [_entry("circle", "white: no value")] if session.answer.mechanism is None else []
+        return [*where, *scale, *bare, _entry("line", "where the true answer changes"), _entry("ring", "chosen")]
+    if view == SUMMARY and session.answer.mechanism is None:
+        return []
     if view == SUMMARY:
         return [
             *scale,
@@ -41,6 +44,7 @@ def key_of(session: Session, view: str) -> list[Any]:
         *scale,
         html.Span([html.I(className="circle"), "truly ", html.Bdi(one)]),
         _entry("ring", "given"),
+        *([] if session.answer.mechanism is not None else [_entry("circle", "white: no value")]),
         _entry("thick", f"smaller ε{_usual(session)}"),
         _entry("litline", "what binds"),
     ]
@@ -51,9 +55,8 @@ def _entry(kind: str, words: str) -> Any:
 
 
 def _usual(session: Session) -> str:
-    """The ε that most edges have, which is not written on them."""
-    columns = {} if session.ends is None else session.ends.columns
-    if "epsilon" not in columns or not len(columns["epsilon"]):
+    """The ε that more than half of the edges have, which is not written on them."""
+    if session.ends is None or "epsilon" not in session.ends.columns:
         return ""
-    known, counts = np.unique(columns["epsilon"], return_counts=True)
-    return f" (most: {known[counts.argmax()]:g})"
+    usual = usual_of(smallest_of(session.ends))
+    return "" if usual is None else f" (most: {in_short(usual)})"

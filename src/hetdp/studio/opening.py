@@ -9,9 +9,12 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from hetdp.errors import HetdpError, InputError, UsageError, printable
 from hetdp.files.problems import read_problem
+from hetdp.studio.bounds import OPENS_ANY, require_small
 from hetdp.studio.sheets import Sheet, sheet_of
 
 MOST_BYTES = 32 << 20
+TOO_LARGE = "files that are too large"
+SIZE_RULE = f"at most {MOST_BYTES >> 20} MB are dropped; {OPENS_ANY}"
 FILES_RULE = "a problem is one .json file, or edges and datasets as .csv or .parquet, dropped together"
 
 
@@ -24,8 +27,7 @@ def dropped(names: list[str], contents: list[str]) -> Sheet:
     """
     files = dict(zip(map(_last_part, names), map(_decoded, contents), strict=True))
     if sum(map(len, files.values())) > MOST_BYTES:
-        rule = f"at most {MOST_BYTES >> 20} MB are dropped; hetdp studio PROBLEM opens any size"
-        raise UsageError("files that are too large", rule)
+        raise UsageError(TOO_LARGE, SIZE_RULE)
     with tempfile.TemporaryDirectory(prefix="hetdp-studio-") as folder:
         place = Path(folder)
         given = {_our_name(name, len(files)): content for name, content in files.items()}
@@ -35,6 +37,9 @@ def dropped(names: list[str], contents: list[str]) -> Sheet:
             (place / name).write_bytes(content)
         alone = len(files) == 1
         try:
+            for name in given:
+                if name.endswith(".parquet"):
+                    require_small(place / name)
             problem, partial = read_problem(place / "problem.json" if alone else place)
         except HetdpError as refusal:
             raise _without(refusal, f"{folder}/", str(folder), next(iter(files))) from None
@@ -68,9 +73,11 @@ def _our_name(name: str, count: int) -> str:
     stem, dot, suffix = name.lower().rpartition(".")
     if suffix == "json" and dot:
         return "problem.json"
-    for table in ("edges", "datasets"):
-        if table in stem and suffix in ("csv", "parquet") and count > 1:
-            return f"{table}.{suffix}"
+    for table, other in (("edges", "datasets"), ("datasets", "edges")):
+        if table in stem and suffix in ("csv", "parquet"):
+            if count > 1:
+                return f"{table}.{suffix}"
+            raise UsageError(f"a table of {table} alone: that of {other} is missing", FILES_RULE)
     raise UsageError(f"a file that says neither edges nor datasets: {printable(name)[:80]!r}", FILES_RULE)
 
 

@@ -15,6 +15,8 @@ from hetdp.problem.parameters import in_words
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_words
 from hetdp.studio.lit import explained
+from hetdp.studio.numbers import in_short
+from hetdp.studio.speaking import remark
 from hetdp.studio.state import Session
 
 MOST_NEIGHBOURS = 40
@@ -55,9 +57,9 @@ def title(session: Session) -> list[Any]:
 
 def status(session: Session) -> tuple[str, list[Any]]:
     """The kind of the verdict, and its words."""
-    found, notice = session.answer, []
-    if session.notice:
-        notice = [html.P(printable(session.notice)[:600], className="notice", role="alert")]
+    found = session.answer
+    said = (("alert", session.notice), ("note", remark(session)))
+    notice = [html.P(printable(words)[:600], className="notice", role=role) for role, words in said if words]
     if found.mechanism is not None:
         proof = found.mechanism.certificate
         best = proof is not None and proof.optimal and found.mechanism.objective != "weighted-vote"
@@ -190,7 +192,7 @@ def _neighbour(session: Session, at: int, other: int, epsilon: float) -> Any:
     letter = "μ" if "mu" in session.sheet.problem.graph.parameter_names else "ε"
     edge = None if session.ends is None else session.ends.between(at, other)
     to_edge = html.Button(
-        f"{letter} = {epsilon:g}",
+        f"{letter} = {in_short(epsilon)}",
         id={"type": "edge", "at": -1 if edge is None else edge},
         className="chip",
         title="Move it",

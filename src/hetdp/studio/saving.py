@@ -18,7 +18,7 @@ def connect_saving(app: Any, session: Session) -> None:
         "save-problem": (export.PROBLEM, lambda: export.problem_text(session)),
         "save-mechanism": (export.MECHANISM, lambda: export.mechanism_text(session)),
         "save-svg": (export.PICTURE, lambda: export.picture_text(session)),
-        "save-script": (export.SCRIPT, lambda: export.lines(session.sheet).python),
+        "save-script": (export.SCRIPT, lambda: export.lines(session.sheet, session.answer).python),
     }
 
     @app.callback(  # type: ignore[untyped-decorator]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -70,10 +72,12 @@ def place_of(session: Session, host: str = "127.0.0.1", port: int = 0, start: bo
             """Says nothing."""
 
     token = new_token()
-    try:
-        server = make_server(host, port, lambda environ, answer: [], threaded=True, request_handler=Quiet)
-    except (OSError, SystemExit, OverflowError) as refusal:
-        raise UsageError(f"{host}, port {port}: {refusal}", "the studio needs a free port of this machine") from None
+    listening = _listening(host, port)
+    server = make_server(
+        host, port, lambda environ, answer: [], threaded=True, request_handler=Quiet, fd=listening.fileno()
+    )
+    listening.close()  # the server has its own
+    server.log = lambda *_: None  # type: ignore[method-assign]
     shown = f"[{host}]" if ":" in host else host
     hosts = {f"{shown}:{server.port}"}
     if host in LOOPBACK:
@@ -82,6 +86,33 @@ def place_of(session: Session, host: str = "127.0.0.1", port: int = 0, start: bo
         hosts |= {name.removesuffix(f":{PLAIN}") for name in hosts}  # which browsers leave out
     server.app = app_for(session, token, frozenset(hosts), start).server
     return Place(f"http://{shown}:{server.port}/{token}/", server.serve_forever, lambda: _stop(server))
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket at an address of this machine; refused in words, where the server itself would write and leave.
+
+    Raises:
+        UsageError: the address cannot be used.
+    """
+    listening = None
+    try:
+        wanted = socket.AF_INET6 if ":" in host else socket.AF_INET
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, wanted, socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen()
+    except (OSError, OverflowError, UnicodeError) as refusal:
+        if listening is not None:
+            listening.close()
+        taken = isinstance(refusal, OSError) and refusal.errno == errno.EADDRINUSE
+        if taken:
+            rule = "the studio needs a free port of this machine"
+            raise UsageError(f"port {port} is in use", rule, "without --port it finds one") from None
+        rule = "the studio answers at an address of this machine"
+        reason = getattr(refusal, "strerror", None) or "no such address"
+        raise UsageError(f"{host}, port {port}: {reason}", rule, "127.0.0.1 is this machine alone") from None
+    return listening
 
 
 def _stop(server: Any) -> None:

@@ -18,6 +18,7 @@ from hetdp.studio.speaking import spoken
 from hetdp.studio.state import Session
 from hetdp.studio.styles import stylesheet
 from hetdp.studio.views import AROUND, MAP, NETWORK, WORDS, cells_of, map_figure, summary_figure, views_of
+from hetdp.studio.visitors import Visit
 
 HINT = "Choose a dataset or an edge in the picture, or find a dataset by its name."
 SLIDER, NUMBER = {"type": "slider", "name": ALL}, {"type": "number", "name": ALL}
@@ -69,6 +70,8 @@ KNOWN: dict[str, tuple[Any, str]] = {  # what the page has, so that it is sent o
     "seen": ("seen", "data"),
     "theme": ("theme", "data"),
     "lit": ("lit", "data"),
+    "told": ("told", "data"),
+    "page": ("page", "data"),
 }
 
 
@@ -101,9 +104,11 @@ class Screen:
             state={"known": {name: State(*place) for name, place in KNOWN.items()}},
         )
         def act(given: list[Any], known: dict[str, Any]) -> dict[str, Any]:
-            if not action(*given):
-                raise PreventUpdate
-            return self.content(known)
+            visit = Visit(known["page"] or "a page", known["told"] or 0, known["drawn"] or 0)
+            with self.session.visited(visit):
+                if not action(*given):
+                    raise PreventUpdate
+                return self.content(known)
 
     def content(self, known: dict[str, Any]) -> dict[str, Any]:
         """Everything as it is now, as far as the page does not have it."""

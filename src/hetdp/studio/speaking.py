@@ -1,12 +1,19 @@
-"""What is chosen, as a sentence for those who hear the page."""
+"""What is chosen, and what a change has led to, in sentences."""
 
 from __future__ import annotations
 
+from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.problem.parameters import in_words
+from hetdp.problem.product import ProductSpace
 from hetdp.studio.drawing import answer_words, short
 from hetdp.studio.state import Session
 
 LONGEST = 80  # characters of a label
+NO_LONGER_PEOPLE = (
+    "One edge has an ε of its own now, which no rule about people gives. So this is a problem like any other: its"
+    " datasets and all other ε are the same, but Vote is not offered, and the lines to export read a file. Undo takes"
+    " it back."
+)
 
 
 def spoken(session: Session) -> str:
@@ -34,3 +41,13 @@ def spoken(session: Session) -> str:
         values = session.moved()
         return f"Edge between {' and '.join(ends)}: {in_words(tuple(values), values.values())}."
     return ""
+
+
+def remark(session: Session) -> str:
+    """What the last change has led to besides; empty if nothing."""
+    before = session.past[-1] if session.past else session.sheet
+    was, is_now = (isinstance(sheet.problem.graph, ProductSpace) for sheet in (before, session.sheet))
+    if before.drawn != session.sheet.drawn or not was or is_now:
+        return ""
+    vote = " Fair chooses instead of Vote, which counts people." if before.objective == WEIGHTED_VOTE else ""
+    return f"{NO_LONGER_PEOPLE}{vote}"

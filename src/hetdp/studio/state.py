@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,6 +16,7 @@ from hetdp.problem.validation import PROBABILITY_RULE
 from hetdp.studio.answers import GIVEN, Answer, answer, objectives_for
 from hetdp.studio.edits import Ends, ends_of, with_parameter
 from hetdp.studio.sheets import NOWHERE, Sheet, pins_given
+from hetdp.studio.visitors import STALE, Visit, Visitors
 
 MOST_UNDO = 200
 MOST_EDGES = 2_000_000  # that are listed, to be chosen and drawn
@@ -37,6 +40,7 @@ class Session:
         self.revision = 0
         self.last = ""  # which control made the last change, so that it is not moved under the hand
         self.memo: dict[str, Any] = {}  # what is the same for all sheets of one opening
+        self._visitors, self._visit = Visitors(), Visit("", 0, 0)
         self._opened = 0
         self._merge: Any = None
         self._put(replace(sheet, drawn=0))
@@ -55,10 +59,34 @@ class Session:
         self.answer: Answer = answer(self.sheet.problem, self.sheet.pins, self.sheet.objective)
         if fresh:
             self.selection = Selection()
+        self._act()
+
+    def _act(self) -> None:
+        """Another revision, which other pages have not seen."""
         self.revision += 1
+        self._visitors.acted(self._visit.page, self.revision)
+
+    @contextmanager
+    def visited(self, visit: Visit) -> Iterator[None]:
+        """What a page asks for: it is refused where the page has not seen what another one has done."""
+        with self.lock:
+            before, self._visit = self._visit, visit
+            try:
+                yield
+            finally:
+                self._visit = before
+
+    def _is_stale(self) -> bool:
+        """Refuses what comes from a page that shows something else than what is on the table."""
+        stale = bool(self._visit.page) and self._visitors.is_stale(self._visit)
+        if stale:
+            self.refuse(STALE)
+        return stale
 
     def _change(self, sheet: Sheet, merge: Any = None) -> None:
         """Puts another sheet on the table; several changes of one thing in a row are undone together."""
+        if self._is_stale():
+            return
         if merge is None or merge != self._merge:
             self.past = [*self.past, self.sheet][-MOST_UNDO:]
         self.future, self._merge, self.notice = [], merge, ""
@@ -80,7 +108,7 @@ class Session:
 
     def _step(self, here: list[Sheet], there: list[Sheet]) -> None:
         with self.lock:
-            if here:
+            if here and not self._is_stale():
                 there.append(self.sheet)
                 self._merge, self.notice, self.last = None, "", ""
                 self._put(here.pop())
@@ -91,12 +119,19 @@ class Session:
         """Moves the ε, δ or μ of an edge."""
         with self.lock:
             try:
-                changed = with_parameter(self.sheet.problem, edge, name, value)
+                one, other = self._ends_of(edge)
+                changed = with_parameter(self.sheet.problem, one, other, name, value)
             except HetdpError as refusal:
                 self.refuse(str(refusal))
                 return
-            self.last = by
-            self._change(replace(self.sheet, problem=changed, origin=NOWHERE), ("edge", edge, name))
+            if changed is not self.sheet.problem:
+                self.last = by
+                self._change(replace(self.sheet, problem=changed, origin=NOWHERE), ("edge", edge, name))
+
+    def _ends_of(self, edge: int) -> tuple[int, int]:
+        if self.ends is None or not 0 <= edge < len(self.ends.source):
+            raise UsageError(f"no edge {edge}", "edges are those that are listed")
+        return int(self.ends.source[edge]), int(self.ends.target[edge])
 
     def set_pin(self, dataset: int, p: float, by: str = "") -> None:
         """Gives a dataset a value, or another one."""
@@ -161,11 +196,13 @@ class Session:
     def select(self, kind: str = "", number: int = -1) -> None:
         """Looks at a dataset or an edge."""
         with self.lock:
+            if self._visit.page and self._visit.drawn != self.sheet.drawn and self._is_stale():
+                return
             many = {"dataset": self.sheet.problem.graph.size, "edge": 0 if self.ends is None else len(self.ends.source)}
             inside = 0 <= number < many.get(kind, 0)
             self.selection = Selection(kind, number) if inside else Selection()
             self._merge, self.notice, self.last = None, "", ""
-            self.revision += 1
+            self._act()
 
     def moved(self) -> dict[str, float]:
         """The numbers of what is chosen that can be moved: p of a dataset, or what an edge carries."""
@@ -174,12 +211,17 @@ class Session:
             return {name: float(values[number]) for name, values in self.ends.columns.items()}
         if kind != "dataset":
             return {}
-        given, found = self.sheet.pins.get(number), self.answer.mechanism
-        if given is not None and given[0] == "p":
-            return {"p": given[1]}
-        if given is not None and given[0] == "z":
-            return {"p": float(self.sheet.problem.notion.coordinate.probability(np.array(given[1])))}
+        found = self.answer.mechanism
+        if number in self.sheet.pins:
+            return {"p": self.given(number)}
         return {"p": 0.5 if found is None else float(found.probabilities[number])}
+
+    def given(self, dataset: int) -> float:
+        """The p that a dataset was given, however it was written."""
+        kind, value = self.sheet.pins[dataset]
+        if kind == "z":
+            return float(self.sheet.problem.notion.coordinate.probability(np.array(value)))
+        return 1.0 - value if kind == "error" and self.sheet.problem.answers[dataset] == 1 else value
 
     def typed(self, name: str) -> str:
         """What stands in the field beside a number that can be moved; empty if nobody has given it."""
@@ -187,7 +229,7 @@ class Session:
         if value is None or (name == "p" and self.selection.number not in self.sheet.pins):
             return ""
         as_given = name != "p" or self.sheet.pins[self.selection.number][0] == "p"
-        return f"{value:.6g}" if not as_given else repr(value).removesuffix(".0")
+        return f"{value:.6g}" if not as_given else repr(value).removesuffix(".0").replace("inf", "∞")
 
     def find(self, text: str) -> int | None:
         """The dataset whose label reads so."""

@@ -33,7 +33,7 @@ def connect_tabs(app: Any, session: Session) -> None:
         if looked[0] != "export":
             return no_update, no_update
         with session.lock:
-            return tuple(lines(session.sheet))
+            return tuple(lines(session.sheet, session.answer))
 
 
 def _connect(app: Any, session: Session, name: str, content: Callable[[Problem, Mechanism], Any]) -> None:

@@ -12,7 +12,7 @@ from hetdp.plots.colours import SHADES
 from hetdp.plots.grid import Grid, counted, slice_of
 from hetdp.plots.summary import across_words, steps_at, summary, ticks_of
 from hetdp.problem.product import ProductSpace
-from hetdp.studio.drawing import answer_words, is_drawable
+from hetdp.studio.drawing import NONE, answer_words, is_drawable, values_of
 from hetdp.studio.state import Session
 from hetdp.studio.styles import INKS
 
@@ -30,12 +30,6 @@ def views_of(session: Session) -> list[str]:
     if is_drawable(session):
         return [NETWORK, *([MAP] if has_map and problem.graph.size > 12 else []), SUMMARY]
     return [*([MAP] if has_map else []), SUMMARY, *([AROUND] if session.ends is not None else [])]
-
-
-def values_of(session: Session) -> Any:
-    """p everywhere; without a mechanism, the true answers."""
-    problem, found = session.sheet.problem, session.answer.mechanism
-    return np.where(problem.answers == 1, 1.0, 0.0) if found is None else found.probabilities
 
 
 class Cells:
@@ -92,7 +86,7 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
             "type": "heatmap",
             "x": cells.columns.tolist(),
             "y": cells.rows.tolist(),
-            "z": p.tolist(),
+            "z": [[None if value == NONE else value for value in row] for row in p.tolist()],
             "zmin": 0.0,
             "zmax": 1.0,
             "colorscale": [[at, code] for at, code in SHADES],
@@ -119,7 +113,8 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
                 "hoverinfo": "skip",
             }
         )
-    layout = _layout(ink, across, up if len(cells.rows) > 1 else "")
+    where = f"{MAP} {session.sheet.drawn} {sorted(cells.fixed.items())}"
+    layout = _layout(ink, across, up if len(cells.rows) > 1 else "", where)
     for axis, at in (("xaxis", cells.columns), ("yaxis", cells.rows)):
         layout[axis] |= {"range": [at[0] - 0.5, at[-1] + 0.5], "showgrid": False}
         layout[axis] |= {"dtick": 1} if len(at) <= 12 else {}  # counts are whole
@@ -146,10 +141,13 @@ def _borders(cells: Cells, answers: Any) -> tuple[list[Any], list[Any]]:
 def summary_figure(session: Session, theme: str) -> dict[str, Any]:
     """For each distance to the other answer, between which values p lies."""
     problem = session.sheet.problem
-    found = summary(problem, np.asarray(values_of(session)))
-    one, two = (_inert(word) for word in answer_words(problem))
     ink = INKS["dark" if theme == "dark" else "light"]
-    across = (found.levels - 0.5 * np.sign(found.levels)).tolist()
+    if session.answer.mechanism is None:
+        return _empty(ink)
+    found = summary(problem, session.answer.mechanism.probabilities)
+    one, two = (_inert(word) for word in answer_words(problem))
+    lost = found.levels == 0 if found.followed else np.zeros(len(found.levels), dtype=bool)
+    across = _columns(found.levels, lost)
     low, quarter, middle, upper, high = found.quantiles.T.tolist()
     counts = [f"{count:,} datasets" for count in found.counts.tolist()]
     bars = [
@@ -181,29 +179,47 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
             "hovertemplate": "%{text}<br>p = %{y:.4f}<extra></extra>",
         }
     )
-    layout = _layout(ink, across_words(found, one, two), f"probability of “{one}”")
+    layout = _layout(ink, across_words(found, one, two), f"probability of “{one}”", f"{SUMMARY} {session.sheet.drawn}")
     layout["barmode"] = "overlay"
     layout["yaxis"] |= {"range": [-0.03, 1.03]}
     ticks = ticks_of(found.levels)
     layout["xaxis"] |= {
+        "range": [min(across, default=0.0) - 0.6, max(across, default=0.0) + 0.6],
         "tickangle": 0,
-        "tickvals": ticks,
-        "ticktext": [steps_at(place) for place in ticks],
+        "tickvals": [*ticks, *(place for place, aside in zip(across, lost, strict=True) if aside)],
+        "ticktext": [*map(steps_at, ticks), *["no path"] * int(lost.sum())],
     }
     return {"data": traces, "layout": layout}
 
 
-def _layout(ink: dict[str, str], across: str, up: str) -> dict[str, Any]:
+def _columns(levels: Any, lost: Any) -> list[float]:
+    """Where each distance stands; outside, those from which no path leads to the other answer: answer 2 on the left."""
+    across = levels - 0.5 * np.sign(levels)
+    out = float(np.abs(across).max(initial=0.5)) + 1.5
+    across[lost] = [-out, out][-int(lost.sum()) :] if lost.any() else []
+    return [float(place) for place in across]
+
+
+def _empty(ink: dict[str, str]) -> dict[str, Any]:
+    """Words where there is nothing to draw."""
+    layout = _layout(ink, "", "", "nothing")
+    for axis in ("xaxis", "yaxis"):
+        layout[axis] |= {"visible": False, "range": [0, 1]}
+    words = {"text": "There is no mechanism to speak of.", "x": 0.5, "y": 0.5, "showarrow": False}
+    return {"data": [], "layout": layout | {"annotations": [words]}}
+
+
+def _layout(ink: dict[str, str], across: str, up: str, again: str) -> dict[str, Any]:
     axis = {"color": ink["ink"], "gridcolor": ink["edge"] + "44", "zeroline": False}
     return {
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": ink["paper"],
+        "plot_bgcolor": ink["paper"],
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": ink["ink"]},
         "margin": {"l": 64, "r": 24, "t": 16, "b": 60},
         "showlegend": False,
         "xaxis": {**axis, "title": {"text": across, "standoff": 10}},
         "yaxis": {**axis, "title": {"text": up}},
-        "uirevision": "stay",
+        "uirevision": again,  # a view that was zoomed stays so, as long as it is that view of that problem
     }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, shown
 from hetdp.problem.graph import DatasetGraph
@@ -36,15 +38,28 @@ def with_edges(problem: Problem) -> Problem:
     """
     space = problem.graph
     assert isinstance(space, ProductSpace)
-    for axis in space.axes:
-        if axis.shape == "value" and any("," in value for value in axis.values):
-            rule = "a label is everybody's value, with commas between"
-            raise UsageError(f"a comma in one of the values {shown(list(axis.values))}", rule)
-    names = np.array([",".join(map(_text, label)) for label in space.datasets], dtype=object)
+    names = as_texts(space.datasets)
     source, target, epsilon = space.edges()
     classes = space.edge_classes() or None
     graph = DatasetGraph.from_edges(names[source], names[target], epsilon, datasets=names.tolist(), classes=classes)
     return Problem(graph, problem.answers, weights=problem.weights, about=problem.about)
+
+
+def as_texts(labels: Iterable[tuple[Any, ...]]) -> NDArray[np.object_]:
+    """The labels of people's datasets as texts: everybody's value, or every count, with commas between.
+
+    Raises:
+        UsageError: a value could not be told apart in a text.
+
+    >>> as_texts([("yes", "no"), (3, (1, 2))]).tolist()
+    ['yes,no', '3,1/2']
+    """
+    known = [[_text(entry) for entry in label] for label in labels]
+    torn = next((entry for label in known for entry in label if "," in entry), None)
+    if torn is not None:
+        rule = "a label is everybody's value, with commas between"
+        raise UsageError(f"a comma in the value {shown(torn)}", rule)
+    return np.array([",".join(label) for label in known], dtype=object)
 
 
 def _text(entry: Any) -> str:

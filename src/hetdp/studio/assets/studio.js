@@ -41,13 +41,48 @@
     },
   });
 
+  // What went wrong between this page and the server, in words, until something is answered again.
+  const ENDED = "The studio has ended, or cannot be reached: nothing that you change here is kept. Start hetdp studio again, and open the address that it says.";
+  const FAULTY = "The studio could not answer that, and nothing was changed. Reload the page; if it happens again, it is a fault of hetdp.";
+  const REFUSED = "That is too large for this page, and nothing was opened. hetdp studio PROBLEM opens any size.";
+  let leaving = false;
+  let said = "";
+  window.addEventListener("pagehide", () => { leaving = true; });
+  window.addEventListener("pageshow", () => { leaving = false; });
+  function trouble(words) {
+    if (words === said) { return; }
+    said = words;
+    window.dash_clientside.set_props("trouble", { children: words, hidden: !words });
+  }
+
+  // A page that comes back shows what other pages have done meanwhile.
+  let returns = 0;
+  document.addEventListener("visibilitychange", function () {
+    if (document.visibilityState === "visible" && document.getElementById("studio")) {
+      returns += 1;
+      window.dash_clientside.set_props("revision", { data: "return " + returns });
+    }
+  });
+
+  // Dash puts the caret back where it was a moment ago; who types fast has gone on since then.
+  const put = HTMLInputElement.prototype.setSelectionRange;
+  HTMLInputElement.prototype.setSelectionRange = function () {
+    if (this !== document.activeElement) { put.apply(this, arguments); }
+  };
+
   // While an answer takes longer, a thin line at the top says so.
   const ask = window.fetch;
   let waiting = 0;
   window.fetch = function () {
     waiting += 1;
     document.documentElement.dataset.busy = "yes";
-    return ask.apply(this, arguments).finally(function () {
+    return ask.apply(this, arguments).then(function (answer) {
+      trouble(answer.ok ? "" : answer.status === 413 ? REFUSED : FAULTY);
+      return answer;
+    }, function (failure) {
+      if (!leaving) { trouble(ENDED); }
+      throw failure;
+    }).finally(function () {
       waiting -= 1;
       if (!waiting) { delete document.documentElement.dataset.busy; }
     });
@@ -60,6 +95,20 @@
       window.dash_clientside.set_props("shade", { hidden: false });
     }
   });
+  // Files that are too large are refused here: they would not fit into a request.
+  function bounded(event) {
+    const zone = event.target.closest && event.target.closest("#upload") && document.querySelector(".dropzone");
+    const files = zone && Array.from((event.dataTransfer || event.target).files || []);
+    if (!files || !files.length) { return; }
+    const large = files.reduce((sum, file) => sum + file.size, 0) > Number(zone.dataset.most);
+    window.dash_clientside.set_props("refused", { children: large ? zone.dataset.refusal : "" });
+    if (large) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (event.target.type === "file") { event.target.value = ""; }
+    }
+  }
+  ["drop", "change"].forEach((kind) => window.addEventListener(kind, bounded, true));
   ["dragover", "drop"].forEach((kind) => document.addEventListener(kind, (event) => event.preventDefault()));
 
   function press(name) {
@@ -96,6 +145,26 @@
       press("open");
     }
   });
+
+  // The dialog that is open from the start has the focus; and the whole network is seen, however large its window.
+  const ready = window.setInterval(function () {
+    const box = document.getElementById("graph");
+    const cy = box && box._cyreg && box._cyreg.cy;
+    const first = document.querySelector("#shade:not([hidden]) #way-gallery button");
+    if (first && document.activeElement === document.body) { first.focus(); }
+    if (!cy) { return; }
+    window.clearInterval(ready);
+    let soon = 0;
+    let wide = box.clientWidth;
+    let high = box.clientHeight;
+    new ResizeObserver(function () {
+      if (box.clientWidth === wide && box.clientHeight === high) { return; }
+      wide = box.clientWidth;
+      high = box.clientHeight;
+      window.clearTimeout(soon);
+      soon = window.setTimeout(function () { cy.resize(); cy.fit(undefined, 36); }, 80);
+    }).observe(box);
+  }, 100);
 
   function stayInside(dialog, event) {
     const all = Array.from(dialog.querySelectorAll("button, input, [tabindex='0']"));

@@ -1,0 +1,101 @@
+"""Every edge that can be chosen is the one that is changed, and what is exported is what the library would make."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.spaces.products.written import with_edges
+from hetdp.studio import export, panels
+from hetdp.studio.forms import made
+from hetdp.studio.gallery import GALLERY
+from hetdp.studio.speaking import NO_LONGER_PEOPLE, remark
+from hetdp.studio.state import Session
+
+NEW = 0.4321
+FORMS = {
+    "votes": ("votes", "Ann, Bob, Cyd", "2", "Ann=0.3, Bob=1, Cyd=0.7", "Bob=0.2", "yes, no, abstains"),
+    "tallies": ("tallies", "pupils=4, staff=3, guests=2", "50%", "pupils=0.3, staff=1, guests=0.7", "staff=0.2"),
+    "three values": ("tallies", "pupils=3, staff=2", "2", "pupils=0.3, staff=1", "", "ill, well, away"),
+}
+SHEETS = {key: entry.make for key, entry in GALLERY.items()} | {
+    key: (lambda words=words: made(*words)) for key, words in FORMS.items()
+}
+
+
+def edges_of(problem: hetdp.Problem) -> dict:
+    """The ε and the class of every edge, by the labels of its ends."""
+    source, target, epsilon = problem.graph.edges()
+    names, classes = list(problem.graph.datasets), problem.graph.edge_classes() or [None] * len(source)
+    ends = zip(source.tolist(), target.tolist(), strict=True)
+    values = zip(epsilon.tolist(), classes, strict=True)
+    return {frozenset((names[one], names[other])): value for (one, other), value in zip(ends, values, strict=True)}
+
+
+@pytest.mark.parametrize("key", SHEETS)
+def test_every_edge_that_is_changed_is_the_chosen_one(key, monkeypatch):
+    monkeypatch.setattr("hetdp.studio.state.answer", lambda *_: None)  # what follows from it is tested elsewhere
+    session = Session(SHEETS[key]())
+    names, original = list(session.sheet.problem.graph.datasets), edges_of(session.sheet.problem)
+    every = range(len(session.ends.source))
+    for edge in every if len(every) <= 200 else [*every[:: len(every) // 60]]:
+        pair = frozenset(names[int(end[edge])] for end in (session.ends.source, session.ends.target))
+        session.set_parameter(edge, "epsilon", NEW)
+        assert edges_of(session.sheet.problem) == {**original, pair: (NEW, original[pair][1])}
+        assert list(session.sheet.problem.graph.datasets) == names
+        assert float(session.ends.columns["epsilon"][edge]) == NEW
+        session.undo()
+
+
+@pytest.mark.parametrize("key", SHEETS)
+def test_an_edge_found_by_its_ends_is_exported_as_the_library_has_it(key, tmp_path):
+    session = Session(SHEETS[key]())
+    before = session.sheet.problem
+    library = before if isinstance(before.graph, hetdp.DatasetGraph) else with_edges(before)
+    original, names = edges_of(library), list(library.graph.datasets)
+    for one in (0, len(names) // 2):
+        other = int(before.graph.neighbours(one)[0][-1])
+        edge = session.ends.between(one, other)
+        session.set_parameter(edge, "epsilon", NEW)
+        path = tmp_path / export.PROBLEM
+        path.write_text(export.problem_text(session), encoding="utf-8")
+        pair = frozenset((names[one], names[other]))
+        expected = {**original, pair: (NEW, original[pair][1])}
+        exported, _ = hetdp.read_problem(path)
+        assert edges_of(exported) == expected
+        assert list(exported.graph.datasets) == names
+        assert np.array_equal(exported.answers, before.answers)
+        if session.answer.mechanism is not None:
+            rows = json.loads(export.mechanism_text(session))["datasets"]
+            assert [row["p"] for row in rows] == hetdp.design(exported, "fair").probabilities.tolist()
+        session.undo()
+
+
+def test_a_problem_of_people_that_becomes_another_says_so():
+    session = Session(GALLERY["three-voters"].make())
+    session.set_objective("weighted-vote")
+    for value in (0.5, 0.4):  # one slider that is dragged
+        session.set_parameter(0, "epsilon", value, "slider-epsilon")
+    words = str(panels.status(session)[1])
+    assert NO_LONGER_PEOPLE in words
+    assert "Fair chooses instead of Vote" in words
+    assert "weighted-vote" not in session.objectives
+    assert session.sheet.problem.graph.label(0) == ("yes", "yes", "yes")
+    assert session.answer.mechanism["yes", "yes", "yes"] > 0.5
+    session.set_pin(0, 0.8)
+    assert NO_LONGER_PEOPLE not in str(panels.status(session)[1]), "it is said once"
+    session.undo()
+    session.undo()
+    assert "weighted-vote" in session.objectives
+    assert session.sheet.objective == "weighted-vote"
+    assert not remark(session)
+
+
+def test_an_edge_that_is_given_what_it_has_is_no_change():
+    session = Session(GALLERY["three-voters"].make())
+    session.set_parameter(0, "epsilon", float(session.ends.columns["epsilon"][0]))
+    assert not session.past
+    assert session.sheet.origin.python

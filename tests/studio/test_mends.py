@@ -1,0 +1,90 @@
+"""What the page says and keeps when something is odd: a server that ended, narrow windows, fast hands."""
+
+from __future__ import annotations
+
+import threading
+from itertools import pairwise
+
+import hetdp
+from hetdp.studio.gallery import GALLERY
+from hetdp.studio.server import place_of
+from hetdp.studio.sheets import sheet_of
+from hetdp.studio.state import Session
+
+RANGES = """() => { const all = document.querySelector('#chart .js-plotly-plot')._fullLayout;
+    return [...all.xaxis.range, ...all.yaxis.range]; }"""
+OUTSIDE = """(cy) => cy.nodes().filter((one) => { const box = one.renderedBoundingBox({includeLabels: false});
+    return box.x1 < 0 || box.y1 < 0 || box.x2 > cy.width() || box.y2 > cy.height(); }).length"""
+
+
+def test_a_studio_that_has_ended_is_told_and_its_dialog_has_the_focus(browser):
+    place = place_of(Session(GALLERY["a-wish"].make()), start=True)
+    threading.Thread(target=place.serve, daemon=True).start()
+    page = browser.new_page()
+    try:
+        page.goto(place.address)
+        page.wait_for_function("() => document.activeElement.classList.contains('entry')")
+        page.keyboard.press("Escape")
+        page.wait_for_selector("#shade", state="hidden")
+        assert page.is_hidden("#trouble")
+        place.stop()
+        page.click("#repair")
+        page.wait_for_selector("#trouble:not([hidden])")
+        assert "The studio has ended" in page.inner_text("#trouble")
+    finally:
+        page.close()
+        place.stop()
+
+
+def test_numbers_have_names_and_fields_keep_what_is_typed(studio):
+    opened = studio(GALLERY["a-wish"].make())
+    page = opened.page
+    for _ in range(6):
+        page.locator("header").click()
+        page.keyboard.press("/")
+        page.keyboard.type("two ill")
+        assert page.input_value("#find") == "two ill"
+        page.fill("#find", "")
+    page.keyboard.type("two ill")
+    page.keyboard.press("Enter")
+    opened.wait("two ill", "#inspect-words")
+    assert page.get_by_label("Give it p =").get_attribute("type") == "range"
+    field = page.get_by_label("p, typed")
+    for odd, told in (("1,000", "two numbers"), ("1_0", "no number")):
+        opened.type_number("p", odd)
+        opened.wait(told)
+        assert field.input_value() == "0.8"
+    opened.type_number("p", "")
+    page.wait_for_function("() => document.querySelector('#mover-p input[type=text]').value === '0.8'")
+    assert not opened.session.past
+
+
+def test_the_whole_network_is_seen_in_every_window(studio):
+    names = [f"a rather long name {at}" for at in range(12)]
+    graph = hetdp.DatasetGraph.from_edges(names[:-1], names[1:], 1.0, datasets=names)
+    opened = studio(sheet_of("long names", hetdp.Problem(graph, [1] * 6 + [2] * 6)))
+    try:
+        for wide in (700, 390):
+            opened.page.set_viewport_size({"width": wide, "height": 800})
+            opened.until(OUTSIDE, 0)
+            box = opened.page.locator("#night").bounding_box()
+            assert box["x"] + box["width"] <= wide
+            opened.keep(f"window-{wide}")
+    finally:
+        opened.page.set_viewport_size({"width": 1440, "height": 900})
+    opened.until(OUTSIDE, 0)
+    boxes = opened.in_graph("(cy) => cy.nodes().map((one) => one.boundingBox()).map((box) => [box.x1, box.x2])")
+    assert all(one[1] <= other[0] + 1 for one, other in pairwise(sorted(boxes))), "names do not overlap"
+
+
+def test_a_map_is_whole_again_after_another_picture(studio):
+    opened = studio(GALLERY["survey"].make())
+    page = opened.page
+    page.wait_for_selector("#chart-box:not(.away) .heatmaplayer image")
+    before = page.evaluate(RANGES)
+    assert before == [-0.5, 60.5, -0.5, 40.5]
+    page.click("#view label:has-text('Summary')")
+    page.wait_for_selector("#chart .barlayer path", state="attached")
+    page.click("#view label:has-text('Map')")
+    page.wait_for_selector("#chart .heatmaplayer image")
+    assert page.evaluate(RANGES) == before

@@ -1,0 +1,82 @@
+"""Two pages on one session: what one of them has not seen, it cannot change."""
+
+from __future__ import annotations
+
+import pytest
+
+import hetdp
+from hetdp.studio.sheets import sheet_of
+from hetdp.studio.state import Session
+from hetdp.studio.visitors import STALE, Visit
+
+PATH = ["a", "b", "c", "d"]
+
+
+@pytest.fixture
+def session():
+    graph = hetdp.DatasetGraph.from_edges(PATH[:-1], PATH[1:], [1.0, 0.5, 0.1], datasets=PATH)
+    return Session(
+        sheet_of("a path", hetdp.Problem(graph, [1, 1, 2, 2]), hetdp.PartialMechanism(p={"b": 0.9, "c": 0.4}))
+    )
+
+
+CHANGES = {
+    "ε": lambda session: session.set_parameter(0, "epsilon", 0.3),
+    "p": lambda session: session.set_pin(0, 0.8),
+    "take away": lambda session: session.clear_pin(1),
+    "forget": lambda session: session.clear_pins(),
+    "repair": lambda session: session.apply_repair(),
+    "objective": lambda session: session.set_objective("balanced"),
+    "undo": lambda session: session.undo(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("other", [lambda session: session.select("edge", 2), lambda session: session.set_pin(3, 0.2)])
+def test_a_page_that_has_not_seen_what_another_did_changes_nothing(session, change, other):
+    session.set_objective("fair")
+    seen = session.revision
+    with session.visited(Visit("two", seen, 0)):
+        other(session)
+    before = session.sheet
+    with session.visited(Visit("one", seen, 0)):
+        CHANGES[change](session)
+    assert session.sheet is before
+    assert session.notice == STALE
+    with session.visited(Visit("one", session.revision, 0)):  # which has been shown it by the refusal
+        CHANGES[change](session)
+    assert session.sheet is not before
+    assert not session.notice
+
+
+def test_a_refusal_is_nothing_that_another_page_has_to_see(session):
+    seen = session.revision
+    with session.visited(Visit("two", seen, 0)):
+        session.set_pin(0, 0.9)
+    told = session.revision
+    with session.visited(Visit("one", seen, 0)):
+        session.set_pin(0, 0.1)
+    with session.visited(Visit("two", told, 0)):
+        session.set_pin(0, 0.8)
+    assert session.sheet.pins[0] == ("p", 0.8)
+
+
+def test_what_one_page_sends_in_a_row_is_taken_before_it_is_answered(session):
+    seen = session.revision
+    for value in (0.7, 0.6, 0.5):
+        with session.visited(Visit("one", seen, 0)):
+            session.set_pin(0, value)
+    assert session.sheet.pins[0] == ("p", 0.5)
+    assert len(session.past) == 1
+
+
+def test_a_dataset_of_a_problem_that_is_gone_is_not_chosen(session):
+    seen = session.revision
+    session.open(session.sheet)
+    with session.visited(Visit("one", seen, 0)):
+        session.select("dataset", 2)
+    assert session.selection.kind == ""
+    assert session.notice == STALE
+    with session.visited(Visit("one", session.revision, 1)):
+        session.select("dataset", 2)
+    assert session.selection.number == 2
