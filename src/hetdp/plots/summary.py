@@ -124,25 +124,6 @@ def across_words(shown: Summary, one: str, two: str) -> str:
     return f"steps to the other answer  (left: {two}, right: {one})"
 
 
-def ticks_of(levels: NDArray[np.int64]) -> list[float]:
-    """At most about a dozen distances, in round steps.
-
-    >>> [steps_at(place) for place in ticks_of(np.arange(-50, 51))]
-    ['50', '40', '30', '20', '10', '10', '20', '30', '40', '50']
-    """
-    far = int(np.abs(levels).max(initial=1))
-    power = 10 ** (len(str(far)) - 1)
-    gap = next(gap for gap in (power // 10, power // 5, power // 2, power, 2 * power, 5 * power) if 6 * gap >= far)
-    chosen = [level for level in range(1, far + 1) if level % gap == 0]
-    places = [sign * (level - 0.5) for level in chosen for sign in (-1, 1)]
-    return sorted(place for place in places if levels.min(initial=0) <= place <= levels.max(initial=0))
-
-
-def steps_at(place: float, _: object = None) -> str:
-    """The number of steps that a place stands for."""
-    return f"{abs(place) + 0.5:,.0f}"
-
-
 def _add_key(axes: Axes) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch

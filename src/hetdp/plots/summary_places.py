@@ -67,8 +67,6 @@ def room_aside(shown: Summary) -> float:
 
 def marks_of(shown: Summary) -> list[tuple[float, str]]:
     """Places with the words below them, from left to right: round distances, and what has none."""
-    from hetdp.plots.summary import steps_at, ticks_of
-
     even, levels = is_even(shown), shown.levels
     if even:
         marks = [(at, steps_at(at)) for at in ticks_of(levels)] if levels.any() else []
@@ -87,3 +85,22 @@ def marks_of(shown: Summary) -> list[tuple[float, str]]:
         names[1], names[2] = (f"truly {word}" for word in answer_words(shown.problem.about))
     lost = zip(places_of(shown).tolist(), levels.tolist(), shown.answers.tolist(), strict=True)
     return sorted(marks + [(at, names[answer]) for at, level, answer in lost if level == 0])
+
+
+def ticks_of(levels: NDArray[np.int64]) -> list[float]:
+    """At most about a dozen distances, in round steps.
+
+    >>> [steps_at(place) for place in ticks_of(np.arange(-50, 51))]
+    ['50', '40', '30', '20', '10', '10', '20', '30', '40', '50']
+    """
+    far = int(np.abs(levels).max(initial=1))
+    power = 10 ** (len(str(far)) - 1)
+    gap = next(gap for gap in (power // 10, power // 5, power // 2, power, 2 * power, 5 * power) if 6 * gap >= far)
+    chosen = [level for level in range(1, far + 1) if level % gap == 0]
+    places = [sign * (level - 0.5) for level in chosen for sign in (-1, 1)]
+    return sorted(place for place in places if levels.min(initial=0) <= place <= levels.max(initial=0))
+
+
+def steps_at(place: float, _: object = None) -> str:
+    """The number of steps that a place stands for."""
+    return f"{abs(place) + 0.5:,.0f}"

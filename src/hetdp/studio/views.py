@@ -10,7 +10,8 @@ import numpy as np
 from hetdp.errors import printable
 from hetdp.plots.colours import SHADES
 from hetdp.plots.grid import Grid, counted, slice_of
-from hetdp.plots.summary import across_words, steps_at, summary, ticks_of
+from hetdp.plots.summary import across_words, summary
+from hetdp.plots.summary_places import CLOSER, is_even, marks_of, places_of
 from hetdp.problem.product import ProductSpace
 from hetdp.studio.drawing import NONE, answer_words, is_drawable, values_of
 from hetdp.studio.state import Session
@@ -146,8 +147,7 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
         return _empty(ink)
     found = summary(problem, session.answer.mechanism.probabilities)
     one, two = (_inert(word) for word in answer_words(problem))
-    lost = found.levels == 0 if found.followed else np.zeros(len(found.levels), dtype=bool)
-    across = _columns(found.levels, lost)
+    across = places_of(found).tolist()
     low, quarter, middle, upper, high = found.quantiles.T.tolist()
     counts = [f"{count:,} datasets" for count in found.counts.tolist()]
     bars = [
@@ -179,25 +179,18 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
             "hovertemplate": "%{text}<br>p = %{y:.4f}<extra></extra>",
         }
     )
-    layout = _layout(ink, across_words(found, one, two), f"probability of “{one}”", f"{SUMMARY} {session.sheet.drawn}")
+    words = across_words(found, one, two) + ("" if is_even(found) else f"; {CLOSER}")
+    layout = _layout(ink, words, f"probability of “{one}”", f"{SUMMARY} {session.sheet.drawn}")
     layout["barmode"] = "overlay"
     layout["yaxis"] |= {"range": [-0.03, 1.03]}
-    ticks = ticks_of(found.levels)
+    marks = marks_of(found)
     layout["xaxis"] |= {
         "range": [min(across, default=0.0) - 0.6, max(across, default=0.0) + 0.6],
         "tickangle": 0,
-        "tickvals": [*ticks, *(place for place, aside in zip(across, lost, strict=True) if aside)],
-        "ticktext": [*map(steps_at, ticks), *["no path"] * int(lost.sum())],
+        "tickvals": [at for at, _ in marks],
+        "ticktext": [_inert(word) for _, word in marks],
     }
     return {"data": traces, "layout": layout}
-
-
-def _columns(levels: Any, lost: Any) -> list[float]:
-    """Where each distance stands; outside, those from which no path leads to the other answer: answer 2 on the left."""
-    across = levels - 0.5 * np.sign(levels)
-    out = float(np.abs(across).max(initial=0.5)) + 1.5
-    across[lost] = [-out, out][-int(lost.sum()) :] if lost.any() else []
-    return [float(place) for place in across]
 
 
 def _empty(ink: dict[str, str]) -> dict[str, Any]:
