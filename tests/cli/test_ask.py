@@ -187,6 +187,7 @@ def test_every_tampered_plan_is_refused(hetdp, people):
         "counts": plan["counts"] | {"people": 8},
         "areas": [],
         "policy_sha256": "0" * 64,
+        "people_sha256": "0" * 64,
         "plan_sha256": "0" * 64,
     }
     assert changes.keys() == plan.keys()

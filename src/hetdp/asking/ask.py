@@ -138,8 +138,9 @@ def ask(
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
     wanted = _wanted(count, options, approved)
+    identified = plan is not None or not simulate
     with reader.opened(table, sheet, curator) as rows:
-        prepared = prepare(rows, wanted, sheet, curator)
+        prepared = prepare(rows, wanted, sheet, curator, identified=identified)
         promise = "\n".join(promise_lines(prepared))
         again = partial(_prepared_again, reader, table, sheet, curator, wanted, prepared.plan)
         asked = asked_of(prepared.plan, promise, prepared.promises, kept(prepared.plan, approved, plan), again)
@@ -161,7 +162,7 @@ def _prepared_again(
 ) -> Iterator[Prepared]:
     """The table, opened again for a release of exactly what was promised."""
     with reader.opened(table, sheet, curator) as rows:
-        prepared = prepare(rows, wanted, sheet, curator)
+        prepared = prepare(rows, wanted, sheet, curator, identified=plan.facts["people_sha256"] is not None)
         prepared.plan.require_same(plan, "what was promised")
         yield prepared
 

@@ -24,7 +24,7 @@ PLAN = "plan"
 ANSWERS = (YES, NO)
 NOTION = "pure"
 TITLE = b"hetdp question 1\n"
-SPELLED = ("software", "table", "privacy", "columns", "plan_sha256")
+SPELLED = ("software", "table", "privacy", "columns", "people_sha256", "plan_sha256")
 
 Document = dict[str, Any]
 

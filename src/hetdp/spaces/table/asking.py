@@ -19,6 +19,7 @@ from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.spaces.names import require_known
 from hetdp.spaces.table.condition import condition
 from hetdp.spaces.table.parted import Parted
+from hetdp.spaces.table.people import people_digest
 from hetdp.spaces.table.plan import Plan, plan_of
 from hetdp.spaces.table.policy import Policy, read_policy
 from hetdp.spaces.table.promise import Promise, promise_of
@@ -71,6 +72,7 @@ def prepare(
     sheet: str | None = None,
     curator: bool = False,
     population: Callable[..., Any] | None = None,
+    identified: bool = False,
 ) -> Prepared:
     """Reads what is public and fixes the mechanism; the private columns are not touched, beyond their names and types.
 
@@ -80,6 +82,7 @@ def prepare(
         sheet: the table within the file, if it was named.
         curator: whether messages may name rows and values.
         population: what makes a mechanism of a policy; for tests.
+        identified: whether the plan is about exactly these people, which a simulation alone need not know.
 
     Raises:
         UsageError: a column is not there, or cannot be compared.
@@ -98,7 +101,10 @@ def prepare(
         if kept > MOST_KEPT:
             rule = f"the mechanisms of all areas are kept together, in at most {MOST_KEPT:,} tallies"
             raise UsageError(f"more than {MOST_KEPT:,} tallies in all areas", rule)
-    plan = plan_of(wish, policy, Path(source.name).name, sheet, [promise.body() for promise in promises])
+    people = None
+    if identified:
+        people = source.people(wish) if isinstance(source, Parted) else people_digest(source, wish)
+    plan = plan_of(wish, policy, Path(source.name).name, sheet, [promise.body() for promise in promises], people)
     return Prepared(source, wish, policy, tuple(promises), plan, stamp)
 
 
