@@ -90,10 +90,12 @@ def published(
 
 
 def answer_lines(found: Release) -> Iterator[str]:
-    """The answers, one to a line."""
+    """The answers, one to a line; and that nobody drew them now, if so, which is never left out."""
+    entry = found.record
+    again = f" (as released on {entry['released'][:10]}, of version {entry['composition']['version']!r} of the data)"
     for one in found.answers:
         area = "" if one.area is None else f" in {one.area!r}"
-        yield f"released answer{area}: {one.words}"
+        yield f"released answer{area}: {one.words}{again if found.repeated else ''}"
 
 
 def say_paid(voice: Voice, found: Release) -> None:

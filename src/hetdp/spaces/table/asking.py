@@ -40,6 +40,7 @@ class Prepared:
         policy: what is public in it.
         promises: one for each area, in the order of their names; one in all if there are none.
         plan: the same, as a document.
+        approved: whether the plan is kept in a file, so that it holds for the table that it names, and no copy.
     """
 
     source: Source
@@ -48,6 +49,7 @@ class Prepared:
     promises: tuple[Promise, ...]
     plan: Plan
     _stamp: Any
+    approved: bool = False
 
     def coordinates(self) -> list[float]:
         """The coordinate of each area's answer, from the private columns: one pass over all rows.
@@ -69,7 +71,6 @@ class Prepared:
 def prepare(
     source: Source,
     wish: Wish,
-    sheet: str | None = None,
     curator: bool = False,
     population: Callable[..., Any] | None = None,
     identified: bool = False,
@@ -79,7 +80,6 @@ def prepare(
     Args:
         source: the table, open.
         wish: what is asked for.
-        sheet: the table within the file, if it was named.
         curator: whether messages may name rows and values.
         population: what makes a mechanism of a policy; for tests.
         identified: whether the plan is about exactly these people, which a simulation alone need not know.
@@ -104,7 +104,7 @@ def prepare(
     people = None
     if identified:
         people = source.people(wish) if isinstance(source, Parted) else people_digest(source, wish)
-    plan = plan_of(wish, policy, Path(source.name).name, sheet, [promise.body() for promise in promises], people)
+    plan = plan_of(wish, policy, Path(source.name).name, source.sheet, [promise.body() for promise in promises], people)
     return Prepared(source, wish, policy, tuple(promises), plan, stamp)
 
 

@@ -1,9 +1,9 @@
 """A digest of who is in a table with which ε, group and area, in no order of rows: a plan is about these people only.
 
-Everybody's id, group and area make 256 bits; with these go the ε that a column says. They are sorted, in parts by their
-first byte, so that workers can each take some, and the digest is of the sorted parts. Whoever finds other people with the
-same digest has found two inputs of SHA-256 with the same output; sums of digests would be easier to meet. It is one digest
-of all people, who are public, so it needs no salt: nobody can look up one of them in it without knowing all others.
+Everybody's id, group and area make 256 bits; with these go the ε that a column says. They are sorted, in parts by
+their first byte, so that workers can each take some, and the digest is of the sorted parts. Whoever finds other people
+with the same digest has found two inputs of SHA-256 with the same output; sums of digests would be easier to meet. It
+is one digest of all people, who are public: nobody can look up one of them in it without knowing all others.
 """
 
 from __future__ import annotations

@@ -26,8 +26,10 @@ class Source(ABC):
     Attributes:
         name: how messages name it.
         columns: name → DuckDB's type, in the order of the table.
+        sheet: the table within the file; None where it holds one only.
     """
 
+    sheet: str | None = None
     name: str
     columns: dict[str, str]
 
