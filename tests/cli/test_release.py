@@ -8,6 +8,7 @@ import sqlite3
 import stat
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,7 @@ def test_an_answer_is_released_recorded_and_verified(hetdp, release):
     assert [line.split(" (as")[0] for line in again.out.splitlines()] == said.out.splitlines()
     assert "it was released before, so nothing was spent; entry 3" in again.err
     Path("label.txt").write_text("two\r\n")
-    assert release("--dataset-from", "label.txt", "-q").out == said.out
+    assert release("--dataset-from", "label.txt", "-q").out == again.out
     given = ("--ledger", "a.ledger", "--problem", "poll.json", "--mechanism", "m.json")
     verified = hetdp("record", "verify", "record.json", *given, "-q")
     assert (verified.code, verified.err) == (0, "")
@@ -235,6 +236,67 @@ def test_the_same_question_typed_otherwise_has_the_same_answer_and_record(hetdp,
         assert not hetdp("ask", "survey.csv", *asked, "--epsilon", "0.5", *other).document["repeated"]
 
 
+PLANNED: list[tuple[Any, ...]] = [
+    ("privacy", "promises", 0, "epsilon", "0.01"),
+    ("privacy", "promises", 0, "least_epsilon", None),
+    ("privacy", "promises", 0, "people", 7),
+    ("privacy", "promises", 0, "whom", "nobody"),
+    ("privacy", "promises", 0, "unprotected", 9),
+    ("privacy", "promises", 0, "odds", None),
+    ("privacy", "promises", 0, "delta", "0"),
+    ("privacy", "promises", []),
+    ("certificates", 0, "private", False),
+    ("certificates", []),
+    ("not_protected", []),
+    ("not_protected", 0, "Nothing."),
+    ("composition", "accounts", 2),
+    ("composition", "kind", "class"),
+    ("composition", "rule", "It is free."),
+]
+
+
+@pytest.mark.parametrize("given", [("--epsilon", "0.5"), ("--group", "county", "--epsilon-by", "N=0.5,S=1")])
+def test_a_plan_shows_forged_promises_proofs_and_accounts(given, hetdp, folder):
+    Path("survey.csv").write_text(SURVEY)
+    ledger(folder)
+    assert hetdp(*ASK[:-2], *given, "--ledger", "a.ledger", "--plan", "p.json", "-o", "r.json", "-q").code == 0
+    record = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    verdict = package.verify_record(record, plan="p.json")
+    assert verdict.valid
+    assert [line.split(":")[0] for line in str(verdict).splitlines()] == ["holds"] * 4 + ["not checked"] * 2
+    assert package.verify_record(record, plan="p.json", ledger="a.ledger").unchecked == ()
+    for *path, last, value in PLANNED:
+        forged = json.loads(json.dumps(record))
+        at = forged
+        for key in path:
+            at = at[key]
+        at[last] = value
+        forged[DIGEST] = digest_of(forged)
+        found = package.verify_record(forged, plan="p.json")
+        assert [check.name for check in found.checks if not check.passed] == ["promises"], (path, last)
+
+
+def test_the_unprotected_and_those_who_are_only_where_they_decide_are_allowed_by_the_plan(hetdp, folder):
+    Path("survey.csv").write_text("id,eps,dec,vote\n1,inf,0.5,yes\n2,inf,inf,no\n3,1,1,\n")
+    ledger(folder, "inf")
+    options = ("--deciding-epsilon", "dec", "--ledger", "a.ledger", "--plan", "p.json", "-o", "r.json", "-q")
+    assert hetdp(*ASK, *options).code == 0
+    record = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    assert len(record["not_protected"]) == 4
+    assert package.verify_record(record, plan="p.json").valid
+    forged = record | {"not_protected": [*record["not_protected"][:3], "Nobody."]}
+    assert not package.verify_record(forged | {DIGEST: digest_of(forged)}, plan="p.json").valid
+
+
+def test_the_page_shows_the_digest_that_was_approved_and_fits_every_width(hetdp, folder):
+    Path("survey.csv").write_text(SURVEY)
+    ledger(folder)
+    assert hetdp(*ASK, "--ledger", "a.ledger", "--plan", "p.json", "--html", "r.html", "-q").code == 0
+    page, plan = Path("r.html").read_text(encoding="utf-8"), json.loads(Path("p.json").read_text(encoding="utf-8"))
+    assert f'<th scope="row">the plan</th><td>{plan["plan_sha256"]}</td>' in page
+    assert "td { overflow-wrap: anywhere; }" in page
+
+
 def as_sheets(name: str, *sheets: str) -> None:
     """The survey as several tables of an SQLite file."""
     header, *rows = [line.split(",") for line in SURVEY.split()]
@@ -316,7 +378,7 @@ def test_a_forged_record_does_not_follow_from_the_plan(key, hetdp, folder):
     }
     forged = record | {key: changed[key]}
     verdict = package.verify_record(forged | {DIGEST: digest_of(forged)}, plan="plan.json")
-    assert [check.passed for check in verdict.checks] == [True, True, False]
+    assert [check.passed for check in verdict.checks] == [True, True, False, True]
     assert key in verdict.checks[2].message
 
 

@@ -28,9 +28,9 @@ def cells(source: Source, column: str, role: str) -> dict[str, str]:
 def epsilon_of(wish: Wish, rows: dict[str, Any], groups: Names | None) -> NDArray[np.float64]:
     """Everybody's ε; below zero, or no number, where there is none."""
     if wish.epsilon.constant is not None:
-        return np.full(len(rows["person"]), _lowered(str(wish.epsilon.constant)))
+        return np.full(len(rows["person"]), lowered(str(wish.epsilon.constant)))
     if wish.epsilon.column is None and groups is not None:
-        promised = {group: _lowered(str(epsilon)) for group, epsilon in wish.epsilon.by_group}
+        promised = {group: lowered(str(epsilon)) for group, epsilon in wish.epsilon.by_group}
         return np.array([promised.get(name, -1.0) for name in groups.names])[groups.codes]
     return column_of(rows, "epsilon")
 
@@ -45,7 +45,7 @@ def deciding_of(wish: Wish, rows: dict[str, Any], groups: Names | None) -> Any:
     assert groups is not None
     promised = dict(where.by_group)
     require_known(promised, groups.names, "group")  # a promise to nobody was meant for somebody
-    return np.array([_lowered(str(promised.get(name, np.inf))) for name in groups.names])[groups.codes]
+    return np.array([lowered(str(promised.get(name, np.inf))) for name in groups.names])[groups.codes]
 
 
 def column_of(rows: dict[str, Any], role: str) -> NDArray[np.float64]:
@@ -58,7 +58,7 @@ def column_of(rows: dict[str, Any], role: str) -> NDArray[np.float64]:
     return found
 
 
-def _lowered(written: str) -> float:
+def lowered(written: str) -> float:
     """The ε of a text as a float that is not above it."""
     value = float(written)
     return float(np.nextafter(value, 0.0)) if len(written) > kinds.SURE_DIGITS and np.isfinite(value) else value
