@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 import stat
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -178,7 +179,7 @@ def test_an_answer_is_shown_even_if_its_record_cannot_be_written(release, monkey
 
     monkeypatch.setattr("hetdp.release.release.write_json", full)
     said = release("--dataset", "two", "-o", "record.json")
-    assert said.code == 2
+    assert said.code == 9
     assert said.out.startswith("released answer: ")
     assert "hetdp: the answer was released and is in the ledger, but its record was not written" in said.err
     assert "entry 3 of the ledger" in said.err
@@ -187,6 +188,30 @@ def test_an_answer_is_shown_even_if_its_record_cannot_be_written(release, monkey
     assert "was not written" in document["unwritten"]
     assert "output" not in document
     monkeypatch.undo()
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+@pytest.mark.parametrize("refusal", [OSError(28, "No space left on device"), BrokenPipeError()])
+def test_an_answer_that_cannot_be_shown_was_paid_for_and_can_be_asked_for_again(
+    options, refusal, release, monkeypatch, capsys
+):
+    command = ["release", *PLACES, "--ledger", "a.ledger", "--dataset", "two", "-q", *options]
+    write = sys.stdout.writelines
+
+    def full(_: object) -> None:
+        monkeypatch.setattr(sys.stdout, "writelines", write)
+        raise refusal
+
+    monkeypatch.setattr(sys.stdout, "writelines", full)
+    monkeypatch.setattr("hetdp.cli.voice.abandon_output", lambda: None)
+    assert main(command) == 9
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("hetdp: the answer was released and is in the ledger, but it could not be shown: ")
+    assert "ask again; the answer will be the same, and nothing is spent" in said.err
+    assert len(package.Ledger("a.ledger").history()) == 3
+    assert release("--dataset", "two").code == 0
+    assert len(package.Ledger("a.ledger").history()) == 3
 
 
 def test_a_table_is_asked_and_everybody_pays(hetdp, folder):
