@@ -50,7 +50,7 @@ def require_places(output: str | None, html: str | None, as_json: bool, inputs: 
     for option, path, suffix in (("-o", output, ".json"), ("--html", html, ".html")):
         if path == STANDARD:
             raise UsageError(f"{option} -", "a record is kept in a file; --json shows it as well", "name a file")
-        require_place(option, path, as_json, (suffix,), inputs)
+        require_place(option, path, as_json, (suffix,), inputs, to_standard=False)
 
 
 def published(

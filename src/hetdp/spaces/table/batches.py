@@ -47,7 +47,9 @@ class Batches(Source):
         for batch in self._batches([column]):
             found |= set(batch[column].tolist())
             if len(found) > most or None in found:
-                return None
+                break
+        if None in found:
+            return None
         return sorted(text for text in found if text is not None)
 
     def define(self, kind: str, names: Sequence[str]) -> None:

@@ -71,7 +71,11 @@ class Parted(Source):
         told: list[Tally] = self._run(tasks.tally, wish, self._curator, False, words="reading the policy")
         faults = Faults(self, wish, False)
         faults.require_rows(sum(int(one.people.sum()) for one in told))
-        found = merged(self.name, wish, told)
+        try:
+            found = merged(self.name, wish, told)
+        except InputError:
+            self._tell_curator(wish, told)
+            raise
         if any(one.missing["no person"] for one in told):
             self._tell_curator(wish, told)
             raise self._fault("a missing id", wish.person)
