@@ -114,7 +114,7 @@ def write_people(path: str, wish: Wish, place: str, curator: bool) -> None:
 def people_digests(places: Sequence[str], parts: range) -> list[bytes]:
     """The digests of some parts of the people of all files."""
     with _reached(places[0]):
-        files = [np.load(place, mmap_mode="r") for place in places]
+        files = [np.lib.format.open_memmap(place, mode="r") for place in places]
         return part_digests(files, parts)
 
 
@@ -123,7 +123,7 @@ def repeated(places: Sequence[str], low: int, high: int) -> list[int]:
     found = []
     for place in places:
         with _reached(place):
-            digests = np.load(place, mmap_mode="r")
+            digests = np.lib.format.open_memmap(place, mode="r")
         begin = int(np.searchsorted(digests, np.uint64(low)))
         end = int(np.searchsorted(digests, np.uint64(high), side="right"))
         found.append(np.array(digests[begin:end]))
