@@ -17,7 +17,7 @@ from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.graphs import grid
 from benchmarks.measure import in_turn
 from hetdp.studio.answers import engine_of, warm
-from hetdp.studio.edits import with_parameter
+from hetdp.studio.edits import ends_of, with_parameter
 from hetdp.studio.sheets import sheet_of
 from hetdp.studio.state import Session
 
@@ -114,8 +114,9 @@ def sections(sizes: dict[int, int], rounds: int) -> Iterator[Part]:
     for asked, datasets in sizes.items():
         for view in VIEWS[asked]:
             with opened(datasets, view) as (session, page):
-                ends = (int(end[EDGE]) for end in (session.ends.source, session.ends.target))
-                problem = with_parameter(session.sheet.problem, *ends, "epsilon", 0.5)
+                ends = ends_of(session.sheet.problem)
+                one, other = int(ends.source[EDGE]), int(ends.target[EDGE])
+                problem = with_parameter(session.sheet.problem, one, other, "epsilon", 0.5)
                 alone = partial(hetdp.design, problem, "fair", engine=engine_of(problem))
                 took = in_turn({ALONE: alone, ANSWERED: page.move}, rounds)
                 answered, size = took[ANSWERED], session.sheet.problem.graph.size

@@ -31,7 +31,7 @@ CODES = {
     VerificationError: 5,
     BudgetError: 6,
     LedgerError: 7,
-    UnwrittenRecordError: 2,
+    UnwrittenRecordError: 9,
     ClusterError: 8,
 }
 

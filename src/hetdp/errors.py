@@ -204,7 +204,7 @@ class UnwrittenRecordError(HetdpError):
     Nothing is lost: `release` has the answer, and asking again gives the same answer and record, and spends nothing.
     """
 
-    exit_code = 2
+    exit_code = 9
 
     def __init__(self, release: Any, reason: str) -> None:
         self.release, self.reason = self.arguments = release, reason

@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import struct
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 
 import hetdp
@@ -24,8 +27,11 @@ MORE: dict[str, list[Any]] = PEOPLE | {"dec": [0.1, 0.2, 0.5, 0.5, 0.1, 1.0, 0.3
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_kind_of_table_is_promised_the_same(form, tmp_path):
-    asked = hetdp.ask(FORMATS[form](PEOPLE, tmp_path), **ASKED, group="role", by="county", simulate=True, seed=2)
-    plain = hetdp.ask(as_csv(PEOPLE, tmp_path), **ASKED, group="role", by="county", simulate=True, seed=2)
+    asked, plain = (
+        hetdp.ask(table, **ASKED, group="role", by="county", simulate=True, seed=2, plan=tmp_path / f"{at}.json")
+        for at, table in enumerate((FORMATS[form](PEOPLE, tmp_path), as_csv(PEOPLE, tmp_path)))
+    )
+    assert asked.plan["people_sha256"] == plain.plan["people_sha256"]
     assert asked.promise == plain.promise
     assert asked.simulated == plain.simulated
     assert asked.plan["policy_sha256"] == plain.plan["policy_sha256"]
@@ -76,10 +82,13 @@ def test_the_promise_is_announced_and_the_plan_kept_before_any_answer_is_read(tm
 
     table = as_parquet(PEOPLE, tmp_path)
     hetdp.ask(table, **ASKED, plan=plan, simulate=True, announce=announce)
-    assert seen == [("id", "eps"), "announced", ("vote",)]
+    assert seen == [("id", "eps"), ("id", "eps"), "announced", ("vote",)]  # the second time for who is there
     seen.clear()
     hetdp.ask(table, plan=plan, dry_run=True)
-    assert seen == [("id", "eps")]
+    assert seen == [("id", "eps")] * 2
+    seen.clear()
+    assert hetdp.ask(table, **ASKED, simulate=True).plan["people_sha256"] is None
+    assert seen == [("id", "eps"), ("vote",)]
 
 
 @pytest.mark.parametrize("design", ["balanced", "fair"])
@@ -89,12 +98,58 @@ def test_a_plan_is_carried_out_exactly_or_not_at_all(design, tmp_path):
     table = as_csv({name: cells[::-1] for name, cells in MORE.items()}, tmp_path)
     again = hetdp.ask(table, plan=plan, simulate=True)
     assert (again.plan, again.digest, again.promise) == (made.plan, made.digest, made.promise)
-    as_csv(MORE | {"dec": [0.2, 0.1, 0.5, 0.5, 0.1, 1.0, 0.3]}, tmp_path)  # both have ε = 0.3, so it is the same policy
-    assert hetdp.ask(table, plan=plan, dry_run=True).plan == made.plan
+    as_csv(MORE | {"dec": [0.2, 0.1, 0.5, 0.5, 0.1, 1.0, 0.3]}, tmp_path)  # both have ε = 0.3, but others decide
+    with pytest.raises(hetdp.InputError, match=r"^[^ ]*plan\.json, people_sha256: differs"):
+        hetdp.ask(table, plan=plan, dry_run=True)
     for changed in ({"dec": [0.1, 0.2, 0.5, 0.5, 0.1, 1.0, 0.4]}, {"dec": [0.1, 0.2, 0.5, 0.1, 0.5, 1.0, 0.3]}):
         as_csv(MORE | changed, tmp_path)
         with pytest.raises(hetdp.InputError, match="policy_sha256"):
             hetdp.ask(table, plan=plan, simulate=True)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"id": [2, 1, 3, 4, 5, 6, 7]},  # whose ε is whose
+        {"id": [1, 2, 3, 4, 5, 6, 8]},  # another person
+        {"role": ["staff", "pupil", "pupil", "staff", "pupil", "staff", "guest"]},
+        {"county": ["South", "North", "North", "North", "South", "South", "South"]},
+        {"dec": [0.2, 0.1, 0.5, 0.5, 0.1, 1.0, 0.3]},
+    ],
+)
+def test_a_plan_is_about_these_people_with_their_epsilon_group_and_area(changed, tmp_path):
+    people = MORE | {
+        "id": [1, 2, 3, 4, 5, 6, 7],
+        "eps": [0.3, 1, 0.3, 1, 0.3, 1, 2],
+        "role": ["pupil", "staff", "pupil", "staff", "pupil", "staff", "guest"],
+        "county": ["North", "South", "North", "North", "South", "South", "South"],
+        "dec": [0.1, 0.2, 0.5, 0.5, 0.1, 1.0, 0.3],
+    }
+    options = ASKED | {"deciding_epsilon": "dec", "group": "role", "by": "county"}
+    plan = tmp_path / "plan.json"
+    made = hetdp.ask(as_csv(people, tmp_path), **options, plan=plan, dry_run=True)
+    as_csv({name: cells[::-1] for name, cells in people.items()}, tmp_path)
+    assert hetdp.ask(tmp_path / "people.csv", plan=plan, dry_run=True).plan == made.plan
+    as_csv(people | changed, tmp_path)
+    with pytest.raises(hetdp.InputError, match="people_sha256: differs"):
+        hetdp.ask(tmp_path / "people.csv", plan=plan, dry_run=True)
+    with pytest.raises(hetdp.InputError, match="people_sha256: differs"):
+        hetdp.ask(as_csv(people | changed, tmp_path), plan=plan, simulate=True)
+
+
+def test_the_digest_of_people_can_be_made_by_hand():
+    asked = hetdp.ask(
+        pandas.DataFrame({"id": ["é", "b"], "eps": [0.5, -0.0], "vote": ["yes", "no"]}), **ASKED, dry_run=True
+    )
+    rows = sorted(
+        (sha256(f"{len(who.encode())}:{who}".encode()).digest(), epsilon) for who, epsilon in (("é", 0.5), ("b", 0.0))
+    )
+    parts = []
+    for part in range(256):
+        here = [(digest, epsilon) for digest, epsilon in rows if digest[0] == part]
+        words = [digest[at : at + 8][::-1] for at in range(0, 32, 8) for digest, _ in here]
+        parts.append(sha256(b"".join(words) + b"".join(struct.pack("<d", epsilon) for _, epsilon in here)).digest())
+    assert asked.plan["people_sha256"] == sha256(b"hetdp people 1\n" + b"".join(parts)).hexdigest()
 
 
 def test_a_fair_plan_names_its_mechanism_and_refuses_another(tmp_path, monkeypatch):

@@ -53,7 +53,9 @@ def test_workers_promise_and_answer_what_one_machine_does(cuts, suffix, inline, 
     for way in [*WAYS, {"design": "weighted-vote", "by": "county"}] if cuts == "two" else WAYS[:1]:
         given = ASKED | way | {"simulate": True, "seed": 3}
         assert told(hetdp.ask(folder, **given, engine="dask")) == told(hetdp.ask(folder, **given))
-    assert inline.ran["repeated"] == 7 * (5 if cuts == "two" else 1)
+        given = ASKED | way | {"dry_run": True}
+        assert hetdp.ask(folder, **given, engine="dask").plan == hetdp.ask(folder, **given).plan
+    assert inline.ran["repeated"] == 2 * 7 * (5 if cuts == "two" else 1)
 
 
 @pytest.mark.parametrize("seed", [0, 3])

@@ -99,8 +99,12 @@ def test_nothing_is_released_without_a_ledger(hetdp, people):
         ((*ASKED[2:], DRY), "nothing is counted"),
         ((*ASKED[:4], DRY, "--epsilon", "1"), "--person names it"),
         (("--count", "vote = yes", *ASKED[2:], DRY), "a value: 'text'"),
-        (("--count", "vote = 'yes'", "--at-least", "120%", *ASKED[4:], DRY), "a share is a number from 0 to 1"),
-        (("--count", "vote = 'yes'", "--at-least", "many", *ASKED[4:], DRY), "whole number"),
+        (
+            ("--count", "vote = 'yes'", "--at-least", "120%", *ASKED[4:], DRY),
+            "the threshold is '120%'; it is a whole number of people, or a share from 0% to 100%",
+        ),
+        (("--count", "vote = 'yes'", "--at-least", "1.5", *ASKED[4:], DRY), "the threshold is '1.5'; it is a whole"),
+        (("--count", "vote = 'yes'", "--at-least", "many", *ASKED[4:], DRY), "or a share from 0% to 100%, such as"),
         (("--count", "vote = 'yes'", "--at-least", "3", *ASKED[4:], DRY, "--of", "respondents"), "3 of respondents"),
         ((*ASKED, DRY, "--plan", "plan.txt"), "--plan ends in .json"),
         ((*ASKED, DRY, "--plan", "-"), "kept in a file"),
@@ -187,6 +191,7 @@ def test_every_tampered_plan_is_refused(hetdp, people):
         "counts": plan["counts"] | {"people": 8},
         "areas": [],
         "policy_sha256": "0" * 64,
+        "people_sha256": "0" * 64,
         "plan_sha256": "0" * 64,
     }
     assert changes.keys() == plan.keys()
@@ -227,7 +232,7 @@ def test_a_plan_with_areas_and_groups_and_an_sqlite_table(hetdp, folder):
     made = hetdp("ask", table, *asked, "--table", "people", DRY, "--plan", "plan.json")
     assert made.code == 0, made.err
     assert hetdp("ask", table, "--table", "people", DRY, "--plan", "plan.json").out == made.out
-    assert hetdp("ask", table, DRY, "--plan", "plan.json").code == 3  # the table was named, when it was approved
+    assert hetdp("ask", table, DRY, "--plan", "plan.json").out == made.out  # the plan names the table
 
 
 def test_no_word_and_no_code_depends_on_the_answers(hetdp, folder, people):
@@ -284,3 +289,27 @@ def test_what_duckdb_makes_of_ctrl_c_is_told_apart_from_what_it_quotes():
 
 def _with_sources() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, sys.path))}
+
+
+def test_a_promise_to_a_group_of_nobody_is_said(hetdp, people):
+    options = ("--group", "role", "--epsilon-by", "pupil=1,staff=1,guest=1,gest=3", "--person", "id", DRY)
+    said = hetdp("ask", people, "--count", "vote = 'yes'", "--at-least", "1", *options)
+    assert "nobody is in a group that is promised an ε: 'gest'\n" in said.out
+
+
+def test_a_question_that_is_refused_names_its_file_and_what_stands_there(hetdp, people):
+    for value, words in (("null", "null"), ("true", "true"), ("1e400", "1E+400")):
+        asks = f'{{"asks": "share", "value": "yes", "at_least": {value}}}'
+        Path("q.json").write_text(f'{{"schema_version": 1, "kind": "question", "question": {asks}}}')
+        options = ("--question", "q.json", "--epsilon", "1", "--person", "id", DRY)
+        said = hetdp("ask", people, "--count", "vote = 'yes'", *options)
+        assert (said.code, said.out) == (3, "")
+        assert f"hetdp: q.json, question: at_least is {words}; " in said.err
+
+
+def test_a_record_is_not_offered_where_it_is_refused_next(hetdp, people):
+    for option, name in (("-o", "rec"), ("--html", "a.json")):
+        said = hetdp("ask", people, *ASKED, "--ledger", "a.ledger", option, name)
+        assert said.code == 2
+        assert f"no format is known for {name!r}" in said.err
+        assert "standard output" not in said.err

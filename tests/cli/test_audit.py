@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.cli.test_verify import changed
 
 DRAWS = ("--draws", "5000")
@@ -44,3 +46,10 @@ def test_numbers_out_of_range_are_wrong_usage(hetdp):
     )
     assert hetdp("audit", "poll.json", "mechanism.json", "--confidence", "2").code == 2
     assert hetdp("audit", "-", "-").code == 2
+
+
+def test_the_plan_of_a_table_cannot_be_audited_and_that_is_said(hetdp):
+    Path("plan.json").write_text('{"kind": "plan"}')
+    said = hetdp("audit", "plan.json", "record.json")
+    assert said.code == 2
+    assert "'plan.json' is the plan of a table; an audit draws at the datasets of a problem" in said.err

@@ -155,7 +155,7 @@ def test_every_key_is_described_and_every_description_has_a_key(documents, monke
             code = main([*command.split(), "-o", "unwritten.json", "--json"])
         document = json.loads(capsys.readouterr().out)
         assert (code, all(page.has(EVERY, key) or page.has(document["verb"], key) for key in keys_of(document))) == (
-            2,
+            9,
             True,
         )
     monkeypatch.setattr("hetdp.files.problems.read_problem", _withholding)

@@ -329,7 +329,7 @@ def test_an_answer_whose_record_fails_is_not_lost(tmp_path, monkeypatch):
         patched.setattr("hetdp.release.release.write_json", full)
         with pytest.raises(UnwrittenRecordError, match="No space left") as refused:
             hetdp.release(poll(), "one", ledger=kept, record=tmp_path / "record.json")
-    assert refused.value.exit_code == 2
+    assert refused.value.exit_code == 9
     assert not list(tmp_path.glob("*record*"))
     again = hetdp.release(poll(), "one", ledger=kept, record=tmp_path / "record.json")
     assert again.repeated

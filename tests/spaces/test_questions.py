@@ -148,7 +148,7 @@ def test_a_majority_may_be_written_as_one():
         (document(["count"]), "no question: ['count']"),
         (document({"asks": ["count"]}), "no question: ['count']"),
         (document(count | {"at_least": "many"}), "at_least is 'many'; it is a whole number ≥ 0"),
-        (document(count | {"at_least": True}), "at_least is True; it is a whole number ≥ 0"),
+        (document(count | {"at_least": True}), "at_least is true; it is a whole number ≥ 0"),
         (document(count | {"group": []}), "the group is []"),
         (document(count | {"group": {"A": 1}}), "the group is {'A': 1}; it is a text that is not empty"),
         (document({"asks": "and", "parts": [count]}), "and joins a list of two questions or more"),

@@ -130,7 +130,39 @@ def test_two_ids_with_one_digest_are_two_people(monkeypatch, tmp_path):
 def test_everybody_has_a_group_and_an_area(column, tmp_path):
     columns = PEOPLE | {"county": [None, *PEOPLE["county"][1:]]}
     words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}))
-    assert words.startswith("people.parquet, county: too many groups or areas, or somebody without one; ")
+    assert words.startswith("people.parquet, county: somebody without a group or area; everybody has one")
+    assert words.endswith("Hint: --curator shows the first rows")
+    words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}), curator=True)
+    assert words.startswith("people.parquet: people.parquet row 1, county: somebody without a group or area: ''; ")
+
+
+@pytest.mark.parametrize("form", ["parquet", "sqlite"])
+def test_too_many_groups_are_told_as_such(form, tmp_path, monkeypatch):
+    monkeypatch.setattr("hetdp.spaces.table.policy.MOST_NAMES", 2)
+    words = refusal(FORMATS[form](PEOPLE, tmp_path), wanted(group="role"))
+    assert ", role: too many groups or areas; there are at most 2 different ones." in words
+
+
+def test_a_bad_byte_after_the_header_is_no_fault_of_the_header(tmp_path):
+    place = tmp_path / "people.csv"
+    place.write_bytes(b"id,vote\n1,\xff\n")
+    assert "people.csv: no UTF-8 text; " in refusal(place, wanted(epsilon=1))
+
+
+def test_a_finite_epsilon_that_no_float_holds_is_not_made_a_promise_of_nothing(tmp_path):
+    with pytest.raises(hetdp.UsageError, match=r"ε is '1e400'; .*; a number this large is none"):
+        wanted(epsilon="1e400")
+    assert "missing or invalid ε" in refusal(as_csv(PEOPLE | {"eps": ["1e400"] * 7}, tmp_path), wanted())
+
+
+def test_a_column_of_truth_says_how_it_is_compared(tmp_path):
+    table = as_parquet(PEOPLE | {"vote": [True, False] * 3 + [None]}, tmp_path)
+    with pytest.raises(hetdp.UsageError, match=r"Hint: vote = TRUE, or = FALSE$"), opened(table) as source:
+        prepare(source, wanted(), population=population)
+
+
+def test_a_table_that_is_not_there_is_told_as_such(tmp_path):
+    assert refusal(tmp_path / "none.csv", wanted()).endswith("is not there; a table is a file, or a folder of files.")
 
 
 @pytest.mark.parametrize("column", ["group", "area"])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hetdp.asking.asked import Asked, SimulatedAnswer, asked_of
-from hetdp.asking.plans import approved_plan, kept, require_apart
+from hetdp.asking.plans import approved_plan, kept, require_apart, sheet_of
 from hetdp.asking.words import promise_lines
 from hetdp.asking.workers import AUTO, Engine
 from hetdp.errors import UsageError, shown
@@ -134,14 +134,16 @@ def ask(
     reader.require(table, sheet, ledger)
     require_apart(table, (plan, record, html, ledger, work))
     approved = approved_plan(plan, table)
+    sheet = sheet_of(approved) if sheet is None else sheet
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
     wanted = _wanted(count, options, approved)
+    identified = plan is not None or ledger is not None  # whoever only looks is not made to wait for it
     with reader.opened(table, sheet, curator) as rows:
-        prepared = prepare(rows, wanted, sheet, curator)
+        prepared = replace(prepare(rows, wanted, curator, identified=identified), approved=plan is not None)
         promise = "\n".join(promise_lines(prepared))
-        again = partial(_prepared_again, reader, table, sheet, curator, wanted, prepared.plan)
+        again = partial(_prepared_again, reader, table, sheet, curator, wanted, prepared.plan, prepared.approved)
         asked = asked_of(prepared.plan, promise, prepared.promises, kept(prepared.plan, approved, plan), again)
         if announce is not None:
             announce(asked)
@@ -157,13 +159,13 @@ def ask(
 
 @contextmanager
 def _prepared_again(
-    reader: Engine, table: Any, sheet: str | None, curator: bool, wanted: Wish, plan: Plan
+    reader: Engine, table: Any, sheet: str | None, curator: bool, wanted: Wish, plan: Plan, approved: bool
 ) -> Iterator[Prepared]:
     """The table, opened again for a release of exactly what was promised."""
     with reader.opened(table, sheet, curator) as rows:
-        prepared = prepare(rows, wanted, sheet, curator)
+        prepared = prepare(rows, wanted, curator, identified=plan.facts["people_sha256"] is not None)
         prepared.plan.require_same(plan, "what was promised")
-        yield prepared
+        yield replace(prepared, approved=approved)
 
 
 def _require_one_way(dry_run: bool, simulate: bool, seed: Any, ledger: Any, paying: dict[str, Any]) -> None:

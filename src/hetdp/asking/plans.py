@@ -42,6 +42,13 @@ def approved_plan(path: str | Path | None, table: Any) -> Plan | None:
     return read_plan(place) if place.exists() else None
 
 
+def sheet_of(plan: Plan | None) -> str | None:
+    """The table within an SQLite file that a plan names, if it does."""
+    named = None if plan is None else plan.facts["table"]
+    found = named.get("table") if isinstance(named, dict) else None
+    return found if isinstance(found, str) else None
+
+
 def require_apart(table: Any, places: Iterable[Any]) -> None:
     """Refuses to write among the files of a table that is a folder: the next reader would find a stranger there.
 

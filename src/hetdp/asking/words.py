@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hetdp.errors import counted
+from hetdp.errors import counted, shown
 from hetdp.spaces.table.asking import Prepared
 from hetdp.spaces.table.plan import NEIGHBOURS, meaning_of_missing
 from hetdp.spaces.table.promise import Promise, Protection, rounded_down
@@ -30,6 +30,10 @@ def promise_lines(prepared: Prepared) -> list[str]:
     ]
     if wish.deciding is not None:
         lines.append(f"where the answer depends on one person, ε is at most {wish.deciding.words()}")
+    there = () if prepared.policy.groups is None else prepared.policy.groups.names
+    nobody = [group for group, _ in wish.epsilon.by_group if group not in there]
+    if nobody:
+        lines.append(f"nobody is in a group that is promised an ε: {', '.join(map(shown, nobody[:MOST_GROUPS]))}")
     if wish.area is not None:
         lines.append(PARALLEL)
     for promise in prepared.promises[:MOST_AREAS]:

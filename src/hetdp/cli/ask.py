@@ -37,7 +37,11 @@ same answer and spends nothing.
 TABLE = click.Argument(["table"], type=PATH, metavar="TABLE")
 OPTIONS = [
     click.Option(["--count"], metavar="WHAT", help="Which rows count as yes, such as \"vote = 'yes'\"."),
-    click.Option(["--at-least"], metavar="K|SHARE", help="The answer is yes if so many do: a number, or 50% or 2/3."),
+    click.Option(
+        ["--at-least"],
+        metavar="K|SHARE",
+        help="The answer is yes if so many do: 1 is one person; 50%, 2/3 and 1.0 are shares, 1.0 of all.",
+    ),
     click.Option(["--more-than"], metavar="K|SHARE", help="The same, but exactly that counts as no."),
     click.Option(
         ["--of"],

@@ -24,8 +24,10 @@ hetdp audit poll.json mechanism.csv --edges 50 --json     more edges, and every 
 ABOUT = """
 Draws many answers at both ends of edges of PROBLEM, exactly as a release would, throws them away, and bounds what they
 show about the loss of privacy: an outside check of the mechanism and of the draw. Exit code 5 if the draws contradict a
-promise, and 0 if not, which proves nothing (hetdp verify does). Nobody's data is looked at, and nothing is spent.
+promise, and 0 if not, which proves nothing (hetdp verify does). Nobody's data is looked at, and nothing is spent. Plans
+of tables, by hetdp ask, cannot be audited so: their datasets are too many to list, and a theorem proves them.
 """
+LARGEST_PLAN = 1 << 24  # bytes; a larger file is a problem
 DRAWS = click.Option(
     ["--draws"], type=int, default=100_000, show_default=True, metavar="N", help="Answers drawn at each dataset."
 )
@@ -66,6 +68,7 @@ def audit(
     from hetdp.release.audit import audit as drawn
 
     require_input(problem, mechanism)
+    _refuse_plan(problem)
     asked = read(voice, problem, duplicates, positive)
     claim = load_claim(mechanism, asked)
     say_more(voice, mechanism, claim)
@@ -75,6 +78,33 @@ def audit(
     else:
         voice.emit([str(found)])
     return VerificationError.exit_code if found.contradictions else 0
+
+
+def _refuse_plan(path: str) -> None:
+    """Says what can be done with the plan of a table instead; whatever else is wrong is told by those who read it."""
+    from pathlib import Path
+
+    from hetdp.cli.reading import STANDARD
+    from hetdp.errors import HetdpError, UsageError
+    from hetdp.files.formats.json_form import read_json
+
+    place = Path(path)
+    if (
+        path == STANDARD
+        or place.suffix.lower() != ".json"
+        or not place.is_file()
+        or place.stat().st_size > LARGEST_PLAN
+    ):
+        return
+    try:
+        kind = read_json(place, path).get("kind")
+    except (HetdpError, OSError):
+        return
+    if kind == "plan":
+        rule = "an audit draws at the datasets of a problem, and those of a table are too many to list"
+        raise UsageError(
+            f"{path!r} is the plan of a table", rule, "hetdp record verify RECORD --plan --ledger checks one"
+        )
 
 
 def shape(problem: Problem, found: Audit, foreign: bool) -> dict[str, Any]:

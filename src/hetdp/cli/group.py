@@ -69,6 +69,7 @@ Exit codes:
   6    somebody's budget does not suffice; nothing was spent
   7    a ledger cannot be used; nothing was spent
   8    the workers of a cluster were lost
+  9    an answer was released and paid for, but it, or its record, could not be handed over; ask again, for nothing
   130  interrupted
 
 Results go to standard output, words to standard error. HETDP_DEBUG=1 shows where an error comes from.

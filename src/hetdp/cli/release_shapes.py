@@ -36,4 +36,6 @@ def asked(
 def record(path: str, given: RecordVerdict) -> shapes.Shape:
     """What `record verify` found."""
     checks = [check._asdict() for check in given.checks]
-    return shapes.document("record", record_file=path, valid=given.valid, checks=checks)
+    return shapes.document(
+        "record", record_file=path, valid=given.valid, checks=checks, unchecked=list(given.unchecked)
+    )

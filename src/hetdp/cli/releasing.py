@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from hetdp.cli.voice import Voice
     from hetdp.release.release import Release
 
+LOST = (
+    "the answer was released and is in the ledger, but it could not be shown: {}. Hint: ask again; the answer will be"
+    " the same, and nothing is spent."
+)
 LEDGER = click.Option(
     ["--ledger"], metavar="LEDGER", help="The ledger that pays: a file, or postgresql://USER@HOST/DATABASE."
 )
@@ -46,7 +50,7 @@ def require_places(output: str | None, html: str | None, as_json: bool, inputs: 
     for option, path, suffix in (("-o", output, ".json"), ("--html", html, ".html")):
         if path == STANDARD:
             raise UsageError(f"{option} -", "a record is kept in a file; --json shows it as well", "name a file")
-        require_place(option, path, as_json, (suffix,), inputs)
+        require_place(option, path, as_json, (suffix,), inputs, to_standard=False)
 
 
 def published(
@@ -67,21 +71,26 @@ def published(
         html: the page.
         as_json: whether the result is a document.
     """
-    from hetdp.errors import UnwrittenRecordError
+    from hetdp.cli.voice import abandon_output, complain
+    from hetdp.errors import UnwrittenRecordError, UsageError
 
     unwritten, code = None, 0
     try:
         found = made()
     except UnwrittenRecordError as refusal:
         found, unwritten, code = refusal.release, str(refusal), refusal.exit_code
-    if as_json:
-        voice.emit_document(shape(found, output, html, unwritten))
-    else:
-        voice.emit(answer_lines(found))
+    try:
+        if as_json:
+            voice.emit_document(shape(found, output, html, unwritten))
+        else:
+            voice.emit(answer_lines(found))
+    except (BrokenPipeError, UsageError) as refusal:
+        abandon_output()
+        why = "nobody reads it" if isinstance(refusal, BrokenPipeError) else refusal.what
+        complain(f"hetdp: {LOST.format(why)}")
+        return UnwrittenRecordError.exit_code
     say_paid(voice, found)
     if unwritten is not None:
-        from hetdp.cli.voice import complain
-
         complain(f"hetdp: {unwritten}")
     else:
         for path in filter(None, (output, html)):
@@ -90,10 +99,12 @@ def published(
 
 
 def answer_lines(found: Release) -> Iterator[str]:
-    """The answers, one to a line."""
+    """The answers, one to a line; and that nobody drew them now, if so, which is never left out."""
+    entry = found.record
+    again = f" (as released on {entry['released'][:10]}, of version {entry['composition']['version']!r} of the data)"
     for one in found.answers:
         area = "" if one.area is None else f" in {one.area!r}"
-        yield f"released answer{area}: {one.words}"
+        yield f"released answer{area}: {one.words}{again if found.repeated else ''}"
 
 
 def say_paid(voice: Voice, found: Release) -> None:

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 
 def require_place(
-    option: str, path: str | None, as_json: bool, suffixes: tuple[str, ...], inputs: tuple[str | None, ...]
+    option: str,
+    path: str | None,
+    as_json: bool,
+    suffixes: tuple[str, ...],
+    inputs: tuple[str | None, ...],
+    to_standard: bool = True,
 ) -> None:
     """Refuses a name of unknown format, a folder that is not there, an input, and two documents on standard output.
 
@@ -28,6 +33,7 @@ def require_place(
         as_json: whether standard output is taken already.
         suffixes: what the name may end in; an empty one stands for a folder.
         inputs: what is read, which must not be lost.
+        to_standard: whether it may go to standard output.
     """
     if path is None:
         return
@@ -40,7 +46,11 @@ def require_place(
     if place.suffix.lower() not in suffixes:
         known = ", ".join(filter(None, suffixes)) + (", or is that of a folder" if "" in suffixes else "")
         rule = f"the name after {option} ends in {known}"
-        raise UsageError(f"no format is known for {path!r}", rule, f"{option} - writes JSON to standard output")
+        raise UsageError(
+            f"no format is known for {path!r}",
+            rule,
+            f"{option} - writes JSON to standard output" if to_standard else "",
+        )
     _refuse_inputs(option, place, inputs)
     if not place.absolute().parent.is_dir():
         raise UsageError(f"cannot write {path!r}", f"{str(place.parent)!r} is no folder")

@@ -17,9 +17,9 @@ from hetdp.release.asked import asked_of
 from hetdp.release.ledger.ledger import Ledger
 from hetdp.release.ledger.lookup import source_of
 from hetdp.release.ledger.spending import Question, spend
+from hetdp.release.record import of_table
 from hetdp.release.record.amounts import charge_of, composition_of
 from hetdp.release.record.document import answers_of, completed, facts_digest, read_record
-from hetdp.release.record.of_table import spelling_of
 from hetdp.release.record.page import page_of
 from hetdp.release.record.places import require_places
 from hetdp.version import VERSION as SOFTWARE
@@ -113,7 +113,8 @@ def release(
         after: records of earlier releases, or one: a ledger that no longer has them is an old copy, and is refused.
 
     Raises:
-        UsageError: a file cannot be written, or the ledger knows no such data; nothing is spent.
+        UsageError: a file cannot be written, the ledger knows no such data, or it was asked of another table before;
+            nothing is spent.
         InputError: the dataset is none of the problem's; nothing is spent.
         VerificationError: the mechanism is not private; nothing is spent.
         BudgetError: somebody's budget does not suffice; nothing is spent, and nothing is shown.
@@ -160,12 +161,14 @@ def release(
         "areas": len(asked.areas),
         "words": list(asked.answers),
         "facts_sha256": facts_digest(facts),
-        "plan": spelling_of(facts["plan"]),
+        "plan": of_table.spelling_of(facts["plan"]),
     }
     question = Question(source, charge, asked.request, version, draw, said, receipts)
     entry = spend(keeper._database, keeper.id, question, only)
     if len(entry.answers) != len(asked.areas):
         raise LedgerError(keeper.place, "it has another number of answers to this question", "each area has one answer")
+    if not drawn:
+        of_table.require_same_table(facts["plan"], entry, getattr(what, "approved", False))
     answers = tuple(Answer(**one) for one in answers_of(entry.answers, asked.areas, asked.answers))
     found = Release(answers, entry.receipt(), not drawn, entry, _as_first_told(facts, entry.facts))
     _write(found, record, html)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
@@ -13,6 +15,7 @@ from typing import Any, NoReturn
 from hetdp.errors import Fault, InputError, UsageError, instead_of, shown
 
 VERSION = 1
+TYPED = {"None": "null", "True": "true", "False": "false"}
 DEEPEST = 50  # how far questions may stand within questions
 
 
@@ -70,7 +73,17 @@ def built(make: Callable[..., Any], keys: Mapping[str, Any], where: str, also_kn
     try:
         return make(**keys)
     except UsageError as refusal:
-        refuse(where, Fault(refusal.what, where, "", refusal.rule, refusal.hint))
+        refuse(where, Fault(_as_typed(refusal.what), where, "", refusal.rule, refusal.hint))
+
+
+def _as_typed(what: str) -> str:
+    """What is wrong with a value as it stands in a document, instead of how Python writes it.
+
+    >>> _as_typed("at_least is Decimal('1E+400')"), _as_typed("at_least is None")
+    ('at_least is 1E+400', 'at_least is null')
+    """
+    found = re.sub(r"Decimal\('([^']*)'\)", r"\1", what)
+    return re.sub(r"(?<= is )(None|True|False)$", lambda word: TYPED[word[0]], found)
 
 
 def refuse(where: str, fault: Fault) -> NoReturn:
@@ -135,4 +148,8 @@ def read_as(path: Any, readers: Mapping[str, Callable[[str], Any]]) -> Any:
     except (OSError, UnicodeDecodeError) as refusal:
         reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
         raise UsageError(f"{str(path)!r} cannot be read: {reason}", f"it is a {known} file") from None
-    return readers[place.suffix.lower()](text)
+    try:
+        return readers[place.suffix.lower()](text)
+    except InputError as refusal:
+        faults = [replace(fault, where=f"{place.name}, {fault.where}") for fault in refusal.faults]
+        raise InputError(f"{place.name}, {refusal.subject}", faults, refusal.total) from None

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from hetdp.certificate.certificate import Certificate
-from hetdp.errors import counted, printable
+from hetdp.errors import UsageError, counted, printable, shown
 from hetdp.files.documents import certificate_document
 from hetdp.files.formats.numerals import plain
 from hetdp.problem.identity import PREFIX
@@ -24,7 +24,7 @@ PLAN = "plan"
 ANSWERS = (YES, NO)
 NOTION = "pure"
 TITLE = b"hetdp question 1\n"
-SPELLED = ("software", "table", "privacy", "columns", "plan_sha256")
+SPELLED = ("software", "table", "privacy", "columns", "people_sha256", "plan_sha256")
 
 Document = dict[str, Any]
 
@@ -49,6 +49,38 @@ def request_of(plan: Plan) -> str:
 def spelling_of(plan: Document | None) -> Document | None:
     """What may differ between plans that ask for the same; the ledger keeps it, so that a record stays as it was."""
     return None if plan is None else {key: plan[key] for key in SPELLED}
+
+
+def require_same_table(plan: Document | None, entry: Any, approved: bool) -> None:
+    """Refuses to give the kept answer of another table: another one within a database, or about other people.
+
+    Copies of the same data under another name, or in another format, have the same answer; but a plan that was approved
+    is about the file that it names.
+
+    Args:
+        plan: the plan that is carried out now; None for a problem.
+        entry: the entry of the answer that was released before.
+        approved: whether the plan was kept in a file.
+
+    Raises:
+        UsageError: it is another table.
+    """
+    kept = entry.facts.get("plan")
+    if plan is None or not isinstance(kept, dict):
+        return
+    before, now = kept["table"], plan["table"]
+    others = None not in (before["table"], now["table"]) and before["table"] != now["table"]
+    exchanged = None not in (kept.get("people_sha256"), plan["people_sha256"])
+    exchanged = exchanged and kept["people_sha256"] != plan["people_sha256"]
+    if others or exchanged or (approved and before != now):
+        within = "" if before["table"] is None else f", table {shown(before['table'])}"
+        when = f"on {entry.time[:10]}, of version {shown(entry.version)} of the data"
+        hint = "a new --version, if the data is new; a copy of the same data is asked without --plan"
+        raise UsageError(
+            f"this was asked before, {when}, which was {shown(before['file'])}{within}",
+            "a version of the data is one table of the same people, and a plan is about the table that it names",
+            hint,
+        )
 
 
 def facts_of(prepared: Any) -> Document:

@@ -16,12 +16,14 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 1.05rem/1.55 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; }
+h1, h2, p, li, th { overflow-wrap: break-word; }
 h1 { font-size: 1.5rem; line-height: 1.3; }
 h2 { font-size: 1.15rem; margin-top: 2rem; }
 .answer { font-size: 2.2rem; font-weight: 700; margin: 1rem 0 0.5rem; overflow-wrap: anywhere; }
 .promise { border-left: 4px solid #4a7ab5; padding: 0.1rem 0 0.1rem 1rem; margin: 1rem 0; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0; border-bottom: 1px solid #8886; }
+td { overflow-wrap: anywhere; }
 th { font-weight: 600; }
 code { overflow-wrap: anywhere; font-size: 0.85rem; }
 footer { margin-top: 3rem; font-size: 0.9rem; }
@@ -36,8 +38,9 @@ MEANING = (
 )
 CHECK = (
     "Anybody who has the record (a JSON file with the same content as this page) can check its digest with hetdp"
-    " record verify. Those who keep the ledger can check that nobody changed it, and those who have the problem and the"
-    " mechanism, or the plan, can prove the privacy again."
+    " record verify. Those who keep the ledger can check that nobody changed anything in it; those who have the problem"
+    " and the mechanism can prove the privacy again; and those who have the plan of a table can check that exactly this"
+    " plan was carried out."
 )
 
 
@@ -197,7 +200,12 @@ def _parameters(promise: dict[str, Any]) -> str:
 
 def _digests(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     ledger = record["ledger"]
-    yield f"the {record['mechanism']['kind']}", record["mechanism"]["sha256"]
+    plan = record["plan"]
+    if plan is None:
+        yield f"the {record['mechanism']['kind']}", record["mechanism"]["sha256"]
+    else:
+        yield "the plan", plan.get("plan_sha256", "")
+        yield "the question, to the ledger", record["mechanism"]["sha256"]
     yield "the ledger", ledger["ledger"]
     yield f"entry {ledger['entry']:,}", ledger["hash"]
     yield "this record", record["record_sha256"]

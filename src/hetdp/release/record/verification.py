@@ -21,6 +21,7 @@ from hetdp.release.record.amounts import charge_told, composition_of
 from hetdp.release.record.document import Document, answers_of, facts_digest, is_whole, read_record, require_record
 from hetdp.release.record.of_problem import MECHANISM, answer_words, facts_of
 from hetdp.release.record.of_table import ANSWERS, planned_facts
+from hetdp.release.record.planned import contradictions
 from hetdp.spaces.table.plan import read_plan
 
 NAME = "record"
@@ -31,7 +32,8 @@ class RecordCheck(NamedTuple):
     """One thing that was looked at.
 
     Attributes:
-        name: what was looked at: "record", "ledger", "mechanism", "certificate", "charge", "plan" or "content".
+        name: what was looked at: "record", "ledger", "mechanism", "certificate", "charge", "plan", "content" or
+            "promises".
         passed: whether it is as it should be.
         message: what was found, in words.
     """
@@ -48,13 +50,16 @@ class RecordVerdict:
     Attributes:
         valid: whether everything that was looked at is as it should be.
         checks: each thing that was looked at.
+        unchecked: what could not be looked at, in words; with the ledger, nothing.
     """
 
     valid: bool
     checks: tuple[RecordCheck, ...]
+    unchecked: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join(f"{'holds' if one.passed else 'FAILS'}: {one.message}" for one in self.checks)
+        found = [f"{'holds' if one.passed else 'FAILS'}: {one.message}" for one in self.checks]
+        return "\n".join([*found, *(f"not checked: {words}" for words in self.unchecked)])
 
 
 def verify_record(
@@ -95,7 +100,20 @@ def verify_record(
         checks += _mechanism(found, problem, mechanism)
     if plan is not None:
         checks += _plan(found, plan)
-    return RecordVerdict(all(check.passed for check in checks), tuple(checks))
+    return RecordVerdict(
+        all(check.passed for check in checks), tuple(checks), tuple(_unchecked(ledger, mechanism, plan))
+    )
+
+
+def _unchecked(ledger: Any, mechanism: Any, plan: Any) -> Iterator[str]:
+    """What nobody can know without the ledger, whose entry covers all that a record says."""
+    if ledger is not None:
+        return
+    yield "when it was released, of which data, and that it was paid for, which the ledger knows"
+    if plan is not None:
+        yield "the odds, the proofs, and any ε that a column says: they follow from the table; the ledger covers them"
+    elif mechanism is None:
+        yield "all else that it says, which the ledger covers, or follows from the mechanism or the plan"
 
 
 def _check(name: str, passed: bool, holds: str, fails: str) -> RecordCheck:
@@ -171,6 +189,9 @@ def _plan(record: Document, path: str | Path) -> Iterator[RecordCheck]:
     yield _check("plan", same, "this is exactly the plan that was carried out", "another plan was carried out")
     if same:
         yield _content(record, facts, ANSWERS)
+        others = contradictions(record, approved)
+        holds = "its proofs, promises and accounts are such as the plan allows"
+        yield _check("promises", not others, holds, f"the plan does not allow what it says under {', '.join(others)}")
 
 
 def _content(record: Document, facts: Document, words: Sequence[str]) -> RecordCheck:

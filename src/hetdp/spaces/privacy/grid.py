@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -38,7 +39,10 @@ def as_written(epsilon: Any) -> Decimal:
     text = numeral(epsilon)
     if len(text) > LONGEST or not _is_epsilon(text):
         raise UsageError(f"ε is {shown(epsilon)}", RULE)
-    return Decimal(text)
+    written = Decimal(text)
+    if written.is_finite() and math.isinf(float(written)):  # it must not become a promise of nothing
+        raise UsageError(f"ε is {shown(epsilon)}", f"{RULE}; a number this large is none")
+    return written
 
 
 def on_grid(epsilon: Any) -> int:

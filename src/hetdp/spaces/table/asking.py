@@ -19,6 +19,7 @@ from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.spaces.names import require_known
 from hetdp.spaces.table.condition import condition
 from hetdp.spaces.table.parted import Parted
+from hetdp.spaces.table.people import people_digest
 from hetdp.spaces.table.plan import Plan, plan_of
 from hetdp.spaces.table.policy import Policy, read_policy
 from hetdp.spaces.table.promise import Promise, promise_of
@@ -39,6 +40,7 @@ class Prepared:
         policy: what is public in it.
         promises: one for each area, in the order of their names; one in all if there are none.
         plan: the same, as a document.
+        approved: whether the plan is kept in a file, so that it holds for the table that it names, and no copy.
     """
 
     source: Source
@@ -47,6 +49,7 @@ class Prepared:
     promises: tuple[Promise, ...]
     plan: Plan
     _stamp: Any
+    approved: bool = False
 
     def coordinates(self) -> list[float]:
         """The coordinate of each area's answer, from the private columns: one pass over all rows.
@@ -68,18 +71,18 @@ class Prepared:
 def prepare(
     source: Source,
     wish: Wish,
-    sheet: str | None = None,
     curator: bool = False,
     population: Callable[..., Any] | None = None,
+    identified: bool = False,
 ) -> Prepared:
     """Reads what is public and fixes the mechanism; the private columns are not touched, beyond their names and types.
 
     Args:
         source: the table, open.
         wish: what is asked for.
-        sheet: the table within the file, if it was named.
         curator: whether messages may name rows and values.
         population: what makes a mechanism of a policy; for tests.
+        identified: whether the plan is about exactly these people; to tell takes about a second for each million.
 
     Raises:
         UsageError: a column is not there, or cannot be compared.
@@ -98,7 +101,10 @@ def prepare(
         if kept > MOST_KEPT:
             rule = f"the mechanisms of all areas are kept together, in at most {MOST_KEPT:,} tallies"
             raise UsageError(f"more than {MOST_KEPT:,} tallies in all areas", rule)
-    plan = plan_of(wish, policy, Path(source.name).name, sheet, [promise.body() for promise in promises])
+    people = None
+    if identified:
+        people = source.people(wish) if isinstance(source, Parted) else people_digest(source, wish)
+    plan = plan_of(wish, policy, Path(source.name).name, source.sheet, [promise.body() for promise in promises], people)
     return Prepared(source, wish, policy, tuple(promises), plan, stamp)
 
 

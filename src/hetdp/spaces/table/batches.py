@@ -47,7 +47,9 @@ class Batches(Source):
         for batch in self._batches([column]):
             found |= set(batch[column].tolist())
             if len(found) > most or None in found:
-                return None
+                break
+        if None in found:
+            return None
         return sorted(text for text in found if text is not None)
 
     def define(self, kind: str, names: Sequence[str]) -> None:
@@ -56,7 +58,7 @@ class Batches(Source):
 
     def holds_reals(self, column: str) -> bool:
         """Whether SQLite keeps cells of a column as floats; see `Source`."""
-        asks = f"SELECT 1 FROM {identifier(self._sheet)} WHERE typeof({identifier(column)}) = 'real' LIMIT 1"
+        asks = f"SELECT 1 FROM {identifier(str(self.sheet))} WHERE typeof({identifier(column)}) = 'real' LIMIT 1"
         with self._refusals():
             return self._file.execute(asks).fetchone() is not None
 
@@ -78,8 +80,8 @@ class Batches(Source):
         with self._refusals():
             self._file.execute("BEGIN")
             listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-            self._sheet = self._chosen([str(row[0]) for row in self._file.execute(listed)], sheet)
-            return self._file.execute(f"SELECT * FROM {identifier(self._sheet)} LIMIT 0").description
+            self.sheet = self._chosen([str(row[0]) for row in self._file.execute(listed)], sheet)
+            return self._file.execute(f"SELECT * FROM {identifier(str(self.sheet))} LIMIT 0").description
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
@@ -103,7 +105,7 @@ class Batches(Source):
         cells = ", ".join(map(_cell, named)) or "'1'"
         names = named or ["rows"]
         yield {name: np.empty(0, dtype=object) for name in names}
-        query = f"SELECT {cells} FROM {identifier(self._sheet)} NOT INDEXED"  # one order, always
+        query = f"SELECT {cells} FROM {identifier(str(self.sheet))} NOT INDEXED"  # one order, always
         with self._refusals(), closing(self._file.cursor()) as rows:
             rows.execute(query)
             while batch := rows.fetchmany(BATCH):

@@ -8,7 +8,7 @@ from typing import Any
 from hetdp.errors import UsageError, instead_of, shown
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.database import identifier
-from hetdp.spaces.table.predicate import Among, Comparison, Joined, Literal, Missing, Negation, Predicate
+from hetdp.spaces.table.predicate import Among, Comparison, Joined, Literal, Missing, Negation, Predicate, written_name
 
 SQL = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
@@ -77,4 +77,5 @@ def _comparable(column: str, declared: str, value: Literal, operator: str) -> tu
     elif kind in (kinds.WHOLE, kinds.NUMBER, kinds.TEXT):
         return kinds.number(column, declared), "CAST(? AS DOUBLE)"
     what = f"the column {shown(column)} against {shown(value)}"
-    raise UsageError(what, f"it holds {kind}, which cannot be compared with that ({operator})")
+    hint = f"{written_name(column)} = TRUE, or = FALSE" if kind == kinds.TRUTH else ""
+    raise UsageError(what, f"it holds {kind}, which cannot be compared with that ({operator})", hint)

@@ -28,11 +28,11 @@ def cells(source: Source, column: str, role: str) -> dict[str, str]:
 def epsilon_of(wish: Wish, rows: dict[str, Any], groups: Names | None) -> NDArray[np.float64]:
     """Everybody's ε; below zero, or no number, where there is none."""
     if wish.epsilon.constant is not None:
-        return np.full(len(rows["person"]), _lowered(str(wish.epsilon.constant)))
+        return np.full(len(rows["person"]), lowered(str(wish.epsilon.constant)))
     if wish.epsilon.column is None and groups is not None:
-        promised = {group: _lowered(str(epsilon)) for group, epsilon in wish.epsilon.by_group}
+        promised = {group: lowered(str(epsilon)) for group, epsilon in wish.epsilon.by_group}
         return np.array([promised.get(name, -1.0) for name in groups.names])[groups.codes]
-    return _column(rows, "epsilon")
+    return column_of(rows, "epsilon")
 
 
 def deciding_of(wish: Wish, rows: dict[str, Any], groups: Names | None) -> Any:
@@ -41,14 +41,15 @@ def deciding_of(wish: Wish, rows: dict[str, Any], groups: Names | None) -> Any:
     if where is None or where.constant is not None:
         return None if where is None or where.constant is None else for_document(where.constant)
     if where.column is not None:
-        return _column(rows, "deciding")
+        return column_of(rows, "deciding")
     assert groups is not None
     promised = dict(where.by_group)
     require_known(promised, groups.names, "group")  # a promise to nobody was meant for somebody
-    return np.array([_lowered(str(promised.get(name, np.inf))) for name in groups.names])[groups.codes]
+    return np.array([lowered(str(promised.get(name, np.inf))) for name in groups.names])[groups.codes]
 
 
-def _column(rows: dict[str, Any], role: str) -> NDArray[np.float64]:
+def column_of(rows: dict[str, Any], role: str) -> NDArray[np.float64]:
+    """A column of ε as floats that are never above what is written."""
     found = np.asarray(rows[role], dtype=np.float64)
     if f"{role} long" in rows and rows[f"{role} long"].any():
         found = np.where(
@@ -57,7 +58,7 @@ def _column(rows: dict[str, Any], role: str) -> NDArray[np.float64]:
     return found
 
 
-def _lowered(written: str) -> float:
+def lowered(written: str) -> float:
     """The ε of a text as a float that is not above it."""
     value = float(written)
     return float(np.nextafter(value, 0.0)) if len(written) > kinds.SURE_DIGITS and np.isfinite(value) else value

@@ -17,6 +17,7 @@ NOBODY = 2**64 - 1  # instead of a digest, where there is no id
 MOST = 20  # rows or values that a curator is shown
 HINT = "--curator shows the first rows"
 EPSILON_RULE = "everybody has an ε, which is a number ≥ 0 or inf; nothing is assumed"
+NAMELESS, NAME_RULE = "somebody without a group or area", "everybody has one; an empty cell is none"
 PERSON_RULE = "everybody is there once, with an id"
 
 
@@ -67,6 +68,15 @@ class Faults:
                 marked = np.zeros(len(hashes), dtype=bool)
                 marked[rows[twice]] = True
                 self._refuse("an id that is there twice", self._wish.person, marked, PERSON_RULE)
+
+    def refuse_nameless(self, column: str) -> None:
+        """Refuses rows without a group or area.
+
+        Raises:
+            InputError: there are such rows.
+        """
+        nameless = {"nameless": f"{identifier(column)} IS NULL"}
+        self._refuse(NAMELESS, column, self._source.read(nameless, uses=[column])["nameless"], NAME_RULE)
 
     def require_all_epsilons(self, epsilon: NDArray[np.float64], deciding: Any) -> None:
         """Refuses rows without an ε, always or where they decide.

@@ -34,8 +34,8 @@ def maker_of(place: Path) -> Callable[[Any, Path, str | None, bool], Source]:
 
 def comma_separated(database: Any, place: Path, _: str | None, curator: bool) -> Source:
     """A CSV file: every cell is text, and an empty one is missing."""
-    header = _header(place)
     _require_text(place)
+    header = _header(place)
     ours = {column: f"column_{at}" for at, column in enumerate(header)}
     kinds = ", ".join(f"'{column}': 'VARCHAR'" for column in ours.values())
     scan = (

@@ -64,5 +64,7 @@ def epsilon(column: str, declared: str) -> tuple[str, str | None]:
     if kind_of(declared) == WHOLE or declared == "DOUBLE":
         return f"coalesce(CAST({cell} AS DOUBLE), -1)", None
     written = text(column)
-    value = f"CASE WHEN regexp_full_match({written}, '{EPSILON}') THEN try_cast({written} AS DOUBLE) END"
+    cast = f"try_cast({written} AS DOUBLE)"
+    is_meant = f"(NOT isinf({cast}) OR contains({written}, 'n'))"  # 1e400 is no ∞, which has an n in it
+    value = f"CASE WHEN regexp_full_match({written}, '{EPSILON}') AND {is_meant} THEN {cast} END"
     return f"coalesce({value}, -1)", f"coalesce(length({written}) > {SURE_DIGITS}, false)"

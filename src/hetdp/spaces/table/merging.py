@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
 from hetdp.spaces.table.everybody import deciding_of, epsilon_of
-from hetdp.spaces.table.policy import MOST_NAMES, Names, Policy, require_names
+from hetdp.spaces.table.policy import Names, Policy, require_names
 from hetdp.spaces.table.tasks import MOST_KINDS, NAMED, Tally
 from hetdp.spaces.table.wish import Wish
 
@@ -69,7 +69,7 @@ def merged(name: str, wish: Wish, told: Sequence[Tally]) -> Merged:
 def _names(told: Sequence[Tally], role: str, where: str) -> Names:
     """All groups or areas by name, in order, and the number of each kind's."""
     all_names: list[str] | None = sorted({name for one in told for name in one.names[role]})
-    if any(one.missing[f"no {role}"] for one in told) or len(all_names or ()) > MOST_NAMES:
+    if any(one.missing[f"no {role}"] for one in told):
         all_names = None
     names = require_names(all_names, where)
     place = {name: at for at, name in enumerate(names)}

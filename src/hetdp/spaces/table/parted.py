@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from hetdp.spaces.table.everybody import cells
 from hetdp.spaces.table.faults import HINT, MOST, PERSON_RULE, Faults
 from hetdp.spaces.table.folders import files_in, require_alike
 from hetdp.spaces.table.merging import Merged, merged
+from hetdp.spaces.table.people import PARTS, digest_of
 from hetdp.spaces.table.policy import Policy, read_policy, require_known_columns
 from hetdp.spaces.table.sources import Arrays, Expressions, Source, opened, require_file, stamp
 from hetdp.spaces.table.tasks import Tally
@@ -30,6 +32,7 @@ from hetdp.spaces.table.wish import Wish
 
 IDS = 1 << 22  # that one task looks through for people who are there twice
 DIGESTS = 1 << 64
+TASKS = 64  # among which who is there is divided
 
 
 class Parted(Source):
@@ -68,7 +71,11 @@ class Parted(Source):
         told: list[Tally] = self._run(tasks.tally, wish, self._curator, False, words="reading the policy")
         faults = Faults(self, wish, False)
         faults.require_rows(sum(int(one.people.sum()) for one in told))
-        found = merged(self.name, wish, told)
+        try:
+            found = merged(self.name, wish, told)
+        except InputError:
+            self._tell_curator(wish, told)
+            raise
         if any(one.missing["no person"] for one in told):
             self._tell_curator(wish, told)
             raise self._fault("a missing id", wish.person)
@@ -80,6 +87,14 @@ class Parted(Source):
             raise
         self._seen = [one.stamp for one in told], found
         return found.policy
+
+    def people(self, wish: Wish) -> str:
+        """A digest of who is there; see `people_digest`."""
+        with self._places("people") as places:
+            items = [(str(file), wish, to, self._curator) for file, to in zip(self._files, places, strict=True)]
+            self._workers.run(tasks.write_people, items, "reading who is there")
+            parts = [(places, range(at, at + PARTS // TASKS)) for at in range(0, PARTS, PARTS // TASKS)]
+            return digest_of(part for found in self._workers.run(tasks.people_digests, parts) for part in found)
 
     def said(self, wish: Wish) -> NDArray[np.int64]:
         """How many people of each kind have each value: one pass over all rows, the same whatever they say.
@@ -121,6 +136,16 @@ class Parted(Source):
     def _run(self, task: Task, *told: Any, words: str = "") -> list[Any]:
         return self._workers.run(task, [(str(file), *told) for file in self._files], words)
 
+    @contextmanager
+    def _places(self, what: str) -> Iterator[list[str]]:
+        """A file for what a worker has to say of each file, in a folder that is removed."""
+        place = Path(self._work, f"{what}-{os.urandom(8).hex()}")
+        try:
+            place.mkdir(mode=0o700)
+            yield [str(place / f"{number}.npy") for number in range(len(self._files))]
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
     def _require_different(self, person: str, size: int) -> None:
         """Refuses ids that are there twice: those whose digests are in one range meet in one task.
 
@@ -128,10 +153,7 @@ class Parted(Source):
             InputError: there are such ids.
             UsageError: workers cannot compare them.
         """
-        place = Path(self._work, f"ids-{os.urandom(8).hex()}")
-        try:
-            place.mkdir(mode=0o700)
-            places = [str(place / f"{number}.npy") for number in range(len(self._files))]
+        with self._places("ids") as places:
             items = [(str(file), person, to, self._curator) for file, to in zip(self._files, places, strict=True)]
             makers = set(self._workers.run(tasks.write_digests, items, "reading (comparing ids)"))
             if len(makers) > 1:
@@ -141,8 +163,6 @@ class Parted(Source):
             ends = [DIGESTS * at // count for at in range(count + 1)]
             ranges = [(places, low, high - 1) for low, high in pairwise(ends)]
             again = [digest for found in self._workers.run(tasks.repeated, ranges) for digest in found]
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
         for begin in range(0, len(again), tasks.AGAIN):
             self._require_only_digests(person, again[begin : begin + tasks.AGAIN])
 

@@ -35,6 +35,7 @@ KEYS = (
     "counts",
     "areas",
     "policy_sha256",
+    "people_sha256",
     "plan_sha256",
 )
 
@@ -92,7 +93,14 @@ def _digest(facts: dict[str, Any]) -> str:
     return hashlib.sha256(_text(facts).encode()).hexdigest()
 
 
-def plan_of(wish: Wish, policy: Policy, table: str, sheet: str | None, areas: list[dict[str, Any]]) -> Plan:
+def plan_of(
+    wish: Wish,
+    policy: Policy,
+    table: str,
+    sheet: str | None,
+    areas: list[dict[str, Any]],
+    people: str | None = None,
+) -> Plan:
     """The plan for a table.
 
     Args:
@@ -101,6 +109,7 @@ def plan_of(wish: Wish, policy: Policy, table: str, sheet: str | None, areas: li
         table: the name of the file, without its folder.
         sheet: the table within it, if it has several.
         areas: what is promised in each area.
+        people: a digest of who is there with which ε, group and area; None if nothing will rest on it.
     """
     counts = {
         "people": policy.size,
@@ -119,6 +128,7 @@ def plan_of(wish: Wish, policy: Policy, table: str, sheet: str | None, areas: li
         "counts": counts,
         "areas": areas,
         "policy_sha256": policy.digest(),
+        "people_sha256": people,
     }
     return Plan(wish, facts | {"plan_sha256": _digest(facts)})
 

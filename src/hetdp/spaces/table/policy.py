@@ -20,7 +20,7 @@ from hetdp.spaces.table import kinds
 from hetdp.spaces.table.condition import require_columns
 from hetdp.spaces.table.database import identifier
 from hetdp.spaces.table.everybody import cells, deciding_of, epsilon_of
-from hetdp.spaces.table.faults import NOBODY, Faults
+from hetdp.spaces.table.faults import HINT, NAME_RULE, NAMELESS, NOBODY, Faults
 from hetdp.spaces.table.sources import Source
 from hetdp.spaces.table.wish import Wish
 
@@ -166,7 +166,8 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
     """
     progress.stage("reading the policy")
     require_known_columns(source, wish)
-    groups, areas = (_names(source, column) for column in (wish.group, wish.area))
+    faults = Faults(source, wish, curator)
+    groups, areas = (_names(source, column, faults) for column in (wish.group, wish.area))
     person = identifier(wish.person)
     wanted = {"person": f"CASE WHEN {person} IS NULL THEN CAST({NOBODY} AS UBIGINT) ELSE hash({person}) END"}
     for name, column, found in (("group", wish.group, groups), ("area", wish.area, areas)):
@@ -177,7 +178,6 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         if where is not None and where.column is not None:
             wanted |= cells(source, where.column, role)
     rows = source.read(wanted, uses=wish.public)
-    faults = Faults(source, wish, curator)
     faults.require_rows(len(rows["person"]))
     group_names, area_names = (
         None if names is None else Names(tuple(names), rows[role])
@@ -215,19 +215,26 @@ def require_known_columns(source: Source, wish: Wish) -> None:
             kinds.require_kind(source.name, column, kind(column), NAMED, "a column of groups or areas")
 
 
-def _names(source: Source, column: str | None) -> list[str] | None:
-    return None if column is None else require_names(source.distinct(column, MOST_NAMES), f"{source.name}, {column}")
+def _names(source: Source, column: str | None, faults: Faults) -> list[str] | None:
+    if column is None:
+        return None
+    found = source.distinct(column, MOST_NAMES)
+    if found is None:
+        faults.refuse_nameless(column)
+    return require_names(found, f"{source.name}, {column}")
 
 
 def require_names(found: list[str] | None, where: str) -> list[str]:
     """The names of groups or areas, if they can be used.
 
     Raises:
-        InputError: there are none that can, which is None; or one has a NUL in it.
+        InputError: somebody has none, which is None; there are too many; or one has a NUL in it.
     """
     if found is None:
-        rule = f"everybody has one, and there are at most {MOST_NAMES:,} different ones"
-        raise InputError(where, [Fault("too many groups or areas, or somebody without one", where, "", rule)])
+        raise InputError(where, [Fault(NAMELESS, where, "", NAME_RULE, HINT)])
+    if len(found) > MOST_NAMES:
+        rule = f"there are at most {MOST_NAMES:,} different ones"
+        raise InputError(where, [Fault("too many groups or areas", where, "", rule)])
     if any("\0" in name for name in found):  # arrays of texts cannot tell it from the end
         raise InputError(where, [Fault("a group or area with a NUL in its name", where, "", "a name is plain text")])
     return found

@@ -26,8 +26,10 @@ class Source(ABC):
     Attributes:
         name: how messages name it.
         columns: name → DuckDB's type, in the order of the table.
+        sheet: the table within the file; None where it holds one only.
     """
 
+    sheet: str | None = None
     name: str
     columns: dict[str, str]
 
@@ -43,7 +45,7 @@ class Source(ABC):
 
     @abstractmethod
     def distinct(self, column: str, most: int) -> list[str] | None:
-        """The different texts of a column, in order; None if there are more than that, or if one is missing."""
+        """The different texts of a column, in order, and one too many if there are more; None if one is missing."""
 
     @abstractmethod
     def define(self, kind: str, names: Sequence[str]) -> None:
@@ -111,7 +113,7 @@ class Queried(Source):
         query = f"SELECT DISTINCT CAST({identifier(column)} AS VARCHAR) FROM ({self._selection([column])}) LIMIT ?"
         with refusals(self.name, self._curator):
             found = [row[0] for row in self._database.execute(query, [*self.bound, most + 1]).fetchall()]
-        return None if len(found) > most or None in found else sorted(found)
+        return None if None in found else sorted(found)
 
     def define(self, kind: str, names: Sequence[str]) -> None:
         """Makes a type; see `Source`."""
@@ -235,6 +237,9 @@ def require_file(place: Path) -> None:
         rule = "the name of a table is made of characters that print, without *, ? and ["
         raise UsageError(f"the name {str(place)!r}", rule, "rename the file, or its folder")
     if not place.is_file():
+        if not place.exists():
+            raise InputError(
+                str(place), [Fault("is not there", str(place), "", "a table is a file, or a folder of files")]
+            )
         rule = "the table is a plain file: it is read twice, the policy first and then the answers"
-        what = "is no plain file" if place.exists() else "is not there"
-        raise InputError(str(place), [Fault(what, str(place), "", rule)])
+        raise InputError(str(place), [Fault("is no plain file", str(place), "", rule)])

@@ -22,6 +22,7 @@ from hetdp.spaces.table import kinds
 from hetdp.spaces.table.condition import condition
 from hetdp.spaces.table.database import identifier
 from hetdp.spaces.table.everybody import cells
+from hetdp.spaces.table.people import part_digests, rows_of
 from hetdp.spaces.table.sources import Queried, opened, stamp
 from hetdp.spaces.table.wish import Wish
 
@@ -100,9 +101,21 @@ def write_digests(path: str, person: str, place: str, curator: bool) -> str:
             np.uint64, copy=False
         )
     found.sort()
-    with _reached(place):
-        written(Path(place), found)  # in a folder that only its owner can look into
+    _write(place, found)
     return f"DuckDB {load_whole('duckdb').__version__}"
+
+
+def write_people(path: str, wish: Wish, place: str, curator: bool) -> None:
+    """Writes 256 bits of a digest of everybody, and their ε, in increasing order."""
+    with opened(path, curator=curator) as source:
+        _write(place, rows_of(source, wish))
+
+
+def people_digests(places: Sequence[str], parts: range) -> list[bytes]:
+    """The digests of some parts of the people of all files."""
+    with _reached(places[0]):
+        files = [mapped(Path(place)) for place in places]
+        return part_digests(files, parts)
 
 
 def repeated(places: Sequence[str], low: int, high: int) -> list[int]:
@@ -124,6 +137,11 @@ def having(path: str, person: str, digests: Sequence[int], curator: bool) -> lis
         assert isinstance(source, Queried)
         wanted = f"list_contains(CAST(? AS UBIGINT[]), hash({identifier(person)}))"
         return source.listed(kinds.text(person), wanted, [list(digests)], [person])
+
+
+def _write(place: str, found: NDArray[np.uint64]) -> None:
+    with _reached(place):
+        written(Path(place), found)  # in a folder that only its owner can look into
 
 
 @contextmanager

@@ -23,6 +23,7 @@ YES, NO = "yes", "no"
 BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = ("balanced", "weighted-vote", "fair")
 KEYS = ("counted", "question", "privacy", "columns", "objective")
 ROLES = ("person", "epsilon", "deciding_epsilon", "group", "area")
+THRESHOLD_RULE = "it is a whole number of people, or a share from 0% to 100%, such as 50%, 2/3 or 0.5"
 PROMISES = ("epsilon", "deciding_epsilon")
 
 
@@ -186,12 +187,17 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
         raise UsageError(what, "the answer is yes if at least, or more than, so many are counted", "--at-least 50%")
     strict, given = at_least is None, more_than if at_least is None else at_least
     if isinstance(given, Integral) or (isinstance(given, str) and not set("%/.") & set(given)):
-        number = whole(given, "the threshold", 0)
+        try:
+            number = whole(given, "the threshold", 0)
+        except UsageError as refusal:
+            raise UsageError(refusal.what, THRESHOLD_RULE) from None
         if of not in (None, ALL):
             rule = "a number of people is one of all rows; a share can be of respondents"
             raise UsageError(f"{number} of {of}", rule)
         return count(YES, number + strict)
     part = exact(given, "the threshold")
+    if not 0 <= part <= 1:
+        raise UsageError(f"the threshold is {shown(given)}", THRESHOLD_RULE)
     return share(YES, part, ALL if of is None else of, strict, blank=BLANK if of == RESPONDENTS else None)
 
 
