@@ -39,13 +39,12 @@ def test_a_studio_that_has_ended_is_told_and_its_dialog_has_the_focus(browser):
 def test_numbers_have_names_and_fields_keep_what_is_typed(studio):
     opened = studio(GALLERY["a-wish"].make())
     page = opened.page
-    for _ in range(6):
-        page.locator("header").click()
-        page.keyboard.press("/")
-        page.keyboard.type("two ill")
-        assert page.input_value("#find") == "two ill"
-        page.fill("#find", "")
-    page.keyboard.type("two ill")
+    page.locator("header").click()
+    page.keyboard.press("/")
+    page.keyboard.type("two")
+    page.evaluate("() => document.getElementById('find').setSelectionRange(1, 1)")  # as Dash does, a moment too late
+    page.keyboard.type(" ill")
+    assert page.input_value("#find") == "two ill"
     page.keyboard.press("Enter")
     opened.wait("two ill", "#inspect-words")
     assert page.get_by_label("Give it p =").get_attribute("type") == "range"

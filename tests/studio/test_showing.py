@@ -15,6 +15,8 @@ def test_one_answer_holds_what_the_library_says(view):
         before, sent = session.revision, page.bytes
         page.move()
         assert session.revision == before + 1
+        assert session.ends.columns["epsilon"][3] == 0.202
+        assert not session.notice
         known = page._known
         assert known["told.data"] == session.revision
         expected = hetdp.design(session.sheet.problem, "fair")
