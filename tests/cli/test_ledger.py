@@ -164,6 +164,23 @@ def test_people_who_paid_elsewhere_are_recorded_from_a_table(hetdp):
     assert hetdp("ledger", "verify", "people.ledger").code == 0
 
 
+def test_nobody_has_a_second_budget_under_another_column(hetdp):
+    rows = [f"{at},p{at}@example.org,{'yes' if at < 20 else 'no'}\n" for at in range(30)]
+    Path("people.csv").write_text("".join(["id,email,vote\n", *rows]))
+    hetdp("ledger", "init", "people.ledger", "--source", "s", "--cap", "1")
+    asked = ("ask", "people.csv", "--count", "vote = 'yes'", "--at-least", "50%", "--epsilon", "1")
+    assert hetdp(*asked, "--person", "id", "--ledger", "people.ledger", "-o", "record.json").code == 0
+    again = hetdp(*asked, "--person", "email", "--ledger", "people.ledger", "-o", "another.json")
+    told = ("record", "people.ledger", "--source", "s", "--note", "n", "--people", "people.csv", "--epsilon", "1")
+    for ended in (again, hetdp("ledger", *told, "--person", "email")):
+        assert (ended.code, ended.out) == (2, "")
+        assert "a charge to people by 'email'; the people of the source 's' are named by 'id'; the same" in ended.err
+    assert hetdp("ledger", "status", "people.ledger").out.splitlines()[2:] == [
+        "  30 people, named by 'id': spent at most ε 1 each; 30 have nothing left"
+    ]
+    assert hetdp("ledger", "verify", "people.ledger").code == 0
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

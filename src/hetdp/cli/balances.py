@@ -25,7 +25,15 @@ def status_lines(one: Status) -> Iterator[str]:
         yield f"  {printable(each.name)}: spent {one.unit} {each.spent} of {each.cap}{more}"
     if one.people:
         most = f"at most {one.unit} {one.most_spent} each; {one.exhausted:,} have nothing left"
-        yield f"  {one.people:,} people: spent {most}"
+        named = "" if one.named is None else f", named by {_quoted(one.named)}"
+        yield f"  {one.people:,} people{named}: spent {most}"
+
+
+def _quoted(name: str) -> str:
+    """A name, with its ends to be seen."""
+    from hetdp.errors import printable
+
+    return f"'{printable(name)}'"
 
 
 def entry_line(entry: Entry) -> str:

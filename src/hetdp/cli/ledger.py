@@ -31,8 +31,9 @@ hetdp ledger status school.ledger                                            wha
 hetdp ledger history school.ledger                                           all entries
 hetdp ledger verify school.ledger                                            compute everything again; with RECORDs, too
 hetdp ledger export school.ledger -o ledger.jsonl                            lines of JSON that anybody can check
-hetdp ledger record school.ledger --source survey --charge pupils=0.1 --note "told the press"
-hetdp ledger record people.ledger --source survey --people survey.csv --person id --epsilon eps --note "told the press"
+hetdp ledger declare school.ledger --source grades --cap 1                   other data in the same ledger
+hetdp ledger record school.ledger --source grades --charge pupils=0.1 --note "told the press"
+hetdp ledger record survey.ledger --source people --people survey.csv --person id --epsilon eps --note "told the press"
 """
 ABOUT = """
 A ledger is an SQLite file, or a PostgreSQL database as postgresql://USER@HOST/DATABASE. It knows declared data by the

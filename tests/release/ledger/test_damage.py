@@ -23,7 +23,7 @@ from hetdp.release.ledger.sealed import canonical
 from tests.release.ledger.conftest import server
 from tests.release.ledger.test_spending import TENTH, never
 
-PEOPLE = Charge.to_people("epsilon", ["Ann", "Bob"], "0.01", classes=["staff", "pupils"])
+PEOPLE = Charge.to_people("epsilon", ["Ann", "Bob"], "0.01", classes=["staff", "pupils"], named="id")
 
 
 @pytest.fixture
@@ -82,6 +82,7 @@ CHANGES = {  # of every column of every table
         "first": ["pseudonyms"],
         "pseudonyms": ["CAST('0123456789abcdef' AS BLOB)", "CAST('' AS BLOB)"],
         "balances": ["CAST('' AS BLOB)", "CAST('0123456789abcdef' AS BLOB)"],
+        "named": ["'email'", "NULL", "CAST('id' AS BLOB)"],
     },
 }
 

@@ -24,7 +24,7 @@ from hetdp.release.ledger.chain import CHANGED, Head, read_entry
 from hetdp.release.ledger.charging import checked_terms
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import DECLARE, Entry
-from hetdp.release.ledger.people import read_people
+from hetdp.release.ledger.people import naming_of, read_people
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class Status:
         cap_delta: the same for δ; None if the currency has none.
         classes: the classes that have a cap of their own, or have spent something.
         people: how many people have spent something.
+        named: what their ids are, as the first charge to people said; None if it did not, or there is none.
         most_spent: what the one of them has spent who has spent most.
         exhausted: how many of them have nothing left.
     """
@@ -69,6 +70,7 @@ class Status:
     cap_delta: str | None
     classes: tuple[Balance, ...]
     people: int
+    named: str | None
     most_spent: str
     exhausted: int
 
@@ -115,6 +117,7 @@ def _status(connection: Connection, terms: Terms) -> Status:
         _delta(terms, terms.cap[1]),
         tuple(_balance(terms, name, values) for name, values in sorted(known.items())),
         people,
+        naming_of(connection, terms),
         written(most, scale),
         exhausted,
     )
