@@ -1,7 +1,7 @@
 """What a mechanism costs whom: from the edges of a problem, by class; from a table's policy, by person or by group.
 
-An account is charged the largest promise of all its edges. Numbers are those that the mechanism uses, which are never
-above the decimals that were written; the ledger rounds them up to whole units, which gives these decimals back.
+An account is charged the largest promise of all its edges: the decimal that was written, which what the mechanism uses is
+never above.
 """
 
 from __future__ import annotations

@@ -229,6 +229,12 @@ def test_a_ledger_with_both_kinds_is_not_one_of_ours(ledger, monkeypatch):
         ledger.verify()
 
 
+@pytest.mark.parametrize("amounts", [[0.1], 0.1, np.array([0.1]), ["0.1"]])
+def test_a_float_costs_people_the_decimal_that_was_written(ledger, amounts):
+    assert spend(ledger, Charge.to_people("epsilon", ["Ann"], amounts), 9) == 3, "0.1 fits three times into 0.3"
+    assert (ledger.status()[0].most_spent, ledger.status()[0].exhausted) == ("0.3", 1)
+
+
 def _by(named, *ids):
     return Charge.to_people("epsilon", ids or ["Ann"], "0.1", named=named)
 

@@ -72,10 +72,9 @@ class Charge:
         classes: Sequence[str] | None = None,
         named: str | None = None,
     ) -> Charge:
-        """A charge to people one by one: floats are rounded up from their exact values, text as it was written.
+        """A charge to people one by one, rounded up from the decimals that were written; 0.1 costs 0.1.
 
-        The ε that hetdp keeps is never above the decimal that was written, so that 0.1 costs 0.1. A float of your own
-        may be above it by a hair, and then costs 10⁻⁹ more; text does not.
+        The decimal of a float is the shortest that means it, the one that Python prints.
 
         Args:
             currency: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
