@@ -27,10 +27,10 @@ def test_a_ledger_is_made_and_says_where_it_stands(hetdp, ledger):
     ledger.spend("people", Charge.to_people("epsilon", ["Ann", "Bob"], ["1", "0.5"]), "r", "1", lambda: [True])
     assert hetdp("ledger", "status", "school.ledger").out.splitlines() == [
         f"ledger {ledger.id}",
-        "survey: epsilon, every account may spend ε 1",
-        "  pupils: spent ε 0 of 0.6",
-        "  staff: spent ε 0.25 of 1",
-        "people: epsilon, every account may spend ε 1",
+        "'survey': epsilon, every account may spend ε 1",
+        "  'pupils': spent ε 0 of 0.6",
+        "  'staff': spent ε 0.25 of 1",
+        "'people': epsilon, every account may spend ε 1",
         "  2 people: spent at most ε 1 each; 1 have nothing left",
     ]
     found = hetdp("ledger", "status", "school.ledger", "--source", "people", "--json").document
@@ -54,9 +54,9 @@ def test_another_source_with_another_currency(hetdp, ledger):
         == 0
     )
     assert hetdp("ledger", "status", "school.ledger", "--source", "both").out.splitlines()[1:] == [
-        "both: epsilon-delta, every account may spend ε 1, δ 0.000001",
-        "  a: spent ε 0.1 of 1, δ 0.0000002 of 0.000001",
-        "  pupils: spent ε 0 of 0.5, δ 0 of 0.0000001",
+        "'both': epsilon-delta, every account may spend ε 1, δ 0.000001",
+        "  'a': spent ε 0.1 of 1, δ 0.0000002 of 0.000001",
+        "  'pupils': spent ε 0 of 0.5, δ 0 of 0.0000001",
     ]
     lacking = hetdp("ledger", "record", "school.ledger", "--source", "both", "--charge", "a=0.1", "--note", "n")
     assert (lacking.code, lacking.err) == (
@@ -162,6 +162,44 @@ def test_people_who_paid_elsewhere_are_recorded_from_a_table(hetdp):
     (found,) = hetdp("ledger", "status", "people.ledger", "--json").document["sources"]
     assert (found["people"], found["most_spent"], found["exhausted"]) == (2, "0.75", 1)  # a fact may exceed a cap
     assert hetdp("ledger", "verify", "people.ledger").code == 0
+
+
+def test_people_are_shown_by_what_they_may_spend(hetdp):
+    caps = {"worker": "0.2", "guest": "0.2", "boss": "3"}
+    made = Ledger.create("people.ledger", source="hh", cap="1", caps=caps)
+    classes = ["worker"] * 4 + ["clerk"] * 2
+    made.spend(
+        "hh", Charge.to_people("epsilon", range(6), "0.2", classes=classes, named="pid"), "q", "1", lambda: [True]
+    )
+    made.record("hh", Charge.to_people("epsilon", [5], "0.1", named="pid"), "elsewhere")
+    assert hetdp("ledger", "status", "people.ledger").out.splitlines()[1:] == [
+        "'hh': epsilon, every account may spend ε 1",
+        "  6 people, named by 'pid': spent at most ε 0.3 each; 4 have nothing left",
+        "    4 of them may spend ε 0.2, as in 'guest', 'worker': spent at most ε 0.2 each; 4 have nothing left",
+        "    2 of them may spend ε 1: spent at most ε 0.3 each; 0 have nothing left",
+        "    0 of them may spend ε 3, as in 'boss': spent at most ε 0 each; 0 have nothing left",
+    ]
+    (found,) = hetdp("ledger", "status", "people.ledger", "--json").document["sources"]
+    assert found["classes"] == []
+    assert found["by_cap"][0] | {"classes": None} == {
+        "cap": "0.2",
+        "cap_delta": None,
+        "classes": None,
+        "people": 4,
+        "most_spent": "0.2",
+        "exhausted": 4,
+    }
+
+
+def test_people_of_two_caps_and_delta_are_shown_by_both(ledger):
+    ledger.declare("both", cap=("1", "1e-6"), caps={"shy": ("1", "1e-7")}, currency="epsilon-delta")
+    charge = Charge.to_people("epsilon-delta", ["a", "b", "c"], "0.5", "1e-7", classes=["shy", "x", "shy"])
+    ledger.record("both", charge, "elsewhere")
+    found = ledger.status("both")[0].by_cap
+    assert [(one.cap, one.cap_delta, one.classes, one.people, one.exhausted) for one in found] == [
+        ("1", "0.0000001", ("shy",), 2, 2),
+        ("1", "0.000001", (), 1, 0),
+    ]
 
 
 def test_nobody_has_a_second_budget_under_another_column(hetdp):

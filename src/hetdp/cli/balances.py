@@ -11,22 +11,29 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.release.ledger.entry import Entry
-    from hetdp.release.ledger.status import Status
+    from hetdp.release.ledger.status import Group, Status
 
 
 def status_lines(one: Status) -> Iterator[str]:
     """How one source stands."""
-    from hetdp.errors import printable
-
-    delta = "" if one.cap_delta is None else f", δ {one.cap_delta}"
-    yield f"{printable(one.source)}: {one.currency}, every account may spend {one.unit} {one.cap}{delta}"
+    yield f"{_quoted(one.source)}: {one.currency}, every account may spend {_cap(one, one)}"
     for each in one.classes:
         more = "" if each.cap_delta is None else f", δ {each.spent_delta} of {each.cap_delta}"
-        yield f"  {printable(each.name)}: spent {one.unit} {each.spent} of {each.cap}{more}"
+        yield f"  {_quoted(each.name)}: spent {one.unit} {each.spent} of {each.cap}{more}"
     if one.people:
-        most = f"at most {one.unit} {one.most_spent} each; {one.exhausted:,} have nothing left"
         named = "" if one.named is None else f", named by {_quoted(one.named)}"
-        yield f"  {one.people:,} people{named}: spent {most}"
+        yield f"  {one.people:,} people{named}: {_spent(one, one)}"
+    for group in one.by_cap if len(one.by_cap) > 1 else ():
+        names = f", as in {', '.join(map(_quoted, group.classes))}" if group.classes else ""
+        yield f"    {group.people:,} of them may spend {_cap(one, group)}{names}: {_spent(one, group)}"
+
+
+def _cap(one: Status, of: Status | Group) -> str:
+    return f"{one.unit} {of.cap}" + ("" if of.cap_delta is None else f", δ {of.cap_delta}")
+
+
+def _spent(one: Status, of: Status | Group) -> str:
+    return f"spent at most {one.unit} {of.most_spent} each; {of.exhausted:,} have nothing left"
 
 
 def _quoted(name: str) -> str:

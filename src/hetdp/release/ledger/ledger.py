@@ -193,8 +193,8 @@ class Ledger:
 
         Returns:
             for each source an object with `source`, `currency`, `unit`, `cap`, `cap_delta`, `classes` (with `name`,
-            `cap`, `spent`, `cap_delta`, `spent_delta`), `people`, `named`, `most_spent`, `exhausted`;
-            amounts as decimal text
+            `cap`, `spent`, `cap_delta`, `spent_delta`), `people`, `named`, `most_spent`, `exhausted`,
+            `by_cap` (the same people by what they may spend); amounts as decimal text
 
         Raises:
             LedgerError: the ledger cannot be used.
