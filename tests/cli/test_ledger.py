@@ -61,8 +61,36 @@ def test_another_source_with_another_currency(hetdp, ledger):
     lacking = hetdp("ledger", "record", "school.ledger", "--source", "both", "--charge", "a=0.1", "--note", "n")
     assert (lacking.code, lacking.err) == (
         2,
-        "hetdp: --charge without δ; in epsilon-delta, an amount is ε:δ. Hint: --charge pupils=0.1:1e-7\n",
+        "hetdp: --charge without δ: '0.1'; in epsilon-delta, an amount is ε:δ. Hint: --charge a=0.1:1e-7\n",
     )
+    lacking = hetdp(*declared[:4], "third", *declared[5:], "--cap", "1")
+    assert (lacking.code, lacking.err) == (
+        2,
+        "hetdp: --cap without δ: '1'; in epsilon-delta, an amount is ε:δ. Hint: --cap 1:1e-6\n",
+    )
+    assert hetdp(*declared[:4], "third", *declared[5:], "--cap", "inf").code == 0
+    assert (ledger.status("third")[0].cap, ledger.status("third")[0].cap_delta) == ("inf", "inf")
+
+
+RECORDED = ("ledger", "record", "school.ledger", "--source", "survey", "--note", "n")
+
+
+def test_the_first_record_says_that_it_fixes_who_pays(hetdp, ledger):
+    Path("survey.csv").write_text(SURVEY)
+    charge, people = ("--charge", "pupils=0.1"), ("--people", "survey.csv", "--person", "id", "--epsilon", "eps")
+    for source, words, said in (
+        ("survey", charge, "its classes pay, and people cannot be charged one by one"),
+        ("people", people, "its people pay one by one, by 'id', and classes cannot be charged"),
+    ):
+        if source == "people":
+            ledger.declare(source, cap=1)
+        record = ("ledger", "record", "school.ledger", "--source", source, "--note", "n", *words)
+        first, second = hetdp(*record).out.splitlines(), hetdp(*record).out.splitlines()
+        assert first[1:] == [f"this was the first charge of {source!r}: from now on {said}"]
+        assert len(second) == 1
+    refused = hetdp(*RECORDED, *people)
+    assert refused.code == 2
+    assert refused.err.endswith("Hint: charge its classes, as before: leave people's ids out\n")
 
 
 def test_history_tells_every_entry(hetdp, ledger):

@@ -1,7 +1,7 @@
 """What a mechanism costs whom: from the edges of a problem, by class; from a table's policy, by person or by group.
 
-An account is charged the largest promise of all its edges: the decimal that was written, which what the mechanism uses is
-never above.
+An account is charged the largest promise of all its edges: the decimal that was written. What a mechanism uses is never
+above it.
 """
 
 from __future__ import annotations

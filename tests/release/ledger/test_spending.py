@@ -235,6 +235,24 @@ def test_a_float_costs_people_the_decimal_that_was_written(ledger, amounts):
     assert (ledger.status()[0].most_spent, ledger.status()[0].exhausted) == ("0.3", 1)
 
 
+@pytest.mark.parametrize("name", ["Survey", "sur vey", "SURVEY", "ｓurvey"])
+def test_a_source_that_looks_like_another_is_refused(ledger, name):
+    with pytest.raises(UsageError, match=f"the source {name!r} looks like 'survey'; .* Hint: it is 'survey', if"):
+        ledger.declare(name, cap=1)
+    assert len(ledger.history()) == 2
+    ledger.declare("surveys", cap=1)
+    ledger.declare("survey", cap=0.3)
+
+
+def test_blanks_at_the_ends_of_names_are_refused(ledger):
+    for name in (" ", "new ", " new"):
+        with pytest.raises(UsageError, match="it has no blanks at its ends"):
+            ledger.declare(name, cap=1)
+        with pytest.raises(UsageError, match="it has no blanks at its ends"):
+            ledger.spend("survey", TENTH, "q", name, never)
+    assert len(ledger.history()) == 2
+
+
 def _by(named, *ids):
     return Charge.to_people("epsilon", ids or ["Ann"], "0.1", named=named)
 

@@ -116,7 +116,7 @@ class Ledger:
             the entry that declares it; an earlier one that says the same if there is one
 
         Raises:
-            UsageError: it was declared otherwise, or a cap is no number.
+            UsageError: it was declared otherwise, a cap is no number, or the name looks like that of another source.
             LedgerError: the ledger cannot be used.
         """
         require_text(source=source)
@@ -125,6 +125,8 @@ class Ledger:
             head = read_head(self._database, connection, self._id)
             earlier = find(self._database, connection, head, declaration(source)).get(declaration(source))
             if earlier is None:
+                self._seen.look(self._database, connection, head)
+                self._seen.require_unlike(source)
                 return append(connection, head, DECLARE, source=source, facts=facts)[1]
             if earlier.facts != facts:
                 rule = "a source is declared once; new data has a new name"

@@ -15,7 +15,7 @@ from hetdp.release.ledger.accounts import Terms
 from hetdp.release.ledger.chain import Head, entry_at, find, read_entry, read_head, require_receipts
 from hetdp.release.ledger.charging import checked_terms, require_terms
 from hetdp.release.ledger.database import Database
-from hetdp.release.ledger.entry import DECLARE, Entry, declaration, digest
+from hetdp.release.ledger.entry import DECLARE, Entry, declaration, digest, looks
 from hetdp.release.ledger.statements import Statement
 
 if TYPE_CHECKING:
@@ -51,6 +51,14 @@ class Seen:
         entries = [read_entry(database, head, row) for row in DECLARATIONS.rows(connection, after=self.entries)]
         self.declared += [checked_terms(database, entry) for entry in entries if entry.kind == DECLARE]
         self.entries, self.hash = head.entries, head.hash
+
+    def require_unlike(self, source: str) -> None:
+        """Refuses a new name that differs from a known one in capitals and blanks only."""
+        for terms in self.declared:
+            if looks(terms.source) == looks(source):
+                rule = "data whose names differ only in capitals or blanks is easily confused, and has two budgets"
+                hint = f"it is {shown(terms.source)}, if it is the same data"
+                raise UsageError(f"the source {shown(source)} looks like {shown(terms.source)}", rule, hint)
 
     def only(self) -> Terms:
         """The only data that the ledger knows.
