@@ -31,8 +31,8 @@ hetdp ledger status school.ledger                                            wha
 hetdp ledger history school.ledger                                           all entries
 hetdp ledger verify school.ledger                                            compute everything again; with RECORDs, too
 hetdp ledger export school.ledger -o ledger.jsonl                            lines of JSON that anybody can check
-hetdp ledger declare school.ledger --source grades --cap 1                   other data in the same ledger
-hetdp ledger record school.ledger --source grades --charge pupils=0.1 --note "told the press"
+hetdp ledger init grades.ledger --source grades --cap 1 --class-cap staff=2  classes may have caps of their own
+hetdp ledger record grades.ledger --source grades --charge pupils=0.1 --note "told the press"
 hetdp ledger record survey.ledger --source people --people survey.csv --person id --epsilon eps --note "told the press"
 """
 ABOUT = """
