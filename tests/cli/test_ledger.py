@@ -95,9 +95,27 @@ def test_the_first_record_says_that_it_fixes_who_pays(hetdp, ledger):
 
 def test_history_tells_every_entry(hetdp, ledger):
     hetdp("ledger", "record", "school.ledger", "--source", "survey", "--charge", "pupils=0.1", "--note", "the press")
-    kinds = [line.split()[2:] for line in hetdp("ledger", "history", "school.ledger").out.splitlines()]
-    assert kinds == [["create"], ["declare", "survey"], ["record", "survey", "(1", "account)"]]
-    last = hetdp("ledger", "history", "school.ledger", "--json").document["entries"][-1]
+    ledger.declare("both", cap=("1", "1e-6"), currency="epsilon-delta")
+    charge = Charge.to_people("epsilon-delta", ["Ann", "Bob"], ["0.25", "0.5"], "1e-7")
+    ledger.spend("both", charge, "sha256:0123456789abcdef", "May", lambda: [True, False], {"words": ["aye", "no"]})
+    ledger.spend("survey", Charge.to_classes("epsilon", {"staff": 1}), "what?", "1", lambda: [False])
+    told = [line.split("  ")[2:] for line in hetdp("ledger", "history", "school.ledger").out.splitlines()]
+    assert told == [
+        ["create"],
+        ["declare", "'survey'"],
+        ["record", "'survey'", "1 account, at most ε 0.1 each", "'the press'"],
+        ["declare", "'both'"],
+        [
+            "spend",
+            "'both'",
+            "version 'May'",
+            "question 0123456789ab",
+            "2 accounts, at most ε 0.5, δ 0.0000001 each",
+            "answers aye, no",
+        ],
+        ["spend", "'survey'", "version '1'", "question what?", "1 account, at most ε 1 each", "answer 2"],
+    ]
+    last = hetdp("ledger", "history", "school.ledger", "--json").document["entries"][2]
     assert (last["number"], last["facts"]) == (3, {"note": "the press"})
 
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from hetdp.release.ledger.status import Group, Status
 
 
+DIGITS = 12  # of a digest, for people
+SHOWN = 10  # answers of one entry
+
+
 def status_lines(one: Status) -> Iterator[str]:
     """How one source stands."""
     yield f"{_quoted(one.source)}: {one.currency}, every account may spend {_cap(one, one)}"
@@ -43,13 +47,36 @@ def _quoted(name: str) -> str:
     return f"'{printable(name)}'"
 
 
-def entry_line(entry: Entry) -> str:
-    """One entry, for people."""
+def entry_line(entry: Entry, paid: dict[str, str]) -> str:
+    """One entry, for people.
+
+    Args:
+        entry: the entry.
+        paid: for each charge, what the one pays who pays most.
+    """
     from hetdp.errors import counted, printable
 
-    words = [f"{entry.number}", printable(entry.time), entry.kind, printable(entry.source)]
-    words += [f"({counted(entry.accounts, 'account')})"] * bool(entry.charge)
+    words = [f"{entry.number}", printable(entry.time), entry.kind, _quoted(entry.source) if entry.source else ""]
+    words += [f"version {_quoted(entry.version)}"] * bool(entry.version)
+    words += [f"question {printable(entry.request).removeprefix('sha256:')[:DIGITS]}"] * bool(entry.request)
+    if entry.charge:
+        words.append(f"{counted(entry.accounts, 'account')}, at most {paid[entry.charge]} each")
+    words += [_answers(entry)] * bool(entry.answers)
+    note = entry.facts.get("note")
+    words += [_quoted(note)] if isinstance(note, str) else []
     return "  ".join(filter(None, words))
+
+
+def _answers(entry: Entry) -> str:
+    """What was answered, in the words that the release had for it."""
+    from hetdp.errors import printable
+
+    called = entry.facts.get("words")
+    if not (isinstance(called, list) and len(called) == 2 and all(isinstance(word, str) for word in called)):
+        called = ["1", "2"]
+    told = [printable(called[not answer]) for answer in entry.answers[:SHOWN]]
+    more = ", …" if len(entry.answers) > SHOWN else ""
+    return f"{'answers' if len(told) > 1 else 'answer'} {', '.join(told)}{more}"
 
 
 def entry_shape(entry: Entry) -> dict[str, Any]:

@@ -157,9 +157,12 @@ def _status(address: str, source: str | None = None) -> Told:
 
 def _history(address: str) -> Told:
     from hetdp.cli.balances import entry_line, entry_shape
+    from hetdp.interrupts import load_whole
 
-    entries = _opened(address).history()
-    return {"entries": [entry_shape(entry) for entry in entries]}, [entry_line(entry) for entry in entries]
+    found = _opened(address)
+    entries = found.history()
+    paid = load_whole("hetdp.release.ledger.lookup").most_paid(found, entries)
+    return {"entries": [entry_shape(entry) for entry in entries]}, [entry_line(entry, paid) for entry in entries]
 
 
 def _verify(address: str, records: tuple[str, ...] = ()) -> Told:
