@@ -138,6 +138,21 @@ def test_verify_computes_everything_again_and_compares_records(hetdp, ledger):
     assert hetdp("ledger", "verify", "school.ledger", "nowhere.json").code == 2
 
 
+def test_verify_says_which_file_is_no_record_of_this_ledger_and_what_it_is(hetdp, ledger):
+    other = {"ledger": {"ledger": "0" * 32, "entry": 1, "hash": "x"}, "kind": "release"}
+    rule = "with a ledger, records of its releases are compared"
+    for document, words in (
+        ({"kind": "plan", "question": {}}, f"'a.json' is no record: it is a plan; {rule}. Hint: hetdp record verify"),
+        ({"entry": "1"}, f"'a.json' is no record: it is something else; {rule}."),
+        ([], f"'a.json' is no record: it holds no JSON object; {rule}."),
+        (other, f"'a.json' is a record of another ledger; {rule}; this is {ledger.id}, that '{'0' * 32}'."),
+    ):
+        Path("a.json").write_text(json.dumps(document))
+        ended = hetdp("ledger", "verify", "school.ledger", "a.json")
+        assert (ended.code, ended.out) == (2, "")
+        assert words in ended.err
+
+
 def test_an_export_can_be_checked_with_a_hash_function_alone(hetdp, ledger):
     hetdp("ledger", "record", "school.ledger", "--source", "survey", "--charge", "pupils=0.1", "--note", "the press")
     done = hetdp("ledger", "export", "school.ledger", "-o", "ledger.jsonl")

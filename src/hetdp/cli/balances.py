@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DIGITS = 12  # of a digest, for people
 SHOWN = 10  # answers of one entry
+LONGEST = 40  # characters of what a file says of itself
 
 
 def status_lines(one: Status) -> Iterator[str]:
@@ -85,19 +86,39 @@ def entry_shape(entry: Entry) -> dict[str, Any]:
     return {"hash": entry.hash} | document
 
 
-def receipt(path: str) -> dict[str, Any]:
-    """The receipt in a record, or one by itself."""
+def receipt(path: str, ledger: str) -> dict[str, Any]:
+    """The receipt in a record, or one by itself.
+
+    Args:
+        path: the file.
+        ledger: which ledger it must be of.
+
+    Raises:
+        UsageError: it is something else, or of another ledger.
+    """
     from pathlib import Path
 
-    from hetdp.errors import UsageError
+    from hetdp.errors import UsageError, printable, shown
     from hetdp.spaces.documents import parsed_json
 
+    rule = "with a ledger, records of its releases are compared"
     try:
         found = parsed_json(Path(path).read_text(encoding="utf-8"), path)
     except (OSError, UnicodeDecodeError) as refusal:
         reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
-        raise UsageError(f"{path!r} cannot be read: {reason}", "it is the record of a release") from None
+        raise UsageError(f"{path!r} cannot be read: {reason}", rule) from None
     if not isinstance(found, dict):
-        raise UsageError(f"{path!r} holds no JSON object", "it is the record of a release")
+        raise UsageError(f"{path!r} is no record: it holds no JSON object", rule)
     inner = found.get("ledger")
-    return inner if isinstance(inner, dict) else found
+    told = inner if isinstance(inner, dict) else found
+    kinds = {"ledger": str, "entry": int, "hash": str}
+    if any(type(told.get(key)) is not kind for key, kind in kinds.items()):
+        kind = found.get("kind")
+        what = f"a {printable(kind)[:LONGEST]}" if isinstance(kind, str) and kind else "something else"
+        hint = "hetdp record verify RECORD --plan compares a record with a plan" if kind == "plan" else ""
+        raise UsageError(f"{path!r} is no record: it is {what}", rule, hint)
+    if told["ledger"] != ledger:
+        raise UsageError(
+            f"{path!r} is a record of another ledger", f"{rule}; this is {ledger}, that {shown(told['ledger'])}"
+        )
+    return told

@@ -171,7 +171,8 @@ def _verify(address: str, records: tuple[str, ...] = ()) -> Told:
     from hetdp.cli.balances import receipt
     from hetdp.errors import counted
 
-    found = _opened(address).verify([receipt(path) for path in records])
+    ledger = _opened(address)
+    found = ledger.verify([receipt(path, ledger.id) for path in records])
     accounts = f"{counted(found.classes, 'class account')} and {found.people:,} of people"
     compared = f"; {counted(found.records, 'record')} found in it" if found.records else ""
     words = f"entries 1 … {found.entry} are chained and give the balances of {accounts}{compared}"

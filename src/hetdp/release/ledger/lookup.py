@@ -125,7 +125,7 @@ def entry_of(ledger: Ledger, receipt: Mapping[str, Any]) -> Entry:
     """The entry that a receipt of this ledger names.
 
     Raises:
-        LedgerError: it is not there, or another one is: the ledger is older than its records.
+        LedgerError: it is not there, or another one is: the ledger is older than its records, or a restored copy.
     """
     database = ledger._database
     with database.reading() as connection:
