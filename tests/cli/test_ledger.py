@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from hetdp.cli.ledger import ACTIONS
 from hetdp.release.ledger.charge import Charge
 from hetdp.release.ledger.ledger import Ledger
 
@@ -166,6 +168,24 @@ def test_an_export_can_be_checked_with_a_hash_function_alone(hetdp, ledger):
     assert hetdp("ledger", "verify", "school.ledger").out.split()[-1] == previous
     charge = json.loads(lines[3])
     assert hashlib.sha256(charge["text"].encode()).hexdigest() == charge["charge"] == json.loads(lines[2])["charge"]
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_the_help_of_an_action_shows_what_it_takes_and_nothing_else(hetdp, action):
+    said = hetdp("ledger", action, "--help").out
+    assert said.startswith(f"Usage: hetdp ledger {action} [OPTIONS] LEDGER{' [RECORD]...' * (action == 'verify')}\n")
+    assert f"hetdp ledger {action} " in said.partition("A ledger is")[0].partition("\n")[2]
+    assert set(re.findall(r"^  (?:-., )?--([a-z-]+) ", said, re.MULTILINE)) == {
+        *(name.replace("_", "-") for name in ACTIONS[action] if name != "records"),
+        *("quiet", "json", "help"),
+    }
+
+
+def test_the_help_of_the_verb_shows_all_actions(hetdp):
+    said = hetdp("ledger", "--help").out
+    assert all(f"hetdp ledger {action} " in said for action in ACTIONS)
+    assert "ACTION LEDGER [RECORD]..." in said
+    assert hetdp("ledger", "nothing", "--help").out == said
 
 
 REFUSED = {

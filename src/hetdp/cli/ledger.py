@@ -32,6 +32,7 @@ hetdp ledger history school.ledger                                           all
 hetdp ledger verify school.ledger                                            compute everything again; with RECORDs, too
 hetdp ledger export school.ledger -o ledger.jsonl                            lines of JSON that anybody can check
 hetdp ledger init grades.ledger --source grades --cap 1 --class-cap staff=2  classes may have caps of their own
+hetdp ledger declare grades.ledger --source sports --cap 1                   other data in the same ledger
 hetdp ledger record grades.ledger --source grades --charge pupils=0.1 --note "told the press"
 hetdp ledger record survey.ledger --source people --people survey.csv --person id --epsilon eps --note "told the press"
 """
@@ -42,6 +43,7 @@ by the currency of the source. declare adds another source; record writes down w
 charge of a source says for ever whether classes or people pay. Entries are chained by hashes, so that a change is
 found, and a restored copy by the records of releases.
 """
+TYPED = "hetdp.ledger.action"
 ACTION = click.Argument(["action"], type=click.Choice(list(ACTIONS)), metavar="ACTION")
 LEDGER = click.Argument(["ledger"], metavar="LEDGER")
 RECORDS = click.Argument(["records"], nargs=-1, type=PATH, metavar="[RECORD]...")
@@ -205,7 +207,26 @@ def _record(address: str, **given: Any) -> Told:
     return recorded(lambda: _opened(address), _told, **given)
 
 
-command = Verb(
+class Actions(Verb):
+    """A verb of several actions: the help of one shows its own examples and options only."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keeps what was typed: help is asked for before it is understood."""
+        ctx.meta[TYPED] = next((word for word in args if not word.startswith("-")), None)
+        return super().parse_args(ctx, args)
+
+    def get_help(self, ctx: click.Context) -> str:
+        """The help of all, or of the action that was typed."""
+        action = ctx.meta.get(TYPED)
+        if action not in ACTIONS:
+            return super().get_help(ctx)
+        examples = [line for line in EXAMPLES.splitlines() if line.startswith(f"hetdp ledger {action} ")]
+        params = [LEDGER, *(one for one in (RECORDS, *OPTIONS) if one.name in ACTIONS[action]), *SPEAKING]
+        one = Verb("ledger", ledger, "\n".join(examples), ABOUT, params)
+        return one.get_help(click.Context(one, ctx.parent, f"ledger {action}", terminal_width=ctx.terminal_width))
+
+
+command = Actions(
     "ledger",
     ledger,
     EXAMPLES,
