@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from hetdp.cli.ledger import ACTIONS
 from hetdp.release.ledger.charge import Charge
 from hetdp.release.ledger.ledger import Ledger
 
@@ -27,10 +29,10 @@ def test_a_ledger_is_made_and_says_where_it_stands(hetdp, ledger):
     ledger.spend("people", Charge.to_people("epsilon", ["Ann", "Bob"], ["1", "0.5"]), "r", "1", lambda: [True])
     assert hetdp("ledger", "status", "school.ledger").out.splitlines() == [
         f"ledger {ledger.id}",
-        "survey: epsilon, every account may spend ε 1",
-        "  pupils: spent ε 0 of 0.6",
-        "  staff: spent ε 0.25 of 1",
-        "people: epsilon, every account may spend ε 1",
+        "'survey': epsilon, every account may spend ε 1",
+        "  'pupils': spent ε 0 of 0.6",
+        "  'staff': spent ε 0.25 of 1",
+        "'people': epsilon, every account may spend ε 1",
         "  2 people: spent at most ε 1 each; 1 have nothing left",
     ]
     found = hetdp("ledger", "status", "school.ledger", "--source", "people", "--json").document
@@ -54,22 +56,68 @@ def test_another_source_with_another_currency(hetdp, ledger):
         == 0
     )
     assert hetdp("ledger", "status", "school.ledger", "--source", "both").out.splitlines()[1:] == [
-        "both: epsilon-delta, every account may spend ε 1, δ 0.000001",
-        "  a: spent ε 0.1 of 1, δ 0.0000002 of 0.000001",
-        "  pupils: spent ε 0 of 0.5, δ 0 of 0.0000001",
+        "'both': epsilon-delta, every account may spend ε 1, δ 0.000001",
+        "  'a': spent ε 0.1 of 1, δ 0.0000002 of 0.000001",
+        "  'pupils': spent ε 0 of 0.5, δ 0 of 0.0000001",
     ]
     lacking = hetdp("ledger", "record", "school.ledger", "--source", "both", "--charge", "a=0.1", "--note", "n")
     assert (lacking.code, lacking.err) == (
         2,
-        "hetdp: --charge without δ; in epsilon-delta, an amount is ε:δ. Hint: --charge pupils=0.1:1e-7\n",
+        "hetdp: --charge without δ: '0.1'; in epsilon-delta, an amount is ε:δ. Hint: --charge a=0.1:1e-7\n",
     )
+    lacking = hetdp(*declared[:4], "third", *declared[5:], "--cap", "1")
+    assert (lacking.code, lacking.err) == (
+        2,
+        "hetdp: --cap without δ: '1'; in epsilon-delta, an amount is ε:δ. Hint: --cap 1:1e-6\n",
+    )
+    assert hetdp(*declared[:4], "third", *declared[5:], "--cap", "inf").code == 0
+    assert (ledger.status("third")[0].cap, ledger.status("third")[0].cap_delta) == ("inf", "inf")
+
+
+RECORDED = ("ledger", "record", "school.ledger", "--source", "survey", "--note", "n")
+
+
+def test_the_first_record_says_that_it_fixes_who_pays(hetdp, ledger):
+    Path("survey.csv").write_text(SURVEY)
+    charge, people = ("--charge", "pupils=0.1"), ("--people", "survey.csv", "--person", "id", "--epsilon", "eps")
+    for source, words, said in (
+        ("survey", charge, "its classes pay, and people cannot be charged one by one"),
+        ("people", people, "its people pay one by one, by 'id', and classes cannot be charged"),
+    ):
+        if source == "people":
+            ledger.declare(source, cap=1)
+        record = ("ledger", "record", "school.ledger", "--source", source, "--note", "n", *words)
+        first, second = hetdp(*record).out.splitlines(), hetdp(*record).out.splitlines()
+        assert first[1:] == [f"this was the first charge of {source!r}: from now on {said}"]
+        assert len(second) == 1
+    refused = hetdp(*RECORDED, *people)
+    assert refused.code == 2
+    assert refused.err.endswith("Hint: charge its classes, as before: leave people's ids out\n")
 
 
 def test_history_tells_every_entry(hetdp, ledger):
     hetdp("ledger", "record", "school.ledger", "--source", "survey", "--charge", "pupils=0.1", "--note", "the press")
-    kinds = [line.split()[2:] for line in hetdp("ledger", "history", "school.ledger").out.splitlines()]
-    assert kinds == [["create"], ["declare", "survey"], ["record", "survey", "(1", "account)"]]
-    last = hetdp("ledger", "history", "school.ledger", "--json").document["entries"][-1]
+    ledger.declare("both", cap=("1", "1e-6"), currency="epsilon-delta")
+    charge = Charge.to_people("epsilon-delta", ["Ann", "Bob"], ["0.25", "0.5"], "1e-7")
+    ledger.spend("both", charge, "sha256:0123456789abcdef", "May", lambda: [True, False], {"words": ["aye", "no"]})
+    ledger.spend("survey", Charge.to_classes("epsilon", {"staff": 1}), "what?", "1", lambda: [False])
+    told = [line.split("  ")[2:] for line in hetdp("ledger", "history", "school.ledger").out.splitlines()]
+    assert told == [
+        ["create"],
+        ["declare", "'survey'"],
+        ["record", "'survey'", "1 account, at most ε 0.1 each", "'the press'"],
+        ["declare", "'both'"],
+        [
+            "spend",
+            "'both'",
+            "version 'May'",
+            "question 0123456789ab",
+            "2 accounts, at most ε 0.5, δ 0.0000001 each",
+            "answers aye, no",
+        ],
+        ["spend", "'survey'", "version '1'", "question what?", "1 account, at most ε 1 each", "answer 2"],
+    ]
+    last = hetdp("ledger", "history", "school.ledger", "--json").document["entries"][2]
     assert (last["number"], last["facts"]) == (3, {"note": "the press"})
 
 
@@ -92,6 +140,21 @@ def test_verify_computes_everything_again_and_compares_records(hetdp, ledger):
     assert hetdp("ledger", "verify", "school.ledger", "nowhere.json").code == 2
 
 
+def test_verify_says_which_file_is_no_record_of_this_ledger_and_what_it_is(hetdp, ledger):
+    other = {"ledger": {"ledger": "0" * 32, "entry": 1, "hash": "x"}, "kind": "release"}
+    rule = "with a ledger, records of its releases are compared"
+    for document, words in (
+        ({"kind": "plan", "question": {}}, f"'a.json' is no record: it is a plan; {rule}. Hint: hetdp record verify"),
+        ({"entry": "1"}, f"'a.json' is no record: it is something else; {rule}."),
+        ([], f"'a.json' is no record: it holds no JSON object; {rule}."),
+        (other, f"'a.json' is a record of another ledger; {rule}; this is {ledger.id}, that '{'0' * 32}'."),
+    ):
+        Path("a.json").write_text(json.dumps(document))
+        ended = hetdp("ledger", "verify", "school.ledger", "a.json")
+        assert (ended.code, ended.out) == (2, "")
+        assert words in ended.err
+
+
 def test_an_export_can_be_checked_with_a_hash_function_alone(hetdp, ledger):
     hetdp("ledger", "record", "school.ledger", "--source", "survey", "--charge", "pupils=0.1", "--note", "the press")
     done = hetdp("ledger", "export", "school.ledger", "-o", "ledger.jsonl")
@@ -105,6 +168,24 @@ def test_an_export_can_be_checked_with_a_hash_function_alone(hetdp, ledger):
     assert hetdp("ledger", "verify", "school.ledger").out.split()[-1] == previous
     charge = json.loads(lines[3])
     assert hashlib.sha256(charge["text"].encode()).hexdigest() == charge["charge"] == json.loads(lines[2])["charge"]
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_the_help_of_an_action_shows_what_it_takes_and_nothing_else(hetdp, action):
+    said = hetdp("ledger", action, "--help").out
+    assert said.startswith(f"Usage: hetdp ledger {action} [OPTIONS] LEDGER{' [RECORD]...' * (action == 'verify')}\n")
+    assert f"hetdp ledger {action} " in said.partition("A ledger is")[0].partition("\n")[2]
+    assert set(re.findall(r"^  (?:-., )?--([a-z-]+) ", said, re.MULTILINE)) == {
+        *(name.replace("_", "-") for name in ACTIONS[action] if name != "records"),
+        *("quiet", "json", "help"),
+    }
+
+
+def test_the_help_of_the_verb_shows_all_actions(hetdp):
+    said = hetdp("ledger", "--help").out
+    assert all(f"hetdp ledger {action} " in said for action in ACTIONS)
+    assert "ACTION LEDGER [RECORD]..." in said
+    assert hetdp("ledger", "nothing", "--help").out == said
 
 
 REFUSED = {
@@ -161,6 +242,61 @@ def test_people_who_paid_elsewhere_are_recorded_from_a_table(hetdp):
         assert (ended.code, ended.err) == (0, "")
     (found,) = hetdp("ledger", "status", "people.ledger", "--json").document["sources"]
     assert (found["people"], found["most_spent"], found["exhausted"]) == (2, "0.75", 1)  # a fact may exceed a cap
+    assert hetdp("ledger", "verify", "people.ledger").code == 0
+
+
+def test_people_are_shown_by_what_they_may_spend(hetdp):
+    caps = {"worker": "0.2", "guest": "0.2", "boss": "3"}
+    made = Ledger.create("people.ledger", source="hh", cap="1", caps=caps)
+    classes = ["worker"] * 4 + ["clerk"] * 2
+    made.spend(
+        "hh", Charge.to_people("epsilon", range(6), "0.2", classes=classes, named="pid"), "q", "1", lambda: [True]
+    )
+    made.record("hh", Charge.to_people("epsilon", [5], "0.1", named="pid"), "elsewhere")
+    assert hetdp("ledger", "status", "people.ledger").out.splitlines()[1:] == [
+        "'hh': epsilon, every account may spend ε 1",
+        "  6 people, named by 'pid': spent at most ε 0.3 each; 4 have nothing left",
+        "    4 of them may spend ε 0.2, as in 'guest', 'worker': spent at most ε 0.2 each; 4 have nothing left",
+        "    2 of them may spend ε 1: spent at most ε 0.3 each; 0 have nothing left",
+        "    0 of them may spend ε 3, as in 'boss': spent at most ε 0 each; 0 have nothing left",
+    ]
+    (found,) = hetdp("ledger", "status", "people.ledger", "--json").document["sources"]
+    assert found["classes"] == []
+    assert found["by_cap"][0] | {"classes": None} == {
+        "cap": "0.2",
+        "cap_delta": None,
+        "classes": None,
+        "people": 4,
+        "most_spent": "0.2",
+        "exhausted": 4,
+    }
+
+
+def test_people_of_two_caps_and_delta_are_shown_by_both(ledger):
+    ledger.declare("both", cap=("1", "1e-6"), caps={"shy": ("1", "1e-7")}, currency="epsilon-delta")
+    charge = Charge.to_people("epsilon-delta", ["a", "b", "c"], "0.5", "1e-7", classes=["shy", "x", "shy"])
+    ledger.record("both", charge, "elsewhere")
+    found = ledger.status("both")[0].by_cap
+    assert [(one.cap, one.cap_delta, one.classes, one.people, one.exhausted) for one in found] == [
+        ("1", "0.0000001", ("shy",), 2, 2),
+        ("1", "0.000001", (), 1, 0),
+    ]
+
+
+def test_nobody_has_a_second_budget_under_another_column(hetdp):
+    rows = [f"{at},p{at}@example.org,{'yes' if at < 20 else 'no'}\n" for at in range(30)]
+    Path("people.csv").write_text("".join(["id,email,vote\n", *rows]))
+    hetdp("ledger", "init", "people.ledger", "--source", "s", "--cap", "1")
+    asked = ("ask", "people.csv", "--count", "vote = 'yes'", "--at-least", "50%", "--epsilon", "1")
+    assert hetdp(*asked, "--person", "id", "--ledger", "people.ledger", "-o", "record.json").code == 0
+    again = hetdp(*asked, "--person", "email", "--ledger", "people.ledger", "-o", "another.json")
+    told = ("record", "people.ledger", "--source", "s", "--note", "n", "--people", "people.csv", "--epsilon", "1")
+    for ended in (again, hetdp("ledger", *told, "--person", "email")):
+        assert (ended.code, ended.out) == (2, "")
+        assert "a charge to people by 'email'; the people of the source 's' are named by 'id'; the same" in ended.err
+    assert hetdp("ledger", "status", "people.ledger").out.splitlines()[2:] == [
+        "  30 people, named by 'id': spent at most ε 1 each; 30 have nothing left"
+    ]
     assert hetdp("ledger", "verify", "people.ledger").code == 0
 
 

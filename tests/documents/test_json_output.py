@@ -87,6 +87,7 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, "ledger declare school.ledger --source other --currency epsilon-delta --cap 1:1e-6"),
     (0, "ledger record school.ledger --source survey --charge pupils=0.1 --note elsewhere"),
     (0, "ledger status school.ledger"),
+    (0, "ledger status people.ledger"),
     (0, "ledger history school.ledger"),
     (0, "ledger verify school.ledger"),
     (0, "ledger export school.ledger"),
@@ -124,7 +125,7 @@ def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     text = re.sub(r'"p": .*, "pinned"', '"z": 9.0, "pinned"', Path("tampered.json").read_text(), count=1)
     Path("tampered.json").write_text(text)
     for name, cap in (("class.ledger", "inf"), ("people.ledger", "inf"), ("small.ledger", 0.1)):
-        hetdp.Ledger.create(name, source="class", cap=cap)
+        hetdp.Ledger.create(name, source="class", cap=cap, caps={"visitors": "inf"})
     capsys.readouterr()
 
     def run(command: str) -> tuple[int, Any]:

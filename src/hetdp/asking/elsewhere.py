@@ -39,4 +39,5 @@ def charge_from(table: Any, currency: str, *, person: Any, epsilon: Any, group: 
     wanted = wish(f"{unlike} = 1", at_least=1, person=person, epsilon=epsilon, group=group)
     wanted = replace(wanted, counted=cast("Any", _Nothing()))
     with opened(table) as rows:
-        return charge_of(costs_of_people(read_policy(rows, wanted), people_of(rows, wanted.person)), currency)
+        policy = read_policy(rows, wanted)  # it refuses what is wrong with the columns
+        return charge_of(costs_of_people(policy, people_of(rows, wanted.person), wanted.person), currency)

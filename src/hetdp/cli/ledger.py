@@ -31,15 +31,19 @@ hetdp ledger status school.ledger                                            wha
 hetdp ledger history school.ledger                                           all entries
 hetdp ledger verify school.ledger                                            compute everything again; with RECORDs, too
 hetdp ledger export school.ledger -o ledger.jsonl                            lines of JSON that anybody can check
-hetdp ledger record school.ledger --source survey --charge pupils=0.1 --note "told the press"
-hetdp ledger record people.ledger --source survey --people survey.csv --person id --epsilon eps --note "told the press"
+hetdp ledger init grades.ledger --source grades --cap 1 --class-cap staff=2  classes may have caps of their own
+hetdp ledger declare grades.ledger --source sports --cap 1                   other data in the same ledger
+hetdp ledger record grades.ledger --source grades --charge pupils=0.1 --note "told the press"
+hetdp ledger record survey.ledger --source people --people survey.csv --person id --epsilon eps --note "told the press"
 """
 ABOUT = """
 A ledger is an SQLite file, or a PostgreSQL database as postgresql://USER@HOST/DATABASE. It knows declared data by the
 name of a source, and keeps for each class or person what may be spent and what has been. Amounts are ε, or ε:δ, or μ,
-by the currency of the source. declare adds another source; record writes down what was spent elsewhere. Entries are
-chained by hashes, so that a change is found, and a restored copy by the records of releases.
+by the currency of the source. declare adds another source; record writes down what was spent elsewhere. The first
+charge of a source says for ever whether classes or people pay. Entries are chained by hashes, so that a change is
+found, and a restored copy by the records of releases.
 """
+TYPED = "hetdp.ledger.action"
 ACTION = click.Argument(["action"], type=click.Choice(list(ACTIONS)), metavar="ACTION")
 LEDGER = click.Argument(["ledger"], metavar="LEDGER")
 RECORDS = click.Argument(["records"], nargs=-1, type=PATH, metavar="[RECORD]...")
@@ -52,7 +56,7 @@ OPTIONS = [
         type=click.Choice(["epsilon", "epsilon-delta", "gaussian"]),
         help="What is counted, and so how it adds up. Default: epsilon.",
     ),
-    click.Option(["--charge"], metavar="CLASS=AMOUNT,…", multiple=True, help="For record: who paid how much."),
+    click.Option(["--charge"], metavar="CLASS=AMOUNT,…", multiple=True, help="For record: the classes that paid."),
     click.Option(["--people"], type=PATH, metavar="TABLE", help="For record: a table of those who paid."),
     click.Option(["--person"], metavar="COLUMN", help="With --people: the column that tells them apart."),
     click.Option(["--epsilon"], metavar="COLUMN|NUMBER", help="With --people: the ε that each paid."),
@@ -112,7 +116,7 @@ def _init(address: str, **given: Any) -> Told:
 
 def _declare(address: str, **given: Any) -> Told:
     terms = _terms(**given)
-    return _told(_opened(address).declare(terms.pop("source"), **terms), f"declared {given['source']}")
+    return _told(_opened(address).declare(terms.pop("source"), **terms), f"declared {given['source']!r}")
 
 
 def _terms(
@@ -121,6 +125,7 @@ def _terms(
     class_cap: tuple[str, ...] = (),
     currency: str = "epsilon",
 ) -> dict[str, Any]:
+    from hetdp.cli.elsewhere import amount
     from hetdp.errors import UsageError
     from hetdp.spaces.pairs import pairs
 
@@ -129,17 +134,10 @@ def _terms(
     caps = pairs("--class-cap", class_cap, "CLASS=AMOUNT", "each class has one cap")
     return {
         "source": source,
-        "cap": _amount(cap, currency),
-        "caps": {name: _amount(value, currency) for name, value in caps.items()},
+        "cap": amount("--cap", cap, currency),
+        "caps": {name: amount("--class-cap", value, currency, name) for name, value in caps.items()},
         "currency": currency,
     }
-
-
-def _amount(text: Any, currency: str) -> Any:
-    """What was typed: ε, μ, or ε:δ as a pair."""
-    if currency != "epsilon-delta" or not isinstance(text, str):
-        return text
-    return tuple(text.split(":"))
 
 
 def _told(entry: Any, words: str) -> Told:
@@ -161,9 +159,12 @@ def _status(address: str, source: str | None = None) -> Told:
 
 def _history(address: str) -> Told:
     from hetdp.cli.balances import entry_line, entry_shape
+    from hetdp.interrupts import load_whole
 
-    entries = _opened(address).history()
-    return {"entries": [entry_shape(entry) for entry in entries]}, [entry_line(entry) for entry in entries]
+    found = _opened(address)
+    entries = found.history()
+    paid = load_whole("hetdp.release.ledger.lookup").most_paid(found, entries)
+    return {"entries": [entry_shape(entry) for entry in entries]}, [entry_line(entry, paid) for entry in entries]
 
 
 def _verify(address: str, records: tuple[str, ...] = ()) -> Told:
@@ -172,7 +173,8 @@ def _verify(address: str, records: tuple[str, ...] = ()) -> Told:
     from hetdp.cli.balances import receipt
     from hetdp.errors import counted
 
-    found = _opened(address).verify([receipt(path) for path in records])
+    ledger = _opened(address)
+    found = ledger.verify([receipt(path, ledger.id) for path in records])
     accounts = f"{counted(found.classes, 'class account')} and {found.people:,} of people"
     compared = f"; {counted(found.records, 'record')} found in it" if found.records else ""
     words = f"entries 1 … {found.entry} are chained and give the balances of {accounts}{compared}"
@@ -199,46 +201,32 @@ def _export(address: str, output: str | None = None) -> Told:
     return {"output": output, "count": count}, [f"wrote {output}: {count:,} lines"]
 
 
-def _record(
-    address: str, source: str | None = None, charge: tuple[str, ...] = (), note: str | None = None, **paid: str
-) -> Told:
-    from hetdp.errors import UsageError
+def _record(address: str, **given: Any) -> Told:
+    from hetdp.cli.elsewhere import recorded
 
-    if source is None or note is None or bool(charge) == ("people" in paid):
-        rule = "record takes --source, --note, and who paid: --charge, or --people with --person and --epsilon"
-        raise UsageError("something is missing, or said twice", rule)
-    if charge and paid:
-        raise UsageError(f"--{next(iter(paid))} beside --charge", "it is for --people")
-    found = _opened(address)
-    currency = found.status(source)[0].currency
-    made = _classes(charge, currency) if charge else _people(currency, **paid)
-    return _told(found.record(source, made, note), "recorded")
+    return recorded(lambda: _opened(address), _told, **given)
 
 
-def _people(currency: str, people: str, **columns: str) -> Any:
-    from hetdp.interrupts import load_whole
+class Actions(Verb):
+    """A verb of several actions: the help of one shows its own examples and options only."""
 
-    return load_whole("hetdp.asking.elsewhere").charge_from(
-        people, currency, person=columns.get("person"), epsilon=columns.get("epsilon"), group=columns.get("group")
-    )
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keeps what was typed: help is asked for before it is understood."""
+        ctx.meta[TYPED] = next((word for word in args if not word.startswith("-")), None)
+        return super().parse_args(ctx, args)
 
-
-def _classes(charge: tuple[str, ...], currency: str) -> Any:
-    from hetdp.errors import UsageError
-    from hetdp.release.ledger.charge import Charge
-    from hetdp.spaces.pairs import pairs
-
-    given = pairs("--charge", charge, "CLASS=AMOUNT", "each class has one amount")
-    amounts: dict[str, Any] = {name: _amount(value, currency) for name, value in given.items()}
-    if currency == "epsilon-delta":
-        if any(len(pair) != 2 for pair in amounts.values()):
-            raise UsageError("--charge without δ", "in epsilon-delta, an amount is ε:δ", "--charge pupils=0.1:1e-7")
-        first, second = ({name: pair[at] for name, pair in amounts.items()} for at in (0, 1))
-        return Charge.to_classes(currency, first, second)
-    return Charge.to_classes(currency, amounts)
+    def get_help(self, ctx: click.Context) -> str:
+        """The help of all, or of the action that was typed."""
+        action = ctx.meta.get(TYPED)
+        if action not in ACTIONS:
+            return super().get_help(ctx)
+        examples = [line for line in EXAMPLES.splitlines() if line.startswith(f"hetdp ledger {action} ")]
+        params = [LEDGER, *(one for one in (RECORDS, *OPTIONS) if one.name in ACTIONS[action]), *SPEAKING]
+        one = Verb("ledger", ledger, "\n".join(examples), ABOUT, params)
+        return one.get_help(click.Context(one, ctx.parent, f"ledger {action}", terminal_width=ctx.terminal_width))
 
 
-command = Verb(
+command = Actions(
     "ledger",
     ledger,
     EXAMPLES,

@@ -105,7 +105,7 @@ def _of_table(prepared: Any) -> Asked:
             why = f"nothing is released, since the mechanism is {promise.mechanism.certificate}"
             raise VerificationError(promise.mechanism.certificate, why)
     people = None if prepared.wish.person is None else people_of(prepared.source, prepared.wish.person)
-    costs = costs_of_people(prepared.policy, people)
+    costs = costs_of_people(prepared.policy, people, prepared.wish.person)
     coordinates = prepared.coordinates()
     return Asked(
         of_table.request_of(prepared.plan),

@@ -1,7 +1,7 @@
 """What a mechanism costs whom: from the edges of a problem, by class; from a table's policy, by person or by group.
 
-An account is charged the largest promise of all its edges. Numbers are those that the mechanism uses, which are never
-above the decimals that were written; the ledger rounds them up to whole units, which gives these decimals back.
+An account is charged the largest promise of all its edges: the decimal that was written. What a mechanism uses is never
+above it.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ class Costs:
             nothing is promised.
         written: the same, as written.
         groups: for people, the class whose cap holds for each.
+        named: for people, the column of their ids.
     """
 
     kind: str
@@ -59,6 +60,7 @@ class Costs:
     amounts: dict[str, Floats]
     written: dict[str, Floats]
     groups: Sequence[str] | None = None
+    named: str | None = None
 
 
 def costs_of(problem: Problem) -> Costs:
@@ -85,12 +87,13 @@ def costs_of(problem: Problem) -> Costs:
     return Costs(CLASS, names, CURRENCIES[notion], amounts, largest)
 
 
-def costs_of_people(policy: Policy, people: Sequence[str] | None) -> Costs:
+def costs_of_people(policy: Policy, people: Sequence[str] | None, named: str | None = None) -> Costs:
     """What an answer from a table costs: everybody's ε. One answer for each area costs the same: each is in one area.
 
     Args:
         policy: everybody's ε, and group.
         people: everybody's id, in the same order; None if accounts are kept by group.
+        named: the column of these ids; accounts are known by it, too.
     """
     codes = np.zeros(policy.size, dtype=np.int32) if policy.groups is None else policy.groups.codes
     names = (EVERYBODY,) if policy.groups is None else policy.groups.names
@@ -100,7 +103,8 @@ def costs_of_people(policy: Policy, people: Sequence[str] | None) -> Costs:
         accounts = tuple(names[at] for at in there.tolist())
         return Costs(CLASS, accounts, EPSILON, {"epsilon": _used(largest["epsilon"])}, largest)
     groups = None if policy.groups is None else np.array(names, dtype=object)[codes].tolist()
-    return Costs(PERSON, people, EPSILON, {"epsilon": _used(policy.epsilon)}, {"epsilon": policy.epsilon}, groups)
+    used, written = {"epsilon": _used(policy.epsilon)}, {"epsilon": policy.epsilon}
+    return Costs(PERSON, people, EPSILON, used, written, groups, named)
 
 
 def people_of(source: Source, column: str) -> list[str]:

@@ -25,7 +25,10 @@ from hetdp.release.ledger.amounts import (
 )
 
 NANO, ATTO, PICO = 10**9, 10**18, 10**12
-AMOUNTS = st.floats(min_value=0, allow_nan=False) | st.integers(0, 10**12).map(lambda units: units / NANO)
+WHOLE = st.integers(0, 10**12).map(lambda units: units / NANO)  # of units, or the next float above or below
+NEARLY = WHOLE.flatmap(lambda x: st.sampled_from([x, math.nextafter(x, 9e9), math.nextafter(x, 0)]))
+LONG = st.decimals(0, 10**9, places=9).map(float) | st.decimals(0, 1, places=18).map(float)
+AMOUNTS = st.floats(min_value=0, allow_nan=False) | NEARLY | LONG
 
 
 def ceiling(value: Fraction) -> int:
@@ -33,14 +36,14 @@ def ceiling(value: Fraction) -> int:
 
 
 @given(st.lists(AMOUNTS, min_size=1, max_size=20), st.sampled_from([NANO, ATTO]))
-def test_floats_are_rounded_up_from_their_exact_values(values, scale):
-    expected = [INFINITE if math.isinf(value) else ceiling(Fraction(value) * scale) for value in values]
-    assert all_spent(values, scale).tolist() == expected
+def test_many_floats_are_rounded_up_from_the_decimals_that_were_written(values, scale):
+    expected = [INFINITE if math.isinf(value) else ceiling(Fraction(repr(value)) * scale) for value in values]
+    assert all_spent(values, scale).tolist() == expected == [spent(value, scale) for value in values]
 
 
 @given(st.lists(AMOUNTS, min_size=1, max_size=5))
-def test_squares_are_rounded_up_from_their_exact_values(values):
-    expected = [INFINITE if value >= 2**31 else ceiling(Fraction(value) ** 2 * PICO) for value in values]
+def test_squares_are_rounded_up_from_the_decimals_that_were_written(values):
+    expected = [INFINITE if value >= 2**31 else ceiling(Fraction(repr(value)) ** 2 * PICO) for value in values]
     assert all_squares(values, PICO).tolist() == expected
 
 

@@ -31,8 +31,10 @@ def test_a_charge_to_people_comes_back_from_its_bytes(people, has_delta, has_cla
     amounts, deltas = (np.array([row[at] for row in people.values()], np.int64) for at in (0, 1))
     currency, second = ("epsilon-delta", deltas) if has_delta else ("epsilon", None)
     classes = [row[2] for row in people.values()] if has_classes else None
-    sealed = Charge(currency, "person", list(people), amounts, second, classes).sealed(SECRET)
+    named = "id" if has_classes else None
+    sealed = Charge(currency, "person", list(people), amounts, second, classes, named).sealed(SECRET)
     again = opened(sealed.content)
+    assert again.named == named
     assert (again.digest, again.content, again.class_names) == (sealed.digest, sealed.content, sealed.class_names)
     pays = {key: row for key, row in people.items() if row[0] or (has_delta and row[1])}
     expected = {pseudonyms([key], SECRET).tobytes(): row for key, row in pays.items()}
@@ -83,6 +85,8 @@ MISFITS = {
     "and classes have none": lambda: Charge("epsilon", "class", ("a",), ONE, None, ["x"]),
     "a class that is not named by text": lambda: Charge("epsilon", "class", (7,), ONE),
     "classes have names of text": lambda: Charge("epsilon", "person", ("a",), ONE, None, ["\0"]),
+    "ids that are not named by text": lambda: Charge.to_people("epsilon", ["a"], 1, named=7),  # type: ignore[arg-type]
+    "named says in words what": lambda: Charge("epsilon", "class", ("a",), ONE, named="id"),
     "every class has both": lambda: Charge.to_classes("epsilon-delta", {"a": 1}, {"b": 1}),
     "there is no currency": lambda: Charge.to_classes("euro", {"a": 1}),
 }

@@ -23,7 +23,7 @@ from hetdp.release.ledger.sealed import canonical
 from tests.release.ledger.conftest import server
 from tests.release.ledger.test_spending import TENTH, never
 
-PEOPLE = Charge.to_people("epsilon", ["Ann", "Bob"], "0.01", classes=["staff", "pupils"])
+PEOPLE = Charge.to_people("epsilon", ["Ann", "Bob"], "0.01", classes=["staff", "pupils"], named="id")
 
 
 @pytest.fixture
@@ -82,6 +82,7 @@ CHANGES = {  # of every column of every table
         "first": ["pseudonyms"],
         "pseudonyms": ["CAST('0123456789abcdef' AS BLOB)", "CAST('' AS BLOB)"],
         "balances": ["CAST('' AS BLOB)", "CAST('0123456789abcdef' AS BLOB)"],
+        "named": ["'email'", "NULL", "CAST('id' AS BLOB)"],
     },
 }
 
@@ -239,7 +240,9 @@ def test_a_restored_backup_is_found_by_the_receipts(file, tmp_path):
         with pytest.raises(LedgerError, match=words):
             ask()
     ledger.spend("survey", TENTH, "s", "1", lambda: [True])  # another entry in that place
-    with pytest.raises(LedgerError, match="entry 4 is not the one that its records name"):
+    with pytest.raises(
+        LedgerError, match="it went another way than its records: entry 4 is not the one that its records"
+    ):
         ledger.verify([receipt])
 
 
@@ -340,7 +343,10 @@ def test_a_ledger_that_cannot_be_written_can_be_read_and_spends_nothing():
             with pytest.raises(LedgerError, match="a ledger cannot be made here: Permission denied"):
                 Ledger.create(folder / "new")
         folder.joinpath("kept").chmod(0)
-        with as_somebody_else(), pytest.raises(LedgerError, match="it cannot be opened"):
+        with as_somebody_else(), pytest.raises(LedgerError, match="it cannot be opened: this user may not read it"):
+            Ledger(folder / "kept")
+        folder.chmod(0)
+        with as_somebody_else(), pytest.raises(LedgerError, match="opened: this user may not look into its folder"):
             Ledger(folder / "kept")
     finally:
         folder.chmod(0o755)

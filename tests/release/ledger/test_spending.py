@@ -229,6 +229,78 @@ def test_a_ledger_with_both_kinds_is_not_one_of_ours(ledger, monkeypatch):
         ledger.verify()
 
 
+@pytest.mark.parametrize("amounts", [[0.1], 0.1, np.array([0.1]), ["0.1"]])
+def test_a_float_costs_people_the_decimal_that_was_written(ledger, amounts):
+    assert spend(ledger, Charge.to_people("epsilon", ["Ann"], amounts), 9) == 3, "0.1 fits three times into 0.3"
+    assert (ledger.status()[0].most_spent, ledger.status()[0].exhausted) == ("0.3", 1)
+
+
+@pytest.mark.parametrize("name", ["Survey", "sur vey", "SURVEY", "ｓurvey"])
+def test_a_source_that_looks_like_another_is_refused(ledger, name):
+    with pytest.raises(UsageError, match=f"the source {name!r} looks like 'survey'; .* Hint: it is 'survey', if"):
+        ledger.declare(name, cap=1)
+    assert len(ledger.history()) == 2
+    ledger.declare("surveys", cap=1)
+    ledger.declare("survey", cap=0.3)
+
+
+def test_blanks_at_the_ends_of_names_are_refused(ledger):
+    for name in (" ", "new ", " new"):
+        with pytest.raises(UsageError, match="it has no blanks at its ends"):
+            ledger.declare(name, cap=1)
+        with pytest.raises(UsageError, match="it has no blanks at its ends"):
+            ledger.spend("survey", TENTH, "q", name, never)
+    assert len(ledger.history()) == 2
+
+
+def _by(named, *ids):
+    return Charge.to_people("epsilon", ids or ["Ann"], "0.1", named=named)
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "words"),
+    [
+        ("id", "email", "a charge to people by 'email'; the people of the source 'survey' are named by 'id'; the same"),
+        ("id", "Id", "Hint: name them by 'id', as before: --person in a shell, named= in Python"),
+        (
+            "id",
+            None,
+            "a charge to people by ids that have no name; the people of the source 'survey' are named by 'id'",
+        ),
+        (None, "id", "a charge to people by 'id'; the people of the source 'survey' were charged by ids that have no"),
+    ],
+)
+def test_the_first_charge_to_people_fixes_what_names_them(ledger, first, other, words):
+    ledger.spend("survey", Charge.to_people("epsilon", [], 0.1, named=other), "nobody", "1", list)
+    ledger.spend("survey", _by(first), "q", "1", lambda: [True])
+    before = list(ledger.export())
+    with pytest.raises(UsageError) as refused:
+        ledger.spend("survey", _by(other, "ann@example.org"), "r", "1", never)
+    assert words in str(refused.value)
+    with pytest.raises(UsageError) as refused:
+        ledger.record("survey", _by(other, "ann@example.org"), "elsewhere")
+    assert words in str(refused.value)
+    assert list(ledger.export()) == before
+    ledger.spend("survey", _by(first), "r", "1", lambda: [True])
+    assert (ledger.status()[0].named, ledger.status()[0].most_spent) == (first, "0.2")
+    ledger.verify()
+
+
+def test_people_of_many_rows_are_all_named_alike(ledger):
+    ledger.spend("survey", _by("id", *range(20_000)), "q", "1", lambda: [True])
+    ledger.spend("survey", _by("id", *range(30_000)), "r", "1", lambda: [True])
+    assert (ledger.status()[0].named, ledger.verify().people) == ("id", 30_000)
+
+
+def test_a_ledger_whose_people_are_named_in_two_ways_is_not_one_of_ours(ledger, monkeypatch):
+    ledger.spend("survey", _by("id"), "q", "1", lambda: [True])
+    monkeypatch.setattr("hetdp.release.ledger.people._naming", lambda _: "email")
+    ledger.spend("survey", _by("email"), "r", "1", lambda: [True])
+    monkeypatch.undo()
+    with pytest.raises(LedgerError, match="it was changed, or is damaged"):
+        ledger.verify()
+
+
 def test_what_was_spent_elsewhere_is_a_fact_even_beyond_the_cap(ledger):
     entry = ledger.record("survey", Charge.to_classes("epsilon", {"pupils": "0.5"}), "the press release of May")
     assert (entry.kind, entry.facts, entry.answers) == ("record", {"note": "the press release of May"}, ())
@@ -326,9 +398,13 @@ def test_threads_and_several_objects_never_grant_too_much(ledger):
 def test_receipts_that_the_ledger_does_not_hold_stop_a_spend(ledger):
     receipt = ledger.spend("survey", TENTH, "q", "1", lambda: [True]).receipt()
     assert ledger.spend("survey", TENTH, "r", "1", lambda: [True], receipts=[receipt]).number == receipt["entry"] + 1
-    for wrong in (receipt | {"entry": 9}, receipt | {"hash": "0" * 64}, receipt | {"entry": 0}):
-        with pytest.raises(LedgerError, match=r"it is older than its records: .*; a restored copy would spend again"):
-            ledger.spend("survey", TENTH, "s", "1", never, receipts=[wrong])
+    older, forked = (
+        r"it is older than its records: .*; a restored copy would spend again",
+        "it went another way than its",
+    )
+    for wrong, words in (({"entry": 9}, older), ({"hash": "0" * 64}, forked), ({"entry": 0}, forked)):
+        with pytest.raises(LedgerError, match=words):
+            ledger.spend("survey", TENTH, "s", "1", never, receipts=[receipt | wrong])
     for wrong in ({}, receipt | {"entry": "1"}, receipt | {"ledger": "another"}):
         with pytest.raises(UsageError, match="receipt 2 is"):
             ledger.spend("survey", TENTH, "s", "1", never, receipts=[receipt, wrong])

@@ -90,7 +90,8 @@ def require_kind(connection: Connection, terms: Terms, kind: str) -> None:
     if FIRST[classes if kind == PERSON else people].rows(connection, of_source=terms.number):
         has, wants = ("people", "classes") if kind == CLASS else ("classes", "people")
         rule = f"the accounts of the source {shown(terms.source)} are {has}; the same people would have two budgets"
-        raise UsageError(f"a charge to {wants}", rule)
+        hint = "hetdp ledger record --people, Charge.to_people in Python" if kind == CLASS else "leave people's ids out"
+        raise UsageError(f"a charge to {wants}", rule, f"charge its {has}, as before: {hint}")
 
 
 def _require_grouping(connection: Connection, terms: Terms, is_everybody: bool) -> None:

@@ -15,6 +15,7 @@ INFINITE = 2**63 - 1  # as a spend: everything; as a cap: no limit
 LARGEST = 2**62  # what is not below this counts as infinite
 EXACT = Context(prec=500)
 SPLIT = 2.0**27 + 1
+DIGITS = 15  # decimals of so many digits are the shortest ones of their floats
 
 
 class Currency(NamedTuple):
@@ -103,9 +104,13 @@ def _decimal(value: Any) -> Decimal:
 
 
 def all_spent(values: Any, scale: int) -> NDArray[np.int64]:
-    """Many floats in whole units, each rounded up from its exact value; their products are taken without an error.
+    """Many floats in whole units, each rounded up from the decimal that was written, as `spent` does it.
 
-    >>> all_spent([0.5, 1e-300, 0.0, float("inf")], 10**9).tolist() == [500000000, 1, 0, INFINITE]
+    That decimal is the shortest one that means the float. Where a whole number of units means the float, too, and has
+    no more than 15 digits, it is this decimal. Where none does, none lies between the decimal and the float's exact
+    value, and so both are rounded up to the same one; the exact product is taken without an error.
+
+    >>> all_spent([0.1, 1e-300, 0.0, float("inf")], 10**9).tolist() == [100000000, 1, 0, INFINITE]
     True
     """
     given = np.asarray(values, dtype=np.float64).reshape(-1)
@@ -117,24 +122,28 @@ def all_spent(values: Any, scale: int) -> NDArray[np.int64]:
     whole = np.floor(product) == product
     units = np.where(whole, product, np.ceil(product)).astype(np.int64)
     units += np.where(whole, np.ceil(rest), 0.0).astype(np.int64)
+    nearest = np.rint(product)
+    units = np.where(nearest / scale == inner, nearest.astype(np.int64), units)
     units = np.where(is_tiny, (given > 0).astype(np.int64), units)
-    return np.where(is_infinite | (units >= LARGEST), INFINITE, units)
+    units = np.where(is_infinite | (units >= LARGEST), INFINITE, units)
+    is_long = (nearest >= 10.0**DIGITS) & ~is_infinite
+    if bool(is_long.any()):
+        units[is_long] = _one_by_one(given[is_long], scale, False)
+    return units
 
 
 def all_squares(values: Any, scale: int) -> NDArray[np.int64]:
     """The same for the squares of the floats."""
     given = np.asarray(values, dtype=np.float64).reshape(-1)
     all_spent(given, 1)  # refuses what is no amount
+    return _one_by_one(given, scale, True)
+
+
+def _one_by_one(given: NDArray[np.float64], scale: int, squared: bool) -> NDArray[np.int64]:
+    """Each different number once."""
     different, where = np.unique(given, return_inverse=True)
-    units = [_square(value, scale) for value in different.tolist()]
-    return np.array(units, dtype=np.int64)[where.reshape(-1)]
-
-
-def _square(value: float, scale: int) -> int:
-    if value >= 2.0**31:
-        return INFINITE
-    product = Fraction(value) ** 2 * scale
-    return min(-(-product.numerator // product.denominator), INFINITE)
+    units = np.array([spent(value, scale, squared) for value in different.tolist()], np.int64)
+    return units[where.reshape(-1)]
 
 
 def _product(left: NDArray[np.float64], right: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
-from hetdp.errors import LedgerError, UsageError, counted
+from hetdp.errors import UsageError, counted
 from hetdp.release.ledger import tables
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import CREATE, Entry, asked, parsed, previous_of
@@ -146,12 +146,10 @@ def require_receipts(
 def _require_receipt(database: Database, connection: Connection, head: Head, number: int, expected: str) -> None:
     if number > head.entries:
         missing = counted(number - head.entries, "entry").replace("entrys", "entries")
-        raise _older(database, f"{missing} that its records name are missing")
+        what = f"it is older than its records: {missing} that its records name are missing"
+        raise database.unusable(what, "a restored copy would spend again what is spent already")
     if number < 1 or entry_at(database, connection, head, number).hash != expected:
-        raise _older(database, f"entry {number} is not the one that its records name")
-
-
-def _older(database: Database, what: str) -> LedgerError:
-    return database.unusable(
-        f"it is older than its records: {what}", "a restored copy would spend again what is spent already"
-    )
+        what = f"it went another way than its records: entry {number} is not the one that its records name"
+        raise database.unusable(
+            what, "a restored copy was spent from, and lacks what was spent before; or the record is false"
+        )

@@ -27,6 +27,7 @@ class Charge:
         amounts: for each of them the cost in whole units: 10⁻⁹ of ε, or 10⁻¹² of μ²; 2⁶³ − 1 is infinite.
         deltas: for each of them δ in units of 10⁻¹⁸, if the currency has it.
         classes: for each person the name of their class, by which their cap is found; None where caps do not differ.
+        named: what the people's ids are, such as the column they stand in; the same in every charge of a source.
 
     >>> Charge.to_classes("epsilon", {"pupils": "0.1", "staff": 1e-12}).amounts.tolist()
     [100000000, 1]
@@ -38,6 +39,7 @@ class Charge:
     amounts: NDArray[np.int64]
     deltas: NDArray[np.int64] | None = None
     classes: Sequence[str] | None = field(default=None)
+    named: str | None = None
 
     @classmethod
     def to_classes(cls, currency: str, amounts: Mapping[str, Any], deltas: Mapping[str, Any] | None = None) -> Charge:
@@ -62,12 +64,17 @@ class Charge:
 
     @classmethod
     def to_people(
-        cls, currency: str, ids: Sequence[Any], amounts: Any, deltas: Any = None, classes: Sequence[str] | None = None
+        cls,
+        currency: str,
+        ids: Sequence[Any],
+        amounts: Any,
+        deltas: Any = None,
+        classes: Sequence[str] | None = None,
+        named: str | None = None,
     ) -> Charge:
-        """A charge to people one by one: floats are rounded up from their exact values, text as it was written.
+        """A charge to people one by one, rounded up from the decimals that were written; 0.1 costs 0.1.
 
-        The ε that hetdp keeps is never above the decimal that was written, so that 0.1 costs 0.1. A float of your own
-        may be above it by a hair, and then costs 10⁻⁹ more; text does not.
+        The decimal of a float is the shortest that means it, the one that Python prints.
 
         Args:
             currency: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
@@ -75,13 +82,16 @@ class Charge:
             amounts: for each of them ε, or μ for the currency ``gaussian``; or one number for all.
             deltas: the δ of each, for ``epsilon-delta``.
             classes: for each of them the name of their class, if caps differ by class.
+            named: what the ids are: the column they stand in, as ``--person`` says it, or any other word. The first
+                charge to people fixes it for a source, also that nobody said it (None); a charge with another is
+                refused, since the same people would have two budgets.
 
         Raises:
             UsageError: an amount is not a number, or negative, or the lengths differ.
         """
         known, count = currency_of(currency), len(ids)
         second = None if deltas is None else _each(deltas, count, DELTA_SCALE, False)
-        return cls(currency, PERSON, ids, _each(amounts, count, known.scale, known.squared), second, classes)
+        return cls(currency, PERSON, ids, _each(amounts, count, known.scale, known.squared), second, classes, named)
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -96,6 +106,8 @@ class Charge:
             raise UsageError("a charge whose classes do not fit", "each person has one class, and classes have none")
         if not all(is_name(name) for name in set(self.classes or ())):
             raise UsageError("a class that is not named by text", "classes have names of text")
+        if self.named is not None and (self.kind == CLASS or not is_name(self.named)):
+            raise UsageError("ids that are not named by text", "named says in words what people's ids are")
         if self.kind == CLASS:
             if not all(is_name(name) for name in self.names):
                 raise UsageError("a class that is not named by text", "class accounts have names of text")
@@ -132,7 +144,7 @@ class Charge:
         pays = self.amounts > 0 if self.deltas is None else (self.amounts > 0) | (self.deltas > 0)
         order, keys = order[pays[order]], keys[pays[order]]
         classes = None if self.classes is None else [self.classes[at] for at in order.tolist()]
-        return seal(self.currency, (), keys, *self._taken(order), classes)
+        return seal(self.currency, (), keys, *self._taken(order), classes, self.named)
 
     def _pays(self, at: int) -> bool:
         return bool(self.amounts[at] or (self.deltas is not None and self.deltas[at]))

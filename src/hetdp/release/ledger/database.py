@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,15 +12,16 @@ from urllib.parse import quote
 
 import sqlalchemy
 from sqlalchemy.engine import URL, Connection, Engine
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from hetdp.errors import LedgerError, UsageError
+from hetdp.release.ledger.address import no_address, text_of, url_of
 from hetdp.release.ledger.kept import TURN, Kept
 
-POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
-LIKE_A_URL = re.compile(r"[a-z][\w+.-]+:/|postgres(ql)?(\+\w+)?[:/]", re.IGNORECASE)
 CONNECTING = 10  # seconds
+CLOSED = "it cannot be opened"
+EFFECTIVE: dict[str, Any] = {"effective_ids": True} if os.access in os.supports_effective_ids else {}
 REASONS = {  # what SQLite says, in words of ours: those of a driver may hold what is nobody's business
     sqlite3.SQLITE_BUSY: "somebody else is writing to it, and did not finish in time",
     sqlite3.SQLITE_LOCKED: "somebody else is writing to it, and did not finish in time",
@@ -29,8 +29,8 @@ REASONS = {  # what SQLite says, in words of ours: those of a driver may hold wh
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_CORRUPT: "it is damaged",
     sqlite3.SQLITE_NOTADB: "it is not a ledger",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
-    sqlite3.SQLITE_PERM: "it cannot be opened",
+    sqlite3.SQLITE_CANTOPEN: CLOSED,
+    sqlite3.SQLITE_PERM: CLOSED,
     sqlite3.SQLITE_IOERR: "the disk cannot be read or written",
 }
 STATES = {  # the same for the first letters of PostgreSQL's states
@@ -59,8 +59,8 @@ class Database:
     def __init__(self, address: str | os.PathLike[str], timeout: float) -> None:
         self.timeout = timeout
         self.path: Path | None = None
-        text = _text(address)
-        url = _url(text)
+        text = text_of(address)
+        url = url_of(text)
         if url is None or url.drivername.startswith("sqlite"):
             path = Path(text if url is None else url.database or "")
             self.path, self.shown = path.absolute(), str(path)  # wherever the process goes
@@ -130,7 +130,9 @@ class Database:
         try:
             yield
         except (SQLAlchemyError, sqlite3.Error) as error:
-            raise self.unusable(_reason(error)) from None
+            reason = _reason(error)
+            is_shut = reason == CLOSED and self.path is not None and not os.access(self.path, os.R_OK, **EFFECTIVE)
+            raise self.unusable(f"{reason}: this user may not read it" if is_shut else reason) from None
         except (OverflowError, UnicodeError):  # numbers and text in the file that no database holds
             raise self.unusable("it is damaged") from None
 
@@ -138,10 +140,14 @@ class Database:
         """The file under the path of the ledger; None for a server."""
         if self.path is None:
             return None
-        if self.path.is_file():
-            with suppress(OSError):
+        try:
+            if self.path.is_file():
                 return self.path.stat()
-        what = "it is no file" if self.path.exists() else "there is no ledger here"
+            what = "it is no file" if self.path.exists() else "there is no ledger here"
+        except PermissionError:
+            raise self.unusable(f"{CLOSED}: this user may not look into its folder") from None
+        except OSError:
+            what = "there is no ledger here"
         raise self.unusable(what, "hetdp ledger init makes one, hetdp.Ledger.create in Python")
 
     def _is_still(self, file: os.stat_result | None) -> bool:
@@ -186,7 +192,7 @@ def _postgres(url: URL) -> Engine:
             "pip install '.[postgres]' in the folder of hetdp's sources brings it",
         ) from None
     except (SQLAlchemyError, ValueError):
-        raise _no_address() from None
+        raise no_address() from None
 
 
 def _begin(connection: Connection) -> None:
@@ -198,39 +204,6 @@ def _begin(connection: Connection) -> None:
         connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
     else:
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-
-
-def _text(address: Any) -> str:
-    """An address as text that a path or a URL may be."""
-    text = os.fspath(address) if isinstance(address, (str, os.PathLike)) else None
-    if not isinstance(text, str) or "\0" in text:
-        raise _no_address()
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise _no_address() from None
-    return text
-
-
-def _url(text: str) -> URL | None:
-    """The URL, or None where it is a path; what looks like a URL and is none may hold a password."""
-    if "://" not in text:
-        if LIKE_A_URL.match(text):
-            raise _no_address()
-        return None
-    try:
-        url = sqlalchemy.make_url(text)
-    except (ArgumentError, ValueError):
-        raise _no_address() from None
-    is_file = url.drivername == "sqlite" and url.database and not url.host and "?" not in text
-    if url.drivername not in POSTGRES and not is_file:
-        raise _no_address()
-    return url
-
-
-def _no_address() -> UsageError:
-    rule = "a ledger is a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
-    return UsageError("this address of a ledger is not understood", rule)
 
 
 def _reason(error: Exception) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
+from unicodedata import normalize
 
 from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.sealed import canonical, is_name
@@ -103,12 +104,22 @@ def asked(entry: Entry) -> str | None:
 
 
 def require_text(**given: Any) -> None:
-    """Refuses what is no text, each by its name; that of a source is not empty, and can be shown."""
+    """Refuses what is no text, each by its name; that of a source is not empty, and can be shown.
+
+    Names of data and of its versions have no blanks at their ends: nobody sees them, and they would mean other data.
+    """
     for name, value in given.items():
         if not isinstance(value, str):
             raise UsageError(f"{shown(value)} is no {name}", "it is text")
         if name == "source" and not (value and is_name(value)):
             raise UsageError(f"{shown(value)} is no {name}", "it is text, on one line, without control characters")
+        if name in ("source", "version") and value != value.strip():
+            raise UsageError(f"{shown(value)} is no {name}", "it has no blanks at its ends", "leave them out")
+
+
+def looks(name: str) -> str:
+    """What people see of a name: without capitals and blanks."""
+    return "".join(normalize("NFKC", name).casefold().split())
 
 
 def facts_of(given: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -116,7 +116,7 @@ class Ledger:
             the entry that declares it; an earlier one that says the same if there is one
 
         Raises:
-            UsageError: it was declared otherwise, or a cap is no number.
+            UsageError: it was declared otherwise, a cap is no number, or the name looks like that of another source.
             LedgerError: the ledger cannot be used.
         """
         require_text(source=source)
@@ -125,6 +125,8 @@ class Ledger:
             head = read_head(self._database, connection, self._id)
             earlier = find(self._database, connection, head, declaration(source)).get(declaration(source))
             if earlier is None:
+                self._seen.look(self._database, connection, head)
+                self._seen.require_unlike(source)
                 return append(connection, head, DECLARE, source=source, facts=facts)[1]
             if earlier.facts != facts:
                 rule = "a source is declared once; new data has a new name"
@@ -193,7 +195,8 @@ class Ledger:
 
         Returns:
             for each source an object with `source`, `currency`, `unit`, `cap`, `cap_delta`, `classes` (with `name`,
-            `cap`, `spent`, `cap_delta`, `spent_delta`), `people`, `most_spent`, `exhausted`; amounts as decimal text
+            `cap`, `spent`, `cap_delta`, `spent_delta`), `people`, `named`, `most_spent`, `exhausted`,
+            `by_cap` (the same people by what they may spend); amounts as decimal text
 
         Raises:
             LedgerError: the ledger cannot be used.

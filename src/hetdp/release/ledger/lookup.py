@@ -1,8 +1,8 @@
-"""What a release and its record ask of a ledger: which data it knows, and whether an entry is still there."""
+"""What is asked of a ledger from outside: which data it knows, whether an entry is still there, and who paid most."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,12 @@ from sqlalchemy.engine import Connection
 from hetdp.errors import UsageError, shown
 from hetdp.release.ledger import tables
 from hetdp.release.ledger.accounts import Terms
-from hetdp.release.ledger.chain import Head, entry_at, find, read_entry, read_head, require_receipts
+from hetdp.release.ledger.amounts import CURRENCIES, DELTA_SCALE, written
+from hetdp.release.ledger.chain import CHANGED, Head, entry_at, find, read_entry, read_head, require_receipts
 from hetdp.release.ledger.charging import checked_terms, require_terms
 from hetdp.release.ledger.database import Database
-from hetdp.release.ledger.entry import DECLARE, Entry, declaration, digest
+from hetdp.release.ledger.entry import DECLARE, Entry, declaration, digest, looks
+from hetdp.release.ledger.sealed import opened
 from hetdp.release.ledger.statements import Statement
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ LIKE_DECLARATION = f'%"kind":"{DECLARE}"%'  # as it stands in the line of an ent
 _number = tables.entries.c.number
 _later = select(tables.entries).where(_number > bindparam("after"), tables.entries.c.body.like(LIKE_DECLARATION))
 BODY = Statement(select(tables.entries.c.body).where(_number == bindparam("wanted")))
+CONTENT = Statement(select(tables.charges.c.content).where(tables.charges.c.digest == bindparam("wanted")))
 DECLARATIONS = Statement(_later.order_by(_number))
 
 
@@ -51,6 +54,14 @@ class Seen:
         entries = [read_entry(database, head, row) for row in DECLARATIONS.rows(connection, after=self.entries)]
         self.declared += [checked_terms(database, entry) for entry in entries if entry.kind == DECLARE]
         self.entries, self.hash = head.entries, head.hash
+
+    def require_unlike(self, source: str) -> None:
+        """Refuses a new name that differs from a known one in capitals and blanks only."""
+        for terms in self.declared:
+            if looks(terms.source) == looks(source):
+                rule = "data whose names differ only in capitals or blanks is easily confused, and has two budgets"
+                hint = f"it is {shown(terms.source)}, if it is the same data"
+                raise UsageError(f"the source {shown(source)} looks like {shown(terms.source)}", rule, hint)
 
     def only(self) -> Terms:
         """The only data that the ledger knows.
@@ -89,11 +100,32 @@ def source_of(ledger: Ledger, named: str | None) -> tuple[str, str]:
     return seen.only().source, seen.only().currency.name
 
 
+def most_paid(ledger: Ledger, entries: Iterable[Entry]) -> dict[str, str]:
+    """For each charge of these entries, what the one pays who pays most, in words.
+
+    Raises:
+        LedgerError: a charge is missing, or was changed.
+    """
+    database, found = ledger._database, {}
+    for wanted in dict.fromkeys(entry.charge for entry in entries if entry.charge):
+        with database.reading() as connection:
+            rows = CONTENT.rows(connection, wanted=wanted)
+        try:
+            (charge,) = (opened(row.content) for row in rows)
+        except ValueError:
+            raise database.unusable(CHANGED) from None
+        known = CURRENCIES[charge.currency]
+        words = f"{known.unit} {written(int(charge.amounts.max(initial=0)), known.scale)}"
+        delta = f", δ {written(int(charge.deltas.max(initial=0)), DELTA_SCALE)}" if known.has_delta else ""
+        found[wanted] = words + delta
+    return found
+
+
 def entry_of(ledger: Ledger, receipt: Mapping[str, Any]) -> Entry:
     """The entry that a receipt of this ledger names.
 
     Raises:
-        LedgerError: it is not there, or another one is: the ledger is older than its records.
+        LedgerError: it is not there, or another one is: the ledger is older than its records, or a restored copy.
     """
     database = ledger._database
     with database.reading() as connection:

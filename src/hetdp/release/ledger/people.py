@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
+from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding, require_kind
 from hetdp.release.ledger.amounts import added
 from hetdp.release.ledger.sealed import AMOUNT, KEY, KEY_BYTES, PERSON, Sealed
@@ -23,10 +24,10 @@ LOWEST = bytes(KEY_BYTES)
 _source: Any = bindparam("of_source")
 _first: Any = bindparam("of_first")
 _one = and_(people.c.source == _source, people.c.first == _first)
-STARTS = Statement(select(people.c.first).where(people.c.source == _source).order_by(people.c.first))
+STARTS = Statement(select(people.c.first, people.c.named).where(people.c.source == _source).order_by(people.c.first))
 ALL = Statement(select(people).where(people.c.source == _source).order_by(people.c.first))
 ONE = Statement(select(people.c.pseudonyms, people.c.balances).where(_one))
-ADD = Statement(insert(people), ("source", "first", "pseudonyms", "balances"))
+ADD = Statement(insert(people), ("source", "first", "pseudonyms", "balances", "named"))
 CHANGE = Statement(update(people).where(_one), ("pseudonyms", "balances"))
 
 
@@ -47,9 +48,12 @@ NOBODY = Share(np.zeros(0, KEY), np.zeros((4, 0), np.int64))
 
 def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
     """Charges people; returns how many of them then exceed their caps. ValueError if balances are none."""
-    firsts = [row.first for row in STARTS.rows(connection, of_source=terms.number)]
+    rows = STARTS.rows(connection, of_source=terms.number)
+    firsts = [row.first for row in rows]
     if charge.accounts and not firsts:
         require_kind(connection, terms, PERSON)
+    elif charge.accounts and charge.named != (known := _naming(rows)):
+        raise _named_otherwise(terms, known, charge.named)
     starts = _in_order(firsts or [LOWEST])
     row_of = np.searchsorted(starts, charge.keys, side="right") - 1
     caps, too_many = caps_of(terms, charge), 0
@@ -59,8 +63,31 @@ def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
         costs = charge.amounts[part], charge.deltas[part]
         after, where = charged(before, charge.keys[part], *costs, caps[:, part], bool(charge.class_names))
         too_many += int(exceeding(after.balances[:, where]).sum())
-        _write(connection, terms, starts[row : row + 1].tobytes(), after, bool(firsts))
+        _write(connection, terms, starts[row : row + 1].tobytes(), after, bool(firsts), charge.named)
     return too_many
+
+
+def naming_of(connection: Connection, terms: Terms) -> str | None:
+    """What the ids of a source's people are, as its first charge to people said; ValueError if rows disagree."""
+    rows = STARTS.rows(connection, of_source=terms.number)
+    return _naming(rows) if rows else None
+
+
+def _naming(rows: Sequence[Any]) -> str | None:
+    (found,) = {row.named for row in rows}
+    if found is not None and not isinstance(found, str):
+        raise ValueError("no name of what names people")
+    return found
+
+
+def _named_otherwise(terms: Terms, known: str | None, given: str | None) -> UsageError:
+    source = f"the people of the source {shown(terms.source)}"
+    what = "a charge to people by ids that have no name" if given is None else f"a charge to people by {shown(given)}"
+    if known is None:
+        rule = f"{source} were charged by ids that have no name; the same people would have two budgets"
+        return UsageError(what, rule, "give the same ids as before, and no name to them, in Python")
+    rule = f"{source} are named by {shown(known)}; the same people would have two budgets"
+    return UsageError(what, rule, f"name them by {shown(known)}, as before: --person in a shell, named= in Python")
 
 
 def _in_order(firsts: Sequence[Any]) -> NDArray[np.bytes_]:
@@ -77,7 +104,7 @@ def _read(connection: Connection, terms: Terms, starts: NDArray[np.bytes_], row:
     return share
 
 
-def _write(connection: Connection, terms: Terms, first: bytes, share: Share, is_there: bool) -> None:
+def _write(connection: Connection, terms: Terms, first: bytes, share: Share, is_there: bool, named: str | None) -> None:
     """Writes a row, or several where people have become too many for one."""
     count = len(share.keys)
     parts = 1 if count <= MOST else -(-2 * count // MOST)
@@ -89,7 +116,7 @@ def _write(connection: Connection, terms: Terms, first: bytes, share: Share, is_
             CHANGE.write(connection, of_source=terms.number, of_first=first, **values)
         else:
             start = first if at == 0 else values["pseudonyms"][:KEY_BYTES]
-            ADD.write(connection, source=terms.number, first=start, **values)
+            ADD.write(connection, source=terms.number, first=start, named=named, **values)
 
 
 def caps_of(terms: Terms, charge: Sealed) -> NDArray[np.int64]:

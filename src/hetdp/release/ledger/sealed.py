@@ -35,6 +35,7 @@ class Sealed(NamedTuple):
         deltas: the δ of each; zeros if the currency has none.
         class_names: the different classes of the people, in order; empty where none were given.
         class_numbers: for each person the position of their class in it.
+        named: what the people's ids are, such as a column; None where nobody said.
         content: all this as bytes.
         digest: SHA-256 of the content, as text.
     """
@@ -47,6 +48,7 @@ class Sealed(NamedTuple):
     deltas: NDArray[np.int64]
     class_names: tuple[str, ...]
     class_numbers: NDArray[np.uint32]
+    named: str | None
     content: bytes
     digest: str
 
@@ -100,6 +102,7 @@ def seal(
     amounts: NDArray[np.int64],
     deltas: NDArray[np.int64] | None,
     classes: Sequence[str] | None,
+    named: str | None = None,
 ) -> Sealed:
     """Puts a charge, already in order, into bytes."""
     head: dict[str, Any] = {"schema_version": VERSION, "currency": currency, "accounts": len(amounts)}
@@ -115,7 +118,7 @@ def seal(
             different = tuple(sorted(set(classes)))
             where = {name: at for at, name in enumerate(different)}
             numbers = np.array([where[name] for name in classes], NUMBER)
-        head |= {"kind": PERSON, "classes": different}
+        head |= {"kind": PERSON, "classes": different, "named": named}
         columns = [amounts, *([] if deltas is None else [deltas])]
         parts = [canonical(head).encode(), b"\n", keys.tobytes(), *(each.astype(AMOUNT).tobytes() for each in columns)]
         content = b"".join([*parts, numbers.tobytes()])
@@ -128,6 +131,7 @@ def seal(
         np.zeros(len(amounts), np.int64) if deltas is None else deltas,
         different,
         numbers,
+        named,
         content,
         sha256(content).hexdigest(),
     )
@@ -152,7 +156,7 @@ def _opened(content: bytes) -> Sealed:
         deltas = _array(head["deltas"]) if has_delta else None
         found = seal(currency, _names(head["names"]), None, _array(head["amounts"]), deltas, None)
     elif head.get("kind") == PERSON:
-        found = _people(currency, count, _names(head["classes"]), rest, has_delta)
+        found = _people(currency, count, _names(head["classes"]), _naming(head["named"]), rest, has_delta)
     else:
         raise ValueError("no kind of account")
     if (
@@ -164,7 +168,7 @@ def _opened(content: bytes) -> Sealed:
     return found
 
 
-def _people(currency: str, count: int, names: list[str], rest: bytes, has_delta: bool) -> Sealed:
+def _people(currency: str, count: int, names: list[str], named: str | None, rest: bytes, has_delta: bool) -> Sealed:
     width = KEY_BYTES + 8 + 8 * has_delta + 4 * bool(names)
     if len(rest) != count * width:
         raise ValueError("a charge of another length")
@@ -177,12 +181,19 @@ def _people(currency: str, count: int, names: list[str], rest: bytes, has_delta:
     numbers = np.frombuffer(rest, NUMBER, count if names else 0, at) if names else np.zeros(0, NUMBER)
     if bool((keys[1:] <= keys[:-1]).any()) or (names and bool((numbers >= len(names)).any())):
         raise ValueError("a charge out of order")
-    return seal(currency, (), keys, amounts, deltas, [names[number] for number in numbers.tolist()] if names else None)
+    classes = [names[number] for number in numbers.tolist()] if names else None
+    return seal(currency, (), keys, amounts, deltas, classes, named)
 
 
 def _whole(value: Any) -> int:
     if type(value) is not int:
         raise ValueError("not a whole number")
+    return value
+
+
+def _naming(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise ValueError("no name of what names people")
     return value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
@@ -24,7 +25,7 @@ from hetdp.release.ledger.chain import CHANGED, Head, read_entry
 from hetdp.release.ledger.charging import checked_terms
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import DECLARE, Entry
-from hetdp.release.ledger.people import read_people
+from hetdp.release.ledger.people import NOBODY, naming_of, read_people
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,27 @@ class Balance:
 
 
 @dataclass(frozen=True)
+class Group:
+    """How the people stand who have the same cap.
+
+    Attributes:
+        cap: what each of them may spend, as a decimal.
+        cap_delta: the same for δ; None if the currency has none.
+        classes: the classes that were declared with this cap.
+        people: how many of them have spent something.
+        most_spent: what the one of them has spent who has spent most.
+        exhausted: how many of them have nothing left.
+    """
+
+    cap: str
+    cap_delta: str | None
+    classes: tuple[str, ...]
+    people: int
+    most_spent: str
+    exhausted: int
+
+
+@dataclass(frozen=True)
 class Status:
     """How one source stands.
 
@@ -56,10 +78,12 @@ class Status:
         unit: what amounts are of: ε, or μ².
         cap: what every account may spend, as a decimal.
         cap_delta: the same for δ; None if the currency has none.
-        classes: the classes that have a cap of their own, or have spent something.
+        classes: the classes that have a cap of their own, or have spent something; none where people pay.
         people: how many people have spent something.
+        named: what their ids are, as the first charge to people said; None if it did not, or there is none.
         most_spent: what the one of them has spent who has spent most.
         exhausted: how many of them have nothing left.
+        by_cap: the same people by what they may spend, the lowest cap first, with the classes that have it.
     """
 
     source: str
@@ -69,8 +93,10 @@ class Status:
     cap_delta: str | None
     classes: tuple[Balance, ...]
     people: int
+    named: str | None
     most_spent: str
     exhausted: int
+    by_cap: tuple[Group, ...]
 
 
 def history_of(database: Database, connection: Connection, head: Head) -> list[Entry]:
@@ -95,28 +121,53 @@ def status_of(database: Database, connection: Connection, head: Head, source: st
 
 
 def _status(connection: Connection, terms: Terms) -> Status:
-    known = {name: (cap, 0, cap_delta, 0) for name, (cap, cap_delta) in terms.caps.items()}
+    shares = read_people(connection, terms)
+    balances = np.concatenate([NOBODY.balances, *(share.balances for share in shares)], axis=1)
+    known = {} if shares else {name: (cap, 0, cap_delta, 0) for name, (cap, cap_delta) in terms.caps.items()}
     known |= dict(read_classes(connection, terms, None))
-    people, most, exhausted = 0, 0, 0
-    for share in read_people(connection, terms):
-        people += len(share.keys)
-        most = max(most, int(share.balances[SPENT].max(initial=0)))
-        more = share.balances.copy()
-        more[SPENT] += more[SPENT] < INFINITE
-        if terms.currency.has_delta:
-            more[SPENT_DELTA] += more[SPENT_DELTA] < INFINITE
-        exhausted += int(np.count_nonzero(exceeding(more)))
-    scale = terms.currency.scale
     return Status(
         terms.source,
         terms.currency.name,
         terms.currency.unit,
-        written(terms.cap[0], scale),
+        written(terms.cap[0], terms.currency.scale),
         _delta(terms, terms.cap[1]),
         tuple(_balance(terms, name, values) for name, values in sorted(known.items())),
-        people,
-        written(most, scale),
-        exhausted,
+        balances.shape[1],
+        naming_of(connection, terms),
+        *_spent(terms, balances),
+        _by_cap(terms, balances) if shares else (),
+    )
+
+
+def _spent(terms: Terms, balances: NDArray[np.int64]) -> tuple[str, int]:
+    """What the one of these people has spent who has spent most, and how many have nothing left."""
+    more = balances.copy()
+    more[SPENT] += more[SPENT] < INFINITE
+    if terms.currency.has_delta:
+        more[SPENT_DELTA] += more[SPENT_DELTA] < INFINITE
+    return written(int(balances[SPENT].max(initial=0)), terms.currency.scale), int(np.count_nonzero(exceeding(more)))
+
+
+def _by_cap(terms: Terms, balances: NDArray[np.int64]) -> tuple[Group, ...]:
+    """People by their caps, which are what is kept of their classes."""
+    declared: dict[tuple[int, int], list[str]] = {}
+    for name, pair in terms.caps.items():
+        declared.setdefault(pair, []).append(name)
+    (firsts, first), (seconds, second) = (np.unique(balances[row], return_inverse=True) for row in (CAP, CAP_DELTA))
+    numbers = first * len(seconds) + second
+    columns: dict[tuple[int, int], NDArray[np.intp]] = {pair: np.zeros(0, np.intp) for pair in declared}
+    for number in np.unique(numbers).tolist():
+        pair = int(firsts[number // len(seconds)]), int(seconds[number % len(seconds)])
+        columns[pair] = np.flatnonzero(numbers == number)
+    return tuple(
+        Group(
+            written(pair[0], terms.currency.scale),
+            _delta(terms, pair[1]),
+            tuple(sorted(declared.get(pair, ()))),
+            len(columns[pair]),
+            *_spent(terms, balances[:, columns[pair]]),
+        )
+        for pair in sorted(columns)
     )
 
 

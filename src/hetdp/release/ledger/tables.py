@@ -52,6 +52,7 @@ people = Table(  # what people have spent, some thousands of them to a row
     Column(
         "balances", LargeBinary, nullable=False
     ),  # all caps, all spent; with δ all its caps, all spent: 8 bytes each
+    Column("named", Text),  # what the ids of the source's people are, as its first charge to people says
 )
 NAMES = tuple(metadata.tables)
 INDICES = ("hetdp_entries_asked",)

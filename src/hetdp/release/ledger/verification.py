@@ -16,7 +16,7 @@ from hetdp.release.ledger.chain import CHANGED, Head, read_entry
 from hetdp.release.ledger.charging import checked_terms
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import CREATE, DECLARE, RECORD, SPEND
-from hetdp.release.ledger.people import NOBODY, Share, caps_of, charged, read_people
+from hetdp.release.ledger.people import NOBODY, Share, caps_of, charged, naming_of, read_people
 from hetdp.release.ledger.sealed import CLASS, Sealed, opened
 from hetdp.release.ledger.statements import Statement, pragma
 
@@ -83,7 +83,7 @@ def verified(database: Database, connection: Connection, head: Head, records: in
         people = _compare(connection, replay, sums)
     except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
-    classes = sum(len(names) for names, _ in sums.values())
+    classes = sum(len(names) for names, _, _ in sums.values())
     return Verified(head.ledger, head.entries, head.hash, len(replay.terms), classes, people, records)
 
 
@@ -101,7 +101,7 @@ def _replayed(database: Database, connection: Connection, head: Head) -> Replay:
     return replay
 
 
-Sums = dict[int, tuple[dict[str, tuple[int, ...]], Share]]
+Sums = dict[int, tuple[dict[str, tuple[int, ...]], Share, str | None]]  # the last is what people's ids are
 
 
 def _summed(connection: Connection, replay: Replay) -> Sums:
@@ -110,7 +110,7 @@ def _summed(connection: Connection, replay: Replay) -> Sums:
     if kept != {digest for _, digest in replay.times}:
         raise ValueError("a charge is missing, or was never made")
     terms = {each.number: each for each in replay.terms.values()}
-    sums: Sums = {number: ({}, NOBODY) for number in terms}
+    sums: Sums = {number: ({}, NOBODY, None) for number in terms}
     for (number, digest), times in replay.times.items():
         (row,) = CONTENT.rows(connection, wanted=digest)
         charge = opened(row.content)
@@ -118,13 +118,16 @@ def _summed(connection: Connection, replay: Replay) -> Sums:
             raise ValueError("another charge")
         if charge.currency != terms[number].currency.name:
             raise ValueError("a charge of another currency")
-        names, people = sums[number]
+        names, people, named = sums[number]
         costs = _times(charge.amounts, times), _times(charge.deltas, times)
         if charge.kind == CLASS:
             _add_classes(names, terms[number], charge, costs)
-        else:
+        elif charge.accounts:
+            if len(people.keys) and charge.named != named:
+                raise ValueError("people who are named in two ways")
             caps = caps_of(terms[number], charge)
-            sums[number] = names, charged(people, charge.keys, *costs, caps, bool(charge.class_names))[0]
+            people = charged(people, charge.keys, *costs, caps, bool(charge.class_names))[0]
+            sums[number] = names, people, charge.named
     return sums
 
 
@@ -147,11 +150,13 @@ def _compare(connection: Connection, replay: Replay, sums: Sums) -> int:
             raise ValueError("accounts of no source")
     count = 0
     for terms in replay.terms.values():
-        names, people = sums[terms.number]
+        names, people, named = sums[terms.number]
         if names and len(people.keys):
             raise ValueError("accounts of two kinds")
         if dict(read_classes(connection, terms, None)) != names:
             raise ValueError("another balance of a class")
+        if naming_of(connection, terms) != named:
+            raise ValueError("people who are named otherwise")
         shares = read_people(connection, terms)
         keys = b"".join(share.keys.tobytes() for share in shares)
         balances = np.concatenate([NOBODY.balances, *(share.balances for share in shares)], axis=1)

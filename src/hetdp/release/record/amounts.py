@@ -71,8 +71,8 @@ def charge_of(costs: Costs, currency: str | None = None) -> Charge:
         columns = {name: values.tolist() for name, values in (costs.written | zeros).items()}
         by_name = {name: dict(zip(costs.names, values, strict=True)) for name, values in columns.items()}
         return Charge.to_classes(counted_by, by_name[first], by_name.get("delta"))
-    amounts = costs.amounts | zeros
-    return Charge.to_people(counted_by, costs.names, amounts[first], amounts.get("delta"), costs.groups)
+    amounts = costs.written | zeros
+    return Charge.to_people(counted_by, costs.names, amounts[first], amounts.get("delta"), costs.groups, costs.named)
 
 
 def charge_told(composition: dict[str, Any], currency: str) -> Charge | None:
