@@ -137,10 +137,9 @@ def test_a_plan_is_about_these_people_with_their_epsilon_group_and_area(changed,
         hetdp.ask(as_csv(people | changed, tmp_path), plan=plan, simulate=True)
 
 
-def test_the_digest_of_people_can_be_made_by_hand():
-    asked = hetdp.ask(
-        pandas.DataFrame({"id": ["é", "b"], "eps": [0.5, -0.0], "vote": ["yes", "no"]}), **ASKED, dry_run=True
-    )
+def test_the_digest_of_people_can_be_made_by_hand(tmp_path):
+    table = pandas.DataFrame({"id": ["é", "b"], "eps": [0.5, -0.0], "vote": ["yes", "no"]})
+    asked = hetdp.ask(table, **ASKED, plan=tmp_path / "plan.json", dry_run=True)
     rows = sorted(
         (sha256(f"{len(who.encode())}:{who}".encode()).digest(), epsilon) for who, epsilon in (("é", 0.5), ("b", 0.0))
     )
@@ -275,7 +274,8 @@ def test_a_question_can_come_from_a_file_and_go_into_a_plan(tmp_path):
     written.write_text(json.dumps(question.document()))
     asked = VOTE | {"epsilon": "eps", "group": "role", "dry_run": True}
     made = hetdp.ask(table, question=str(written), plan=plan, **asked)
-    assert made.plan == hetdp.ask(table, question=question, **asked).plan
+    assert made.plan == hetdp.ask(table, question=question, plan=tmp_path / "other.json", **asked).plan
+    assert hetdp.ask(table, question=question, **asked).plan["people_sha256"] is None  # nothing rests on it
     assert hetdp.ask(table, plan=plan, dry_run=True).digest == made.digest
     assert f"question: {question}" in made.promise
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import hetdp
 from examples import security_council, three_voters
-from hetdp.release.ledger.status import Balance, Status
+from hetdp.release.ledger.status import Balance, Group, Status
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -57,7 +57,8 @@ def senate(epsilon: float = 0.5) -> Any:
 
 def status(source: str = "school") -> Status:
     classes = (Balance("pupils", "1", "0.5"), Balance("$\\staff{", "2", "1.2"), Balance("_guests", "inf", "0.3"))
-    return Status(source, "epsilon", "ε", "2", None, classes, 12, "0.75", 0)
+    people = (Group("2", None, (), 12, "0.75", 0),)
+    return Status(source, "epsilon", "ε", "2", None, classes, 12, "id", "0.75", 0, people)
 
 
 def words(axes: Any) -> str:

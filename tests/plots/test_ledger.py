@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import hetdp
 from hetdp.plots.ledger import MOST_ROWS, PEOPLE, accounts_of
-from hetdp.release.ledger.status import Balance
+from hetdp.release.ledger.status import Balance, Group
 from tests.plots.shown import status, words
 
 
@@ -21,6 +21,14 @@ def test_accounts_are_the_rows_of_the_status():
         ("pupils", 0.5, 1.0, "0.5 of 1 ε"),
         ("$\\staff{", 1.2, 2.0, "1.2 of 2 ε"),
         ("_guests", 0.3, math.inf, "0.3 ε"),
+        (PEOPLE, 0.75, 2.0, "0.75 of 2 ε"),
+    ]
+
+
+def test_people_are_shown_by_what_they_may_spend():
+    groups = (Group("1", None, ("pupils", "guests"), 2, "0.5", 0), Group("2", None, (), 3, "0.75", 0))
+    assert accounts_of([replace(status(), classes=(), by_cap=groups)]) == [
+        (f"pupils, guests: {PEOPLE}", 0.5, 1.0, "0.5 of 1 ε"),
         (PEOPLE, 0.75, 2.0, "0.75 of 2 ε"),
     ]
 

@@ -35,11 +35,11 @@ class Account(NamedTuple):
 
 
 def accounts_of(rows: Iterable[Any]) -> list[Account]:
-    """One account for each class of each source, and one for the people of a source, of whom the largest is shown.
+    """One account for each class of each source, and one for people who may spend as much, of whom the largest is shown.
 
     Args:
-        rows: for each source `source`, `unit`, `cap`, `classes` (each with `name`, `cap` and `spent`, as decimals),
-            `people` and `most_spent`, as `Ledger.status` gives them.
+        rows: for each source `source`, `unit`, `classes` (each with `name`, `cap` and `spent`, as decimals), `people`
+            and `by_cap` (each with `classes`, `cap` and `most_spent`), as `Ledger.status` gives them.
     """
     listed = list(rows)
     several = len({row.source for row in listed}) > 1
@@ -48,8 +48,12 @@ def accounts_of(rows: Iterable[Any]) -> list[Account]:
         before = f"{row.source}: " if several else ""
         found += [_account(f"{before}{one.name}", one.spent, one.cap, row.unit) for one in row.classes]
         if row.people:
-            found.append(_account(f"{before}{PEOPLE}", row.most_spent, row.cap, row.unit))
+            found += [_account(f"{before}{_people(one)}", one.most_spent, one.cap, row.unit) for one in row.by_cap]
     return found
+
+
+def _people(group: Any) -> str:
+    return f"{', '.join(group.classes)}: {PEOPLE}" if group.classes else PEOPLE
 
 
 def _account(name: str, spent: str, cap: str, unit: str) -> Account:
