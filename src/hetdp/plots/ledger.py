@@ -35,7 +35,7 @@ class Account(NamedTuple):
 
 
 def accounts_of(rows: Iterable[Any]) -> list[Account]:
-    """One account for each class of each source, and one for people who may spend as much, of whom the largest is shown.
+    """One account for each class of each source, and one for people who may spend as much, by the one who spent most.
 
     Args:
         rows: for each source `source`, `unit`, `classes` (each with `name`, `cap` and `spent`, as decimals), `people`
