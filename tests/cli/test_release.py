@@ -321,6 +321,8 @@ def test_without_the_ledger_an_answer_that_was_turned_is_not_checked_and_that_is
         assert "not checked: the answer itself, which only the ledger knows" in found.out.splitlines()
         found = hetdp("record", "verify", "forged.json", *given, "--ledger", kept, "-q")
         assert (found.code, "not checked" in found.out) == (5, False)
+        found = hetdp("ledger", "verify", kept, "forged.json")
+        assert (found.code, found.out.splitlines()[-1].split(",")[0]) == (0, "not checked: all else that a record says")
 
 
 def test_a_group_that_is_left_out_of_the_promises_is_noticed_and_their_sizes_are_not_checked(hetdp, folder):
