@@ -48,7 +48,7 @@ def test_rows_come_in_the_order_of_the_names_in_every_pass(tmp_path):
         assert isinstance(source, Folder)
         for _ in range(3):
             assert source.read({"id": '"id"'}, uses=["id"])["id"].tolist() == people["id"]
-        assert (source.row(0), source.row(1499)) == ("part-0.parquet row 1", "part-1.parquet row 800")
+        assert (source.row(0), source.row(1499)) == ("people/part-0.parquet row 1", "people/part-1.parquet row 800")
 
 
 def test_what_other_programs_leave_there_is_passed_over_and_strangers_are_refused(tmp_path):
@@ -74,12 +74,12 @@ def broken(folder: Path, how: str) -> str:
     last, table = folder / "part-1.parquet", pyarrow.parquet.read_table(folder / "part-1.parquet")
     if how == "truncated":
         last.write_bytes(last.read_bytes()[:-200])
-        return r"part-1\.parquet: cannot be read"
+        return r"^people/part-1\.parquet: cannot be read"
     if how == "damaged":
         data = bytearray(last.read_bytes())
         data[4:600] = bytes(596)
         last.write_bytes(data)
-        return r"part-1\.parquet: cannot be read"
+        return r"^people/part-1\.parquet: cannot be read"
     changed = {
         "fewer": (
             table.drop(["vote"]),
@@ -92,7 +92,9 @@ def broken(folder: Path, how: str) -> str:
     }
     found, words = changed[how]
     pyarrow.parquet.write_table(found, folder / ("part-2.parquet" if how == "twice" else last.name))
-    return words if how == "twice" else rf"part-1\.parquet: column [1-6] differs from 'part-0\.parquet', {words}"
+    return (
+        words if how == "twice" else rf"^people/part-1\.parquet: column [1-6] differs from 'part-0\.parquet', {words}"
+    )
 
 
 @pytest.mark.parametrize("how", ["truncated", "damaged", "fewer", "type", "order", "more", "twice"])
@@ -103,12 +105,21 @@ def test_a_file_that_does_not_fit_is_named(how, tmp_path):
         hetdp.ask(folder, **ASKED, by="county", dry_run=True)
 
 
+def test_a_file_that_is_no_text_is_named_with_its_folder(tmp_path):
+    folder = cut(PEOPLE, tmp_path / "people", [3], "csv")
+    (folder / "part-1.csv").write_bytes(b"id,eps,vote\n1,1,\xff\n")
+    with pytest.raises(hetdp.InputError, match=r"^people/part-1\.csv: no UTF-8 text; "):
+        hetdp.ask(folder, **ASKED, dry_run=True)
+    with pytest.raises(hetdp.InputError, match=r"^part-1\.csv: no UTF-8 text; "):
+        hetdp.ask(folder / "part-1.csv", **ASKED, dry_run=True)
+
+
 def test_the_curator_is_told_the_file_and_the_row(tmp_path):
     folder = cut(PEOPLE | {"eps": [0.3, 0.3, 1.0, 1.0, None, 1.0, -2.0]}, tmp_path / "people", [3])
     with pytest.raises(hetdp.InputError) as caught:
         hetdp.ask(folder, **ASKED, dry_run=True, curator=True)
     where = [fault.where for fault in caught.value.faults]
-    assert where == ["part-1.parquet row 2, eps", "part-1.parquet row 4, eps"]
+    assert where == ["people/part-1.parquet row 2, eps", "people/part-1.parquet row 4, eps"]
 
 
 def test_a_folder_that_changes_between_policy_and_answers_is_refused(tmp_path):

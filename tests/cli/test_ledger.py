@@ -127,8 +127,10 @@ def test_verify_computes_everything_again_and_compares_records(hetdp, ledger):
     Path("receipt.json").write_text(json.dumps(entry.receipt()))
     done = hetdp("ledger", "verify", "school.ledger", "record.json", "receipt.json")
     assert done.out.splitlines() == [
-        "entries 1 … 3 are chained and give the balances of 1 class account and 0 of people; 2 records found in it",
+        "entries 1 … 3 are chained and give the balances of 1 class account and 0 of people",
         f"entry 3, {entry.hash}",
+        "2 records looked up; every entry that is named is there",
+        "not checked: all else that a record says, which `hetdp record verify RECORD --ledger LEDGER` compares",
     ]
     Path("record.json").write_text(json.dumps({"ledger": entry.receipt() | {"entry": 7}}))
     older = hetdp("ledger", "verify", "school.ledger", "record.json")
@@ -142,7 +144,7 @@ def test_verify_computes_everything_again_and_compares_records(hetdp, ledger):
 
 def test_verify_says_which_file_is_no_record_of_this_ledger_and_what_it_is(hetdp, ledger):
     other = {"ledger": {"ledger": "0" * 32, "entry": 1, "hash": "x"}, "kind": "release"}
-    rule = "with a ledger, records of its releases are compared"
+    rule = "with a ledger, the entries of its records are looked up"
     for document, words in (
         ({"kind": "plan", "question": {}}, f"'a.json' is no record: it is a plan; {rule}. Hint: hetdp record verify"),
         ({"entry": "1"}, f"'a.json' is no record: it is something else; {rule}."),

@@ -277,6 +277,7 @@ PLANNED: list[tuple[Any, ...]] = [
     ("composition", "accounts", 2),
     ("composition", "kind", "class"),
     ("composition", "rule", "It is free."),
+    ("software", "hetdp 99"),
 ]
 
 
@@ -288,7 +289,7 @@ def test_a_plan_shows_forged_promises_proofs_and_accounts(given, hetdp, folder):
     record = json.loads(Path("r.json").read_text(encoding="utf-8"))
     verdict = package.verify_record(record, plan="p.json")
     assert verdict.valid
-    assert [line.split(":")[0] for line in str(verdict).splitlines()] == ["holds"] * 4 + ["not checked"] * 2
+    assert [line.split(":")[0] for line in str(verdict).splitlines()] == ["holds"] * 4 + ["not checked"] * 3
     assert package.verify_record(record, plan="p.json", ledger="a.ledger").unchecked == ()
     for *path, last, value in PLANNED:
         forged = json.loads(json.dumps(record))
@@ -299,6 +300,46 @@ def test_a_plan_shows_forged_promises_proofs_and_accounts(given, hetdp, folder):
         forged[DIGEST] = digest_of(forged)
         found = package.verify_record(forged, plan="p.json")
         assert [check.name for check in found.checks if not check.passed] == ["promises"], (path, last)
+
+
+def test_without_the_ledger_an_answer_that_was_turned_is_not_checked_and_that_is_said(hetdp, release):
+    Path("survey.csv").write_text(SURVEY)
+    package.Ledger.create("people.ledger", source="survey", cap=1)
+    assert hetdp(*ASK, "--ledger", "people.ledger", "--plan", "p.json", "-o", "asked.json", "-q").code == 0
+    assert release("--dataset", "two", "-o", "released.json", "-q").code == 0
+    for name, words, kept, given in (
+        ("asked.json", ("yes", "no"), "people.ledger", ("--plan", "p.json")),
+        ("released.json", ("aye", "nay"), "a.ledger", ("--problem", PLACES[0], "--mechanism", PLACES[1])),
+        ("released.json", ("aye", "nay"), "a.ledger", ()),
+    ):
+        record = json.loads(Path(name).read_text(encoding="utf-8"))
+        other = 3 - record["answers"][0]["answer"]
+        forged = record | {"answers": [record["answers"][0] | {"answer": other, "words": words[other - 1]}]}
+        Path("forged.json").write_text(json.dumps(forged | {DIGEST: digest_of(forged)}), encoding="utf-8")
+        found = hetdp("record", "verify", "forged.json", *given, "-q")
+        assert found.code == 0
+        assert "not checked: the answer itself, which only the ledger knows" in found.out.splitlines()
+        found = hetdp("record", "verify", "forged.json", *given, "--ledger", kept, "-q")
+        assert (found.code, "not checked" in found.out) == (5, False)
+        found = hetdp("ledger", "verify", kept, "forged.json")
+        assert (found.code, found.out.splitlines()[-1].split(",")[0]) == (0, "not checked: all else that a record says")
+
+
+def test_a_group_that_is_left_out_of_the_promises_is_noticed_and_their_sizes_are_not_checked(hetdp, folder):
+    Path("survey.csv").write_text(SURVEY)
+    ledger(folder, "3")
+    given = ("--group", "county", "--epsilon-by", "N=0.1,S=3", "--ledger", "a.ledger", "--plan", "p.json")
+    assert hetdp(*ASK[:-2], *given, "-o", "r.json", "-q").code == 0
+    record = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    strict, open_ = record["privacy"]["promises"]
+    for promises, others in (
+        ([strict | {"people": 3}], ["promises"]),
+        ([strict | {"people": 2}, open_ | {"people": 1}], []),
+    ):
+        forged = record | {"privacy": record["privacy"] | {"promises": promises}}
+        found = package.verify_record(forged | {DIGEST: digest_of(forged)}, plan="p.json")
+        assert [check.name for check in found.checks if not check.passed] == others
+        assert "the names and sizes of groups" in str(found)
 
 
 def test_the_unprotected_and_those_who_are_only_where_they_decide_are_allowed_by_the_plan(hetdp, folder):

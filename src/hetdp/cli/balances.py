@@ -101,7 +101,7 @@ def receipt(path: str, ledger: str) -> dict[str, Any]:
     from hetdp.errors import UsageError, printable, shown
     from hetdp.spaces.documents import parsed_json
 
-    rule = "with a ledger, records of its releases are compared"
+    rule = "with a ledger, the entries of its records are looked up"
     try:
         found = parsed_json(Path(path).read_text(encoding="utf-8"), path)
     except (OSError, UnicodeDecodeError) as refusal:

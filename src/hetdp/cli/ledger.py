@@ -29,7 +29,7 @@ EXAMPLES = """
 hetdp ledger init school.ledger --source survey --cap 1                      make one; nobody may lose more than ε = 1
 hetdp ledger status school.ledger                                            what may be spent, and what has been
 hetdp ledger history school.ledger                                           all entries
-hetdp ledger verify school.ledger                                            compute everything again; with RECORDs, too
+hetdp ledger verify school.ledger                                            compute everything again; look RECORDs up
 hetdp ledger export school.ledger -o ledger.jsonl                            lines of JSON that anybody can check
 hetdp ledger init grades.ledger --source grades --cap 1 --class-cap staff=2  classes may have caps of their own
 hetdp ledger declare grades.ledger --source sports --cap 1                   other data in the same ledger
@@ -43,6 +43,7 @@ by the currency of the source. declare adds another source; record writes down w
 charge of a source says for ever whether classes or people pay. Entries are chained by hashes, so that a change is
 found, and a restored copy by the records of releases.
 """
+UNCOMPARED = "not checked: all else that a record says, which `hetdp record verify RECORD --ledger LEDGER` compares"
 TYPED = "hetdp.ledger.action"
 ACTION = click.Argument(["action"], type=click.Choice(list(ACTIONS)), metavar="ACTION")
 LEDGER = click.Argument(["ledger"], metavar="LEDGER")
@@ -176,9 +177,12 @@ def _verify(address: str, records: tuple[str, ...] = ()) -> Told:
     ledger = _opened(address)
     found = ledger.verify([receipt(path, ledger.id) for path in records])
     accounts = f"{counted(found.classes, 'class account')} and {found.people:,} of people"
-    compared = f"; {counted(found.records, 'record')} found in it" if found.records else ""
-    words = f"entries 1 … {found.entry} are chained and give the balances of {accounts}{compared}"
-    return {"verified": asdict(found)}, [words, f"entry {found.entry}, {found.hash}"]
+    lines = [f"entries 1 … {found.entry} are chained and give the balances of {accounts}"]
+    lines.append(f"entry {found.entry}, {found.hash}")
+    if found.records:
+        lines.append(f"{counted(found.records, 'record')} looked up; every entry that is named is there")
+        lines.append(UNCOMPARED)
+    return {"verified": asdict(found)}, lines
 
 
 def _export(address: str, output: str | None = None) -> Told:

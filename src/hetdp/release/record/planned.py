@@ -21,12 +21,15 @@ def contradictions(record: Document, plan: Plan) -> list[str]:
         record: the record.
         plan: the plan that was carried out.
     """
-    promises, people = record["privacy"]["promises"], plan.facts["counts"]["people"]
+    promises, counts = record["privacy"]["promises"], plan.facts["counts"]
+    people, groups = counts["people"], {one["whom"] for one in promises}
     areas = {one["area"]: one["people"] for one in plan.facts["areas"]}
+    promised = _counts(promises) == areas and len(groups) == counts["groups"]  # a plan tells neither names nor sizes
     fits = {
+        "software": record["software"] == plan.facts["software"],
         "certificates": len(record["certificates"]) == len(areas)
         and all(one.get("private") is True for one in record["certificates"]),
-        "privacy.promises": _counts(promises) == areas and all(_is_promised(one, plan.wish) for one in promises),
+        "privacy.promises": promised and all(_is_promised(one, plan.wish) for one in promises),
         "not_protected": _is_public(record["not_protected"], promises, plan.wish, people),
         "composition": _is_paid(record["composition"], people),
     }

@@ -26,6 +26,10 @@ from hetdp.spaces.table.plan import read_plan
 
 NAME = "record"
 ELSE = "tells something else"
+UNPLANNED = (
+    "the odds, what its proofs say, the names and sizes of groups, who is unprotected, and any ε that a column says:"
+    " they follow from the table; the ledger covers them"
+)
 
 
 class RecordCheck(NamedTuple):
@@ -109,10 +113,13 @@ def _unchecked(ledger: Any, mechanism: Any, plan: Any) -> Iterator[str]:
     """What nobody can know without the ledger, whose entry covers all that a record says."""
     if ledger is not None:
         return
+    yield "the answer itself, which only the ledger knows"
     yield "when it was released, of which data, and that it was paid for, which the ledger knows"
     if plan is not None:
-        yield "the odds, the proofs, and any ε that a column says: they follow from the table; the ledger covers them"
-    elif mechanism is None:
+        yield UNPLANNED
+    elif mechanism is not None:
+        yield "which hetdp made it, and what its values were designed for, which the ledger covers"
+    else:
         yield "all else that it says, which the ledger covers, or follows from the mechanism or the plan"
 
 

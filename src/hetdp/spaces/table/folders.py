@@ -88,7 +88,7 @@ def folder(place: Path, curator: bool = False) -> Iterator[Folder]:
     with locked(*map(str, files)) as database:
         parts = [_part(database, file, curator) for file in files]
         for file, part in zip(files, parts, strict=True):
-            require_alike(parts[0].columns, part.columns, files[0].name, file.name)
+            require_alike(parts[0].columns, part.columns, files[0].name, named(file))
         yield Folder(database, path, parts, curator)
 
 
@@ -112,6 +112,15 @@ def files_in(place: Path) -> list[Path]:
     return entries
 
 
+def named(file: Path) -> str:
+    """How messages name a file of a folder: there may be many folders with such a file.
+
+    >>> named(Path("data/people/3.csv"))
+    'people/3.csv'
+    """
+    return f"{file.parent.name}/{file.name}"
+
+
 def require_alike(first: dict[str, str], other: dict[str, str], first_name: str, name: str) -> None:
     """Refuses a file whose columns are not those of the first, by their names and types.
 
@@ -129,6 +138,6 @@ def require_alike(first: dict[str, str], other: dict[str, str], first_name: str,
 
 
 def _part(database: Any, file: Path, curator: bool) -> Queried:
-    found = MAKERS[file.suffix.lower()](database, file, None, curator)
+    found = MAKERS[file.suffix.lower()](database, file, named(file), None, curator)
     assert isinstance(found, Queried)
     return found

@@ -17,10 +17,11 @@ from hetdp.spaces.table.sources import Queried, Source, require_different
 
 CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
 MILLISECONDS = "TIMESTAMP in milliseconds"  # no type of DuckDB, so that it is refused where every cell must be read
+Maker = Callable[[Any, Path, str, str | None, bool], Source]  # database, file, how messages name it, table, curator
 PIECE = 1 << 24  # bytes of a CSV file at a time
 
 
-def maker_of(place: Path) -> Callable[[Any, Path, str | None, bool], Source]:
+def maker_of(place: Path) -> Maker:
     """What reads a file, by the ending of its name.
 
     Raises:
@@ -32,36 +33,36 @@ def maker_of(place: Path) -> Callable[[Any, Path, str | None, bool], Source]:
     return maker
 
 
-def comma_separated(database: Any, place: Path, _: str | None, curator: bool) -> Source:
+def comma_separated(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
     """A CSV file: every cell is text, and an empty one is missing."""
-    _require_text(place)
-    header = _header(place)
+    _require_text(place, name)
+    header = _header(place, name)
     ours = {column: f"column_{at}" for at, column in enumerate(header)}
     kinds = ", ".join(f"'{column}': 'VARCHAR'" for column in ours.values())
     scan = (
         "read_csv(?, auto_detect=false, header=true, delim=',', quote='\"', escape='\"', nullstr='', strict_mode=true,"
         f" max_line_size=10000000, hive_partitioning=false, columns={{{kinds}}})"
     )
-    return Queried(database, scan, place.name, place, ours, [str(place)], curator)
+    return Queried(database, scan, name, place, ours, [str(place)], curator)
 
 
-def parquet(database: Any, place: Path, _: str | None, curator: bool) -> Source:
+def parquet(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
     """A Parquet file. DuckDB cannot read every cell that holds milliseconds, so these have a type of their own."""
     millis = "coalesce(converted_type = 'TIMESTAMP_MILLIS' OR contains(logical_type, 'MILLIS=Milli'), false)"
     query = f"SELECT name, coalesce(num_children, 0), {millis} FROM parquet_schema(?)"
-    with refusals(place.name, curator):
+    with refusals(name, curator):
         (_, count, _), *rest = database.execute(query, [str(place)]).fetchall()
     outermost = list(_outermost(rest, count))
-    require_different([column for column, _ in outermost], place.name)
+    require_different([column for column, _ in outermost], name)
     scan = "read_parquet(?, hive_partitioning=false)"
-    source = Queried(database, scan, place.name, place, bound=[str(place)], curator=curator)
+    source = Queried(database, scan, name, place, bound=[str(place)], curator=curator)
     source.columns |= {
         column: MILLISECONDS for column, is_coarse in outermost if is_coarse and column in source.columns
     }
     return source
 
 
-def arrow(database: Any, place: Path, _: str | None, curator: bool) -> Source:
+def arrow(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
     """An Arrow file, by PyArrow, which must be there for it."""
     if find_spec("pyarrow") is None:
         raise UsageError("Arrow files need PyArrow", "it is not installed here", "pip install pyarrow, or use Parquet")
@@ -69,11 +70,11 @@ def arrow(database: Any, place: Path, _: str | None, curator: bool) -> Source:
         rows = load_whole("pyarrow.dataset").dataset(str(place), format="arrow")
         names = rows.schema.names
     except (OSError, ValueError):
-        raise InputError(place.name, [Fault("cannot be read", place.name, "", "it is an Arrow file")]) from None
-    require_different(names, place.name)
-    with refusals(place.name, curator):
+        raise InputError(name, [Fault("cannot be read", name, "", "it is an Arrow file")]) from None
+    require_different(names, name)
+    with refusals(name, curator):
         database.register("people", rows)
-    return Queried(database, "people", place.name, place, curator=curator)
+    return Queried(database, "people", name, place, curator=curator)
 
 
 def frame(database: Any, table: Any, curator: bool) -> Source:
@@ -96,12 +97,12 @@ def frame(database: Any, table: Any, curator: bool) -> Source:
     return Queried(database, "people", "the table", curator=curator)
 
 
-def sqlite(database: Any, place: Path, sheet: str | None, curator: bool) -> Source:
+def sqlite(database: Any, place: Path, _: str, sheet: str | None, curator: bool) -> Source:
     """A table of an SQLite file: every cell is text, and a number has all its digits."""
     return Batches(database, place, sheet, curator)
 
 
-MAKERS: dict[str, Callable[[Any, Path, str | None, bool], Source]] = {
+MAKERS: dict[str, Maker] = {
     ".csv": comma_separated,
     ".parquet": parquet,
     **dict.fromkeys((".arrow", ".feather", ".ipc"), arrow),
@@ -109,7 +110,7 @@ MAKERS: dict[str, Callable[[Any, Path, str | None, bool], Source]] = {
 }
 
 
-def _header(place: Path) -> list[str]:
+def _header(place: Path, name: str) -> list[str]:
     """The names of the columns of a CSV file."""
     try:
         with place.open(encoding="utf-8-sig", newline="") as lines:
@@ -117,13 +118,13 @@ def _header(place: Path) -> list[str]:
     except (UnicodeDecodeError, csv.Error):
         header = []
     if not header or "" in header or (len(header) == 1 and set(";\t|") & set(header[0])):
-        raise InputError(place.name, [Fault("no header row that can be read", place.name, "", CSV_RULE)])
+        raise InputError(name, [Fault("no header row that can be read", name, "", CSV_RULE)])
     if len(set(header)) < len(header):
-        raise InputError(place.name, [Fault("a column that is there twice", place.name, "", CSV_RULE)])
+        raise InputError(name, [Fault("a column that is there twice", name, "", CSV_RULE)])
     return header
 
 
-def _require_text(place: Path) -> None:
+def _require_text(place: Path, name: str) -> None:
     """All of the file is UTF-8: else whether it can be read would depend on the columns that are read."""
     import codecs
 
@@ -134,7 +135,7 @@ def _require_text(place: Path) -> None:
                 decoder.decode(piece)
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise InputError(place.name, [Fault("no UTF-8 text", place.name, "", CSV_RULE)]) from None
+        raise InputError(name, [Fault("no UTF-8 text", name, "", CSV_RULE)]) from None
 
 
 def _outermost(described: list[tuple[str, int, bool]], count: int) -> Iterator[tuple[str, bool]]:

@@ -22,7 +22,7 @@ from hetdp.problem.partitioned import Task, Workers
 from hetdp.spaces.table import tasks
 from hetdp.spaces.table.everybody import cells
 from hetdp.spaces.table.faults import HINT, MOST, PERSON_RULE, Faults
-from hetdp.spaces.table.folders import files_in, require_alike
+from hetdp.spaces.table.folders import files_in, named, require_alike
 from hetdp.spaces.table.merging import Merged, merged
 from hetdp.spaces.table.people import PARTS, digest_of
 from hetdp.spaces.table.policy import Policy, read_policy, require_known_columns
@@ -54,7 +54,7 @@ class Parted(Source):
         self._seen: tuple[list[Any], Merged] | None = None
         columns = self._run(tasks.describe, curator, words="reading the files")
         for file, found in zip(self._files, columns, strict=True):
-            require_alike(columns[0], found, self._files[0].name, file.name)
+            require_alike(columns[0], found, self._files[0].name, named(file))
         self.columns = columns[0]
 
     def policy(self, wish: Wish) -> Policy:
@@ -171,7 +171,7 @@ class Parted(Source):
         having = self._run(tasks.having, person, digests, self._curator)
         counts = Counter(text for found in having for _, text in found)
         twice = [
-            (file.name, row, text)
+            (named(file), row, text)
             for file, found in zip(self._files, having, strict=True)
             for row, text in found
             if counts[text] > 1
@@ -194,7 +194,7 @@ class Parted(Source):
         for file, one in zip(self._files, told, strict=True):
             if self._curator and len(one.people):
                 try:
-                    with opened(file, curator=True) as source:
+                    with opened(file, curator=True, name=named(file)) as source:
                         read_policy(source, wish, True)
                 except UsageError:  # such as a group that is in other files only
                     continue

@@ -193,7 +193,7 @@ def require_different(names: Sequence[str], name: str) -> None:
 
 
 @contextmanager
-def opened(table: Any, sheet: str | None = None, curator: bool = False) -> Iterator[Source]:
+def opened(table: Any, sheet: str | None = None, curator: bool = False, name: str = "") -> Iterator[Source]:
     """A table of people, to be read column by column.
 
     Args:
@@ -201,6 +201,7 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False) -> Itera
             folder of CSV or of Parquet files; or a pandas or Polars data frame, or an Arrow table.
         sheet: the table within an SQLite file; it may be left out if there is only one.
         curator: whether messages may name rows and values.
+        name: how messages name a file, if not by its own name alone.
 
     Raises:
         UsageError: the name says no format, or `sheet` is for another one.
@@ -226,7 +227,7 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False) -> Itera
         return
     require_file(place)
     path = place.absolute()
-    with locked(str(path)) as database, closing(maker(database, path, sheet, curator)) as source:
+    with locked(str(path)) as database, closing(maker(database, path, name or path.name, sheet, curator)) as source:
         yield source
 
 

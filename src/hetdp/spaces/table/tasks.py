@@ -8,7 +8,7 @@ there only if it is asked for them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,8 +22,9 @@ from hetdp.spaces.table import kinds
 from hetdp.spaces.table.condition import condition
 from hetdp.spaces.table.database import identifier
 from hetdp.spaces.table.everybody import cells
+from hetdp.spaces.table.folders import named
 from hetdp.spaces.table.people import part_digests, rows_of
-from hetdp.spaces.table.sources import Queried, opened, stamp
+from hetdp.spaces.table.sources import Queried, Source, opened, stamp
 from hetdp.spaces.table.wish import Wish
 
 MOST_KINDS = 1 << 22  # of people, by ε, group and area, that are counted apart
@@ -53,14 +54,14 @@ class Tally(NamedTuple):
 
 def describe(path: str, curator: bool) -> dict[str, str]:
     """The columns of a file: name → type."""
-    with opened(path, curator=curator) as source:
+    with _file(path, curator) as source:
         return source.columns
 
 
 def tally(path: str, wish: Wish, curator: bool, with_answers: bool) -> Tally:
     """Counts people who are alike in what is public; and what they say, if that is asked for, in the same pass."""
     before = sign(path)
-    with opened(path, curator=curator) as source:
+    with _file(path, curator) as source:
         assert isinstance(source, Queried)
         keys, flags, uses = _public(source, wish)
         parameters: list[Any] = []
@@ -96,7 +97,7 @@ def _public(source: Queried, wish: Wish) -> tuple[dict[str, str], dict[str, str]
 
 def write_digests(path: str, person: str, place: str, curator: bool) -> str:
     """Writes 64 bits of a digest of each id, in increasing order; returns whose digest it is."""
-    with opened(path, curator=curator) as source:
+    with _file(path, curator) as source:
         found = source.read({"digest": f"hash({identifier(person)})"}, uses=[person])["digest"].astype(
             np.uint64, copy=False
         )
@@ -107,7 +108,7 @@ def write_digests(path: str, person: str, place: str, curator: bool) -> str:
 
 def write_people(path: str, wish: Wish, place: str, curator: bool) -> None:
     """Writes 256 bits of a digest of everybody, and their ε, in increasing order."""
-    with opened(path, curator=curator) as source:
+    with _file(path, curator) as source:
         _write(place, rows_of(source, wish))
 
 
@@ -133,10 +134,15 @@ def repeated(places: Sequence[str], low: int, high: int) -> list[int]:
 
 def having(path: str, person: str, digests: Sequence[int], curator: bool) -> list[tuple[int, str]]:
     """The places and ids of the people whose ids have some digests."""
-    with opened(path, curator=curator) as source:
+    with _file(path, curator) as source:
         assert isinstance(source, Queried)
         wanted = f"list_contains(CAST(? AS UBIGINT[]), hash({identifier(person)}))"
         return source.listed(kinds.text(person), wanted, [list(digests)], [person])
+
+
+def _file(path: str, curator: bool) -> AbstractContextManager[Source]:
+    """A file of the folder, named in messages as on one machine."""
+    return opened(path, curator=curator, name=named(Path(path)))
 
 
 def _write(place: str, found: NDArray[np.uint64]) -> None:
