@@ -155,6 +155,12 @@ def test_what_is_no_number_or_could_be_two_is_refused(text):
         number_of(text)
 
 
+@pytest.mark.parametrize("text", ["1e400", "-1e400", "1" + 400 * "0"])
+def test_a_finite_number_never_becomes_infinite(text):
+    with pytest.raises(hetdp.UsageError, match="numbers go up to 1e308"):
+        number_of(text)
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_charts_have_a_ground_and_even_ticks(theme):
     session = Session(made("tallies", "a=12, b=14", "", "0.5"))
