@@ -141,7 +141,7 @@ def _of_problem(
     if chosen == "summary":
         from hetdp.plots.summary import SIZE, draw_summary, summary
 
-        found = summary(problem, p)
+        found = summary(problem, p, bare)
         return Drawing(chosen, SIZE, found, lambda axes: draw_summary(axes, found, key))
     return _network(what, problem, p, ringed, explain, bare, key)
 
