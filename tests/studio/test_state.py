@@ -21,7 +21,7 @@ from hetdp.studio.numbers import number_of
 from hetdp.studio.picture import Picture
 from hetdp.studio.sheets import sheet_of
 from hetdp.studio.state import Session
-from hetdp.studio.styles import INKS
+from hetdp.studio.styles import INKS, stylesheet
 
 PATH = ["a", "b", "c", "d"]
 
@@ -159,6 +159,16 @@ def test_what_is_no_number_or_could_be_two_is_refused(text):
 def test_a_finite_number_never_becomes_infinite(text):
     with pytest.raises(hetdp.UsageError, match="numbers go up to 1e308"):
         number_of(text)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_chosen_edge_has_a_colour_and_a_key_of_its_own(session, theme):
+    colour = {rule["selector"]: rule["style"].get("line-color") for rule in stylesheet(theme, 4)}
+    assert len({colour["edge"], colour["edge.lit"], colour["edge.chosen"]}) == 3
+    session.select("dataset", 1)
+    assert "'chosen'" not in str(legend.key_of(session, views.NETWORK))
+    session.select("edge", 1)
+    assert "'chosen'" in str(legend.key_of(session, views.NETWORK))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
