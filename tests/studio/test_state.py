@@ -178,8 +178,20 @@ def test_charts_have_a_ground_and_even_ticks(theme):
         assert figure["layout"]["paper_bgcolor"] == INKS[theme]["paper"]
     axis = views.summary_figure(session, theme)["layout"]["xaxis"]
     right = [place for place in axis["tickvals"] if place > 0]
-    assert len({*np.diff(right).tolist()}) == 1
+    assert right[0] == 0.5
+    assert len({*np.diff(right[1:]).tolist()}) == 1
     assert [-place for place in axis["tickvals"] if place < 0][::-1][: len(right)] == right
+
+
+def test_a_summary_shows_where_the_answer_changes_and_marks_both_sides_of_it():
+    layout = views.summary_figure(Session(GALLERY["school"].make()), "light")["layout"]
+    assert [(line["x0"], line["x1"]) for line in layout["shapes"]] == [(0, 0)]
+    assert layout["xaxis"]["ticktext"] == ["3", "1", "1", "5", "10", "15", "20"]
+    apart = hetdp.DatasetGraph.from_edges([], [], [], datasets=["a", "b"])
+    assert (
+        "shapes"
+        not in views.summary_figure(Session(sheet_of("apart", hetdp.Problem(apart, [1, 2]))), "light")["layout"]
+    )
 
 
 def test_datasets_without_a_path_stand_outside():
