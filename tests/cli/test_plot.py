@@ -64,7 +64,7 @@ def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
         (["--at", "guests=1", "--at", "guests=2"], "a name twice"),
         (["--at", "guests=1", "--at", "staff=2"], "a map shows two of them"),
         (["--at", "guests=1", "--picture", "network"], "--at with --picture network"),
-        (["--at", "guests=1", "--explain", "0,0,0"], "--at with --explain"),
+        (["--at", "guests=1", "--explain", "0,0,0"], "--at with --explain; --at asks for a map, which lights no path"),
     ):
         ended = hetdp("plot", "visit.json", *given, "-o", "other.svg")
         assert ended.code == 2
@@ -96,6 +96,18 @@ def test_what_cannot_be_done_is_said_and_leaves_nothing(hetdp, words, code, mess
     ended = hetdp(*words.split())
     assert (ended.code, ended.out) == (code, "")
     assert message in ended.err
+    assert files() == []
+
+
+def test_a_ledger_is_recognised_and_the_way_to_its_picture_is_said(hetdp):
+    assert hetdp("ledger", "init", "school.ledger", "--source", "survey", "--cap", "1").code == 0
+    secret = "postgresql://me:hush@host/school"
+    for place in ("school.ledger", secret):
+        ended = hetdp("plot", place, "-o", "m.svg")
+        assert (ended.code, ended.out) == (2, "")
+        assert "is a ledger; hetdp plot draws problems and mechanisms" in ended.err
+        assert "hetdp.plot(hetdp.Ledger(" in ended.err
+        assert "hush" not in ended.err
     assert files() == []
 
 

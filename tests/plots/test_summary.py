@@ -98,6 +98,18 @@ def test_where_edges_are_too_many_to_follow_distances_are_left_out(monkeypatch):
     assert "no path" not in seen
 
 
+def test_without_a_mechanism_nothing_is_said_to_be_published():
+    seen = words(hetdp.plot(line(40), "summary"))
+    assert "the true answer" in seen
+    assert "no mechanism" in seen
+    assert "published" not in seen
+    assert "median" not in seen
+    mechanism = words(hetdp.plot(hetdp.design(line(40)), "summary"))
+    assert "is published" in mechanism
+    assert "median" in mechanism
+    assert "the true answer" not in mechanism
+
+
 def test_one_answer_and_one_dataset_have_a_summary():
     for size in (1, 7):
         graph = hetdp.DatasetGraph.from_edges([], [], [], datasets=range(size))

@@ -16,6 +16,9 @@ RANGES = """() => { const all = document.querySelector('#chart .js-plotly-plot')
 OUTSIDE = """(cy) => cy.nodes().filter((one) => { const box = one.renderedBoundingBox({includeLabels: false});
     return box.x1 < 0 || box.y1 < 0 || box.x2 > cy.width() || box.y2 > cy.height(); }).length"""
 
+FILLED = """(cy) => { const box = cy.elements().renderedBoundingBox(), all = document.getElementById('graph');
+    return Math.max(box.w / all.clientWidth, box.h / all.clientHeight); }"""
+
 
 def test_a_studio_that_has_ended_is_told_and_its_dialog_has_the_focus(browser):
     place = place_of(Session(GALLERY["a-wish"].make()), start=True)
@@ -74,6 +77,23 @@ def test_the_whole_network_is_seen_in_every_window(studio):
     opened.until(OUTSIDE, 0)
     boxes = opened.in_graph("(cy) => cy.nodes().map((one) => one.boundingBox()).map((box) => [box.x1, box.x2])")
     assert all(one[1] <= other[0] + 1 for one, other in pairwise(sorted(boxes))), "names do not overlap"
+
+
+def test_the_whole_network_is_seen_after_the_window_changed_behind_another_picture(studio):
+    opened = studio(GALLERY["school"].make())
+    page = opened.page
+    before = opened.in_graph(FILLED)
+    assert 0.5 < before <= 1
+    try:
+        for view, size in (("Map", (390, 800)), ("Summary", (1440, 900)), ("Map", (700, 500))):
+            page.click(f"#view label:has-text('{view}')")
+            page.wait_for_selector("#graph-box.away", state="attached")
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+            page.click("#view label:has-text('Network')")
+            page.wait_for_selector("#graph-box:not(.away)")
+            opened.until(f"(cy) => ({OUTSIDE})(cy) === 0 && ({FILLED})(cy) > 0.5", True)
+    finally:
+        page.set_viewport_size({"width": 1440, "height": 900})
 
 
 def test_a_map_is_whole_again_after_another_picture(studio):

@@ -6,6 +6,9 @@ import pytest
 
 import hetdp
 from benchmarks.studio import Page, opened
+from hetdp.studio import acting
+from hetdp.studio.gallery import GALLERY
+from hetdp.studio.state import Session
 from hetdp.studio.visitors import STALE
 
 
@@ -66,3 +69,22 @@ def test_a_number_is_given_to_what_the_page_shows_beside_it_or_to_nothing():
         page.move()
         assert (session.ends.columns["epsilon"] != old).nonzero()[0].tolist() == [7]
         assert session.ends.columns is not now
+
+
+@pytest.mark.parametrize(("before", "told"), [("inf", None), ("0.5", 0.5)])
+def test_an_entry_that_changes_nothing_comes_back_and_ends_what_was_refused_before(before, told, monkeypatch):
+    session = Session(GALLERY["three-voters"].make())
+    session.select("edge", 1)
+    session.set_parameter(1, "epsilon", float(before))
+    monkeypatch.setattr(acting, "_subject", lambda: ("edge", 1, {"number-epsilon": told}))
+    shown = session.typed("epsilon")
+    for entry in ("", f" {before}"):
+        assert acting._moved(session, "number", "epsilon", "1_0")
+        assert "no number" in session.notice
+        sheet = session.sheet
+        assert not acting._moved(session, "number", "epsilon", shown), "what the page was sent is no entry"
+        assert session.notice
+        assert acting._moved(session, "number", "epsilon", entry), "the field is filled again"
+        assert not session.notice
+        assert session.sheet is sheet
+        assert session.typed("epsilon") == shown

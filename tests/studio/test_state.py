@@ -21,7 +21,7 @@ from hetdp.studio.numbers import number_of
 from hetdp.studio.picture import Picture
 from hetdp.studio.sheets import sheet_of
 from hetdp.studio.state import Session
-from hetdp.studio.styles import INKS
+from hetdp.studio.styles import INKS, stylesheet
 
 PATH = ["a", "b", "c", "d"]
 
@@ -155,6 +155,22 @@ def test_what_is_no_number_or_could_be_two_is_refused(text):
         number_of(text)
 
 
+@pytest.mark.parametrize("text", ["1e400", "-1e400", "1" + 400 * "0"])
+def test_a_finite_number_never_becomes_infinite(text):
+    with pytest.raises(hetdp.UsageError, match="numbers go up to 1e308"):
+        number_of(text)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_chosen_edge_has_a_colour_and_a_key_of_its_own(session, theme):
+    colour = {rule["selector"]: rule["style"].get("line-color") for rule in stylesheet(theme, 4)}
+    assert len({colour["edge"], colour["edge.lit"], colour["edge.chosen"]}) == 3
+    session.select("dataset", 1)
+    assert "'chosen'" not in str(legend.key_of(session, views.NETWORK))
+    session.select("edge", 1)
+    assert "'chosen'" in str(legend.key_of(session, views.NETWORK))
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_charts_have_a_ground_and_even_ticks(theme):
     session = Session(made("tallies", "a=12, b=14", "", "0.5"))
@@ -162,8 +178,20 @@ def test_charts_have_a_ground_and_even_ticks(theme):
         assert figure["layout"]["paper_bgcolor"] == INKS[theme]["paper"]
     axis = views.summary_figure(session, theme)["layout"]["xaxis"]
     right = [place for place in axis["tickvals"] if place > 0]
-    assert len({*np.diff(right).tolist()}) == 1
+    assert right[0] == 0.5
+    assert len({*np.diff(right[1:]).tolist()}) == 1
     assert [-place for place in axis["tickvals"] if place < 0][::-1][: len(right)] == right
+
+
+def test_a_summary_shows_where_the_answer_changes_and_marks_both_sides_of_it():
+    layout = views.summary_figure(Session(GALLERY["school"].make()), "light")["layout"]
+    assert [(line["x0"], line["x1"]) for line in layout["shapes"]] == [(0, 0)]
+    assert layout["xaxis"]["ticktext"] == ["3", "1", "1", "5", "10", "15", "20"]
+    apart = hetdp.DatasetGraph.from_edges([], [], [], datasets=["a", "b"])
+    assert (
+        "shapes"
+        not in views.summary_figure(Session(sheet_of("apart", hetdp.Problem(apart, [1, 2]))), "light")["layout"]
+    )
 
 
 def test_datasets_without_a_path_stand_outside():

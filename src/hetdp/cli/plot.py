@@ -27,6 +27,10 @@ Draws with matplotlib, the extra plots. Blue is answer 1, orange answer 2, grey 
 rings mark the values that were given or chosen. Mechanisms are drawn as they are: hetdp verify proves them.
 """
 SUFFIXES = (".svg", ".png", ".pdf")  # a test compares them, and the names, with those of the pictures
+ADDRESSES, SQLITE = (
+    ("postgres:", "postgresql:", "postgresql+psycopg:", "sqlite:"),
+    b"SQLite format 3\0",
+)  # how a ledger begins
 PICTURES = ("network", "tallies", "summary", "accuracy")
 MECHANISMS = click.Argument(["mechanisms"], type=PATH, nargs=-1, metavar="[MECHANISM]...")
 OUTPUT = click.Option(
@@ -75,6 +79,7 @@ def plot(
     _require_picture(output, picture, mechanisms, (problem, *mechanisms))
     _require_path(explain, picture, mechanisms)
     require_input(problem, *mechanisms)
+    _require_no_ledger(problem)
     axes = figure_apart()  # before anything takes long: without matplotlib, nothing can be drawn
     asked = read(voice, problem, duplicates, positive)
     label = None if explain is None else find(asked.labels, [explain])[0]
@@ -97,9 +102,12 @@ def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> di
 
     if not at:
         return None
-    if explain is not None or picture not in (None, "tallies"):
-        other = "--explain" if explain is not None else f"--picture {picture}"
-        raise UsageError(f"--at with {other}", "counts are said for a map of tallies")
+    if explain is not None:
+        raise UsageError(
+            "--at with --explain", "--at asks for a map, which lights no path; a path is lit in the network"
+        )
+    if picture not in (None, "tallies"):
+        raise UsageError(f"--at with --picture {picture}", "counts are said for a map of tallies")
     given = pairs("--at", at, "GROUP=COUNT", "each group has one count")
     return {name: whole(count, f"--at {name}", 0) for name, count in given.items()}
 
@@ -150,6 +158,28 @@ def _require_path(explain: str | None, picture: str | None, mechanisms: tuple[st
     if not mechanisms:
         hint = "hetdp plot PROBLEM MECHANISM --explain DATASET -o FILE"
         raise UsageError("--explain without a mechanism", "a path binds a value of a mechanism", hint)
+
+
+def _require_no_ledger(path: str) -> None:
+    """A ledger is drawn in Python; its address may hold a password, and is not said."""
+    from hetdp.errors import UsageError
+
+    if path.lower().startswith(ADDRESSES) or _starts_with(path, SQLITE):
+        hint = "in Python: hetdp.plot(hetdp.Ledger(path)); hetdp ledger status LEDGER says the same in words"
+        raise UsageError("this is a ledger", "hetdp plot draws problems and mechanisms", hint)
+
+
+def _starts_with(path: str, start: bytes) -> bool:
+    """Whether it is a file that can be read, and begins so; others are refused where they are read."""
+    from pathlib import Path
+
+    try:
+        if not Path(path).is_file():
+            return False
+        with Path(path).open("rb") as file:
+            return file.read(len(start)) == start
+    except (OSError, ValueError):
+        return False
 
 
 def _write(axes: Any, output: str) -> None:

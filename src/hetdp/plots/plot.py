@@ -62,7 +62,8 @@ def plot(
     Args:
         what: what is shown. Of a Mechanism or a Problem the graph, a map of tallies, or a summary where there are too
             many datasets; of the result of `accuracy` the accuracy by distance beside the baselines; of a
-            population's mechanism, or several by name, the accuracy by margin; of a ledger what each class has spent.
+            population's mechanism, or several by name, the accuracy by margin; of a ledger what each class has spent,
+            and of people who may spend as much, the one who spent most.
         picture: for a Mechanism or a Problem, another picture than the one that suits it: ``"network"``,
             ``"tallies"``, ``"summary"`` or ``"accuracy"``.
         explain: in the network: the label of a dataset whose binding path is lit, or such a path, a witness's too.
@@ -141,7 +142,7 @@ def _of_problem(
     if chosen == "summary":
         from hetdp.plots.summary import SIZE, draw_summary, summary
 
-        found = summary(problem, p)
+        found = summary(problem, p, bare)
         return Drawing(chosen, SIZE, found, lambda axes: draw_summary(axes, found, key))
     return _network(what, problem, p, ringed, explain, bare, key)
 

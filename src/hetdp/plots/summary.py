@@ -38,6 +38,7 @@ class Summary:
         counts: how many datasets each has.
         followed: whether distances are known; they are left out where there are too many edges to follow.
         quantiles: at each distance the least p, the quarter, the middle, three quarters, and the largest.
+        bare: whether there is no mechanism: p is 1 or 0, by the true answer, and nothing is published.
     """
 
     problem: Problem
@@ -47,9 +48,10 @@ class Summary:
     followed: bool
     counts: NDArray[np.int64]
     quantiles: Floats
+    bare: bool = False
 
 
-def summary(problem: Problem, p: Floats) -> Summary:
+def summary(problem: Problem, p: Floats, bare: bool = False) -> Summary:
     """Gathers what the picture shows."""
     followed = problem.graph.arc_count <= MOST_ARCS
     steps = steps_to_the_other_answer(problem) if followed else np.full(problem.graph.size, NOWHERE)
@@ -60,7 +62,7 @@ def summary(problem: Problem, p: Floats) -> Summary:
     places = starts[:, None] + np.floor((counts[:, None] - 1) * np.array(SHARES)).astype(np.int64)
     quantiles = p[order][places]
     quantiles[:, 2] = (quantiles[:, 2] + p[order][starts + counts // 2]) / 2.0  # of two in the middle, half-way
-    return Summary(problem, found // 2, np.where(found % 2, 1, 2), share, followed, counts, quantiles)
+    return Summary(problem, found // 2, np.where(found % 2, 1, 2), share, followed, counts, quantiles, bare)
 
 
 def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
@@ -109,11 +111,14 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     one, two = answer_words(shown.problem.about)
     closer = "" if is_even(shown) else f"\n{CLOSER}"
     named(below, across_words(shown, one, two) + closer, "datasets" if shown.share == 1 else "datasets\nper line")
-    named(axes, "", f"probability that\n“{one}” is published")
+    if shown.bare:
+        axes.set_yticks([0.0, 1.0], [two, one])
+        plain(*axes.get_yticklabels())
+    named(axes, "", "the true answer\n(no mechanism)" if shown.bare else f"probability that\n“{one}” is published")
     axes.text(
         0.01, 0.98, counted(shown.problem.graph.size, "dataset"), transform=axes.transAxes, va="top", fontsize=SMALL
     )
-    if key:
+    if key and not shown.bare:
         _add_key(axes)
 
 

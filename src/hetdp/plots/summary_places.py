@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST_PLACES = 200  # on each side of the boundary; of more distances, far ones share a place
 EVEN = 60  # the largest distance up to which all steps are equally long
+BROAD = 30  # distances on both sides together, up to which there is room for a 1 on each side of the boundary
 BEND = 3.0  # else, from here on, they grow by powers of ten
 ASIDE = 0.22  # the room of the datasets without a distance, beside that of all others
 NO_PATH = "no path"
@@ -88,17 +89,25 @@ def marks_of(shown: Summary) -> list[tuple[float, str]]:
 
 
 def ticks_of(levels: NDArray[np.int64]) -> list[float]:
-    """At most about a dozen distances, in round steps.
+    """At most about a dozen distances, in round steps; beside the boundary also 1, where there is room.
 
+    A side too short for any round step has its farthest distance.
+
+    >>> [steps_at(place) for place in ticks_of(np.arange(-3, 24))]
+    ['3', '1', '1', '5', '10', '15', '20']
     >>> [steps_at(place) for place in ticks_of(np.arange(-50, 51))]
     ['50', '40', '30', '20', '10', '10', '20', '30', '40', '50']
     """
     far = int(np.abs(levels).max(initial=1))
     power = 10 ** (len(str(far)) - 1)
     gap = next(gap for gap in (power // 10, power // 5, power // 2, power, 2 * power, 5 * power) if 6 * gap >= far)
-    chosen = [level for level in range(1, far + 1) if level % gap == 0]
-    places = [sign * (level - 0.5) for level in chosen for sign in (-1, 1)]
-    return sorted(place for place in places if levels.min(initial=0) <= place <= levels.max(initial=0))
+    ends = {-1: int(-levels.min(initial=0)), 1: int(levels.max(initial=0))}
+    found = set()
+    for sign, end in ends.items():
+        chosen = {*range(gap, end + 1, gap)} or {end}
+        chosen |= {1} if sum(ends.values()) <= BROAD else set()
+        found |= {sign * (level - 0.5) for level in chosen if 0 < level <= end}
+    return sorted(found)
 
 
 def steps_at(place: float, _: object = None) -> str:

@@ -139,16 +139,20 @@ def _moved(session: Session, control: str, name: str, value: Any) -> bool:
     """
     kind, at, told = _subject()
     key = f"{control}-{name}"
+    here = (kind, at) == session.selection
+    entered = control == "number" and here and str(value) != session.typed(name)  # and not what the page was sent
+    if entered:
+        session.notice = ""  # it was about an entry before
     if not str(value).strip():
-        return told.get(key) is not None  # nothing is meant by an empty field: what it had comes back
+        return entered or told.get(key) is not None  # nothing is meant by an empty field: what it had comes back
     try:
         number = number_of(str(value))
     except UsageError as refusal:
         session.refuse(str(refusal))
         return True
     if number == told.get(key):
-        return False
-    by = key if control == "slider" and (kind, at) == session.selection else ""
+        return entered
+    by = key if control == "slider" and here else ""
     if name == "p" and kind == DATASET:
         session.set_pin(at, number, by)
     elif kind == EDGE:

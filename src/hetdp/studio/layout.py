@@ -18,7 +18,7 @@ from hetdp.studio.state import Session
 OFFERED = 400  # datasets that are offered while one types
 GRAPH_KEYS = (
     "Network of datasets. Arrow keys go from one to the next, E goes through the edges of the chosen one, "
-    "Enter goes to its numbers, Escape leaves."
+    "Enter goes to its numbers, Escape back; in the picture, Escape leaves it."
 )
 CHART_KEYS = "Chart of all datasets. On a map, arrow keys go from cell to cell, and Enter goes to the numbers."
 TABS = {"inspect": "Look closer", "accuracy": "Accuracy", "odds": "Odds", "export": "Export"}

@@ -47,6 +47,7 @@ def key_of(session: Session, view: str) -> list[Any]:
         *([] if session.answer.mechanism is not None else [_entry("circle", "white: no value")]),
         _entry("thick", f"smaller ε{_usual(session)}"),
         _entry("litline", "what binds"),
+        *([_entry("chosenline", "chosen")] if session.selection.kind == "edge" else []),
     ]
 
 

@@ -9,6 +9,7 @@ from hetdp.errors import UsageError, shown
 PLAIN = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 ENDLESS = ("∞", "inf", "infinity")
+LARGEST = "numbers go up to 1e308; beyond them is only ∞"
 RULE = "a number is written like 0.5, 0,5, 1e-3 or ∞"
 
 
@@ -16,7 +17,7 @@ def number_of(text: str) -> float:
     """The number that a person has typed.
 
     Raises:
-        UsageError: it is none, or could be two.
+        UsageError: it is none, could be two, or is so large that it would become ∞.
 
     >>> number_of("0,25"), number_of(" ∞ ")
     (0.25, inf)
@@ -29,7 +30,10 @@ def number_of(text: str) -> float:
         raise UsageError(f"{shown(word[:40])} can be read as two numbers", f"it is {one} or {other}")
     if not PLAIN.fullmatch(word):
         raise UsageError(f"{shown(word[:40])} is no number", RULE)
-    return float(word.replace(",", "."))
+    number = float(word.replace(",", "."))
+    if abs(number) == float("inf"):
+        raise UsageError(f"{shown(word[:40])} is larger than any number that is counted with here", LARGEST)
+    return number
 
 
 def in_short(value: float) -> str:

@@ -76,7 +76,7 @@ def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
         ("node.lit", {"border-color": colour["lit"], "border-width": 4, "z-index": 10, "font-weight": "bold"}),
         ("edge.lit", {"width": "data(lit)", "line-color": colour["lit"], "z-index": 9, "font-weight": "bold"}),
         ("node.chosen", {"border-color": colour["lit"], "border-width": 5, "width": size + 8, "height": size + 8}),
-        ("edge.chosen", {"width": "data(lit)", "line-color": colour["lit"], "line-style": "solid", "z-index": 9}),
+        ("edge.chosen", {"width": "data(lit)", "line-color": colour["ink"], "line-style": "solid", "z-index": 9}),
     ]
     rules += [(f".step{step}", {"transition-delay": step * PAUSE}) for step in range(STEPS + 1)]
     return [{"selector": selector, "style": style} for selector, style in rules]

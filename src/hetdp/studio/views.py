@@ -183,6 +183,9 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
     layout = _layout(ink, words, f"probability of “{one}”", f"{SUMMARY} {session.sheet.drawn}")
     layout["barmode"] = "overlay"
     layout["yaxis"] |= {"range": [-0.03, 1.03]}
+    if found.levels.any():
+        line = {"color": ink["ink"], "width": 1, "dash": "dash"}
+        layout["shapes"] = [{"type": "line", "yref": "paper", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "line": line}]
     marks = marks_of(found)
     layout["xaxis"] |= {
         "range": [min(across, default=0.0) - 0.6, max(across, default=0.0) + 0.6],

@@ -1,4 +1,4 @@
-// The picture by keys: arrows go from dataset to dataset, E goes through edges, Enter goes to the numbers, Escape leaves.
+// The picture by keys: arrows go from dataset to dataset, E goes through edges, Enter goes to the numbers, Escape back.
 (function () {
   "use strict";
   const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -6,6 +6,7 @@
   let asked = { id: null, at: 0 }; // what was chosen here last, before the server has answered
   let home = null; // the dataset whose edges are gone through
   let turn = 0;
+  let left = null; // the picture that Enter has led from, as long as the numbers have the focus
 
   function point(kind, at) {
     turn += 1;
@@ -80,11 +81,11 @@
     choose(all[(at + (back ? -1 : 1) + all.length) % all.length]);
   }
 
-  function toNumbers() {
+  function toNumbers(box) {
     const slider = document.querySelector("#edit-dataset:not([hidden]) input, #edit-edge:not([hidden]) .mover:not([hidden]) input");
     const tab = document.querySelector("#tab input");
     if (tab && !tab.checked) { tab.click(); }
-    if (slider) { window.setTimeout(() => slider.focus(), 30); }
+    if (slider) { window.setTimeout(() => { slider.focus(); left = box; }, 30); }
   }
 
   function inGraph(event) {
@@ -97,7 +98,7 @@
     } else if (event.key.toLowerCase() === "e") {
       edges(cy, here, event.shiftKey);
     } else if (event.key === "Enter" || event.key === " ") {
-      if (here.empty()) { go(cy, here, null); } else { toNumbers(); }
+      if (here.empty()) { go(cy, here, null); } else { toNumbers(event.target); }
     } else if (event.key === "Escape" && here.nonempty() && here.isEdge()) {
       choose(here.connectedNodes().filter((one) => one.id() === home).nonempty() ? cy.$id(home) : here.source());
     } else {
@@ -110,15 +111,27 @@
     if (WAYS[event.key]) {
       point("cell", [WAYS[event.key][0], -WAYS[event.key][1]]);
     } else if (event.key === "Enter" || event.key === " ") {
-      toNumbers();
+      toNumbers(event.target);
     } else {
       return false;
     }
     return true;
   }
 
+  function back(event) {
+    if (event.key !== "Escape" || !left || left.classList.contains("away")) { return false; }
+    left.focus();
+    return true;
+  }
+
+  function isNumber(place) { return Boolean(place.closest && place.closest("#edit-dataset, #edit-edge")); }
+
+  document.addEventListener("focusin", function (event) {
+    if (!isNumber(event.target)) { left = null; }
+  });
+
   document.addEventListener("keydown", function (event) {
-    const act = { "graph-box": inGraph, "chart-box": inChart }[event.target.id];
+    const act = isNumber(event.target) ? back : { "graph-box": inGraph, "chart-box": inChart }[event.target.id];
     if (act && !event.ctrlKey && !event.metaKey && !event.altKey && act(event)) {
       event.preventDefault();
       event.stopImmediatePropagation();
