@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import re
@@ -77,7 +78,8 @@ def followed(trace: Path) -> list[str]:
 
 
 def stracing(options: list[str], words: list[str], folder: Path) -> str:
-    """What a program of ours prints while strace follows it."""
+    """What a program of ours prints while strace follows it; nobody else compiles what it loads meanwhile."""
+    compileall.compile_dir(ROOT / "src" / "hetdp", quiet=2)
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
         "PYTHONHASHSEED": "0",

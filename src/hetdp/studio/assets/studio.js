@@ -154,16 +154,30 @@
     if (first && document.activeElement === document.body) { first.focus(); }
     if (!cy) { return; }
     window.clearInterval(ready);
+    const around = document.getElementById("graph-box");
     let soon = 0;
-    let wide = box.clientWidth;
-    let high = box.clientHeight;
-    new ResizeObserver(function () {
-      if (box.clientWidth === wide && box.clientHeight === high) { return; }
-      wide = box.clientWidth;
-      high = box.clientHeight;
+    let wide = around.clientWidth;
+    let high = around.clientHeight;
+    let changed = true;  // and remains so while another picture lies over it
+    const later = function () {
       window.clearTimeout(soon);
-      soon = window.setTimeout(function () { cy.resize(); cy.fit(undefined, 36); }, 80);
-    }).observe(box);
+      soon = window.setTimeout(function () {
+        const now = document.getElementById("graph")._cyreg.cy;
+        if (!changed || !now) { return; }
+        now.resize();
+        now.fit(undefined, 36);
+        changed = around.classList.contains("away");
+      }, 80);
+    };
+    new ResizeObserver(function () {
+      if (around.clientWidth === wide && around.clientHeight === high) { return; }
+      wide = around.clientWidth;
+      high = around.clientHeight;
+      changed = true;
+      later();
+    }).observe(around);
+    new MutationObserver(later).observe(around, { attributes: true, attributeFilter: ["class"] });
+    later();  // the window may have changed before anybody watched it
   }, 100);
 
   function stayInside(dialog, event) {
