@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.ranges import Files
+from hetdp.files.partitions.datasets import Known
 from hetdp.files.partitions.edges import Chunk, Dealt, dealt_to
 from hetdp.files.partitions.naming import labels_at
 from hetdp.problem.boundary import boundary_of
@@ -125,24 +126,13 @@ def _contradictions(
     )
     ends = np.searchsorted(known, source), np.searchsorted(known, target)
     with findings.collecting():
-        DatasetGraph.from_ends(_Lazy(known, label), ends, table, "error", Findings("edges"))
+        DatasetGraph.from_ends(Known(_Names(known, label)), ends, table, "error", Findings("edges"))
     return Built(findings.faults, findings.total)
 
 
-class _Lazy:
-    """Labels of some numbers, for messages alone."""
-
-    def __init__(self, numbers: NDArray[np.int64], label: Callable[[int], Any]) -> None:
-        self.names: Any = _Names(numbers, label)
-
-    def index(self, _: Any) -> int:
-        raise NotImplementedError
-
-    def indices(self, _: Any) -> Any:
-        raise NotImplementedError
-
-
 class _Names:
+    """Labels of some numbers, found when a message wants them."""
+
     def __init__(self, numbers: NDArray[np.int64], label: Callable[[int], Any]) -> None:
         self._numbers, self._label = numbers, label
 
