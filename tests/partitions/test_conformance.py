@@ -85,6 +85,39 @@ def test_balanced_is_that_of_one_machine(tmp_path, partitions, with_pins):
     assert mechanism.objective == "balanced"
 
 
+@pytest.mark.parametrize("seed", range(16))
+def test_fair_is_that_of_one_machine(tmp_path, seed):
+    notion = ("pure", "directed", "approximate", "gaussian", "bounded-range")[seed % 5]
+    problem, _ = random_problem(seed, SHAPES[seed % 4], LABELS[seed % 3], notion=notion)
+    rng = np.random.default_rng(seed)
+    if seed % 2:  # answers that touch nearly everywhere need the most turns
+        problem = hetdp.Problem(problem.graph, rng.integers(1, 3, problem.graph.size), notion)
+    some = None
+    if seed % 3 == 0:
+        chosen, names = hetdp.design(problem, "balanced"), problem.labels.names
+        places = rng.choice(len(names), 4, replace=False).tolist()
+        some = hetdp.PartialMechanism(z={names[at]: float(chosen.coordinates[at]) for at in places})
+    hetdp.save(problem, tmp_path / "problem")
+    offsets = cuts(rng, problem.graph.size, 1 + seed % 8)
+    parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", offsets=offsets)
+    whole, mechanism = hetdp.design(problem, "fair", some, engine="cpu"), hetdp.design(parted, "fair", some)
+    assert same(mechanism, whole)
+    assert alike(mechanism.certificate, whole.certificate)
+    assert mechanism.objective == "fair"
+    assert not list((tmp_path / "work").rglob("*fair*"))
+
+
+def test_the_fair_search_takes_turns_as_long_as_answers_depend_on_each_other(tmp_path):
+    """A ladder whose every label waits for the one before, on the other side: each turn settles one more pair."""
+    size = 12
+    graph = hetdp.DatasetGraph.from_edges(range(size - 1), range(1, size), [0.1 * 1.2**at for at in range(size - 1)])
+    problem = hetdp.Problem(graph, [1, 2] * (size // 2))
+    hetdp.save(problem, tmp_path / "problem")
+    parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", 4)
+    assert same(hetdp.design(parted), hetdp.design(problem, engine="cpu"))
+    assert parted.workers.ran["offer"] / len(parted.parts) > 5
+
+
 @pytest.mark.parametrize("partitions", [1, 2, 5])
 def test_pins_that_contradict_each_other_have_the_same_witness(tmp_path, partitions):
     size = 40
@@ -190,8 +223,10 @@ def test_other_objectives_engines_and_mechanisms_are_refused(tmp_path):
     problem, pins = random_problem(4, "path")
     hetdp.save(problem, tmp_path / "problem", pins)
     parted, given = read_inline(tmp_path / "problem", tmp_path / "work")
-    with pytest.raises(hetdp.UsageError, match="a partitioned problem has the objective balanced"):
-        hetdp.design(parted)
+    with pytest.raises(hetdp.UsageError, match="a partitioned problem has the objectives fair and balanced"):
+        hetdp.design(parted, "average")
+    with pytest.raises(hetdp.UsageError, match="a prior or a largest error"):
+        hetdp.design(parted, max_error=0.5)
     with pytest.raises(hetdp.UsageError, match="partitions are for the engine 'dask'"):
         hetdp.extend(parted, given, engine="cpu")
     with pytest.raises(hetdp.UsageError, match="read_partitioned"):

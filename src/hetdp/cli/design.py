@@ -117,9 +117,9 @@ def _design_parts(
     as_json: bool,
     where: dict[str, Any],
 ) -> None:
-    from hetdp.mechanism.partitioned.balanced import design_parts, require_balanced
+    from hetdp.mechanism.partitioned.design import design_parts, require_offered
 
-    require_balanced(*wish)
+    require_offered(*wish)
     folder = require_folder(output, as_json, (path, pins))
     with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
         none = free or (pins is None and not given.count)

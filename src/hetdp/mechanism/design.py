@@ -54,7 +54,7 @@ def design(
     """The best private mechanism for an objective, where `extend` needs values for the boundary.
 
     Args:
-        problem: datasets, ε and query; a PartitionedProblem has the objective balanced only.
+        problem: datasets, ε and query; a PartitionedProblem has the objectives fair and balanced.
         objective: "fair" (the worst-off dataset is answered as well as privacy allows, then the next worst, and so on),
             "balanced" (the smallest possible worst error, in closed form; nowhere better than fair; with values given
             beforehand, the smallest over all datasets, those included), or "average" (the
@@ -80,7 +80,7 @@ def design(
     {'a': 0.964, 'b': 0.731, 'c': 0.269}
     """
     if isinstance(problem, PartitionedProblem):
-        design_parts = load_whole("hetdp.mechanism.partitioned.balanced").design_parts
+        design_parts = load_whole("hetdp.mechanism.partitioned.design").design_parts
         found: Mechanism = design_parts(problem, objective, partial, prior, max_error, engine)
         return found
     if objective not in (*OBJECTIVES, WEIGHTED_VOTE):

@@ -54,7 +54,8 @@ class PartitionedPins:
 class PartitionedProblem:
     """A problem read by `read_partitioned`, its datasets dealt to partitions by ranges of rows.
 
-    It stands where a Problem does: `check`, `extend`, `design` (balanced) and `verify` take it, and run on its workers.
+    It stands where a Problem does: `check`, `extend`, `design` (fair and balanced) and `verify` take it, and run on its
+    workers.
 
     Attributes:
         work: the folder with the arrays of the partitions.

@@ -9,6 +9,7 @@ import numba
 from hetdp.engines.compiling import Function, Replacements, compiled
 from hetdp.engines.cpu import grow as kernels
 from hetdp.engines.cpu import meetings as meeting_kernels
+from hetdp.engines.cpu import offers as offer_kernels
 from hetdp.engines.cpu import settle as settle_kernels
 from hetdp.engines.cpu.edges import BY_PLACES
 from hetdp.engines.cpu.prefetch import compiled_prefetch, prefetch
@@ -29,6 +30,12 @@ def compiled_settle(notion: Notion) -> tuple[Function, Function]:
         compiled(meeting_kernels.meetings, f"meetings_{_name(notion)}", replaced),
         compiled(settle_kernels.settle, f"settle_{_name(notion)}", replaced),
     )
+
+
+@cache
+def compiled_offers(notion: Notion) -> Function:
+    """What neighbours of the other answer offer."""
+    return compiled(offer_kernels.offers, f"offers_{_name(notion)}", searching(notion))
 
 
 def _name(notion: Notion) -> str:

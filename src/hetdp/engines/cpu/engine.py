@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.engines.contract import Growth, Operation, Role, Roles
-from hetdp.engines.cpu.compile import compiled_grow, compiled_settle, compiled_sides
+from hetdp.engines.cpu.compile import compiled_grow, compiled_offers, compiled_settle, compiled_sides
 from hetdp.engines.cpu.edges import BY_PLACES
 from hetdp.engines.cpu.grow import IDLE, SETTLED
 from hetdp.engines.cpu.layout import ANY_IDLE, DESK_SIZE, pool_size
@@ -84,6 +84,11 @@ def grow_on(
     if active is not None:
         flags[started & ~active] |= IDLE
     search_all(graph, notion, (labels, links, flags), groups)
+
+
+def offers_on(graph: Stored, notion: Notion, labels: Floats, roles: Roles, start: Floats) -> None:
+    """Lowers a start to what free neighbours of the other answer offer, if these are their labels."""
+    compiled_offers(notion)(graph.indptr, graph.targets, graph.parameters, labels, roles, start)
 
 
 def settle_mixed(space: DatasetGraph, notion: Notion, start: Floats, links: Indices, flags: Roles) -> Floats:

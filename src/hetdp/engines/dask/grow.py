@@ -23,11 +23,11 @@ NEWS = np.dtype([("place", "<i8"), ("label", "<f8")])
 
 
 class SearchRows:
-    """The arcs that lead to a partition's own datasets, from these and from ghosts."""
+    """The arcs that lead to a partition's own datasets, from these and from ghosts; or some of these, by their name."""
 
-    def __init__(self, graph: LocalGraph) -> None:
+    def __init__(self, graph: LocalGraph, name: str = "") -> None:
         self.size, self._part = graph.size, graph.part
-        self._name = "search" if graph.part.has("search_indptr") else "rows"
+        self._name = name or ("search" if graph.part.has("search_indptr") else "rows")
 
     @cached_property
     def indptr(self) -> NDArray[np.int64]:
@@ -55,6 +55,7 @@ class Round(NamedTuple):
         before: the round in which this partition was last at work; 0: its start labels.
         news: the partitions that have news for this one, from the round before.
         with_roles: whether roles say which edges take part.
+        rows: the name of the arcs that take part; all if it is empty.
     """
 
     search: str
@@ -63,6 +64,7 @@ class Round(NamedTuple):
     before: int
     news: tuple[int, ...]
     with_roles: bool
+    rows: str
 
 
 def one_round(part: Part, round_: Round) -> tuple[int, dict[int, int]]:
@@ -73,7 +75,7 @@ def one_round(part: Part, round_: Round) -> tuple[int, dict[int, int]]:
     roles: Roles | None = graph.gather(f"{round_.search}/roles") if round_.with_roles else None
     before = labels[graph.own].copy()
     if active is None or active.any():
-        grow_on(SearchRows(graph), notion, labels, links, roles, active)
+        grow_on(SearchRows(graph, round_.rows), notion, labels, links, roles, active)
     part.save(f"{round_.search}/labels-{round_.number}", labels)
     part.save(f"{round_.search}/links-{round_.number}", links)
     fell = labels[graph.own] < before

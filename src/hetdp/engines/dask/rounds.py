@@ -43,6 +43,18 @@ def grow(problem: PartitionedProblem, search: str, start: Task, *arguments: Any,
         with_roles: whether it writes roles.
     """
     problem.run(start, search, *arguments, words="searching (start labels)")
+    return grow_from(problem, search, with_roles=with_roles)
+
+
+def grow_from(problem: PartitionedProblem, search: str, *, rows: str = "", with_roles: bool = False) -> Growth:
+    """The same from start labels that are there already.
+
+    Args:
+        problem: whose partitions take part.
+        search: the name under which they lie, and the roles.
+        rows: the name of the arcs that take part; all arcs if it is empty.
+        with_roles: whether roles say which edges take part.
+    """
     parts = problem.parts
     growth = Growth(search, [0] * len(parts))
     news: dict[int, list[int]] = {part.number: [] for part in parts}
@@ -50,7 +62,7 @@ def grow(problem: PartitionedProblem, search: str, start: Task, *arguments: Any,
     while news:
         growth.rounds += 1
         words = f"searching (round {growth.rounds}, {counted(fell, 'changed label')})"
-        round_ = Round(search, problem.notion.name, growth.rounds, 0, (), with_roles)
+        round_ = Round(search, problem.notion.name, growth.rounds, 0, (), with_roles, rows)
         tasks = [
             (parts[number], round_._replace(before=growth.latest[number], news=tuple(senders)))
             for number, senders in sorted(news.items())

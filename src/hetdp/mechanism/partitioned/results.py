@@ -14,6 +14,8 @@ from hetdp.problem.local import LocalGraph
 from hetdp.problem.parts import Part
 from hetdp.problem.space import Floats
 
+Searches = dict[str, tuple[int, ...]]  # by name; for each partition, the round in which it was last at work
+
 
 def labels_of(part: Part, search: str, latest: int) -> Floats:
     """The labels that a search found at a partition's own datasets."""
@@ -56,23 +58,22 @@ def moved_from(part: Part, given: str, pins: str) -> float:
     return float(np.max(np.maximum(drops(one, other), drops(-one, -other)), initial=0.0))
 
 
-def finish_balanced(part: Part, search: str, latest: int, name: str) -> None:
-    """Writes the boundary values of the balanced mechanism."""
-    part.save(name, np.where(part.load("boundary"), _balanced(part, search, latest), np.nan))
-
-
-def finish_balanced_with(
-    part: Part, search: str, latest: int, name: str, given: str, limits: dict[str, tuple[int, ...]]
-) -> None:
-    """The same beside given values, moved to where they allow it, between the greatest and the least mechanism."""
-    most, below = (labels_of(part, limit, rounds[part.number]) for limit, rounds in limits.items())
-    pins, z = part.load(given), Limits.of(most, below).between(_balanced(part, search, latest))
-    part.save(name, np.where(np.isnan(pins), np.where(part.load("boundary"), z, np.nan), pins))
-
-
-def _balanced(part: Part, search: str, latest: int) -> Floats:
+def finish_balanced(part: Part, search: str, latest: int, name: str, given: str | None, limits: Searches) -> None:
+    """Writes the boundary values of the balanced mechanism, moved to where given values allow it."""
     labels = labels_of(part, search, latest)
-    return np.where(part.load("answers") == 1, labels, -labels) + 0.0
+    z = np.where(part.load("answers") == 1, labels, -labels) + 0.0
+    part.save(name, chosen(part, Limits.of(*found_by(part, limits)).between(z) if limits else z, given))
+
+
+def found_by(part: Part, searches: Searches) -> list[Floats]:
+    """The labels that several searches found at a partition's own datasets."""
+    return [labels_of(part, search, latest[part.number]) for search, latest in searches.items()]
+
+
+def chosen(part: Part, z: Floats, given: str | None) -> Floats:
+    """Values for the boundary, beside those that are given."""
+    found = np.where(part.load("boundary"), z, np.nan)
+    return found if given is None else np.where(np.isnan(part.load(given)), found, part.load(given))
 
 
 def finish_witness(part: Part, search: str, latest: int, name: str) -> None:
