@@ -97,6 +97,40 @@ def test_the_counted_columns_are_read_when_all_is_fixed_and_once(inline, tmp_pat
     assert hetdp.ask(folder, plan=plan, dry_run=True).plan_file.startswith("this is exactly the plan")
 
 
+@pytest.mark.parametrize("way", range(len(WAYS)))
+@pytest.mark.parametrize("first", ["auto", "dask"])
+def test_a_release_charges_everybody_as_one_machine_does(way, first, inline, tmp_path):
+    folder = cut(crowd(way), tmp_path / "people", [0, 100, 100])
+    ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=float("inf"))
+    given = ASKED | WAYS[way] | {"ledger": ledger}
+    second = "dask" if first == "auto" else "auto"
+    one = hetdp.ask(folder, **given, engine=first, record=tmp_path / "one.json").release
+    two = hetdp.ask(folder, **given, engine=second, record=tmp_path / "two.json").release  # or refused, if others paid
+    assert not one.repeated
+    assert two.repeated
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    assert ledger.history()[-1].accounts == one.record["composition"]["accounts"] == 400
+    asked = hetdp.ask(folder, **ASKED | WAYS[way], dry_run=True, engine="dask")
+    assert hetdp.release(asked, ledger=ledger, version="2").answers[0].words in ("yes", "no")
+
+
+def test_nobody_pays_if_somebody_cannot_or_the_table_changes(inline, tmp_path, monkeypatch):
+    folder = cut(PEOPLE, tmp_path / "people", [3])
+    ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=1.5)  # one of them has 2
+    with pytest.raises(hetdp.BudgetError, match="1 of 7 accounts would exceed the cap"):
+        hetdp.ask(folder, **ASKED, ledger=ledger, engine="dask")
+    read = Parted.payers
+
+    def one_more(self: Parted, wished: Any) -> Any:
+        as_parquet(PEOPLE | {"id": list(range(11, 18))}, folder)
+        return read(self, wished)
+
+    monkeypatch.setattr(Parted, "payers", one_more)
+    with pytest.raises(hetdp.InputError, match="changed while it was read"):
+        hetdp.ask(folder, **ASKED, ledger=ledger, engine="dask")
+    assert len(ledger.history()) == 2  # made, and declared
+
+
 @pytest.mark.parametrize("how", ["truncated", "damaged", "type"])
 def test_a_file_that_does_not_fit_is_named_as_on_one_machine(how, inline, tmp_path):
     folder = cut({name: PEOPLE[name] for name in ("id", "eps", "role", "county", "vote")}, tmp_path / "people", [3])
@@ -180,9 +214,7 @@ def test_a_file_that_changes_before_the_answers_is_refused(inline, tmp_path):
 
 def test_what_workers_do_not_do_is_refused_in_words(inline, tmp_path, monkeypatch):
     folder, single = cut(PEOPLE, tmp_path / "people", [3]), as_parquet(PEOPLE, tmp_path)
-    hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=2)
     refused: list[tuple[Any, dict[str, Any], str]] = [
-        (folder, {"engine": "dask", "ledger": tmp_path / "people.ledger"}, "--ledger beside --engine dask; everybody"),
         (single, {"engine": "dask", "dry_run": True}, "--engine dask for something else than a folder"),
         (folder, {"workers": 2, "dry_run": True}, "--workers without --engine dask"),
         (folder, {"engine": "cpu", "dry_run": True}, "the engine 'cpu'"),
@@ -191,8 +223,6 @@ def test_what_workers_do_not_do_is_refused_in_words(inline, tmp_path, monkeypatc
     for table, given, words in refused:
         with pytest.raises(hetdp.UsageError, match=words):
             hetdp.ask(table, **ASKED, **given)
-    with pytest.raises(hetdp.UsageError, match="--ledger beside --engine dask"):
-        hetdp.release(hetdp.ask(folder, **ASKED, dry_run=True, engine="dask"), ledger=tmp_path / "people.ledger")
     monkeypatch.setattr(merging, "MOST_KINDS", 3)
     with pytest.raises(hetdp.UsageError, match="people of too many kinds; workers count people who have the same ε"):
         hetdp.ask(folder, **ASKED, dry_run=True, engine="dask")

@@ -99,7 +99,7 @@ def ask(
         after: records of earlier releases, or one, which the ledger must still know.
         curator: whether messages may name rows and values; they are then not for others.
         engine: ``"auto"``: this process; or ``"dask"``: workers, each of whom reads a file of a folder at a time. Plan,
-            promise and answer are the same. It is for `dry_run` and `simulate`; it needs ``hetdp[distributed]``.
+            promise, charge and answer are the same. It needs ``hetdp[distributed]``.
         cluster: with ``"dask"``, the address of a scheduler, such as ``tcp://node:8786``. Default: workers here.
         workers: how many to start on this machine; one for each core by default, and at most one for each file.
         memory: how much memory each of these may take, such as ``"2GB"``, the default.
@@ -131,7 +131,7 @@ def ask(
     if announce is not None and not callable(announce):
         raise UsageError(f"announce is {shown(announce)}", "it is a function, called with what is promised")
     reader = Engine(engine, cluster, workers, memory, work)
-    reader.require(table, sheet, ledger)
+    reader.require(table, sheet)
     require_apart(table, (plan, record, html, ledger, work))
     approved = approved_plan(plan, table)
     sheet = sheet_of(approved) if sheet is None else sheet

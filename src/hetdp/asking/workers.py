@@ -12,7 +12,7 @@ from hetdp.engines.dask.starting import MEMORY, end_of, work_folder, worker_coun
 from hetdp.errors import UsageError, shown
 from hetdp.problem.partitioned import Workers
 from hetdp.spaces.table.folders import files_in
-from hetdp.spaces.table.parted import Parted, unpaid
+from hetdp.spaces.table.parted import Parted
 from hetdp.spaces.table.sources import Source, opened
 
 AUTO, DASK = ENGINES = ("auto", "dask")
@@ -36,7 +36,7 @@ class Engine:
     memory: str | None
     work: str | Path | None
 
-    def require(self, table: Any, sheet: str | None, ledger: Any) -> None:
+    def require(self, table: Any, sheet: str | None) -> None:
         """Refuses what contradicts itself, before anything is read.
 
         Raises:
@@ -50,8 +50,6 @@ class Engine:
                     rule = "it says how --engine dask works"
                     raise UsageError(f"--{option} without --engine dask", rule, "add --engine dask, or leave it out")
             return
-        if ledger is not None:
-            raise unpaid()
         if sheet is not None or not isinstance(table, str | Path) or not Path(table).is_dir():
             rule = "with --engine dask, a table is a folder of .parquet or .csv files, each read by one worker"
             raise UsageError("--engine dask for something else than a folder", rule, "leave --engine dask out")

@@ -15,6 +15,7 @@ from hetdp.release.draw.bernoulli import draw
 from hetdp.release.proof import Proved, proved
 from hetdp.release.record import of_problem, of_table
 from hetdp.release.remembered import fingerprint_of, known, told
+from hetdp.spaces.table.parted import Parted
 
 LAPLACE = "Laplace"  # the coordinate of every population
 
@@ -104,8 +105,11 @@ def _of_table(prepared: Any) -> Asked:
         if not promise.mechanism.certificate.private:
             why = f"nothing is released, since the mechanism is {promise.mechanism.certificate}"
             raise VerificationError(promise.mechanism.certificate, why)
-    people = None if prepared.wish.person is None else people_of(prepared.source, prepared.wish.person)
-    costs = costs_of_people(prepared.policy, people, prepared.wish.person)
+    person = prepared.wish.person
+    if isinstance(prepared.source, Parted):
+        costs = costs_of_people(*prepared.source.payers(prepared.wish), person)
+    else:
+        costs = costs_of_people(prepared.policy, people_of(prepared.source, person), person)
     coordinates = prepared.coordinates()
     return Asked(
         of_table.request_of(prepared.plan),

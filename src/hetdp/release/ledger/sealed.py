@@ -76,15 +76,15 @@ def pseudonyms(ids: Any, secret: bytes) -> NDArray[np.bytes_]:
         raise UsageError("a person is neither text nor a whole number", "people are told apart by one of these")
     copy = blake2b(digest_size=KEY_BYTES, key=secret).copy
     texts = values if kinds == {str} else map(str, values)
-    found = []
+    found = bytearray()
     for text in texts:  # no function for each of them, since there may be a million
         state = copy()
         try:
             state.update(text.encode())
         except UnicodeEncodeError:  # half a character; Python allows it
             state.update(text.encode("utf-8", "surrogatepass"))
-        found.append(state.digest())
-    return np.frombuffer(b"".join(found), KEY)
+        found += state.digest()
+    return np.frombuffer(bytes(found), KEY)
 
 
 def order_of(keys: NDArray[np.bytes_]) -> NDArray[np.intp]:

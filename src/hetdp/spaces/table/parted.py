@@ -1,6 +1,7 @@
-"""A folder of files whose people are counted by workers, a file each: nobody ever holds all rows, or all ids.
+"""A folder of files whose people are counted by workers, a file each: nobody ever holds all rows.
 
-The order is that of one machine: what is public is counted, and only when the mechanism is fixed are the answers.
+The order is that of one machine: what is public is counted, and only when the mechanism is fixed are the answers. All
+ids are looked at in one place only where everybody pays: in this process, which alone knows the ledger.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from hetdp.spaces.table.everybody import cells
 from hetdp.spaces.table.faults import HINT, MOST, PERSON_RULE, Faults
 from hetdp.spaces.table.folders import files_in, named, require_alike
 from hetdp.spaces.table.merging import Merged, merged
+from hetdp.spaces.table.payers import Payers, payers_in
 from hetdp.spaces.table.people import PARTS, digest_of
 from hetdp.spaces.table.policy import Policy, read_policy, require_known_columns
 from hetdp.spaces.table.sources import Arrays, Expressions, Source, opened, require_file, stamp
@@ -109,16 +111,24 @@ class Parted(Source):
             found = merged(self.name, wish, told)
             if before.is_same(found) and found.said is not None:
                 return found.said
-        rule = "a table stays as it is between the policy and the answers"
-        raise InputError(self.name, [Fault("changed while it was read", self.name, "", rule)])
+        raise self._changed()
 
-    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
-        """Nobody reads everybody's cells; only a release would.
+    def payers(self, wish: Wish) -> Payers:
+        """Everybody's ε and id, from the public columns: they are read here, file by file, and sent nowhere.
 
         Raises:
-            UsageError: always.
+            InputError: the table was changed meanwhile, or cannot be read.
         """
-        raise unpaid()
+        assert self._seen is not None
+        policy = self._seen[1].policy
+        found = payers_in(self._files, wish, None if policy.groups is None else policy.groups.names, self._curator)
+        if len(found.ids) != policy.size:
+            raise self._changed()
+        return found
+
+    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
+        """Nobody reads cells of all rows."""
+        raise NotImplementedError
 
     def distinct(self, column: str, most: int) -> list[str] | None:
         """Workers tell this with what they count."""
@@ -185,6 +195,10 @@ class Parted(Source):
             ]
             raise InputError(self.name, faults, len(twice))
 
+    def _changed(self) -> InputError:
+        rule = "a table stays as it is between the policy and the answers"
+        return InputError(self.name, [Fault("changed while it was read", self.name, "", rule)])
+
     def _fault(self, what: str, column: str) -> InputError:
         where = f"{self.name}, {column}"
         return InputError(where, [Fault(what, where, "", PERSON_RULE, HINT)])
@@ -198,10 +212,3 @@ class Parted(Source):
                         read_policy(source, wish, True)
                 except UsageError:  # such as a group that is in other files only
                     continue
-
-
-def unpaid() -> UsageError:
-    """What is said to those who would release on workers."""
-    rule = "everybody pays by their id, and one process writes all of them to the ledger"
-    hint = "leave --engine dask out; the plan, and what is drawn from, are the same"
-    return UsageError("--ledger beside --engine dask", rule, hint)
