@@ -12,7 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
+from distributed import Client
+from distributed.security import Security
 
 import hetdp
 from hetdp import progress
@@ -118,6 +121,27 @@ def test_what_workers_cannot_do_is_said_clearly(tmp_path, monkeypatch):
             started.run(give_up, [("memory",)])
         with pytest.raises(hetdp.ClusterError, match="needs too much memory, more than the 600MB that it may take"):
             started.run(take_memory, [(4000,)])
+    finally:
+        started.close()
+
+
+def test_workers_that_are_started_here_listen_to_nobody_else(tmp_path, monkeypatch):
+    started = dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
+    try:
+        address = started._client.scheduler.address
+        assert address.startswith("tls://127.0.0.1:")
+        for place, key in ((address, Security.temporary()), (address, None), (address.replace("tls", "tcp"), None)):
+            with pytest.raises((OSError, ValueError, TypeError, RuntimeError)):
+                Client(place, security=key, timeout=2, set_as_default=False)
+        running = [psutil.Process(process.pid) for process in started._processes]
+        running += [child for process in running for child in process.children(recursive=True)]
+        listening = [one.laddr.ip for process in running for one in process.net_connections() if one.status == "LISTEN"]
+        assert set(listening) == {"127.0.0.1"}
+        assert len(listening) >= 2  # a worker, and who watches it
+        assert not any("KEY" in part for process in running for part in process.cmdline())
+        monkeypatch.setitem(sys.modules, "cryptography", None)
+        with pytest.raises(hetdp.UsageError, match="cryptography is not installed"):
+            dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
     finally:
         started.close()
 

@@ -2,6 +2,9 @@
 
 Tasks keep nothing and may run twice: what they say lies in files that are written whole. So a worker that is lost
 costs what it was doing, and no more. Results are small, since arrays stay in files.
+
+A scheduler runs whatever it is sent. So the one that is started here takes part with those only who show a certificate
+that is made for it, and kept in memory: other accounts of this machine reach its port, and are turned away.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import dask
 from dask.utils import parse_bytes
 from distributed import Client, Future, LocalCluster, wait
 from distributed.scheduler import KilledWorker
+from distributed.security import Security
 
 from hetdp import progress
 from hetdp.errors import ClusterError, HetdpError, UsageError
@@ -31,7 +35,10 @@ START = 60.0  # seconds that workers may take to start
 PACE = 0.5  # seconds between two looks at the cluster
 RETRIES = 3  # times that a task is begun again after its worker was lost
 HINT = "what was done is kept in the work folder, if one was named: the same command goes on from there"
+HERE = "127.0.0.1"
 SETTINGS = {
+    "distributed.scheduler.http.routes": [],  # no pages
+    "distributed.worker.http.routes": [],
     "distributed.comm.timeouts.connect": "10s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.scheduler.allowed-failures": RETRIES,
@@ -62,10 +69,11 @@ class Cluster:
         self._client: Any = None
         try:
             if address is None:
-                where = {"dashboard_address": "127.0.0.1:0", "protocol": "tcp", "host": "127.0.0.1"}
-                self._local = LocalCluster(n_workers=0, **where)
+                security = _certificate()
+                where = {"dashboard_address": f"{HERE}:0", "protocol": "tls", "host": HERE}
+                self._local = LocalCluster(n_workers=0, security=security, **where)
                 self._client = Client(self._local, set_as_default=False)
-                self._start(workers, memory, work)
+                self._start(workers, memory, work, security)
             else:
                 self._client = _client_at(address)
             self._require_workers(work)
@@ -73,12 +81,19 @@ class Cluster:
             self.close()
             raise
 
-    def _start(self, workers: int, memory: str, work: str) -> None:
+    def _start(self, workers: int, memory: str, work: str, security: Security) -> None:
         command = [sys.executable, "-m", "distributed.cli.dask_worker", self._client.scheduler.address]
-        options = ["--nthreads", "1", "--memory-limit", memory, "--no-dashboard", "--death-timeout", "60"]
+        options = ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
+        options += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
         folder = Path(work, "workers")
         folder.mkdir(parents=True, exist_ok=True)
-        settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in SETTINGS.items()}
+        told = SETTINGS | {  # which nobody else can read, unlike a command
+            "distributed.comm.require-encryption": True,
+            "distributed.comm.tls.ca-file": security.tls_ca_file,
+            "distributed.comm.tls.worker.cert": security.tls_worker_cert,
+            "distributed.comm.tls.worker.key": security.tls_worker_key,
+        }
+        settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in told.items()}
         environment = os.environ | {f"DASK_{name}": value for name, value in settings.items()}
         environment |= {"HETDP_TABLE_MEMORY": f"{self._bytes // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [_sources(), os.environ.get("PYTHONPATH")]))
@@ -189,6 +204,16 @@ class Cluster:
         if self._local is not None:
             self._local.close(timeout=2)
         self._processes = []
+
+
+def _certificate() -> Security:
+    """One certificate for all who take part, made anew."""
+    try:
+        return Security.temporary()
+    except ImportError:
+        rule = "workers that are started here need the extra distributed, whose cryptography keeps others out"
+        hint = "pip install '.[distributed]', in the folder of hetdp's sources"
+        raise UsageError("cryptography is not installed", rule, hint) from None
 
 
 def _client_at(address: str) -> Client:
