@@ -21,6 +21,9 @@ from hetdp.mechanism.balanced import balanced_pins
 
 GRID, RANDOM = "time on a grid", "time on a random graph"
 GROWTH, DRIVER = "growth, of the CPU engine's", "megabytes of the driver"
+ONCE = 10**8  # arcs
+Kinds = tuple[tuple[str, Callable[[int], hetdp.Problem], str], ...]  # a name, what makes a graph, and what is asked
+KINDS: Kinds = (("grid, halves", grid, GRID), ("random, 1 % ball", random_ball, RANDOM))
 HEADS = ("graph", "arcs", "partitions", "CPU engine, s", "two workers, s", "ratio", "growth, CPU", "growth, workers")
 HEADS += ("rounds", "labels told", "work folder, MiB", "driver, MiB")
 ALONE = """
@@ -87,15 +90,15 @@ def measured(make: Callable[[int], hetdp.Problem], arcs: int, rounds: int, parti
     return found | {"arcs": count, "alone first": alone[0], "alone": alone[1], "alone memory": alone[2]}
 
 
-def sections(sizes: tuple[int, ...], rounds: int, once: int = 10**8) -> Iterator[Part]:
-    """A row for each graph and size, those from `once` on measured once; what was asked is judged at the largest."""
+def sections(kinds: Kinds, sizes: tuple[int, ...], rounds: int) -> Iterator[Part]:
+    """A row for each graph and size, those from ONCE on measured once; what was asked is judged at the largest."""
     rows, judged = [], []
-    for title, make, asked in (("grid, halves", grid, GRID), ("random, 1 % ball", random_ball, RANDOM)):
+    for title, make, asked in kinds:
         before: dict[str, Any] | None = None
         least: dict[str, Any] = {}
         for arcs in sizes:
             BAR.tell(f"{title}, {arcs:,} arcs")
-            found = measured(make, arcs, rounds if arcs < once else 0, None)
+            found = measured(make, arcs, rounds if arcs < ONCE else 0, None)
             growth = ["", ""]
             if before is not None:
                 growth = [f"×{found[key] / before[key]:.1f}" for key in ("alone", "best")]
@@ -122,8 +125,8 @@ BENCHMARKS = (
         " `read_problem` and `extend` on the CPU engine, the same Parquet files, each best of several calls in a"
         " process of its own. *labels told* went from one partition to another.",
         sections,
-        full=((10**6, 10**7), 3),
-        quick=((10**4,), 1),
+        full=(KINDS, (10**6, 10**7), 3),
+        quick=(KINDS[:1], (10**4,), 0),
         asked=(
             Asked(GRID, AT_MOST, 4),
             Asked(RANDOM, AT_MOST, 10),
@@ -135,5 +138,5 @@ BENCHMARKS = (
 
 
 if __name__ == "__main__":
-    large = replace(BENCHMARKS[0], full=((10**6, 10**7, 10**8), 3))
+    large = replace(BENCHMARKS[0], full=(KINDS, (10**6, 10**7, 10**8), 3))
     print(page.text(page.section_lines(Section(large, large.parts(quick=False)), set())))
