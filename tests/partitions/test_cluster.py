@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-import psutil
+import psutil  # type: ignore[import-untyped]
 import pytest
 from distributed import Client
 from distributed.security import Security

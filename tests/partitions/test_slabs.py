@@ -22,14 +22,15 @@ def inline(monkeypatch):
 
 @pytest.mark.parametrize("slabs", [1, 3, 7])
 @pytest.mark.parametrize("values", [TWO, THREE], ids=len)
-def test_balanced_tallies_in_slabs_are_those_of_one_machine(tmp_path, slabs, values):
+@pytest.mark.parametrize("objective", ["balanced", "fair"])
+def test_tallies_in_slabs_are_those_of_one_machine(tmp_path, slabs, values, objective):
     privacy = {"Pupils": 0.3, "Staff": 1}
     groups = GROUPS if len(values) == 2 else {"Pupils": 4, "Staff": 3}
     problem = hetdp.spaces.tallies(groups, ALERT, privacy, values)
     parted = hetdp.spaces.partitioned_tallies(groups, ALERT, privacy, values, work=tmp_path / "work", partitions=slabs)
     assert parted.identity == problem.identity
     assert (parted.graph.size, parted.graph.edge_count) == (problem.graph.size, problem.graph.edge_count)
-    whole, mechanism = hetdp.design(problem, "balanced"), hetdp.design(parted, "balanced")
+    whole, mechanism = hetdp.design(problem, objective), hetdp.design(parted, objective)
     assert np.array_equal(coordinates(mechanism).view(np.int64), whole.coordinates.view(np.int64))
     assert mechanism.certificate.optimal
     assert mechanism.certificate.worst_edge == whole.certificate.worst_edge

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from hetdp.errors import UsageError, counted
@@ -63,7 +64,6 @@ class PartitionedProblem:
         graph: how many datasets and edges there are.
         notion: the notion of privacy.
         about: words for people.
-        identity: by which mechanism files know it; the same that the problem has on one machine.
         pinned: how many datasets have a value in its own tables.
         workers: who runs the tasks.
         names: what finds labels of numbers, and numbers of labels.
@@ -77,7 +77,7 @@ class PartitionedProblem:
         graph: PartitionedGraph,
         notion: Notion,
         about: Mapping[str, str],
-        identity: str,
+        identity: Callable[[], str],
         pinned: int,
         workers: Workers,
         names: Names,
@@ -85,8 +85,13 @@ class PartitionedProblem:
         gridded: bool = False,
     ) -> None:
         self.work, self.offsets, self.graph, self.notion = work, offsets, graph, notion
-        self.about, self.identity, self.pinned, self.workers, self.names = about, identity, pinned, workers, names
-        self.gridded, self._end = gridded, end
+        self.about, self.pinned, self.workers, self.names, self.gridded = about, pinned, workers, names, gridded
+        self._identity, self._end = identity, end
+
+    @cached_property
+    def identity(self) -> str:
+        """By which mechanism files know it: what the problem has on one machine, found when it is asked for."""
+        return self._identity()
 
     @property
     def parts(self) -> list[Part]:

@@ -37,11 +37,13 @@ class Chunk(NamedTuple):
     stop: int
 
 
-def chunks_of(files: Files) -> list[Chunk]:
-    """The chunks of a table: none crosses from one file to the next."""
+def chunks_of(files: Files, workers: int) -> list[Chunk]:
+    """The chunks of a table, about equal shares for so many workers: none crosses from one file to the next."""
     found: list[Chunk] = []
+    shares = workers * max(1, -(-files.length // (workers * CHUNK)))
+    share = max(1, -(-files.length // shares))
     for first, count in zip(files.starts, files.counts, strict=False):
-        pieces = max(1, -(-count // CHUNK))
+        pieces = max(1, -(-count // share))
         bounds = [first + count * at // pieces for at in range(pieces + 1)]
         for start, stop in pairwise(bounds):
             if stop > start:

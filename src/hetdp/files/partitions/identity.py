@@ -16,6 +16,7 @@ from hetdp.problem.identity import PIECE, PREFIX
 from hetdp.problem.local import LocalGraph
 from hetdp.problem.partitioned import Workers
 from hetdp.problem.parts import Part
+from hetdp.theory.notion import Notion
 
 
 class Piece(NamedTuple):
@@ -35,14 +36,14 @@ class Piece(NamedTuple):
 
 
 def identity_of_parts(
-    parts: list[Part], arcs: list[int], notion: str, parameters: int, datasets: Files, labels: str, workers: Workers
+    parts: list[Part], arcs: tuple[int, ...], notion: Notion, datasets: Files, labels: str, workers: Workers
 ) -> str:
     """The identity of the problem that the partitions make together."""
     size, starts = datasets.length, tuple(np.concatenate([[0], np.cumsum(arcs)]).astype(np.int64).tolist())
     wide = 4 if size < 2**31 else 8
-    title = f"hetdp problem 1\n{notion} {size} {starts[-1]}\n".encode()
+    title = f"hetdp problem 1\n{notion.name} {size} {starts[-1]}\n".encode()
     arrays = [("answers", 1, size), ("indptr", 8, size + 1), ("targets", wide, starts[-1])]
-    arrays += [(f"rows_{column}", 8, starts[-1]) for column in range(parameters)]
+    arrays += [(f"rows_{column}", 8, starts[-1]) for column in range(len(notion.parameters))]
     pieces = [
         Piece(name, width, start, min(start + PIECE // width, length))
         for name, width, length in arrays

@@ -1,4 +1,4 @@
-"""Lays a problem out in the work folder, by workers: datasets, numbers of labels, edges, graphs, and its identity.
+"""Lays a problem out in the work folder, by workers: datasets, numbers of labels, edges, and graphs.
 
 Each step needs the one before it as a whole; within a step, tasks know nothing of each other.
 """
@@ -16,7 +16,6 @@ from hetdp.errors import Fault, shown
 from hetdp.files.partitions.building import build
 from hetdp.files.partitions.datasets import first_answer, scan_datasets, settle_datasets
 from hetdp.files.partitions.edges import Chunk, chunks_of, deal_edges
-from hetdp.files.partitions.identity import identity_of_parts
 from hetdp.files.partitions.naming import labels_at
 from hetdp.files.partitions.numbering import NAMED, RANGE, STRANGE, join_bucket, kind_of, write_names, write_wanted
 from hetdp.files.partitions.tables import Tables
@@ -37,19 +36,19 @@ class Laid(NamedTuple):
         offsets: where partitions begin.
         notion: the notion of privacy, by name.
         labels: how labels become numbers.
-        arcs: how many arcs there are.
-        edges: how many edges.
+        arcs: how many arcs begin in each partition.
+        edges: how many edges there are.
         pinned: how many datasets have a value.
-        identity: by which mechanism files know it.
+        fingerprint: what all this was made of.
     """
 
     offsets: tuple[int, ...]
     notion: str
     labels: str
-    arcs: int
+    arcs: tuple[int, ...]
     edges: int
     pinned: int
-    identity: str
+    fingerprint: str
 
 
 def lay_out(
@@ -57,6 +56,7 @@ def lay_out(
 ) -> Laid:
     """Runs all steps, and leaves a note of what was laid out."""
     _clear(work)
+    fingerprint = _fingerprint(tables, offsets, duplicates, positive)
     parts = [Part(work, number, offsets) for number in range(len(offsets) - 1)]
     findings = Findings(tables.name)
     scanned = workers.run(scan_datasets, [(part, tables.datasets) for part in parts], "reading datasets")
@@ -67,7 +67,7 @@ def lay_out(
     first = first_answer(scanned, chosen, findings)
     settled = workers.run(settle_datasets, [(part, tables.datasets, first, tables.notion) for part in parts])
     in_order = all(one.in_order for one in scanned)
-    chunks = chunks_of(tables.edges)
+    chunks = chunks_of(tables.edges, len(parts))
     labels = _number(parts, chunks, tables, in_order, findings, workers)
     for faults, total, _ in settled:
         _take(findings, faults, total)
@@ -80,18 +80,10 @@ def lay_out(
     for one in built:
         _take(findings, one.faults, one.total)
     findings.raise_if_any()
-    arcs = [one.arcs for one in built]
-    facts = parts, arcs, tables.notion, len(names), tables.datasets, labels, workers
-    laid = Laid(
-        offsets,
-        tables.notion,
-        labels,
-        sum(arcs),
-        (sum(arcs) + sum(one.free for one in built)) // 2,
-        sum(pinned for _, _, pinned in settled),
-        identity_of_parts(*facts),
-    )
-    _leave_note(work, laid, _fingerprint(tables, offsets, duplicates, positive))
+    arcs, pinned = tuple(one.arcs for one in built), sum(pinned for _, _, pinned in settled)
+    edges = (sum(arcs) + sum(one.free for one in built)) // 2
+    laid = Laid(offsets, tables.notion, labels, arcs, edges, pinned, fingerprint)
+    _leave_note(work, laid)
     return laid
 
 
@@ -136,17 +128,17 @@ def laid_before(work: str, tables: Tables, offsets: tuple[int, ...], duplicates:
     """What an earlier run laid out in this folder, if it was the same problem, from the same files."""
     try:
         note = json.loads(Path(work, NOTE).read_text(encoding="utf-8"))
-        if note.pop("fingerprint") == _fingerprint(tables, offsets, duplicates, positive):
-            return Laid(**note | {"offsets": tuple(note["offsets"])})
+        if note["fingerprint"] == _fingerprint(tables, offsets, duplicates, positive):
+            return Laid(**note | {name: tuple(note[name]) for name in ("offsets", "arcs")})
     except (OSError, ValueError, KeyError, TypeError):
         pass
     return None
 
 
-def _leave_note(work: str, laid: Laid, fingerprint: str) -> None:
+def _leave_note(work: str, laid: Laid) -> None:
     path = Path(work, NOTE)
     draft = path.with_name(f".{NOTE}.{os.getpid()}")
-    draft.write_text(json.dumps(laid._asdict() | {"fingerprint": fingerprint}), encoding="utf-8")
+    draft.write_text(json.dumps(laid._asdict()), encoding="utf-8")
     draft.replace(path)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp import progress
 from hetdp.engines.dask.starting import ARCS, MEMORY, end_of, ranges, work_folder, worker_count, workers_of
+from hetdp.files.partitions.identity import identity_of_parts
 from hetdp.files.partitions.laying import laid_before, lay_out
 from hetdp.files.partitions.naming import FileNames
 from hetdp.files.partitions.ordering import order_by, require_column, snapped
@@ -44,7 +46,7 @@ def read_partitioned(
 ) -> PartitionedFile:
     """Reads a problem that may be larger than the memory of any machine; needs the extra ``distributed``.
 
-    The problem stands where another does: `check`, `extend`, `design` with the objective balanced, `verify` and `save`
+    The problem stands where another does: `check`, `extend`, `design` (fair and balanced), `verify` and `save`
     take it, and run on its workers. All numbers are those that one machine finds, bit for bit.
 
     Args:
@@ -108,9 +110,10 @@ def read_with(
     parts = [Part(work, number, offsets) for number in range(len(offsets) - 1)]
     names = FileNames(parts, tables.datasets, laid.labels, workers)
     notion = NOTIONS[laid.notion]
-    graph = PartitionedGraph(offsets[-1], laid.arcs, laid.edges, notion.parameters)
+    graph = PartitionedGraph(offsets[-1], sum(laid.arcs), laid.edges, notion.parameters)
     about = tables.words.get("about") or {}
-    problem = PartitionedProblem(work, offsets, graph, notion, about, laid.identity, laid.pinned, workers, names, end)
+    identity = partial(identity_of_parts, parts, laid.arcs, notion, tables.datasets, laid.labels, workers)
+    problem = PartitionedProblem(work, offsets, graph, notion, about, identity, laid.pinned, workers, names, end)
     return PartitionedFile(problem, PartitionedPins(laid.pinned))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def partitioned_tallies(
 ) -> PartitionedProblem:
     """The problem of `tallies` on partitions, each a slab of datasets whose edges workers make; no file is read.
 
-    `design` with the objective balanced, `check`, `extend`, `verify` and `save` take it; its values are those of
+    `design` (fair and balanced), `check`, `extend`, `verify` and `save` take it; its values are those of
     `tallies`, bit for bit. Close it at the end, or use ``with contextlib.closing(...)``.
 
     Args:
@@ -93,6 +94,6 @@ def laid_in_slabs(
     progress.stage("building the graphs")
     arcs = sum(workers.run(lay_slab, [(part, tallied) for part in parts], "building the graphs"))
     graph = PartitionedGraph(space.size, arcs, arcs // 2, PURE.parameters)
-    identity = identity_of_slabs(parts, tallied, PURE.name, workers)
+    identity = partial(identity_of_slabs, parts, tallied, PURE.name, workers)
     names = SlabNames(tallied.axes)
     return PartitionedProblem(work, offsets, graph, PURE, about, identity, 0, workers, names, end, gridded=True)
