@@ -60,6 +60,12 @@ def searching(notion: Notion) -> Replacements:
 
 
 @cache
+def compiled_mark() -> Function:
+    """What marks the datasets that touch the other answer or a pin."""
+    return compiled(meeting_kernels.mark, "mark", {})
+
+
+@cache
 def compiled_sides() -> Function:
     """The split of the starts."""
     return compiled(kernels.sides, "sides", {})

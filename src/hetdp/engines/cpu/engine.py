@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.engines.contract import Growth, Operation, Role, Roles
-from hetdp.engines.cpu.compile import compiled_grow, compiled_offers, compiled_settle, compiled_sides
+from hetdp.engines.cpu.compile import compiled_grow, compiled_mark, compiled_offers, compiled_settle, compiled_sides
 from hetdp.engines.cpu.edges import BY_PLACES
 from hetdp.engines.cpu.grow import IDLE, SETTLED
 from hetdp.engines.cpu.layout import ANY_IDLE, DESK_SIZE, pool_size
 from hetdp.engines.pins import demands
+from hetdp.problem.building.threads import slices, spread
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion, turned
 
+MARKED = 1 << 17  # datasets that a thread looks at, before it takes more
 WORTH_A_THREAD = 1 << 12  # starting one costs as much as settling some thousand datasets
 
 
@@ -97,7 +99,13 @@ def settle_mixed(space: DatasetGraph, notion: Notion, start: Floats, links: Indi
     graph, room = (space.indptr, space.targets, space.parameters), len(space.targets) // 2
     number = np.int64 if space.size + room >= 2**31 else space.targets.dtype
     ends, points = np.empty(2 * room, dtype=space.targets.dtype), np.empty(room)  # pages never used cost nothing
-    found = list_meetings(*graph, start, flags, np.empty(space.size), ends, points)
+    mark = compiled_mark()
+    spread(
+        lambda part: mark(space.indptr, space.targets, flags, part.start, part.stop),
+        slices(space.size, MARKED),
+        len(space.targets),
+    )
+    found = list_meetings(*graph, start, flags, bool((start < 0.0).any()), np.empty(space.size), ends, points)
     labels = np.concatenate([start, points[:found]])
     desk = np.zeros(DESK_SIZE, dtype=np.int64)
     pool = np.empty(pool_size(len(space.targets) + len(labels)), dtype=number)

@@ -18,28 +18,32 @@ def turned_edge_of(columns: Columns, arc: int) -> tuple[float, ...]:
     raise NotImplementedError
 
 
+def mark(indptr: Indices, targets: Indices, flags: Roles, first: int, last: int) -> None:
+    """Marks those of some datasets that are mixed; it looks at every arc of theirs, so threads take a part each."""
+    for dataset in range(first, last):
+        role = flags[dataset] & ROLE
+        for arc in range(indptr[dataset], indptr[dataset + 1]):
+            if flags[targets[arc]] & ROLE != role and role != 0:
+                flags[dataset] |= MIXED
+
+
 def meetings(
     indptr: Indices,
     targets: Indices,
     columns: Columns,
     labels: Floats,
     flags: Roles,
+    any_worse: bool,
     most: Floats,
     ends: Indices,
     points: Floats,
 ) -> int:
-    """Marks the mixed datasets, and lists the meetings that may come about: pairs of ends, and their points.
+    """Lists the meetings of mixed datasets that may come about: pairs of ends, and their points.
 
     A dataset is never better than `most`: than its label, and than step(0) from a neighbour of the other answer that is
-    no worse than a coin. A meeting above that of either end comes too late for that end.
+    no worse than a coin. A meeting above that of either end comes too late for that end. `any_worse` says whether some
+    label is below zero.
     """
-    any_worse = False
-    for dataset in range(len(flags)):
-        role = flags[dataset] & ROLE
-        any_worse |= bool(labels[dataset] < 0.0)
-        for arc in range(indptr[dataset], indptr[dataset + 1]):
-            if flags[targets[arc]] & ROLE != role and role != 0:
-                flags[dataset] |= MIXED
     for dataset in range(len(flags)):
         if flags[dataset] & MIXED:
             role, limit = flags[dataset] & ROLE, float(labels[dataset])
