@@ -178,10 +178,11 @@ def test_what_is_spent_above_a_lower_cap_that_comes_later_is_kept_and_nothing_mo
     ledger.verify()
 
 
-def test_many_people_are_kept_in_many_rows_and_none_is_lost(ledger):
+@pytest.mark.parametrize("sizes", [(5, MOST, 3 * MOST, 100), (3 * MOST, 100, MOST, 5), (MOST, MOST + 1, 3 * MOST, 5)])
+def test_many_people_are_kept_in_many_rows_and_none_is_lost(ledger, sizes):
     ledger.declare("people", cap="1")
     ids = np.random.default_rng(5).permutation(3 * MOST)
-    for at, size in enumerate((5, MOST, 3 * MOST, 100)):
+    for at, size in enumerate(sizes):
         charge = Charge.to_people("epsilon", ids[:size], "0.1")
         ledger.spend("people", charge, str(at), "1", lambda: [True])
         ledger.verify()

@@ -54,7 +54,7 @@ def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
         require_kind(connection, terms, PERSON)
     elif charge.accounts and charge.named != (known := _naming(rows)):
         raise _named_otherwise(terms, known, charge.named)
-    starts = _in_order(firsts or [LOWEST])
+    starts = _in_order(firsts or _new_rows(charge.keys))
     row_of = np.searchsorted(starts, charge.keys, side="right") - 1
     caps, too_many = caps_of(terms, charge), 0
     for row in np.unique(row_of).tolist():
@@ -88,6 +88,12 @@ def _named_otherwise(terms: Terms, known: str | None, given: str | None) -> Usag
         return UsageError(what, rule, "give the same ids as before, and no name to them, in Python")
     rule = f"{source} are named by {shown(known)}; the same people would have two budgets"
     return UsageError(what, rule, f"name them by {shown(known)}, as before: --person in a shell, named= in Python")
+
+
+def _new_rows(keys: NDArray[np.bytes_]) -> list[bytes]:
+    """Where rows begin, if there are none yet, that hold half as many people as they may."""
+    half = MOST // 2
+    return [LOWEST, *(keys[at : at + 1].tobytes() for at in range(half, len(keys) if len(keys) > MOST else 0, half))]
 
 
 def _in_order(firsts: Sequence[Any]) -> NDArray[np.bytes_]:

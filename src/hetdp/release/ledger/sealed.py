@@ -84,7 +84,7 @@ def pseudonyms(ids: Any, secret: bytes) -> NDArray[np.bytes_]:
         except UnicodeEncodeError:  # half a character; Python allows it
             state.update(text.encode("utf-8", "surrogatepass"))
         found += state.digest()
-    return np.frombuffer(bytes(found), KEY)
+    return np.frombuffer(found, KEY)
 
 
 def order_of(keys: NDArray[np.bytes_]) -> NDArray[np.intp]:
