@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -136,11 +138,14 @@ def test_only_folders_of_parquet_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"workers": 0}, "workers=0; it is a whole number"),
-        ({"partitions": "many"}, "partitions='many'; it is a whole number, at least 1, or 'files'"),
-        ({"memory": 3}, "memory=3; it is a text such as '2GB'"),
+        ({"workers": 0}, "the number of workers is 0; it is a whole number"),
+        ({"partitions": "many"}, "the partitions 'many'; it is a whole number, at least 1, or 'files'"),
+        ({"memory": 3}, "the memory 3; it is a text such as '2GB'"),
         ({"duplicates": "max"}, "unknown duplicates='max'"),
         ({"work": "problem"}, "holds other files, such as 'datasets'"),
+        ({"memory": "399MB"}, "the memory '399MB'; a worker takes 250 MB before"),
+        ({"cluster": "foo", "work": "w"}, "the cluster 'foo'; it is the address of a scheduler, tcp://HOST:PORT"),
+        ({"cluster": "tcp://127.0.0.1:9", "work": "w", "workers": 2}, "a cluster beside a number of workers"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(tmp_path, monkeypatch, options, words):
@@ -149,6 +154,41 @@ def test_options_that_mean_nothing_are_refused(tmp_path, monkeypatch, options, w
     with pytest.raises(hetdp.UsageError) as refusal:
         hetdp.read_partitioned("problem", **options)
     assert words in str(refusal.value)
+
+
+def test_what_is_laid_out_is_used_again_and_never_replaced(tmp_path, monkeypatch):
+    folder, other = written(tmp_path / "problem", TEXTS, GOOD), written(tmp_path / "other", TEXTS, GOOD)
+    ran = []
+    monkeypatch.setattr(reading, "workers_of", lambda *_: ran.append(Inline()) or ran[-1])
+
+    def read(problem: Path = folder, **options):
+        with hetdp.read_partitioned(problem, work=tmp_path / "work", **options) as (parted, _):
+            return parted.offsets, ran[-1].ran
+
+    assert read(partitions=2) == ((0, 2, 5), ran[-1].ran)
+    assert ran[-1].ran["build"] == 2
+    for options in ({"partitions": 2}, {}, {"workers": 5}):
+        assert read(**options) == ((0, 2, 5), {})
+    refused = [
+        ({"partitions": 3}, "this problem in other partitions; what is laid out there may have taken hours"),
+        ({"duplicates": "min"}, "another problem, or this one from other files or options"),
+        ({"by": "query"}, "another problem, or this one from other files or options"),
+        ({"problem": other}, "another problem, or this one from other files or options"),
+    ]
+    for options, words in refused:
+        with pytest.raises(hetdp.UsageError, match=words):
+            read(**options)
+    assert read() == ((0, 2, 5), {})
+    assert hetdp.read_partitioned(other, partitions=1000).problem.offsets == (0, 1, 2, 3, 4, 5)
+
+
+def test_what_nobody_closed_is_removed_at_the_end(tmp_path):
+    folder = written(tmp_path / "problem", TEXTS, GOOD)
+    script = f"import hetdp; problem, _ = hetdp.read_partitioned({str(folder)!r}, workers=1); print(problem.work)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "hetdp-" in done.stdout
+    assert not Path(done.stdout.strip()).exists()
+    assert done.stderr == ""
 
 
 def test_a_mechanism_of_other_datasets_is_refused(tmp_path):

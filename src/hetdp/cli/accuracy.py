@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.design import OBJECTIVES, Objective
-from hetdp.cli.options import ENGINE, PATH, PRIOR, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import ENGINE_HERE, PATH, PRIOR, PROBLEM, READING, SPEAKING, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -188,6 +188,6 @@ command = Verb(
     accuracy,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISMS, OBJECTIVE, PRIOR, NO_BASELINES, ODDS, FORMAT, OUTPUT, ENGINE, *READING, *SPEAKING],
+    [PROBLEM, MECHANISMS, OBJECTIVE, PRIOR, NO_BASELINES, ODDS, FORMAT, OUTPUT, ENGINE_HERE, *READING, *SPEAKING],
     stages=("reading", "building", "loading", "searching", "proving", "measuring", "writing"),
 )

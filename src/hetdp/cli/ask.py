@@ -30,7 +30,7 @@ Reads what is public (who is there, with which ε), fixes the most accurate priv
 writes the plan; only then are the counted columns read, once. Neighbouring tables differ in one person's answer; the
 number of people and their ε are public. A row whose counted column is empty is not counted. TABLE is a .csv, .parquet,
 .arrow or .sqlite file with one row for each person, or a folder whose files, all .parquet or all .csv, are one table;
-with --engine dask, workers read them, for a dry run or a simulation, and all numbers are the same. With --ledger the
+with --engine dask, workers read them, and all numbers are the same. With --ledger the
 answer is released: everybody pays their ε, and it is shown once that is durable; asked again, the same plan gives the
 same answer and spends nothing.
 """
@@ -97,7 +97,7 @@ OPTIONS = [
         type=click.Choice(["auto", DASK]),
         default="auto",
         show_default=True,
-        help="Who reads TABLE. dask: workers, each a file of a folder at a time; for --dry-run and --simulate.",
+        help="Who reads TABLE. dask: workers, each a file of a folder at a time.",
     ),
     *CLUSTER[:4],
     click.Option(["--curator"], is_flag=True, help="Let messages name rows and values; they are then not for others."),

@@ -19,7 +19,8 @@ OUTPUT = click.Option(
     ["-o", "--output"],
     type=PATH,
     metavar="FILE",
-    help="Write the mechanism to a .csv, .parquet or .json file; - is JSON on standard output.",
+    help="Write the mechanism to a .csv, .parquet or .json file; - is JSON on standard output."
+    " With --engine dask: to a folder.",
 )
 
 

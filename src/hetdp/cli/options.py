@@ -32,6 +32,13 @@ ENGINE = click.Option(
     show_default=True,
     help="What searches; the numbers are the same, bit for bit. dask: on partitions, by workers.",
 )
+ENGINE_HERE = click.Option(
+    ["--engine"],
+    type=click.Choice(ENGINES[:-1]),
+    default="auto",
+    show_default=True,
+    help="What searches; the numbers are the same, bit for bit.",
+)
 DUPLICATES = click.Option(
     ["--duplicates"],
     type=click.Choice(["error", "min"]),

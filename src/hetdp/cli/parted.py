@@ -86,11 +86,19 @@ def _partitions(text: str) -> int | str:
 
 def require_folder(output: str | None, as_json: bool, inputs: tuple[str | None, ...]) -> str:
     """The folder that workers write a mechanism to."""
+    from pathlib import Path
+
     from hetdp.cli.writing import require_place
+    from hetdp.files.formats.writing import require_folder as require_ours
+    from hetdp.files.partitions.mechanisms import OURS
 
     if output is None or output == "-":
         raise UsageError("no -o FOLDER", "with --engine dask, workers write the mechanism to a folder", "add -o FOLDER")
+    if Path(output).suffix:
+        rule = "with --engine dask, workers write the mechanism to a folder, whose name has no ending"
+        raise UsageError(f"-o {output}", rule)
     require_place("-o", output, as_json, suffixes=("",), inputs=inputs)
+    require_ours(Path(output), OURS)
     return output
 
 

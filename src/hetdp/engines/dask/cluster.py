@@ -1,31 +1,27 @@
-"""Who runs the tasks: the workers of a Dask scheduler, or some that are started here. The one file that knows Dask.
+"""Who runs the tasks: the workers of a Dask scheduler, or some that are started here.
 
 Tasks keep nothing and may run twice: what they say lies in files that are written whole. So a worker that is lost
 costs what it was doing, and no more. Results are small, since arrays stay in files.
-
-A scheduler runs whatever it is sent. So the one that is started here takes part with those only who show a certificate
-that is made for it, and kept in memory: other accounts of this machine reach its port, and are turned away.
 """
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import dask
-from dask.utils import parse_bytes
 from distributed import Client, Future, LocalCluster, wait
 from distributed.scheduler import KilledWorker
-from distributed.security import Security
 
 from hetdp import progress
-from hetdp.errors import ClusterError, HetdpError, UsageError
+from hetdp.engines.dask.processes import HERE, RETRIES, SETTINGS, certificate, end, size_of, started
+from hetdp.errors import ClusterError, UsageError
 from hetdp.problem.partitioned import Task
 from hetdp.version import VERSION
 
@@ -33,21 +29,7 @@ PATIENCE = 30.0  # seconds without any worker, or without the scheduler, before 
 CONNECT = 10.0  # seconds until a scheduler must have answered
 START = 60.0  # seconds that workers may take to start
 PACE = 0.5  # seconds between two looks at the cluster
-RETRIES = 3  # times that a task is begun again after its worker was lost
 HINT = "what was done is kept in the work folder, if one was named: the same command goes on from there"
-HERE = "127.0.0.1"
-SETTINGS = {
-    "distributed.scheduler.http.routes": [],  # no pages
-    "distributed.worker.http.routes": [],
-    "distributed.comm.timeouts.connect": "10s",
-    "distributed.comm.timeouts.tcp": "20s",
-    "distributed.scheduler.allowed-failures": RETRIES,
-    "distributed.admin.log-length": 0,
-    "distributed.worker.memory.target": False,  # results are small: there is nothing to move to disk
-    "distributed.worker.memory.spill": False,
-    "distributed.worker.memory.pause": 0.9,
-    "distributed.worker.memory.terminate": 0.97,
-}
 
 
 class Cluster:
@@ -61,53 +43,29 @@ class Cluster:
     """
 
     def __init__(self, address: str | None, workers: int, memory: str, work: str) -> None:
-        for name in ("distributed", "tornado"):
+        for name in ("distributed", "distributed.client", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said in our words
         dask.config.set(SETTINGS)
-        self._memory, self._bytes, self._processes = memory, _size(memory), list[subprocess.Popen[bytes]]()
+        size_of(memory)  # or a refusal
+        self._memory, self._processes = memory, list[subprocess.Popen[bytes]]()
         self._local: Any = None
         self._client: Any = None
         try:
             if address is None:
-                security = _certificate()
+                security = certificate()
                 where = {"dashboard_address": f"{HERE}:0", "protocol": "tls", "host": HERE}
                 self._local = LocalCluster(n_workers=0, security=security, **where)
                 self._client = Client(self._local, set_as_default=False)
-                self._start(workers, memory, work, security)
+                scheduler = self._client.scheduler.address
+                for _ in range(workers):
+                    self._processes.append(started(scheduler, memory, work, security))
             else:
                 self._client = _client_at(address)
             self._require_workers(work)
         except BaseException:
             self.close()
             raise
-
-    def _start(self, workers: int, memory: str, work: str, security: Security) -> None:
-        command = [sys.executable, "-m", "distributed.cli.dask_worker", self._client.scheduler.address]
-        options = ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
-        options += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
-        folder = Path(work, "workers")
-        folder.mkdir(parents=True, exist_ok=True)
-        told = SETTINGS | {  # which nobody else can read, unlike a command
-            "distributed.comm.require-encryption": True,
-            "distributed.comm.tls.ca-file": security.tls_ca_file,
-            "distributed.comm.tls.worker.cert": security.tls_worker_cert,
-            "distributed.comm.tls.worker.key": security.tls_worker_key,
-        }
-        settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in told.items()}
-        environment = os.environ | {f"DASK_{name}": value for name, value in settings.items()}
-        environment |= {"HETDP_TABLE_MEMORY": f"{self._bytes // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [_sources(), os.environ.get("PYTHONPATH")]))
-        for _ in range(workers):
-            self._processes.append(
-                subprocess.Popen(
-                    [*command, *options, "--local-directory", str(folder)],
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,  # Ctrl-C is for the driver, which then ends them
-                )
-            )
+        atexit.register(self.close)
 
     def _require_workers(self, work: str) -> None:
         """Waits for the first worker, and refuses workers that cannot do what tasks do."""
@@ -139,9 +97,12 @@ class Cluster:
                 for item in items
             ]
             self._wait(futures)
+            failed = [future for future in futures if future.status == "error"]
+            return [self._result(future) for future in failed or futures]
+        except (KilledWorker, MemoryError) as ended:  # also of a worker that was lost with its result, over and over
+            raise _out_of_memory(ended, self._memory if self._processes else "") from None
         except (OSError, TimeoutError) as lost:
             raise ClusterError("the scheduler was lost", _first_line(lost)) from None
-        return [self._result(future) for future in futures]
 
     def _wait(self, futures: list[Future]) -> None:
         """Until all are done, or one failed, or the cluster is lost."""
@@ -178,14 +139,7 @@ class Cluster:
         return len(self._client.scheduler_info(n_workers=-1)["workers"])
 
     def _result(self, future: Future) -> Any:
-        if future.status == "error":
-            error = future.exception()
-            if isinstance(error, HetdpError):
-                raise error
-            if isinstance(error, KilledWorker | MemoryError):
-                raise _out_of_memory(error, self._memory if self._processes else "")
-            raise error
-        if future.status != "finished":
+        if future.status not in ("error", "finished"):
             raise ClusterError("the scheduler was lost", HINT)
         return future.result()
 
@@ -195,25 +149,11 @@ class Cluster:
             process.terminate()
         if self._client is not None:
             self._client.close(timeout=2)
-        for process in self._processes:
-            try:
-                process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        end(self._processes)
         if self._local is not None:
             self._local.close(timeout=2)
         self._processes = []
-
-
-def _certificate() -> Security:
-    """One certificate for all who take part, made anew."""
-    try:
-        return Security.temporary()
-    except ImportError:
-        rule = "workers that are started here need the extra distributed, whose cryptography keeps others out"
-        hint = "pip install '.[distributed]', in the folder of hetdp's sources"
-        raise UsageError("cryptography is not installed", rule, hint) from None
+        atexit.unregister(self.close)
 
 
 def _client_at(address: str) -> Client:
@@ -238,20 +178,8 @@ def _out_of_memory(error: BaseException, memory: str) -> ClusterError:
 MORE = "more partitions are smaller ones; or give each worker more memory"
 
 
-def _size(memory: str) -> int:
-    try:
-        return int(parse_bytes(memory))
-    except ValueError:
-        raise UsageError(f"memory={memory!r}", "it is a size such as 2GB") from None
-
-
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _sources() -> str:
-    """Where this very hetdp lies, so that workers started here run the same."""
-    return str(Path(__file__).resolve().parents[3])
 
 
 def _probe(work: str) -> tuple[str, bool]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -10,12 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hetdp.errors import ClusterError, UsageError
+from hetdp.errors import ClusterError, UsageError, shown
 from hetdp.interrupts import load_whole
 from hetdp.problem.partitioned import Workers
 
 MEMORY = "2GB"
 MARK = "hetdp-work"  # an empty file, by which a work folder is known
+ADDRESS = re.compile(r"[a-z]+://.+:[0-9]{1,5}/?")  # of a scheduler
 ARCS = 8_000_000  # in a partition, unless it is said how many partitions there are
 
 
@@ -23,16 +26,26 @@ def worker_count(cluster: str | None, workers: Any, memory: Any, work: Any, part
     """How many workers to start here; refuses options that mean nothing."""
     count = workers if workers is not None else os.cpu_count() or 1
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise UsageError(f"workers={workers!r}", "it is a whole number, at least 1")
+        raise UsageError(f"the number of workers is {shown(workers)}", "it is a whole number, at least 1")
     counted = isinstance(partitions, int) and not isinstance(partitions, bool) and partitions >= 1
     if partitions is not None and partitions != "files" and not counted:
-        raise UsageError(f"partitions={partitions!r}", "it is a whole number, at least 1, or 'files'")
+        raise UsageError(f"the partitions {shown(partitions)}", "it is a whole number, at least 1, or 'files'")
     if not isinstance(memory, str) or not memory:
-        raise UsageError(f"memory={memory!r}", "it is a text such as '2GB'")
-    if cluster is not None and work is None:
-        rule = "workers on other machines share a folder with this one"
-        raise UsageError("a cluster without work=", rule, "name a folder that all of them reach")
+        raise UsageError(f"the memory {shown(memory)}", "it is a text such as '2GB'")
+    if cluster is not None:
+        _require_cluster(cluster, workers, work)
     return count
+
+
+def _require_cluster(cluster: Any, workers: Any, work: Any) -> None:
+    if not isinstance(cluster, str) or not ADDRESS.fullmatch(cluster):
+        raise UsageError(f"the cluster {shown(cluster)}", "it is the address of a scheduler, tcp://HOST:PORT")
+    if workers is not None:
+        rule = "the scheduler has the workers that it has; a number of them is for workers that are started here"
+        raise UsageError("a cluster beside a number of workers", rule, "leave one of them out")
+    if work is None:
+        rule = "workers on other machines share a folder with this one"
+        raise UsageError("a cluster without a work folder", rule, "name a folder that all of them reach")
 
 
 def workers_of(cluster: str | None, count: int, memory: str, place: str) -> Workers:
@@ -52,19 +65,21 @@ def workers_of(cluster: str | None, count: int, memory: str, place: str) -> Work
 def work_folder(work: str | Path | None) -> tuple[str, bool]:
     """The folder, and whether it is removed at the end."""
     if work is None:
-        return tempfile.mkdtemp(prefix="hetdp-"), True
+        place = tempfile.mkdtemp(prefix="hetdp-")
+        atexit.register(shutil.rmtree, place, ignore_errors=True)  # also if nobody closes what uses it
+        return place, True
     try:
-        place = Path(work).absolute()
-        place.mkdir(parents=True, exist_ok=True)
-        strangers = [entry.name for entry in place.iterdir()]
+        folder = Path(work).absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        strangers = [entry.name for entry in folder.iterdir()]
         if strangers and MARK not in strangers:
             rule = "it is a new or empty folder, or one of an earlier run"
-            raise UsageError(f"work={str(work)!r} holds other files, such as {sorted(strangers)[0]!r}", rule)
-        (place / MARK).touch()
+            raise UsageError(f"the work folder {str(work)!r} holds other files, such as {sorted(strangers)[0]!r}", rule)
+        (folder / MARK).touch()
     except OSError as refusal:
         rule = "work is a folder that can be written"
         raise UsageError(f"cannot write {str(work)!r}: {refusal.strerror}", rule) from None
-    return str(place), False
+    return str(folder), False
 
 
 def ranges(size: int, count: int) -> tuple[int, ...]:

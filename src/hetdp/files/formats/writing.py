@@ -74,12 +74,7 @@ def whole_folder(path: Path, ours: frozenset[str]) -> Iterator[Path]:
     An older one is replaced only if it holds nothing but files of these names.
     """
     with _refusals(path):
-        place = _resolved(path)
-        if place.exists() and not place.is_dir():
-            raise NotADirectoryError(20, "it is a file")
-        strangers = _strangers(place, ours) if place.exists() else []
-        if strangers:
-            raise FileExistsError(17, f"it holds other files, such as {strangers[0]!r}")
+        place = require_folder(path, ours)
         draft = _draft(place)
         draft.mkdir()
         try:
@@ -87,6 +82,22 @@ def whole_folder(path: Path, ours: frozenset[str]) -> Iterator[Path]:
             _take_the_place(draft, place)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+
+
+def require_folder(path: Path, ours: frozenset[str]) -> Path:
+    """Where a folder is to be written; refuses a file, and a folder that holds anything but files of these names.
+
+    Raises:
+        UsageError: it cannot be written there.
+    """
+    with _refusals(path):
+        place = _resolved(path)
+        if place.exists() and not place.is_dir():
+            raise NotADirectoryError(20, "it is a file, and a folder is to be written")
+        strangers = _strangers(place, ours) if place.exists() else []
+        if strangers:
+            raise FileExistsError(17, f"it holds other files, such as {strangers[0]!r}")
+        return place
 
 
 def _take_the_place(draft: Path, place: Path) -> None:

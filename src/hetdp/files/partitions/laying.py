@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault, UsageError, shown
 from hetdp.files.partitions.building import build
 from hetdp.files.partitions.datasets import first_answer, scan_datasets, settle_datasets
 from hetdp.files.partitions.edges import Chunk, chunks_of, deal_edges
@@ -56,7 +56,7 @@ def lay_out(
 ) -> Laid:
     """Runs all steps, and leaves a note of what was laid out."""
     _clear(work)
-    fingerprint = _fingerprint(tables, offsets, duplicates, positive)
+    fingerprint = _fingerprint(tables, duplicates, positive)
     parts = [Part(work, number, offsets) for number in range(len(offsets) - 1)]
     findings = Findings(tables.name)
     scanned = workers.run(scan_datasets, [(part, tables.datasets) for part in parts], "reading datasets")
@@ -124,15 +124,26 @@ def _take(findings: Findings, faults: list[Fault], total: int) -> None:
     findings.total += total - len(faults)
 
 
-def laid_before(work: str, tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any) -> Laid | None:
-    """What an earlier run laid out in this folder, if it was the same problem, from the same files."""
+def laid_before(work: str, tables: Tables, duplicates: str, positive: Any) -> Laid | None:
+    """What an earlier run laid out in this folder, if one did.
+
+    Raises:
+        UsageError: it is another problem, or comes from other files or options.
+    """
     try:
         note = json.loads(Path(work, NOTE).read_text(encoding="utf-8"))
-        if note["fingerprint"] == _fingerprint(tables, offsets, duplicates, positive):
-            return Laid(**note | {name: tuple(note[name]) for name in ("offsets", "arcs")})
+        found = Laid(**note | {name: tuple(note[name]) for name in ("offsets", "arcs")})
     except (OSError, ValueError, KeyError, TypeError):
-        pass
-    return None
+        return None
+    if found.fingerprint != _fingerprint(tables, duplicates, positive):
+        raise refused(work, "another problem, or this one from other files or options")
+    return found
+
+
+def refused(work: str, what: str) -> UsageError:
+    """What is said to those who would replace what lies in a work folder."""
+    rule = "what is laid out there may have taken hours, and is not replaced"
+    return UsageError(f"the work folder {work!r} holds {what}", rule, "name another folder, or remove that one")
 
 
 def _leave_note(work: str, laid: Laid) -> None:
@@ -142,10 +153,10 @@ def _leave_note(work: str, laid: Laid) -> None:
     draft.replace(path)
 
 
-def _fingerprint(tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any) -> str:
+def _fingerprint(tables: Tables, duplicates: str, positive: Any) -> str:
     """What the layout depends on: the files as the system knows them, and the options."""
     datasets = tables.datasets.origin or tables.datasets
-    paths = [*datasets.paths, *tables.edges.paths]
+    paths, ordered = [*datasets.paths, *tables.edges.paths], Path(tables.datasets.paths[0]).name
     states = [(path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in paths]
-    facts = [VERSION, states, list(offsets), duplicates, repr(positive), tables.words]
+    facts = [VERSION, states, ordered, duplicates, repr(positive), tables.words]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

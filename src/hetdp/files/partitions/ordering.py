@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from hetdp.problem.partitioned import Workers
 def order_by(tables: Tables, column: str, work: str, workers: Workers) -> tuple[Tables, list[int]]:
     """The tables with their datasets in order of a column, and where each of its entries ends."""
     datasets = tables.datasets
-    path = str(Path(work, "datasets", "ordered.parquet"))
+    path = str(Path(work, "datasets", f"by-{sha256(column.encode()).hexdigest()[:16]}.parquet"))
     (ends,) = workers.run(write_ordered, [(datasets, column, path)], "reading datasets by column")
     kinds = {name: kind for name, kind in datasets.kinds.items() if name != column or name in DATASET_COLUMNS}
     ordered = Files(datasets.name, (path,), kinds, (datasets.length,), datasets)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from hetdp import progress
 from hetdp.engines.dask.starting import ARCS, MEMORY, end_of, ranges, work_folder, worker_count, workers_of
 from hetdp.files.partitions.identity import identity_of_parts
-from hetdp.files.partitions.laying import laid_before, lay_out
+from hetdp.files.partitions.laying import laid_before, lay_out, refused
 from hetdp.files.partitions.naming import FileNames
 from hetdp.files.partitions.ordering import order_by, require_column, snapped
 from hetdp.files.partitions.tables import Tables, open_tables
@@ -56,8 +56,9 @@ def read_partitioned(
         memory: how much memory each of these may take.
         work: a folder that all workers reach, for what they write in between. It is kept, and a later run with the same
             problem goes on from there. Default, for workers on this machine: a temporary one, which is removed.
-        partitions: how many ranges of datasets there are; or "files", one for each file of datasets. Default: as many
-            as there are workers, or more if the problem is large.
+        partitions: how many ranges of datasets there are; or "files", one for each file of datasets. Default: those of
+            the work folder, if the problem lies there already; else as many as there are workers, or more if the
+            problem is large.
         by: a column of the table of datasets, which may be one more than hetdp knows: those with the same entry are in
             the same partition. Datasets are then in the order of that column, in everything that is written.
         duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
@@ -86,6 +87,8 @@ def read_partitioned(
         if by is not None:
             tables, ends = order_by(tables, by, place, engine)
             offsets = snapped(offsets, ends)
+        laid = laid_before(place, tables, duplicates, positive)
+        offsets = laid.offsets if laid is not None and partitions is None else offsets
         return read_with(
             engine, tables, place, offsets, duplicates, positive, end_of(engine, place if remove else None)
         )
@@ -104,9 +107,11 @@ def read_with(
     end: Callable[[], None],
 ) -> PartitionedFile:
     """The same with workers that are there already; `end` is what closing the problem does."""
-    laid = laid_before(work, tables, offsets, duplicates, positive)
-    if laid is None:
-        laid = lay_out(work, tables, offsets, duplicates, positive, workers)
+    laid = laid_before(work, tables, duplicates, positive) or lay_out(
+        work, tables, offsets, duplicates, positive, workers
+    )
+    if laid.offsets != offsets:
+        raise refused(work, "this problem in other partitions")
     parts = [Part(work, number, offsets) for number in range(len(offsets) - 1)]
     names = FileNames(parts, tables.datasets, laid.labels, workers)
     notion = NOTIONS[laid.notion]
@@ -123,4 +128,4 @@ def offsets_of(tables: Tables, partitions: int | str | None, workers: int) -> tu
     if partitions == "files":
         return tuple(tables.datasets.starts)
     count = partitions if isinstance(partitions, int) else max(workers, -(-2 * tables.edges.length // ARCS))
-    return ranges(size, count)
+    return ranges(size, max(1, min(count, size)))

@@ -1,0 +1,109 @@
+"""Workers that are started on this machine: processes that listen here only, and to nobody else.
+
+A scheduler runs whatever it is sent. So the one that is started here takes part with those only who show a certificate
+that is made for it, and kept in memory: other accounts of this machine reach its port, and are turned away.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from dask.utils import parse_bytes
+from distributed.security import Security
+
+from hetdp.errors import UsageError
+
+Process = subprocess.Popen[bytes]
+
+LEAST = 400_000_000  # bytes of a worker
+RETRIES = 3  # times that a task is begun again after its worker was lost
+HERE = "127.0.0.1"
+SETTINGS = {
+    "distributed.scheduler.http.routes": [],  # no pages
+    "distributed.worker.http.routes": [],
+    "distributed.comm.timeouts.connect": "10s",
+    "distributed.comm.timeouts.tcp": "20s",
+    "distributed.scheduler.allowed-failures": RETRIES,
+    "distributed.admin.log-length": 0,
+    "distributed.worker.memory.target": False,  # results are small: there is nothing to move to disk
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": 0.9,
+    "distributed.worker.memory.terminate": 0.97,
+}
+
+
+def certificate() -> Security:
+    """One certificate for all who take part, made anew."""
+    try:
+        return Security.temporary()
+    except ImportError:
+        rule = "workers that are started here need the extra distributed, whose cryptography keeps others out"
+        hint = "pip install '.[distributed]', in the folder of hetdp's sources"
+        raise UsageError("cryptography is not installed", rule, hint) from None
+
+
+def size_of(memory: str) -> int:
+    """How many bytes a worker may take; refuses what does not suffice for the worker itself."""
+    try:
+        found = int(parse_bytes(memory))
+    except ValueError:
+        raise UsageError(f"the memory {memory!r}", "it is a size such as 2GB") from None
+    if found < LEAST:
+        raise UsageError(
+            f"the memory {memory!r}", "a worker takes 250 MB before it has read much, and gets 400MB or more"
+        )
+    return found
+
+
+def started(scheduler: str, memory: str, work: str, security: Security) -> Process:
+    """One worker, which ends by itself when it finds no scheduler for a minute.
+
+    Args:
+        scheduler: the address of its scheduler.
+        memory: how much memory it may take.
+        work: a folder that it may write to.
+        security: the certificate.
+    """
+    folder = Path(work, "workers")
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--local-directory", str(folder)]
+    command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
+    command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
+    told = SETTINGS | {  # which nobody else can read, unlike a command
+        "distributed.comm.require-encryption": True,
+        "distributed.comm.tls.ca-file": security.tls_ca_file,
+        "distributed.comm.tls.worker.cert": security.tls_worker_cert,
+        "distributed.comm.tls.worker.key": security.tls_worker_key,
+    }
+    settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in told.items()}
+    environment = os.environ | {f"DASK_{name}": value for name, value in settings.items()}
+    environment |= {"HETDP_TABLE_MEMORY": f"{size_of(memory) // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [_sources(), os.environ.get("PYTHONPATH")]))
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(
+        command,
+        env=environment,
+        stdin=nowhere,
+        stdout=nowhere,
+        stderr=nowhere,
+        start_new_session=True,  # Ctrl-C is for the driver, which then ends them
+    )
+
+
+def end(processes: Sequence[Process]) -> None:
+    """Waits until they have ended, and ends those that do not."""
+    for process in processes:
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _sources() -> str:
+    """Where this very hetdp lies, so that workers started here run the same."""
+    return str(Path(__file__).resolve().parents[3])
