@@ -115,7 +115,19 @@ def test_the_fair_search_takes_turns_as_long_as_answers_depend_on_each_other(tmp
     hetdp.save(problem, tmp_path / "problem")
     parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", 4)
     assert same(hetdp.design(parted), hetdp.design(problem, engine="cpu"))
-    assert parted.workers.ran["offer"] / len(parted.parts) > 5
+    assert 5 < parted.workers.ran["offer"] / len(parted.parts) <= (size - 1) + 2  # meetings, and a last look
+
+
+def test_a_turn_may_settle_no_value_more(tmp_path):
+    """The example of docs/theory/partitions.md: two values, three turns, and a last look at the offers."""
+    graph = hetdp.DatasetGraph.from_edges(range(3), range(1, 4), [0.2, 1.0, 1.1])
+    problem = hetdp.Problem(graph, [2, 1, 2, 1])
+    hetdp.save(problem, tmp_path / "problem")
+    parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", 1)
+    whole = hetdp.design(problem, engine="cpu")
+    assert same(hetdp.design(parted), whole)
+    assert len(set(np.abs(whole.coordinates))) == 2
+    assert parted.workers.ran["offer"] == 4
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 5])
