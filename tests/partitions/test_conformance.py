@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.files.partitions.edges import chunks_of
+from hetdp.files.partitions.tables import open_tables
 from tests.partitions.inline import coordinates, read_inline
 from tests.partitions.problems import LABELS, SHAPES, cuts, random_problem
 
@@ -128,6 +130,16 @@ def test_a_turn_may_settle_no_value_more(tmp_path):
     assert same(hetdp.design(parted), whole)
     assert len(set(np.abs(whole.coordinates))) == 2
     assert parted.workers.ran["offer"] == 4
+
+
+@pytest.mark.parametrize("workers", [1, 3, 16, 1000])
+def test_edges_are_dealt_in_few_shares_however_many_partitions_there_are(tmp_path, workers):
+    problem, _ = random_problem(2, "sparse", size=90)
+    hetdp.save(problem, tmp_path / "problem")
+    edges = open_tables(tmp_path / "problem").edges
+    chunks = chunks_of(edges, workers)
+    assert len(chunks) == min(workers, 16)
+    assert [row for chunk in chunks for row in range(chunk.start, chunk.stop)] == list(range(edges.length))
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 5])

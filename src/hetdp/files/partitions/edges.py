@@ -21,6 +21,7 @@ from hetdp.problem.validation import Edges, usable_edges
 from hetdp.theory.catalogue import NOTIONS
 
 CHUNK = 1 << 21  # edges that a task reads at once
+SHARES = 16  # of a table that is not larger; every partition opens the files of each
 
 
 class Chunk(NamedTuple):
@@ -40,6 +41,7 @@ class Chunk(NamedTuple):
 def chunks_of(files: Files, workers: int) -> list[Chunk]:
     """The chunks of a table, about equal shares for so many workers: none crosses from one file to the next."""
     found: list[Chunk] = []
+    workers = min(workers, SHARES)
     shares = workers * max(1, -(-files.length // (workers * CHUNK)))
     share = max(1, -(-files.length // shares))
     for first, count in zip(files.starts, files.counts, strict=False):
