@@ -120,6 +120,24 @@ def test_the_fair_search_takes_turns_as_long_as_answers_depend_on_each_other(tmp
     assert 5 < parted.workers.ran["offer"] / len(parted.parts) <= (size - 1) + 2  # meetings, and a last look
 
 
+def test_an_interrupt_leaves_no_second_copy_of_the_arcs(tmp_path, monkeypatch):
+    problem, _ = random_problem(7, "sparse")
+    hetdp.save(problem, tmp_path / "problem")
+    parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", 3)
+    run = parted.workers.run
+
+    def interrupted(task, *told):
+        if task.__name__ == "keep_labels":
+            raise KeyboardInterrupt
+        return run(task, *told)
+
+    monkeypatch.setattr(parted.workers, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        hetdp.design(parted)
+    assert parted.workers.ran["offer"]
+    assert not list((tmp_path / "work").rglob("*fair*"))
+
+
 def test_a_turn_may_settle_no_value_more(tmp_path):
     """The example of docs/theory/partitions.md: two values, three turns, and a last look at the offers."""
     graph = hetdp.DatasetGraph.from_edges(range(3), range(1, 4), [0.2, 1.0, 1.1])

@@ -21,6 +21,8 @@ from hetdp.problem.partitioned import PartitionedProblem, forget
 from hetdp.problem.parts import Part
 from hetdp.theory.catalogue import NOTIONS
 
+WORDS = "searching (fair values"
+
 
 def fair_pins(problem: PartitionedProblem, name: str, pins: str, given: str | None, limits: Searches) -> None:
     """Writes the fair values of the boundary.
@@ -33,15 +35,17 @@ def fair_pins(problem: PartitionedProblem, name: str, pins: str, given: str | No
         limits: what searches from these found.
     """
     place, turn = f"{name}-fair", 0
-    problem.run(prepare, place, given, limits)
-    while any(problem.run(offer, place, turn, problem.notion.name, words=f"searching (fair values, turn {turn + 1})")):
-        growth = grow_from(problem, f"{place}-{turn}", rows=f"{place}/alike")
-        after(problem, growth, keep_labels)
-        forget(problem, f"{place}-{turn - 1}")
-        turn += 1
-    problem.run(finish, place, turn - 1, pins, given)
-    for used in (place, f"{place}-{turn - 1}", f"{place}-{turn}"):
-        forget(problem, used)
+    try:
+        problem.run(prepare, place, given, limits)
+        while any(problem.run(offer, place, turn, problem.notion.name, words=f"{WORDS}, turn {turn + 1})")):
+            growth = grow_from(problem, f"{place}-{turn}", rows=f"{place}/alike")
+            after(problem, growth, keep_labels)
+            forget(problem, f"{place}-{turn - 1}")
+            turn += 1
+        problem.run(finish, place, turn - 1, pins, given)
+    finally:  # also after Ctrl-C: the arcs are there twice meanwhile
+        for used in (place, f"{place}-{turn - 1}", f"{place}-{turn}"):
+            forget(problem, used)
 
 
 def prepare(part: Part, place: str, given: str | None, limits: Searches) -> None:
