@@ -8,9 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+import types
+import urllib.error
+import urllib.request
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import dask
+import distributed
 import numpy as np
 import psutil  # type: ignore[import-untyped]
 import pytest
@@ -21,6 +27,7 @@ import hetdp
 from hetdp import progress
 from hetdp.cli.main import main
 from hetdp.engines.dask import cluster as dask_cluster
+from hetdp.engines.dask.processes import scheduler_here
 from tests.partitions.inline import coordinates
 from tests.partitions.problems import random_problem
 from tests.partitions.processes import QUIET, ROOT, Processes, give_up, take_memory
@@ -144,6 +151,33 @@ def test_workers_that_are_started_here_listen_to_nobody_else(tmp_path, monkeypat
             dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
     finally:
         started.close()
+
+
+def test_there_are_no_pages_and_those_of_others_stay(monkeypatch):
+    """Also where Bokeh is installed, with which Dask shows to anybody what is done."""
+    shown: list[Any] = []
+    pages = types.SimpleNamespace(connect=lambda *told, **_: shown.append(told))
+    monkeypatch.setitem(sys.modules, "distributed.dashboard", types.SimpleNamespace(scheduler=pages))
+    monkeypatch.setitem(sys.modules, "distributed.dashboard.scheduler", pages)
+    monkeypatch.setattr(distributed, "dashboard", sys.modules["distributed.dashboard"], raising=False)
+    names = ("distributed.scheduler.http.routes", "distributed.worker.http.routes")
+    before = [list(dask.config.get(name)) for name in names]
+    scheduler = scheduler_here(Security.temporary())
+    try:
+        port = scheduler.scheduler.http_server.port
+        for page in ("/", "/status", "/info/main/workers.html", "/json/counts.json", "/metrics", "/health"):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=5)
+    finally:
+        scheduler.close()
+    assert not shown
+    assert [dask.config.get(name) for name in names] == before
+
+
+def test_a_certificate_that_nobody_named_is_asked_for(tmp_path):
+    saved(tmp_path, 3, "path", "range", 10)
+    with pytest.raises(hetdp.UsageError, match=r"'tls://127\.0\.0\.1:9', but no certificate; Dask's own"):
+        hetdp.read_partitioned(tmp_path / "problem", cluster="tls://127.0.0.1:9", work=tmp_path / "work")
 
 
 def test_nobody_at_an_address_is_a_lost_cluster(tmp_path, monkeypatch):

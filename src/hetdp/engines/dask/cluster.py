@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import dask
-from distributed import Client, Future, LocalCluster, wait
+from distributed import Client, Future, wait
 from distributed.scheduler import KilledWorker
+from distributed.security import Security
 
 from hetdp import progress
-from hetdp.engines.dask.processes import HERE, RETRIES, SETTINGS, certificate, end, size_of, started
+from hetdp.engines.dask.processes import RETRIES, SETTINGS, certificate, end, scheduler_here, size_of, started
 from hetdp.errors import ClusterError, UsageError
 from hetdp.problem.partitioned import Task
 from hetdp.version import VERSION
@@ -53,8 +54,7 @@ class Cluster:
         try:
             if address is None:
                 security = certificate()
-                where = {"dashboard_address": f"{HERE}:0", "protocol": "tls", "host": HERE}
-                self._local = LocalCluster(n_workers=0, security=security, **where)
+                self._local = scheduler_here(security)
                 self._client = Client(self._local, set_as_default=False)
                 scheduler = self._client.scheduler.address
                 for _ in range(workers):
@@ -158,12 +158,15 @@ class Cluster:
 
 def _client_at(address: str) -> Client:
     try:
-        return Client(address, timeout=CONNECT, set_as_default=False)
+        if not address.startswith("tls:") or Security().get_connection_args("client")["ssl_context"] is not None:
+            return Client(address, timeout=CONNECT, set_as_default=False)
     except (OSError, TimeoutError) as refusal:
         raise ClusterError(f"no scheduler answers at {address}", _first_line(refusal)) from None
     except ValueError as refusal:
         rule = "it is the address of a scheduler, tcp://HOST:PORT"
         raise UsageError(f"the cluster {address!r}", rule) from refusal
+    rule = "Dask's own settings name it: ca-file, client.cert and client.key of distributed.comm.tls"
+    raise UsageError(f"the cluster {address!r}, but no certificate", rule)
 
 
 def _out_of_memory(error: BaseException, memory: str) -> ClusterError:

@@ -1,7 +1,8 @@
-"""Workers that are started on this machine: processes that listen here only, and to nobody else.
+"""A scheduler and workers that are started on this machine, for this process alone.
 
-A scheduler runs whatever it is sent. So the one that is started here takes part with those only who show a certificate
-that is made for it, and kept in memory: other accounts of this machine reach its port, and are turned away.
+A scheduler runs whatever it is sent. So this one takes part with those only who show a certificate that is made for it,
+and kept in memory: other accounts of this machine reach its port, and are turned away. Over HTTP, where nobody asks for
+a certificate, nothing is told.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import dask
 from dask.utils import parse_bytes
+from distributed import LocalCluster
 from distributed.security import Security
 
 from hetdp.errors import UsageError
@@ -23,8 +27,6 @@ LEAST = 400_000_000  # bytes of a worker
 RETRIES = 3  # times that a task is begun again after its worker was lost
 HERE = "127.0.0.1"
 SETTINGS = {
-    "distributed.scheduler.http.routes": [],  # no pages
-    "distributed.worker.http.routes": [],
     "distributed.comm.timeouts.connect": "10s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.scheduler.allowed-failures": RETRIES,
@@ -59,6 +61,18 @@ def size_of(memory: str) -> int:
     return found
 
 
+def scheduler_here(security: Security) -> LocalCluster:
+    """One without pages, also where Bokeh is installed; those of others in this process stay as they are."""
+    where = {"dashboard_address": f"{HERE}:0", "protocol": "tls", "host": HERE}
+    with dask.config.set(_no_pages()):
+        return LocalCluster(n_workers=0, security=security, scheduler_kwargs={"dashboard": False}, **where)
+
+
+def _no_pages() -> dict[str, Any]:
+    """Settings by which there are no pages; new lists each time, since Dask adds to them."""
+    return {name: [] for name in ("distributed.scheduler.http.routes", "distributed.worker.http.routes")}
+
+
 def started(scheduler: str, memory: str, work: str, security: Security) -> Process:
     """One worker, which ends by itself when it finds no scheduler for a minute.
 
@@ -73,7 +87,7 @@ def started(scheduler: str, memory: str, work: str, security: Security) -> Proce
     command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--local-directory", str(folder)]
     command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
     command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
-    told = SETTINGS | {  # which nobody else can read, unlike a command
+    told = (SETTINGS | _no_pages()) | {  # which nobody else can read, unlike a command
         "distributed.comm.require-encryption": True,
         "distributed.comm.tls.ca-file": security.tls_ca_file,
         "distributed.comm.tls.worker.cert": security.tls_worker_cert,
