@@ -131,6 +131,36 @@ def test_nobody_pays_if_somebody_cannot_or_the_table_changes(inline, tmp_path, m
     assert len(ledger.history()) == 2  # made, and declared
 
 
+def rewrite(folder: Path, columns: dict[str, Any]) -> None:
+    pyarrow.parquet.write_table(pa.table(columns), folder / "part-1.parquet")
+
+
+GONE = {
+    "id": lambda folder: rewrite(folder, PEOPLE | {"id": [None, *range(12, 18)]}),
+    "column": lambda folder: rewrite(folder, {name: PEOPLE[name] for name in PEOPLE if name != "eps"}),
+    "file": lambda folder: (folder / "part-1.parquet").unlink(missing_ok=True),
+}
+
+
+@pytest.mark.parametrize("what", GONE)
+@pytest.mark.parametrize("after", ["describe", "tally", "write_people"])
+def test_a_table_that_loses_something_at_any_moment_is_refused_in_words(what, after, inline, tmp_path, monkeypatch):
+    folder = cut(PEOPLE, tmp_path / "people", [3])
+    ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=9)
+    run = inline.run
+
+    def changed(task: Any, *told: Any) -> Any:
+        found = run(task, *told)
+        if task.__name__ == after:
+            GONE[what](folder)
+        return found
+
+    monkeypatch.setattr(inline, "run", changed)
+    with pytest.raises(hetdp.InputError):
+        hetdp.ask(folder, **ASKED, ledger=ledger, engine="dask")
+    assert len(ledger.history()) == 2
+
+
 @pytest.mark.parametrize("how", ["truncated", "damaged", "type"])
 def test_a_file_that_does_not_fit_is_named_as_on_one_machine(how, inline, tmp_path):
     folder = cut({name: PEOPLE[name] for name in ("id", "eps", "role", "county", "vote")}, tmp_path / "people", [3])

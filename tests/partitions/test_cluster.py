@@ -130,6 +130,8 @@ def test_what_workers_cannot_do_is_said_clearly(tmp_path, monkeypatch):
             started.run(take_memory, [(64,), (4000,)])  # the one that fails is said, not the one that does not
     finally:
         started.close()
+    with pytest.raises(hetdp.UsageError, match="a partitioned problem that was closed; its workers have ended"):
+        started.run(give_up, [("memory",)])
 
 
 def test_workers_that_are_started_here_listen_to_nobody_else(tmp_path, monkeypatch):

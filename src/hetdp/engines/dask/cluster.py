@@ -51,6 +51,7 @@ class Cluster:
         self._memory, self._processes = memory, list[subprocess.Popen[bytes]]()
         self._local: Any = None
         self._client: Any = None
+        self._is_closed = False
         try:
             if address is None:
                 security = certificate()
@@ -89,6 +90,8 @@ class Cluster:
 
     def run(self, task: Task, items: Iterable[tuple[Any, ...]], words: str = "") -> list[Any]:
         """The results of a task for each item, in their order."""
+        if self._is_closed:
+            raise UsageError("a partitioned problem that was closed", "its workers have ended", "read it again")
         if words:
             progress.stage(words)
         try:
@@ -145,6 +148,7 @@ class Cluster:
 
     def close(self) -> None:
         """Leaves the scheduler; ends the workers that were started here."""
+        self._is_closed = True
         for process in self._processes:
             process.terminate()
         if self._client is not None:

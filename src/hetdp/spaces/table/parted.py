@@ -54,6 +54,7 @@ class Parted(Source):
         for file in self._files:
             require_file(file)
         self._seen: tuple[list[Any], Merged] | None = None
+        self._stamp = self.unchanged
         columns = self._run(tasks.describe, curator, words="reading the files")
         for file, found in zip(self._files, columns, strict=True):
             require_alike(columns[0], found, self._files[0].name, named(file))
@@ -94,9 +95,9 @@ class Parted(Source):
         """A digest of who is there; see `people_digest`."""
         with self._places("people") as places:
             items = [(str(file), wish, to, self._curator) for file, to in zip(self._files, places, strict=True)]
-            self._workers.run(tasks.write_people, items, "reading who is there")
+            self._by_workers(tasks.write_people, items, "reading who is there")
             parts = [(places, range(at, at + PARTS // TASKS)) for at in range(0, PARTS, PARTS // TASKS)]
-            return digest_of(part for found in self._workers.run(tasks.people_digests, parts) for part in found)
+            return digest_of(part for found in self._by_workers(tasks.people_digests, parts) for part in found)
 
     def said(self, wish: Wish) -> NDArray[np.int64]:
         """How many people of each kind have each value: one pass over all rows, the same whatever they say.
@@ -105,6 +106,7 @@ class Parted(Source):
             InputError: the table was changed meanwhile, or cannot be read.
         """
         assert self._seen is not None
+        self._require_unchanged()
         told: list[Tally] = self._run(tasks.tally, wish, self._curator, True, words="reading the answers")
         stamps, before = self._seen
         if [one.stamp for one in told] == stamps:
@@ -120,6 +122,7 @@ class Parted(Source):
             InputError: the table was changed meanwhile, or cannot be read.
         """
         assert self._seen is not None
+        self._require_unchanged()
         policy = self._seen[1].policy
         found = payers_in(self._files, wish, None if policy.groups is None else policy.groups.names, self._curator)
         if len(found.ids) != policy.size:
@@ -144,7 +147,14 @@ class Parted(Source):
         return tuple((file.name, *stamp(file)) for file in files_in(self._folder))
 
     def _run(self, task: Task, *told: Any, words: str = "") -> list[Any]:
-        return self._workers.run(task, [(str(file), *told) for file in self._files], words)
+        return self._by_workers(task, [(str(file), *told) for file in self._files], words)
+
+    def _by_workers(self, task: Task, items: list[tuple[Any, ...]], words: str = "") -> list[Any]:
+        try:
+            return self._workers.run(task, items, words)
+        except (OSError, KeyError):  # a file, or a column, that was there is gone
+            self._require_unchanged()
+            raise
 
     @contextmanager
     def _places(self, what: str) -> Iterator[list[str]]:
@@ -165,14 +175,14 @@ class Parted(Source):
         """
         with self._places("ids") as places:
             items = [(str(file), person, to, self._curator) for file, to in zip(self._files, places, strict=True)]
-            makers = set(self._workers.run(tasks.write_digests, items, "reading (comparing ids)"))
+            makers = set(self._by_workers(tasks.write_digests, items, "reading (comparing ids)"))
             if len(makers) > 1:
                 rule = "all workers have the same version of DuckDB, so that they compare ids alike"
                 raise UsageError(f"workers have {' and '.join(sorted(makers))}", rule)
             count = -(-size // IDS)
             ends = [DIGESTS * at // count for at in range(count + 1)]
             ranges = [(places, low, high - 1) for low, high in pairwise(ends)]
-            again = [digest for found in self._workers.run(tasks.repeated, ranges) for digest in found]
+            again = [digest for found in self._by_workers(tasks.repeated, ranges) for digest in found]
         for begin in range(0, len(again), tasks.AGAIN):
             self._require_only_digests(person, again[begin : begin + tasks.AGAIN])
 
@@ -194,6 +204,15 @@ class Parted(Source):
                 for name, row, text in twice[:MOST]
             ]
             raise InputError(self.name, faults, len(twice))
+
+    def _require_unchanged(self) -> None:
+        """Refuses files that were changed since they were first looked at, as far as it can be seen from here."""
+        try:
+            same = self.unchanged == self._stamp
+        except (OSError, InputError):  # one is gone, or there is a stranger
+            same = False
+        if not same:
+            raise self._changed()
 
     def _changed(self) -> InputError:
         rule = "a table stays as it is between the policy and the answers"
