@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -153,6 +154,21 @@ def test_workers_that_are_started_here_listen_to_nobody_else(tmp_path, monkeypat
             dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
     finally:
         started.close()
+
+
+def test_dask_is_left_as_it_was(tmp_path):
+    names = [*dask_cluster.SETTINGS, "distributed.scheduler.http.routes"]
+    loggers = [logging.getLogger(name) for name in dask_cluster.LOGGERS]
+
+    def state() -> list[Any]:
+        return [dask.config.get(name, None) for name in names] + [logger.level for logger in loggers]
+
+    before = state()
+    started = dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
+    assert state() != before
+    started.close()
+    started.close()
+    assert state() == before
 
 
 def test_there_are_no_pages_and_those_of_others_stay(monkeypatch):

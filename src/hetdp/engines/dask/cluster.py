@@ -30,6 +30,7 @@ PATIENCE = 30.0  # seconds without any worker, or without the scheduler, before 
 CONNECT = 10.0  # seconds until a scheduler must have answered
 START = 60.0  # seconds that workers may take to start
 PACE = 0.5  # seconds between two looks at the cluster
+LOGGERS = ("distributed", "distributed.client", "tornado")
 HINT = "what was done is kept in the work folder, if one was named: the same command goes on from there"
 
 
@@ -44,10 +45,11 @@ class Cluster:
     """
 
     def __init__(self, address: str | None, workers: int, memory: str, work: str) -> None:
-        for name in ("distributed", "distributed.client", "tornado"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said in our words
-        dask.config.set(SETTINGS)
         size_of(memory)  # or a refusal
+        self._settings = dask.config.set(SETTINGS)
+        self._levels = {name: logging.getLogger(name).level for name in LOGGERS}
+        for name in LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said in our words
         self._memory, self._processes = memory, list[subprocess.Popen[bytes]]()
         self._local: Any = None
         self._client: Any = None
@@ -147,7 +149,9 @@ class Cluster:
         return future.result()
 
     def close(self) -> None:
-        """Leaves the scheduler; ends the workers that were started here."""
+        """Leaves the scheduler, and Dask's settings as they were; ends the workers that were started here."""
+        if self._is_closed:
+            return
         self._is_closed = True
         for process in self._processes:
             process.terminate()
@@ -158,6 +162,9 @@ class Cluster:
             self._local.close(timeout=2)
         self._processes = []
         atexit.unregister(self.close)
+        self._settings.__exit__(None, None, None)
+        for name, level in self._levels.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def _client_at(address: str) -> Client:
