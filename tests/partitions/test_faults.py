@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.cli import parted as verbs
+from hetdp.cli.main import main
 from hetdp.files.formats.duck import write_parquet
 from hetdp.files.partitions import reading
 from tests.partitions.inline import Inline, read_inline
@@ -180,6 +182,18 @@ def test_what_is_laid_out_is_used_again_and_never_replaced(tmp_path, monkeypatch
             read(**options)
     assert read() == ((0, 2, 5), {})
     assert hetdp.read_partitioned(other, partitions=1000).problem.offsets == (0, 1, 2, 3, 4, 5)
+
+
+@pytest.mark.parametrize(("order", "said"), [(1, False), (7, True)])
+def test_an_order_in_which_neighbours_are_far_apart_is_said(tmp_path, monkeypatch, capsys, order, said):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline(twice=False))
+    monkeypatch.setattr(verbs, "MANY", 10)
+    labels = [at * order % 100 for at in range(100)]
+    graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 0.5, datasets=range(100))
+    hetdp.save(hetdp.Problem(graph, [1] * 50 + [2] * 50), "row")
+    assert main(["check", "row", "--engine", "dask", "--partitions", "20"]) == 0
+    assert ("neighbours in others; in an order in which" in capsys.readouterr().err) == said
 
 
 def test_what_nobody_closed_is_removed_at_the_end(tmp_path):

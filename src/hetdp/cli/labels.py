@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.problem.labels import Labels
+    from hetdp.problem.partitioned import PartitionedProblem
 
 LOOKED_AT = 20_000  # labels that are compared with a misspelt one
 
@@ -82,3 +83,35 @@ def _close(labels: Labels, text: str) -> str:
     known = [text_of(label) for label in islice(labels.names, LOOKED_AT)]
     close = get_close_matches(text, known, 3)
     return f"did you mean {' or '.join(close)}?" if close else ""
+
+
+class KnownLabels:
+    """Labels of a partitioned problem, as those of another are asked for."""
+
+    def __init__(self, problem: PartitionedProblem) -> None:
+        self._names = problem.names
+        self.names: Any = _Some(problem)
+
+    def index(self, label: Any) -> int:
+        """The number of a dataset."""
+        return self._names.index(label)
+
+    def indices(self, labels: Any) -> Any:
+        """The numbers of some, −1 where a label names none."""
+        return self._names.indices(list(labels))
+
+
+class _Some:
+    """Labels by number; only the first few are ever looked at one after the other."""
+
+    def __init__(self, problem: PartitionedProblem) -> None:
+        self._problem = problem
+
+    def __len__(self) -> int:
+        return self._problem.graph.size
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._problem.label(int(at))
+
+    def __iter__(self) -> Any:
+        return iter(self._problem.names.labels(list(range(min(len(self), 1000)))))

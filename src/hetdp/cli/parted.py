@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hetdp.problem.partitioned import PartitionedProblem
 
 DASK = "dask"
+MANY = 10_000  # datasets, in whatever order these are dealt; fewer make no long rounds
 CLUSTER = [
     click.Option(
         ["--cluster"],
@@ -75,6 +76,9 @@ def parted(
         by = f"{partial.count:,} pinned" if pins is None else f"pinned by {pins}"
         size = f"{counted(problem.graph.size, 'dataset')}, {counted(problem.graph.edge_count, 'edge')}"
         voice.say(f"read {path}: {size}, {by}, in {counted(len(problem.parts), 'partition')}")
+        if problem.graph.ghosts > problem.graph.size >= MANY:
+            rule = "in an order in which neighbours are near each other, if there is one, they need fewer rounds"
+            voice.say(f"partitions have {counted(problem.graph.ghosts, 'neighbour')} in others; {rule}")
         yield problem, given
 
 
@@ -200,11 +204,11 @@ def verify_parts(voice: Voice, problem: PartitionedProblem, path: str, as_json: 
 def explain_parts(voice: Voice, mechanism: PartitionedMechanism, texts: tuple[str, ...], as_json: bool) -> None:
     """Explains the value of some datasets."""
     from hetdp.cli import shapes
-    from hetdp.cli.labels import find
+    from hetdp.cli.labels import KnownLabels, find
     from hetdp.mechanism.partitioned.mechanism import explained, proved, row_at
 
     problem, known = mechanism.problem, proved(mechanism)
-    labels = find(_Known(problem), texts)
+    labels = find(KnownLabels(problem), texts)
     numbers = [problem.index(label) for label in labels]
     paths = [explained(known, number) for number in numbers]
     if not as_json:
@@ -216,33 +220,3 @@ def explain_parts(voice: Voice, mechanism: PartitionedMechanism, texts: tuple[st
         for label, row, path in zip(labels, rows, paths, strict=True)
     ]
     voice.emit_document(shapes.document("explain", explanations=explanations))
-
-
-class _Known:
-    """Labels of a partitioned problem, as those of another are asked for."""
-
-    def __init__(self, problem: PartitionedProblem) -> None:
-        self._names = problem.names
-        self.names: Any = _Some(problem)
-
-    def index(self, label: Any) -> int:
-        return self._names.index(label)
-
-    def indices(self, labels: Any) -> Any:
-        return self._names.indices(list(labels))
-
-
-class _Some:
-    """Labels by number; only the first few are ever looked at one after the other."""
-
-    def __init__(self, problem: PartitionedProblem) -> None:
-        self._problem = problem
-
-    def __len__(self) -> int:
-        return self._problem.graph.size
-
-    def __getitem__(self, at: Any) -> Any:
-        return self._problem.label(int(at))
-
-    def __iter__(self) -> Any:
-        return iter(self._problem.names.labels(list(range(min(len(self), 1000)))))

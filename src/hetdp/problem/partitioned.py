@@ -33,12 +33,14 @@ class PartitionedGraph(NamedTuple):
         arc_count: twice the number of edges that constrain.
         edge_count: how many edges there are, those without a constraint included.
         parameter_names: what an edge promises.
+        ghosts: how many neighbours partitions have in others, all partitions together.
     """
 
     size: int
     arc_count: int
     edge_count: int
     parameter_names: tuple[str, ...]
+    ghosts: int = 0
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ class Laid(NamedTuple):
         arcs: how many arcs begin in each partition.
         edges: how many edges there are.
         pinned: how many datasets have a value.
+        ghosts: how many neighbours partitions have in others.
         fingerprint: what all this was made of.
     """
 
@@ -48,6 +49,7 @@ class Laid(NamedTuple):
     arcs: tuple[int, ...]
     edges: int
     pinned: int
+    ghosts: int
     fingerprint: str
 
 
@@ -82,7 +84,8 @@ def lay_out(
     findings.raise_if_any()
     arcs, pinned = tuple(one.arcs for one in built), sum(pinned for _, _, pinned in settled)
     edges = (sum(arcs) + sum(one.free for one in built)) // 2
-    laid = Laid(offsets, tables.notion, labels, arcs, edges, pinned, fingerprint)
+    ghosts = sum(one.ghosts for one in built)
+    laid = Laid(offsets, tables.notion, labels, arcs, edges, pinned, ghosts, fingerprint)
     _leave_note(work, laid)
     return laid
 

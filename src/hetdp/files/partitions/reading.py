@@ -115,7 +115,7 @@ def read_with(
     parts = [Part(work, number, offsets) for number in range(len(offsets) - 1)]
     names = FileNames(parts, tables.datasets, laid.labels, workers)
     notion = NOTIONS[laid.notion]
-    graph = PartitionedGraph(offsets[-1], sum(laid.arcs), laid.edges, notion.parameters)
+    graph = PartitionedGraph(offsets[-1], sum(laid.arcs), laid.edges, notion.parameters, laid.ghosts)
     about = tables.words.get("about") or {}
     identity = partial(identity_of_parts, parts, laid.arcs, notion, tables.datasets, laid.labels, workers)
     problem = PartitionedProblem(work, offsets, graph, notion, about, identity, laid.pinned, workers, names, end)
