@@ -45,6 +45,7 @@ import time
 import hetdp
 from benchmarks.measure import memory
 from hetdp.engines.dask.cluster import Cluster
+from hetdp.engines.dask.starting import arcs_for
 from hetdp.files.partitions.reading import offsets_of, read_with
 from hetdp.files.partitions.tables import open_tables
 import shutil, tempfile
@@ -54,7 +55,7 @@ def whole(cluster):
     work = tempfile.mkdtemp(dir={place!r})
     begin = time.perf_counter()
     tables = open_tables({folder!r})
-    offsets = offsets_of(tables, {partitions}, 2)
+    offsets = offsets_of(tables, {partitions}, 2, arcs_for(None, "4GB"))
     problem, partial = read_with(cluster, tables, work, offsets, "error", None, lambda: None)
     read = time.perf_counter() - begin
     mechanism = hetdp.extend(problem, partial)

@@ -29,6 +29,7 @@ from hetdp import progress
 from hetdp.cli.main import main
 from hetdp.engines.dask import cluster as dask_cluster
 from hetdp.engines.dask.processes import scheduler_here
+from hetdp.engines.dask.starting import arcs_for
 from tests.partitions.inline import coordinates
 from tests.partitions.problems import random_problem
 from tests.partitions.processes import QUIET, ROOT, Processes, give_up, take_memory
@@ -154,6 +155,11 @@ def test_workers_that_are_started_here_listen_to_nobody_else(tmp_path, monkeypat
             dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
     finally:
         started.close()
+
+
+def test_workers_that_may_take_more_have_larger_partitions():
+    assert [arcs_for(None, memory) for memory in ("2GB", "4GB", "1GB")] == [8_000_000, 16_000_000, 4_000_000]
+    assert arcs_for("tcp://127.0.0.1:9", "4GB") == 8_000_000  # whatever those are
 
 
 def test_dask_is_left_as_it_was(tmp_path):

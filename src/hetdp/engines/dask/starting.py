@@ -19,7 +19,7 @@ from hetdp.problem.partitioned import Workers
 MEMORY = "2GB"
 MARK = "hetdp-work"  # an empty file, by which a work folder is known
 ADDRESS = re.compile(r"[a-z]+://.+:[0-9]{1,5}/?")  # of a scheduler
-ARCS = 8_000_000  # in a partition, unless it is said how many partitions there are
+ARCS = 8_000_000  # in a partition, unless it is said how many partitions there are, for workers that may take 2 GB
 
 
 def worker_count(cluster: str | None, workers: Any, memory: Any, work: Any, partitions: Any) -> int:
@@ -60,6 +60,19 @@ def workers_of(cluster: str | None, count: int, memory: str, place: str) -> Work
         raise UsageError(
             "Dask is not installed", rule, "pip install '.[distributed]', in the folder of hetdp's sources"
         ) from None
+
+
+def arcs_for(cluster: str | None, memory: str) -> int:
+    """How many arcs a partition has, unless it is said how many partitions there are: fewer and larger ones are faster.
+
+    Args:
+        cluster: the address of a scheduler, of whose workers nothing is known.
+        memory: how much each worker may take that is started here.
+    """
+    if cluster is not None:
+        return ARCS
+    sizes = load_whole("hetdp.engines.dask.processes").size_of
+    return int(ARCS * sizes(memory) // sizes(MEMORY))
 
 
 def work_folder(work: str | Path | None) -> tuple[str, bool]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp import progress
-from hetdp.engines.dask.starting import ARCS, MEMORY, end_of, ranges, work_folder, worker_count, workers_of
+from hetdp.engines.dask.starting import ARCS, MEMORY, arcs_for, end_of, ranges, work_folder, worker_count, workers_of
 from hetdp.files.partitions.identity import identity_of_parts
 from hetdp.files.partitions.laying import laid_before, lay_out, refused
 from hetdp.files.partitions.naming import FileNames
@@ -83,7 +83,7 @@ def read_partitioned(
     engine: Workers | None = None
     try:
         engine = workers_of(cluster, count, memory, place)
-        offsets = offsets_of(tables, partitions, count)
+        offsets = offsets_of(tables, partitions, count, arcs_for(cluster, memory))
         if by is not None:
             tables, ends = order_by(tables, by, place, engine)
             offsets = snapped(offsets, ends)
@@ -122,10 +122,10 @@ def read_with(
     return PartitionedFile(problem, PartitionedPins(laid.pinned))
 
 
-def offsets_of(tables: Tables, partitions: int | str | None, workers: int) -> tuple[int, ...]:
+def offsets_of(tables: Tables, partitions: int | str | None, workers: int, arcs: int = ARCS) -> tuple[int, ...]:
     """Where partitions begin: equal ranges of datasets, or one for each file of them."""
     size = tables.datasets.length
     if partitions == "files":
         return tuple(tables.datasets.starts)
-    count = partitions if isinstance(partitions, int) else max(workers, -(-2 * tables.edges.length // ARCS))
+    count = partitions if isinstance(partitions, int) else max(workers, -(-2 * tables.edges.length // arcs))
     return ranges(size, max(1, min(count, size)))

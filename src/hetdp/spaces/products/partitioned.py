@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hetdp import progress
-from hetdp.engines.dask.starting import ARCS, MEMORY, end_of, ranges, work_folder, worker_count, workers_of
+from hetdp.engines.dask.starting import MEMORY, arcs_for, end_of, ranges, work_folder, worker_count, workers_of
 from hetdp.errors import UsageError, shown
 from hetdp.problem.axis import Axis
 from hetdp.problem.partitioned import PartitionedGraph, PartitionedProblem, Workers
@@ -76,7 +76,7 @@ def partitioned_tallies(
     engine: Workers | None = None
     try:
         engine = workers_of(cluster, count, memory, place)
-        slabs = partitions or max(count, -(-tallied.space.arc_count // ARCS))
+        slabs = partitions or max(count, -(-tallied.space.arc_count // arcs_for(cluster, memory)))
         about = about_of(question, promised, CHANGE)
         return laid_in_slabs(engine, tallied, place, slabs, about, end_of(engine, place if remove else None))
     except BaseException:
