@@ -162,6 +162,20 @@ def test_workers_that_may_take_more_have_larger_partitions():
     assert arcs_for("tcp://127.0.0.1:9", "4GB") == 8_000_000  # whatever those are
 
 
+def test_an_interrupt_waits_until_workers_can_be_ended(tmp_path, monkeypatch):
+    made = []
+
+    def interrupted(*told: Any, **named: Any) -> Client:
+        signal.raise_signal(signal.SIGINT)
+        made.append(Client(*told, **named))
+        return made[-1]
+
+    monkeypatch.setattr(dask_cluster, "Client", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
+    assert [client.status for client in made] == ["closed"]
+
+
 def test_dask_is_left_as_it_was(tmp_path):
     names = [*dask_cluster.SETTINGS, "distributed.scheduler.http.routes"]
     loggers = [logging.getLogger(name) for name in dask_cluster.LOGGERS]

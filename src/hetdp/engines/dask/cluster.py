@@ -23,6 +23,7 @@ from distributed.security import Security
 from hetdp import progress
 from hetdp.engines.dask.processes import RETRIES, SETTINGS, certificate, end, scheduler_here, size_of, started
 from hetdp.errors import ClusterError, UsageError
+from hetdp.interrupts import held
 from hetdp.problem.partitioned import Task
 from hetdp.version import VERSION
 
@@ -55,15 +56,16 @@ class Cluster:
         self._client: Any = None
         self._is_closed = False
         try:
-            if address is None:
-                security = certificate()
-                self._local = scheduler_here(security)
-                self._client = Client(self._local, set_as_default=False)
-                scheduler = self._client.scheduler.address
-                for _ in range(workers):
-                    self._processes.append(started(scheduler, memory, work, security))
-            else:
-                self._client = _client_at(address)
+            with held():  # half a client could not be closed
+                if address is None:
+                    security = certificate()
+                    self._local = scheduler_here(security)
+                    self._client = Client(self._local, set_as_default=False)
+                    scheduler = self._client.scheduler.address
+                    for _ in range(workers):
+                        self._processes.append(started(scheduler, memory, work, security))
+                else:
+                    self._client = _client_at(address)
             self._require_workers(work)
         except BaseException:
             self.close()
