@@ -21,7 +21,7 @@ from distributed.scheduler import KilledWorker
 from distributed.security import Security
 
 from hetdp import progress
-from hetdp.engines.dask.processes import RETRIES, SETTINGS, certificate, end, scheduler_here, size_of, started
+from hetdp.engines.dask.processes import RETRIES, SETTINGS, certificate, end_all, scheduler_here, size_of, started
 from hetdp.errors import ClusterError, UsageError
 from hetdp.interrupts import held
 from hetdp.problem.partitioned import Task
@@ -159,7 +159,7 @@ class Cluster:
             process.terminate()
         if self._client is not None:
             self._client.close(timeout=2)
-        end(self._processes)
+        end_all(self._processes)
         if self._local is not None:
             self._local.close(timeout=2)
         self._processes = []

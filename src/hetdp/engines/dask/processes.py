@@ -108,7 +108,7 @@ def started(scheduler: str, memory: str, work: str, security: Security) -> Proce
     )
 
 
-def end(processes: Sequence[Process]) -> None:
+def end_all(processes: Sequence[Process]) -> None:
     """Waits until they have ended, and ends those that do not."""
     for process in processes:
         try:
