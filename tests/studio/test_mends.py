@@ -96,6 +96,28 @@ def test_the_whole_network_is_seen_after_the_window_changed_behind_another_pictu
         page.set_viewport_size({"width": 1440, "height": 900})
 
 
+def test_nothing_else_moves_the_network_once_it_is_fitted(studio):
+    """Told of a size twice before anything was drawn at it: what fits from the last drawing would scale twice."""
+    opened = studio(GALLERY["school"].make())
+    filled = opened.in_graph(
+        f"""(cy) => {{
+            const box = document.getElementById("graph"), wide = box.style.width;
+            box.style.width = "300px";
+            cy.resize();
+            cy.fit(undefined, 36);
+            const before = ({FILLED})(cy);
+            cy.resize();
+            const after = [({OUTSIDE})(cy), before, ({FILLED})(cy)];
+            box.style.width = wide;
+            cy.resize();
+            cy.fit(undefined, 36);
+            return after;
+        }}"""
+    )
+    assert filled[0] == 0
+    assert 0.5 < filled[1] == filled[2] <= 1
+
+
 def test_a_map_is_whole_again_after_another_picture(studio):
     opened = studio(GALLERY["survey"].make())
     page = opened.page

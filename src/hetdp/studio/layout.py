@@ -61,7 +61,7 @@ def _header() -> Any:
 
 
 def _picture() -> Any:
-    graph = dash_cytoscape.Cytoscape(
+    graph = dash_cytoscape.Cytoscape(  # not `responsive`: that scales what studio.js has fitted, from the last drawing
         id="graph",
         elements=[],
         layout={"name": "preset", "fit": True, "padding": 40},
@@ -70,7 +70,6 @@ def _picture() -> Any:
         minZoom=0.05,
         maxZoom=4,
         boxSelectionEnabled=False,
-        responsive=True,
     )
     chart = dcc.Graph(
         id="chart",
