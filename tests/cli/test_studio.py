@@ -27,12 +27,12 @@ def test_it_says_where_it_is_and_ends_quietly(number):
         assert running.stdout is not None
         address = running.stdout.readline().strip()
         assert address.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(address, timeout=20) as answer:
+        with urllib.request.urlopen(address, timeout=60) as answer:
             assert answer.status == 200
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(address.rsplit("/", 2)[0] + "/", timeout=20)
+            urllib.request.urlopen(address.rsplit("/", 2)[0] + "/", timeout=60)
         running.send_signal(number)
-        out, words = running.communicate(timeout=20)
+        out, words = running.communicate(timeout=60)
     assert running.returncode == 0
     assert out == ""
     assert words == "Ctrl-C ends it\n"

@@ -106,7 +106,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path):
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
     hetdp.save(MECHANISM, pipe)
-    assert reader.communicate(timeout=20)[0].startswith('{\n  "schema_version": 1,')
+    assert reader.communicate(timeout=60)[0].startswith('{\n  "schema_version": 1,')
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 

@@ -205,7 +205,7 @@ def test_there_are_no_pages_and_those_of_others_stay(monkeypatch):
         port = scheduler.scheduler.http_server.port
         for page in ("/", "/status", "/info/main/workers.html", "/json/counts.json", "/metrics", "/health"):
             with pytest.raises(urllib.error.HTTPError, match="404"):
-                urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=5)
+                urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=60)
     finally:
         scheduler.close()
     assert not shown

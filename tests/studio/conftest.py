@@ -97,7 +97,7 @@ class Studio:
 
     def until(self, expression: str, expected: Any) -> None:
         """Until cytoscape says so."""
-        end, found = time.monotonic() + 10, None
+        end, found = time.monotonic() + 60, None
         while time.monotonic() < end:
             found = self.in_graph(expression)
             if found == expected:

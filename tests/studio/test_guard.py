@@ -28,7 +28,7 @@ def ask(place):
     def get(
         path: str, host: str | None = None, method: str = "GET", length: int = 0, body: bytes = b"", **headers: str
     ):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         connection.putrequest(method, path.format(token=token), skip_host=True)
         connection.putheader("Host", (host or "127.0.0.1:{port}").format(port=port))
         for name, value in headers.items():
