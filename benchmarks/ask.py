@@ -13,6 +13,7 @@ import duckdb
 from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.measure import in_turn
 from hetdp.spaces.table.asking import prepare
+from hetdp.spaces.table.respondents import Whole
 from hetdp.spaces.table.simulation import simulated
 from hetdp.spaces.table.sources import opened
 from hetdp.spaces.table.wish import wish
@@ -53,14 +54,14 @@ def asked(place: Path) -> list[str]:
     """All of it: policy, mechanism, promise, plan, answers."""
     wanted = wish("vote = 'yes'", at_least="50%", epsilon="eps", person="id")
     with opened(place) as source:
-        return simulated(prepare(source, wanted).coordinates(), 0)
+        return simulated(prepare(Whole(source), wanted).coordinates(), 0)
 
 
 def promised(place: Path) -> None:
     """Without the answers."""
     wanted = wish("vote = 'yes'", at_least="50%", epsilon="eps", person="id")
     with opened(place) as source:
-        prepare(source, wanted)
+        prepare(Whole(source), wanted)
 
 
 def sections(rows: int, rounds: int) -> Iterator[Part]:

@@ -18,6 +18,7 @@ from hetdp.engines.dask import cluster as dask_cluster
 from hetdp.spaces.table import merging, parted, tasks
 from hetdp.spaces.table.asking import prepare
 from hetdp.spaces.table.parted import Parted
+from hetdp.spaces.table.respondents import Whole
 from hetdp.spaces.table.sources import Queried, opened
 from hetdp.spaces.table.wish import wish
 from tests.asking.folders import crowd, cut
@@ -67,7 +68,7 @@ def test_every_coordinate_is_the_same_bit_for_bit(seed, tmp_path):
     folder = cut(people, tmp_path / "people", [100, 101])
     for changed in ({}, {"deciding": "dec", "area": "county", "objective": ["weighted-vote", "balanced"][seed % 2]}):
         with opened(folder) as source:
-            expected = coordinates(source, **changed)
+            expected = coordinates(Whole(source), **changed)
         assert coordinates(Parted(folder, Inline(twice=False), str(tmp_path), False), **changed) == expected
     assert not list(tmp_path.glob("ids-*"))
 

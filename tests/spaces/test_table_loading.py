@@ -23,9 +23,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.spaces.table.asking import answers, prepare
+from hetdp.spaces.table.asking import prepare
 from hetdp.spaces.table.database import locked
 from hetdp.spaces.table.predicate import Comparison
+from hetdp.spaces.table.respondents import Whole
 from hetdp.spaces.table.sources import opened
 from hetdp.spaces.table.wish import Wish, wish
 from tests.spaces.standin import population
@@ -42,14 +43,14 @@ def wanted(**changed: Any) -> Wish:
 def codes_of(table: Any, asked: Wish) -> list[list[int]]:
     """What the mechanism of each area is given, after all that comes before."""
     with opened(table) as source:
-        prepared = prepare(source, asked, population=population)
+        prepared = prepare(Whole(source), asked, population=population)
         prepared.coordinates()
         return [promise.mechanism.seen[0] for promise in prepared.promises]
 
 
 def refusal(table: Any, asked: Wish, curator: bool = False) -> str:
     with pytest.raises(hetdp.InputError) as caught, opened(table, curator=curator) as source:
-        prepare(source, asked, curator=curator, population=population)
+        prepare(Whole(source, curator), asked, population=population)
     return str(caught.value)
 
 
@@ -57,7 +58,7 @@ def refusal(table: Any, asked: Wish, curator: bool = False) -> str:
 def test_every_format_gives_the_same_policy_and_answers(form, tmp_path):
     asked = wanted(group="role", area="county")
     with opened(FORMATS[form](PEOPLE, tmp_path)) as source:
-        prepared = prepare(source, asked, population=population)
+        prepared = prepare(Whole(source), asked, population=population)
         prepared.coordinates()
     assert prepared.policy.epsilon.tolist() == PEOPLE["eps"]
     assert prepared.policy.groups is not None
@@ -65,7 +66,7 @@ def test_every_format_gives_the_same_policy_and_answers(form, tmp_path):
     assert [(promise.area, promise.people) for promise in prepared.promises] == [("North", 3), ("South", 4)]
     assert [promise.mechanism.seen for promise in prepared.promises] == [[[0, 1, 0]], [[1, 0, 1, 0]]]
     with opened(as_csv(PEOPLE, tmp_path)) as source:
-        assert prepared.policy.digest() == prepare(source, asked, population=population).policy.digest()
+        assert prepared.policy.digest() == prepare(Whole(source), asked, population=population).policy.digest()
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -158,7 +159,7 @@ def test_a_finite_epsilon_that_no_float_holds_is_not_made_a_promise_of_nothing(t
 def test_a_column_of_truth_says_how_it_is_compared(tmp_path):
     table = as_parquet(PEOPLE | {"vote": [True, False] * 3 + [None]}, tmp_path)
     with pytest.raises(hetdp.UsageError, match=r"Hint: vote = TRUE, or = FALSE$"), opened(table) as source:
-        prepare(source, wanted(), population=population)
+        prepare(Whole(source), wanted(), population=population)
 
 
 def test_a_table_that_is_not_there_is_told_as_such(tmp_path):
@@ -177,7 +178,7 @@ def test_names_of_groups_and_areas_that_arrays_would_mix_up_are_refused(form, co
 def test_a_column_of_epsilon_may_have_almost_any_name(name, tmp_path):
     table = as_csv({name: [2.0] * 7} | PEOPLE, tmp_path)
     with opened(table) as source:
-        assert prepare(source, wanted(epsilon=name), population=population).policy.epsilon.tolist() == [2.0] * 7
+        assert prepare(Whole(source), wanted(epsilon=name), population=population).policy.epsilon.tolist() == [2.0] * 7
 
 
 @pytest.mark.parametrize("typed", ["-1", "1,5", "50%", "1e", ".5.", "1/2", "nan", "-inf", "1e5e"])
@@ -193,7 +194,7 @@ def test_a_group_that_was_promised_nothing_is_refused(tmp_path):
     assert "row 7, role: a group without an ε: 'guest'" in refusal(table, asked, curator=True)
     promised = wanted(epsilon=None, by_group={"pupil": 0.3, "staff": "1", "guest": 2, "nobody": 0}, group="role")
     with opened(table) as source:
-        assert prepare(source, promised, population=population).policy.epsilon.tolist() == PEOPLE["eps"]
+        assert prepare(Whole(source), promised, population=population).policy.epsilon.tolist() == PEOPLE["eps"]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ def test_a_column_of_the_wrong_type_is_refused_by_its_type(asked, words, tmp_pat
 def test_epsilon_is_never_above_what_is_written(tmp_path):
     written = ["0.299999999999999999999", "0.3", "1e-3", "inf", "0", "3.0000000000000001", "4096"]
     with opened(as_csv(PEOPLE | {"eps": written}, tmp_path)) as source:
-        found = prepare(source, wanted(), population=population).policy.epsilon.tolist()
+        found = prepare(Whole(source), wanted(), population=population).policy.epsilon.tolist()
     assert found[1:5] == [0.3, 0.001, float("inf"), 0.0]
     for value, text in ((found[0], written[0]), (found[5], written[5])):
         assert Fraction(repr(value)) <= Fraction(text)
@@ -221,10 +222,10 @@ def test_epsilon_is_never_above_what_is_written(tmp_path):
 def test_sqlite_rounds_no_float(tmp_path):
     exact = [0.1234567890123456, 2.0000000000000004, 0.3, 1e-20, 1e22, float("inf"), 3]
     with opened(as_sqlite(PEOPLE | {"eps": exact}, tmp_path)) as source:
-        found = prepare(source, wanted(), population=population).policy.epsilon.tolist()
+        found = prepare(Whole(source), wanted(), population=population).policy.epsilon.tolist()
         assert all(0.0 <= value <= float(text) for value, text in zip(found, exact, strict=True))
         assert found[2:] == exact[2:]
-        assert answers(source, wanted(counted="eps > 2.0", epsilon=1)).tolist() == [1, 0, 1, 1, 0, 1, 0]
+        assert Whole(source).said(wanted(counted="eps > 2.0", epsilon=1)).tolist() == [1, 0, 1, 1, 0, 1, 0]
 
 
 HOSTILE = ['vote"; DROP TABLE people; --', "vote'", "a,b", "SELECT", "größe", "x\ny", " vote ", "?", "100%", "$1", "{}"]
@@ -243,8 +244,8 @@ def test_names_of_columns_and_values_are_only_names_and_values(form, tmp_path):
             counted = Comparison(name, "=", VALUES[at])
             asked = wanted(counted=str(counted), person=f"{name} id", epsilon=f"{name} eps", of="respondents")
             assert asked.counted == counted
-            assert prepare(source, asked, population=population).policy.size == len(VALUES)
-            assert answers(source, asked).tolist() == [0] + [1] * (len(VALUES) - 1)
+            assert prepare(Whole(source), asked, population=population).policy.size == len(VALUES)
+            assert Whole(source).said(asked).tolist() == [0] + [1] * (len(VALUES) - 1)
 
 
 CELLS = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
@@ -342,7 +343,7 @@ def broken_sqlite(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("broken", [broken_parquet, broken_sqlite])
 def test_before_the_mechanism_is_fixed_no_private_column_is_read(broken, tmp_path):
     with opened(broken(tmp_path)) as source:
-        prepared = prepare(source, wanted(group="role", area="county"), population=population)
+        prepared = prepare(Whole(source), wanted(group="role", area="county"), population=population)
         with pytest.raises(hetdp.InputError) as caught:
             prepared.coordinates()
     assert re.fullmatch(r"people\.(parquet|sqlite): cannot be read; .*", str(caught.value))
@@ -351,7 +352,7 @@ def test_before_the_mechanism_is_fixed_no_private_column_is_read(broken, tmp_pat
 def test_a_table_that_changes_meanwhile_is_refused(tmp_path):
     place = as_csv(PEOPLE, tmp_path)
     with opened(place) as source:
-        prepared = prepare(source, wanted(), population=population)
+        prepared = prepare(Whole(source), wanted(), population=population)
         place.write_bytes(place.read_bytes() + b"8,South,staff,1,yes\n")
         with pytest.raises(hetdp.InputError, match="changed while it was read"):
             prepared.coordinates()
@@ -362,7 +363,7 @@ def test_an_sqlite_file_is_read_as_it_was_when_it_was_opened(tmp_path):
     with closing(sqlite3.connect(place)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
         with opened(place) as source:
-            prepared = prepare(source, wanted(), population=population)
+            prepared = prepare(Whole(source), wanted(), population=population)
             with writer:
                 writer.execute("UPDATE people SET vote = 'yes'")
             prepared.coordinates()
@@ -409,7 +410,7 @@ def test_a_broken_csv_file_is_refused_whole_and_nothing_of_it_is_told(text, tmp_
     place = tmp_path / "people.csv"
     place.write_bytes(text)
     with pytest.raises(hetdp.InputError) as caught, opened(place) as source:
-        prepare(source, wanted(), population=population)
+        prepare(Whole(source), wanted(), population=population)
     assert "yes" not in str(caught.value)
 
 
@@ -507,8 +508,8 @@ def test_a_million_rows_keep_their_order(form, tmp_path):
             writer.write_table(table, max_chunksize=10_000)
     asked = wanted(counted="vote = 'yes'")
     with opened(place) as source:
-        prepared = prepare(source, asked, population=population)
-        codes = answers(source, asked)
+        prepared = prepare(Whole(source), asked, population=population)
+        codes = Whole(source).said(asked)
     np.testing.assert_array_equal(prepared.policy.epsilon, (numbers % 8) / 8)
     np.testing.assert_array_equal(codes, numbers % 3 != 0)
 

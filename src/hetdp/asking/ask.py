@@ -141,7 +141,7 @@ def ask(
     wanted = _wanted(count, options, approved)
     identified = plan is not None or ledger is not None  # whoever only looks is not made to wait for it
     with reader.opened(table, sheet, curator) as rows:
-        prepared = replace(prepare(rows, wanted, curator, identified=identified), approved=plan is not None)
+        prepared = replace(prepare(rows, wanted, identified=identified), approved=plan is not None)
         promise = "\n".join(promise_lines(prepared))
         again = partial(_prepared_again, reader, table, sheet, curator, wanted, prepared.plan, prepared.approved)
         asked = asked_of(prepared.plan, promise, prepared.promises, kept(prepared.plan, approved, plan), again)
@@ -163,7 +163,7 @@ def _prepared_again(
 ) -> Iterator[Prepared]:
     """The table, opened again for a release of exactly what was promised."""
     with reader.opened(table, sheet, curator) as rows:
-        prepared = prepare(rows, wanted, curator, identified=plan.facts["people_sha256"] is not None)
+        prepared = prepare(rows, wanted, identified=plan.facts["people_sha256"] is not None)
         prepared.plan.require_same(plan, "what was promised")
         yield replace(prepared, approved=approved)
 

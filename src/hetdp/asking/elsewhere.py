@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
-from hetdp.release.charges import costs_of_people, people_of
+from hetdp.release.charges import costs_of_people
 from hetdp.release.ledger.charge import Charge
 from hetdp.release.record.amounts import charge_of
-from hetdp.spaces.table.policy import read_policy
+from hetdp.spaces.table.respondents import Whole
 from hetdp.spaces.table.sources import opened
 from hetdp.spaces.table.wish import wish
 
@@ -39,5 +39,6 @@ def charge_from(table: Any, currency: str, *, person: Any, epsilon: Any, group: 
     wanted = wish(f"{unlike} = 1", at_least=1, person=person, epsilon=epsilon, group=group)
     wanted = replace(wanted, counted=cast("Any", _Nothing()))
     with opened(table) as rows:
-        policy = read_policy(rows, wanted)  # it refuses what is wrong with the columns
-        return charge_of(costs_of_people(policy, people_of(rows, wanted.person), wanted.person), currency)
+        people = Whole(rows)
+        people.policy(wanted)  # it refuses what is wrong with the columns
+        return charge_of(costs_of_people(*people.payers(wanted), wanted.person), currency)

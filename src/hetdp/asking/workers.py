@@ -13,7 +13,8 @@ from hetdp.errors import UsageError, shown
 from hetdp.problem.partitioned import Workers
 from hetdp.spaces.table.folders import files_in
 from hetdp.spaces.table.parted import Parted
-from hetdp.spaces.table.sources import Source, opened
+from hetdp.spaces.table.respondents import Respondents, Whole
+from hetdp.spaces.table.sources import opened
 
 AUTO, DASK = ENGINES = ("auto", "dask")
 
@@ -55,7 +56,7 @@ class Engine:
             raise UsageError("--engine dask for something else than a folder", rule, "leave --engine dask out")
 
     @contextmanager
-    def opened(self, table: Any, sheet: str | None, curator: bool) -> Iterator[Source]:
+    def opened(self, table: Any, sheet: str | None, curator: bool) -> Iterator[Respondents]:
         """The table, to be read column by column, or counted by workers, who end with it.
 
         Raises:
@@ -65,7 +66,7 @@ class Engine:
         """
         if self.name == AUTO:
             with opened(table, sheet, curator) as source:
-                yield source
+                yield Whole(source, curator)
             return
         files, memory = files_in(Path(table).absolute()), MEMORY if self.memory is None else self.memory
         count = worker_count(self.cluster, self.workers, memory, self.work, None)

@@ -10,12 +10,11 @@ from typing import Any
 from hetdp.errors import Fault, InputError, UsageError, VerificationError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem
-from hetdp.release.charges import Costs, costs_of_people, people_of
+from hetdp.release.charges import Costs, costs_of_people
 from hetdp.release.draw.bernoulli import draw
 from hetdp.release.proof import Proved, proved
 from hetdp.release.record import of_problem, of_table
 from hetdp.release.remembered import fingerprint_of, known, told
-from hetdp.spaces.table.parted import Parted
 
 LAPLACE = "Laplace"  # the coordinate of every population
 
@@ -105,11 +104,8 @@ def _of_table(prepared: Any) -> Asked:
         if not promise.mechanism.certificate.private:
             why = f"nothing is released, since the mechanism is {promise.mechanism.certificate}"
             raise VerificationError(promise.mechanism.certificate, why)
-    person = prepared.wish.person
-    if isinstance(prepared.source, Parted):
-        costs = costs_of_people(*prepared.source.payers(prepared.wish), person)
-    else:
-        costs = costs_of_people(prepared.policy, people_of(prepared.source, person), person)
+    payers = prepared.source.payers(prepared.wish)
+    costs = costs_of_people(payers.policy, payers.ids, prepared.wish.person)
     coordinates = prepared.coordinates()
     return Asked(
         of_table.request_of(prepared.plan),

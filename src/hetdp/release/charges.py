@@ -15,16 +15,13 @@ import numpy as np
 
 from hetdp.errors import UsageError
 from hetdp.mechanism.solving.scaling import written_edges
-from hetdp.problem.building.decimals import marks_of, unmarked
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.release.ledger.sealed import EVERYBODY as NO_CLASS
-from hetdp.spaces.table import kinds
 from hetdp.spaces.table.policy import Policy
-from hetdp.spaces.table.sources import Source
 from hetdp.theory.notion import BACK
 
 EVERYBODY = NO_CLASS  # the account of edges without a class, and of people without a group
@@ -47,9 +44,8 @@ class Costs:
         kind: ``"class"`` (accounts have public names) or ``"person"`` (they have ids, which the ledger hides).
         names: the class, or the id of the person, of each account.
         currency: ``"epsilon"``, ``"epsilon-delta"`` or ``"gaussian"``.
-        amounts: for each parameter (epsilon, delta or mu) the largest that the account is promised, as used; ∞ where
+        written: for each parameter (epsilon, delta or mu) the largest that the account is promised, as written; ∞ where
             nothing is promised.
-        written: the same, as written.
         groups: for people, the class whose cap holds for each.
         named: for people, the column of their ids.
     """
@@ -57,7 +53,6 @@ class Costs:
     kind: str
     names: Sequence[str]
     currency: str
-    amounts: dict[str, Floats]
     written: dict[str, Floats]
     groups: Sequence[str] | None = None
     named: str | None = None
@@ -72,7 +67,7 @@ def costs_of(problem: Problem) -> Costs:
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, 0.3], classes=["pupils", "pupils"])
     >>> found = costs_of(hetdp.Problem(graph, [1, 1, 2]))
-    >>> found.names, found.amounts["epsilon"]
+    >>> found.names, found.written["epsilon"]
     (('pupils',), array([0.3]))
     """
     notion = problem.notion.name
@@ -83,8 +78,7 @@ def costs_of(problem: Problem) -> Costs:
         raise UsageError("there are no edges, so nobody is protected", rule)
     graph = problem.graph
     names, largest = _of_product(graph) if isinstance(graph, ProductSpace) else _of_graph(graph)
-    amounts = {name: _used(values) for name, values in largest.items()}
-    return Costs(CLASS, names, CURRENCIES[notion], amounts, largest)
+    return Costs(CLASS, names, CURRENCIES[notion], largest)
 
 
 def costs_of_people(policy: Policy, people: Sequence[str] | None, named: str | None = None) -> Costs:
@@ -99,23 +93,10 @@ def costs_of_people(policy: Policy, people: Sequence[str] | None, named: str | N
     names = (EVERYBODY,) if policy.groups is None else policy.groups.names
     if people is None:
         there = np.unique(codes)
-        largest = {"epsilon": _largest(codes, policy.epsilon, len(names))[there]}
-        accounts = tuple(names[at] for at in there.tolist())
-        return Costs(CLASS, accounts, EPSILON, {"epsilon": _used(largest["epsilon"])}, largest)
+        largest = _largest(codes, policy.epsilon, len(names))[there]
+        return Costs(CLASS, tuple(names[at] for at in there.tolist()), EPSILON, {"epsilon": largest})
     groups = None if policy.groups is None else np.array(names, dtype=object)[codes].tolist()
-    used, written = {"epsilon": _used(policy.epsilon)}, {"epsilon": policy.epsilon}
-    return Costs(PERSON, people, EPSILON, used, written, groups, named)
-
-
-def people_of(source: Source, column: str) -> list[str]:
-    """Everybody's id in a table, as text, in the order of its rows.
-
-    Args:
-        source: the table.
-        column: the column that tells people apart.
-    """
-    found: list[str] = source.read({"person": kinds.text(column)}, uses=[column])["person"].tolist()
-    return found
+    return Costs(PERSON, people, EPSILON, {"epsilon": policy.epsilon}, groups, named)
 
 
 def account_name(name: Any) -> str:
@@ -199,8 +180,3 @@ def _largest(numbers: Any, values: Floats, count: int) -> Floats:
     found = np.zeros(count)
     np.maximum.at(found, numbers, values)
     return found
-
-
-def _used(written: Floats) -> Floats:
-    """The largest floats that are not above the decimals that were written."""
-    return unmarked(marks_of(np.ascontiguousarray(written, dtype=np.float64)))[0]

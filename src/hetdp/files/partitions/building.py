@@ -33,7 +33,6 @@ class Built(NamedTuple):
         arcs: how many arcs begin at its datasets.
         free: how many more do that constrain nothing.
         ghosts: how many neighbours others own.
-        boundary: how many of its datasets have a neighbour of the other answer.
     """
 
     faults: list[Fault]
@@ -41,7 +40,6 @@ class Built(NamedTuple):
     arcs: int = 0
     free: int = 0
     ghosts: int = 0
-    boundary: int = 0
 
 
 class Numbers(NamedTuple):
@@ -90,10 +88,8 @@ def _write(part: Part, graph: DatasetGraph, ghosts: NDArray[np.int64]) -> Built:
             part.everywhere("answers", ghosts[before:]),
         ]
     )
-    boundary = boundary_of(graph, answers)[own]
-    part.save("boundary", boundary)
-    free = graph.free_arcs(own.start, own.stop)
-    return Built([], 0, high - low, free, len(ghosts), int(np.count_nonzero(boundary)))
+    part.save("boundary", boundary_of(graph, answers)[own])
+    return Built([], 0, high - low, graph.free_arcs(own.start, own.stop), len(ghosts))
 
 
 def _write_search(part: Part, graph: DatasetGraph, own: slice) -> None:

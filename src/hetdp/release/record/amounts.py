@@ -63,7 +63,7 @@ def charge_of(costs: Costs, currency: str | None = None) -> Charge:
         currency: how the data's privacy is counted. Where that is by ε and δ, a promise without δ has δ = 0; any other
             that differs is for the ledger to refuse.
     """
-    first = "mu" if "mu" in costs.amounts else "epsilon"
+    first = "mu" if "mu" in costs.written else "epsilon"
     is_widened = (costs.currency, currency) == (EPSILON, EPSILON_DELTA)
     counted_by = EPSILON_DELTA if is_widened else costs.currency
     zeros = {"delta": np.zeros(len(costs.names))} if is_widened else {}

@@ -12,22 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hetdp import progress
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.spaces.names import require_known
 from hetdp.spaces.table.condition import condition
-from hetdp.spaces.table.parted import Parted
-from hetdp.spaces.table.people import people_digest
 from hetdp.spaces.table.plan import Plan, plan_of
-from hetdp.spaces.table.policy import Policy, read_policy
+from hetdp.spaces.table.policy import Policy
 from hetdp.spaces.table.promise import Promise, promise_of
-from hetdp.spaces.table.sources import Source
+from hetdp.spaces.table.respondents import Respondents
 from hetdp.spaces.table.wish import FAIR, Wish
 
 MOST_KEPT = 1 << 27  # tallies of all areas together: 1 GB
-Codes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class Prepared:
         approved: whether the plan is kept in a file, so that it holds for the table that it names, and no copy.
     """
 
-    source: Source
+    source: Respondents
     wish: Wish
     policy: Policy
     promises: tuple[Promise, ...]
@@ -58,7 +54,7 @@ class Prepared:
             InputError: the table was changed meanwhile, or cannot be read; which does not depend on the answers.
         """
         progress.stage("reading the answers")
-        codes: Any = self.source.said(self.wish) if isinstance(self.source, Parted) else answers(self.source, self.wish)
+        codes = self.source.said(self.wish)
         if len(codes) != len(self.policy.epsilon) or self.source.unchanged != self._stamp:
             name, rule = self.source.name, "a table stays as it is between the policy and the answers"
             raise InputError(name, [Fault("changed while it was read", name, "", rule)])
@@ -69,9 +65,8 @@ class Prepared:
 
 
 def prepare(
-    source: Source,
+    source: Respondents,
     wish: Wish,
-    curator: bool = False,
     population: Callable[..., Any] | None = None,
     identified: bool = False,
 ) -> Prepared:
@@ -80,7 +75,6 @@ def prepare(
     Args:
         source: the table, open.
         wish: what is asked for.
-        curator: whether messages may name rows and values.
         population: what makes a mechanism of a policy; for tests.
         identified: whether the plan is about exactly these people; to tell takes about a second for each million.
 
@@ -89,7 +83,7 @@ def prepare(
         InputError: the policy is not complete, or somebody is there twice.
     """
     stamp = source.unchanged
-    policy = source.policy(wish) if isinstance(source, Parted) else read_policy(source, wish, curator)
+    policy = source.policy(wish)
     condition(wish.counted, source.columns)  # refuses what cannot be compared, by its type
     _require_groups(wish, policy)
     progress.stage("designing")
@@ -101,9 +95,7 @@ def prepare(
         if kept > MOST_KEPT:
             rule = f"the mechanisms of all areas are kept together, in at most {MOST_KEPT:,} tallies"
             raise UsageError(f"more than {MOST_KEPT:,} tallies in all areas", rule)
-    people = None
-    if identified:
-        people = source.people(wish) if isinstance(source, Parted) else people_digest(source, wish)
+    people = source.people(wish) if identified else None
     plan = plan_of(wish, policy, Path(source.name).name, source.sheet, [promise.body() for promise in promises], people)
     return Prepared(source, wish, policy, tuple(promises), plan, stamp)
 
@@ -129,14 +121,3 @@ def _require_groups(wish: Wish, policy: Policy) -> None:
         if missing:
             where, rule = f"the area {shown(area)}", "every group that the question names has people in every area"
             raise UsageError(f"{where} has nobody of {shown(min(missing))}", rule)
-
-
-def answers(source: Source, wish: Wish) -> Codes:
-    """Everybody's value, as its number in ``wish.values``, in the order of the rows; every row has one."""
-    said, parameters = condition(wish.counted, source.columns)
-    if len(wish.values) > 2:
-        code, parameters = f"CASE WHEN {said} THEN 0 WHEN NOT {said} THEN 1 ELSE 2 END", [*parameters, *parameters]
-    else:
-        code = f"CASE WHEN {said} THEN 0 ELSE 1 END"
-    found = source.read({"code": f"CAST({code} AS UTINYINT)"}, parameters, wish.private)["code"]
-    return np.asarray(found, dtype=np.uint8)

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from hetdp.spaces.names import require_known
 from hetdp.spaces.privacy.grid import for_document
 from hetdp.spaces.table import kinds
-from hetdp.spaces.table.sources import Source
+from hetdp.spaces.table.sources import Columns
 from hetdp.spaces.table.wish import Wish
 
 if TYPE_CHECKING:
     from hetdp.spaces.table.policy import Names
 
 
-def cells(source: Source, column: str, role: str) -> dict[str, str]:
+def cells(source: Columns, column: str, role: str) -> dict[str, str]:
     """How a column of ε is read, and whether a cell has more digits than a float."""
     declared = source.columns[column]
     kinds.require_kind(source.name, column, declared, (kinds.WHOLE, kinds.NUMBER, kinds.TEXT), "a column of ε")

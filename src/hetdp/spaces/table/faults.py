@@ -22,16 +22,15 @@ PERSON_RULE = "everybody is there once, with an id"
 
 
 class Faults:
-    """Refuses what a table may not have.
+    """Refuses what a table may not have, in words that name no row.
 
     Args:
-        source: the table.
+        name: how messages name the table.
         wish: which columns matter.
-        curator: whether messages may name rows and values.
     """
 
-    def __init__(self, source: Source, wish: Wish, curator: bool) -> None:
-        self._source, self._wish, self._curator = source, wish, curator
+    def __init__(self, name: str, wish: Wish) -> None:
+        self._name, self._wish = name, wish
 
     def require_rows(self, size: int) -> None:
         """Refuses a table of nobody.
@@ -40,8 +39,48 @@ class Faults:
             InputError: there are no rows.
         """
         if size == 0:
-            name = self._source.name
-            raise InputError(name, [Fault("a table without rows", name, "", "a question is asked about somebody")])
+            fault = Fault("a table without rows", self._name, "", "a question is asked about somebody")
+            raise InputError(self._name, [fault])
+
+    def require_all_epsilons(self, epsilon: NDArray[np.float64], deciding: Any) -> None:
+        """Refuses rows without an ε, always or where they decide.
+
+        Raises:
+            InputError: there are such rows.
+        """
+        wish, invalid = self._wish, "missing or invalid ε"
+        told = (invalid, wish.epsilon.column) if wish.epsilon.column else ("a group without an ε", wish.group)
+        self.require_epsilons(epsilon, told[0], told[1] or "")
+        if wish.deciding is not None and wish.deciding.column is not None:
+            self.require_epsilons(deciding, invalid, wish.deciding.column)
+
+    def require_epsilons(self, epsilon: NDArray[np.float64], what: str, column: str) -> None:
+        """Refuses rows whose ε is missing, negative or no number.
+
+        Raises:
+            InputError: there are such rows.
+        """
+        wrong = ~(epsilon >= 0.0)
+        if wrong.any():
+            self._refuse(what, column, wrong, EPSILON_RULE)
+
+    def _refuse(self, what: str, column: str, wrong: NDArray[Any], rule: str) -> None:
+        where = f"{self._name}, {column}"
+        raise InputError(where, [Fault(what, where, "", rule, HINT)])
+
+
+class RowFaults(Faults):
+    """The same where rows can be looked at; a curator is shown the first ones.
+
+    Args:
+        source: the table.
+        wish: which columns matter.
+        curator: whether messages may name rows and values.
+    """
+
+    def __init__(self, source: Source, wish: Wish, curator: bool) -> None:
+        super().__init__(source.name, wish)
+        self._source, self._curator = source, curator
 
     def require_people(self, hashes: NDArray[Any], ordered: NDArray[Any]) -> None:
         """Refuses rows without an id, and ids that are there twice.
@@ -78,32 +117,9 @@ class Faults:
         nameless = {"nameless": f"{identifier(column)} IS NULL"}
         self._refuse(NAMELESS, column, self._source.read(nameless, uses=[column])["nameless"], NAME_RULE)
 
-    def require_all_epsilons(self, epsilon: NDArray[np.float64], deciding: Any) -> None:
-        """Refuses rows without an ε, always or where they decide.
-
-        Raises:
-            InputError: there are such rows.
-        """
-        wish, invalid = self._wish, "missing or invalid ε"
-        told = (invalid, wish.epsilon.column) if wish.epsilon.column else ("a group without an ε", wish.group)
-        self.require_epsilons(epsilon, told[0], told[1] or "")
-        if wish.deciding is not None and wish.deciding.column is not None:
-            self.require_epsilons(deciding, invalid, wish.deciding.column)
-
-    def require_epsilons(self, epsilon: NDArray[np.float64], what: str, column: str) -> None:
-        """Refuses rows whose ε is missing, negative or no number.
-
-        Raises:
-            InputError: there are such rows.
-        """
-        wrong = ~(epsilon >= 0.0)
-        if wrong.any():
-            self._refuse(what, column, wrong, EPSILON_RULE)
-
     def _refuse(self, what: str, column: str, wrong: NDArray[Any], rule: str) -> None:
-        where = f"{self._source.name}, {column}"
         if not self._curator:
-            raise InputError(where, [Fault(what, where, "", rule, HINT)])
+            super()._refuse(what, column, wrong, rule)
         rows = np.flatnonzero(wrong)
         texts = self._texts(column)
         faults = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -25,10 +25,11 @@ from hetdp.spaces.table.everybody import cells
 from hetdp.spaces.table.faults import HINT, MOST, PERSON_RULE, Faults
 from hetdp.spaces.table.folders import files_in, named, require_alike
 from hetdp.spaces.table.merging import Merged, merged
-from hetdp.spaces.table.payers import Payers, payers_in
+from hetdp.spaces.table.payers import payers_in
 from hetdp.spaces.table.people import PARTS, digest_of
 from hetdp.spaces.table.policy import Policy, read_policy, require_known_columns
-from hetdp.spaces.table.sources import Arrays, Expressions, Source, opened, require_file, stamp
+from hetdp.spaces.table.respondents import Payers, Respondents
+from hetdp.spaces.table.sources import opened, require_file, stamp
 from hetdp.spaces.table.tasks import Tally
 from hetdp.spaces.table.wish import Wish
 
@@ -37,8 +38,8 @@ DIGESTS = 1 << 64
 TASKS = 64  # among which who is there is divided
 
 
-class Parted(Source):
-    """A table that workers read, by its kinds of people.
+class Parted(Respondents):
+    """A table that workers read; an entry of its policy is a kind of people.
 
     Args:
         folder: the folder with its files.
@@ -72,7 +73,7 @@ class Parted(Source):
             if where is not None and where.column is not None:
                 cells(self, where.column, role)  # refuses a column that holds no ε, by its type
         told: list[Tally] = self._run(tasks.tally, wish, self._curator, False, words="reading the policy")
-        faults = Faults(self, wish, False)
+        faults = Faults(self.name, wish)
         faults.require_rows(sum(int(one.people.sum()) for one in told))
         try:
             found = merged(self.name, wish, told)
@@ -128,18 +129,6 @@ class Parted(Source):
         if len(found.ids) != policy.size:
             raise self._changed()
         return found
-
-    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
-        """Nobody reads cells of all rows."""
-        raise NotImplementedError
-
-    def distinct(self, column: str, most: int) -> list[str] | None:
-        """Workers tell this with what they count."""
-        raise NotImplementedError
-
-    def define(self, kind: str, names: Sequence[str]) -> None:
-        """There is no database here."""
-        raise NotImplementedError
 
     @property
     def unchanged(self) -> Any:

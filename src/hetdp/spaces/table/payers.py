@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,20 +14,9 @@ from hetdp.spaces.table.everybody import cells, epsilon_of
 from hetdp.spaces.table.folders import named
 from hetdp.spaces.table.ids import Ids
 from hetdp.spaces.table.policy import Names, Policy
+from hetdp.spaces.table.respondents import Payers
 from hetdp.spaces.table.sources import opened
 from hetdp.spaces.table.wish import Wish
-
-
-class Payers(NamedTuple):
-    """Who pays.
-
-    Attributes:
-        policy: everybody's ε, and group.
-        ids: everybody's id, in the same order.
-    """
-
-    policy: Policy
-    ids: Ids
 
 
 def payers_in(files: Sequence[Path], wish: Wish, groups: tuple[str, ...] | None, curator: bool) -> Payers:

@@ -20,8 +20,8 @@ from hetdp.spaces.table import kinds
 from hetdp.spaces.table.condition import require_columns
 from hetdp.spaces.table.database import identifier
 from hetdp.spaces.table.everybody import cells, deciding_of, epsilon_of
-from hetdp.spaces.table.faults import HINT, NAME_RULE, NAMELESS, NOBODY, Faults
-from hetdp.spaces.table.sources import Source
+from hetdp.spaces.table.faults import HINT, NAME_RULE, NAMELESS, NOBODY, RowFaults
+from hetdp.spaces.table.sources import Columns, Source
 from hetdp.spaces.table.wish import Wish
 
 MOST_NAMES = 10_000  # groups, and areas: more would be people
@@ -166,7 +166,7 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
     """
     progress.stage("reading the policy")
     require_known_columns(source, wish)
-    faults = Faults(source, wish, curator)
+    faults = RowFaults(source, wish, curator)
     groups, areas = (_names(source, column, faults) for column in (wish.group, wish.area))
     person = identifier(wish.person)
     wanted = {"person": f"CASE WHEN {person} IS NULL THEN CAST({NOBODY} AS UBIGINT) ELSE hash({person}) END"}
@@ -196,7 +196,7 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
     return policy
 
 
-def require_known_columns(source: Source, wish: Wish) -> None:
+def require_known_columns(source: Columns, wish: Wish) -> None:
     """Refuses columns that are not there, or cannot tell people, groups or areas apart, by what they hold.
 
     Raises:
@@ -215,7 +215,7 @@ def require_known_columns(source: Source, wish: Wish) -> None:
             kinds.require_kind(source.name, column, kind(column), NAMED, "a column of groups or areas")
 
 
-def _names(source: Source, column: str | None, faults: Faults) -> list[str] | None:
+def _names(source: Source, column: str | None, faults: RowFaults) -> list[str] | None:
     if column is None:
         return None
     found = source.distinct(column, MOST_NAMES)

@@ -20,7 +20,7 @@ Arrays = dict[str, Any]
 Expressions = dict[str, str]  # name of a result → how it is computed from a row
 
 
-class Source(ABC):
+class Columns(ABC):
     """A table whose columns are known by name and type.
 
     Attributes:
@@ -32,6 +32,19 @@ class Source(ABC):
     sheet: str | None = None
     name: str
     columns: dict[str, str]
+
+    def holds_reals(self, column: str) -> bool:
+        """Whether cells of a column of texts were kept as floats, so that 1 became 1.0; no person is named so."""
+        return False
+
+    @property
+    def unchanged(self) -> Any:
+        """What is the same as long as nobody changes the table; None if that cannot be known."""
+        return None
+
+
+class Source(Columns):
+    """A table whose rows are read here."""
 
     @abstractmethod
     def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
@@ -51,20 +64,11 @@ class Source(ABC):
     def define(self, kind: str, names: Sequence[str]) -> None:
         """Makes a type whose values are these texts, so that they can be read as numbers."""
 
-    def holds_reals(self, column: str) -> bool:
-        """Whether cells of a column of texts were kept as floats, so that 1 became 1.0; no person is named so."""
-        return False
-
     def row(self, at: int) -> str:
         """How a row is called, by its place from 0 on; for the curator."""
         return f"{self.name} row {at + 1}"
 
-    @property
-    def unchanged(self) -> Any:
-        """What is the same as long as nobody changes the table; None if that cannot be known."""
-        return None
-
-    def close(self) -> None:  # noqa: B027
+    def close(self) -> None:
         """Lets go of what is held open, if anything is."""
 
 

@@ -1,0 +1,100 @@
+"""The people of a table, as a question needs them: what is public, who they are, what they say, and who pays.
+
+A table is read in this process, row by row (`Whole`), or by workers who count what is alike (`Parted`, in `parted`).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.spaces.table import kinds
+from hetdp.spaces.table.condition import condition
+from hetdp.spaces.table.people import people_digest
+from hetdp.spaces.table.policy import Policy, read_policy
+from hetdp.spaces.table.sources import Columns, Source
+from hetdp.spaces.table.wish import Wish
+
+
+class Payers(NamedTuple):
+    """Who pays.
+
+    Attributes:
+        policy: everybody's ε, and group.
+        ids: everybody's id, as text, in the same order.
+    """
+
+    policy: Policy
+    ids: Sequence[str]
+
+
+class Respondents(Columns):
+    """What is read of a table, in this order; the policy first, and the answers once the mechanism is fixed."""
+
+    @abstractmethod
+    def policy(self, wish: Wish) -> Policy:
+        """What is public.
+
+        Raises:
+            UsageError: a column is not there.
+            InputError: an ε is missing or invalid, a person is there twice, or somebody has no group or area.
+        """
+
+    @abstractmethod
+    def people(self, wish: Wish) -> str:
+        """A digest of who is there; see `people_digest`."""
+
+    @abstractmethod
+    def payers(self, wish: Wish) -> Payers:
+        """Everybody's ε and id, from the public columns alone, for the policy that was read."""
+
+    @abstractmethod
+    def said(self, wish: Wish) -> Any:
+        """What is said, for each entry of the policy: one pass over all rows, the same whatever they say."""
+
+
+class Whole(Respondents):
+    """A table that is read here; an entry of its policy is a row.
+
+    Args:
+        source: the table, open.
+        curator: whether messages may name rows and values.
+    """
+
+    def __init__(self, source: Source, curator: bool = False) -> None:
+        self.name, self.columns, self.sheet = source.name, source.columns, source.sheet
+        self._source, self._curator = source, curator
+        self._policy: Policy | None = None
+
+    @property
+    def unchanged(self) -> Any:
+        """What the source says."""
+        return self._source.unchanged
+
+    def policy(self, wish: Wish) -> Policy:
+        """What is public, by row; see `read_policy`."""
+        self._policy = read_policy(self._source, wish, self._curator)
+        return self._policy
+
+    def people(self, wish: Wish) -> str:
+        """A digest of who is there; see `people_digest`."""
+        return people_digest(self._source, wish)
+
+    def payers(self, wish: Wish) -> Payers:
+        """The policy, and everybody's id."""
+        assert self._policy is not None
+        found = self._source.read({"person": kinds.text(wish.person)}, uses=[wish.person])
+        return Payers(self._policy, found["person"].tolist())
+
+    def said(self, wish: Wish) -> Any:
+        """Everybody's value, as its number in ``wish.values``, in the order of the rows; every row has one."""
+        said, parameters = condition(wish.counted, self.columns)
+        if len(wish.values) > 2:
+            code, parameters = f"CASE WHEN {said} THEN 0 WHEN NOT {said} THEN 1 ELSE 2 END", [*parameters, *parameters]
+        else:
+            code = f"CASE WHEN {said} THEN 0 ELSE 1 END"
+        found = self._source.read({"code": f"CAST({code} AS UTINYINT)"}, parameters, wish.private)["code"]
+        return np.asarray(found, dtype=np.uint8)
