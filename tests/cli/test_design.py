@@ -38,9 +38,10 @@ def test_values_that_cannot_be_private_together_end_with_4(hetdp):
 
 def test_free_and_pins_exclude_each_other(hetdp):
     Path("pins.csv").write_text("dataset,p\n1,0.4\n")
-    ended = hetdp("design", "poll.json", "--free", "--pins", "pins.csv")
-    assert (ended.code, ended.out) == (2, "")
-    assert "--free beside --pins; values are left aside, or given. Hint: leave one of them out" in ended.err
+    for engine in ((), ("--engine", "dask", "-o", "designed")):
+        ended = hetdp("design", "poll.json", "--free", "--pins", "pins.csv", *engine)
+        assert (ended.code, ended.out) == (2, "")
+        assert "--free beside --pins; values are left aside, or given. Hint: leave one of them out" in ended.err
 
 
 def test_the_average_counts_as_the_prior_says_and_names_its_gap(hetdp):

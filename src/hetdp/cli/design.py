@@ -7,6 +7,7 @@ import click
 from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
 from hetdp.cli.options import ENGINE, PINS, PRIOR, PROBLEM, READING, SPEAKING, Verb
 from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, require_folder, say_worst
+from hetdp.errors import UsageError
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -43,8 +44,6 @@ class Objective(click.Choice):  # type: ignore[type-arg]
             UsageError: it is one that a problem file cannot have.
         """
         if value == "weighted-vote":
-            from hetdp.errors import UsageError
-
             rule = "a problem file has datasets and edges, and says nothing of people, whom this vote counts"
             hint = "hetdp ask TABLE --design weighted-vote; or hetdp.design in Python, on hetdp.spaces.votes or tallies"
             raise UsageError("the objective weighted-vote on a problem file", rule, hint)
@@ -83,18 +82,17 @@ def design(
     **where: Any,
 ) -> None:
     """Designs a mechanism for a problem."""
+    if free and pins is not None:
+        raise UsageError("--free beside --pins", "values are left aside, or given", "leave one of them out")
     if is_parted(engine, where):
         wish = (objective, prior, max_error)
         _design_parts(voice, problem, wish, free, pins, output, duplicates, positive, as_json, where)
         return
     from hetdp.cli.reading import read_with_pins
     from hetdp.cli.writing import require_place
-    from hetdp.errors import UsageError
     from hetdp.mechanism.design import design as best
     from hetdp.problem.partial import PartialMechanism
 
-    if free and pins is not None:
-        raise UsageError("--free beside --pins", "values are left aside, or given", "leave one of them out")
     require_place("-o", output, as_json, suffixes=SUFFIXES, inputs=(problem, pins))
     asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
     given = PartialMechanism(z=given.z * float("nan")) if free else given

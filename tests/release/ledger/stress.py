@@ -14,6 +14,7 @@ import random
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -23,9 +24,12 @@ from hetdp.release.ledger.charge import Charge
 from hetdp.release.ledger.ledger import Ledger
 
 PROCESSES, COST, PEOPLE = 8, "0.001", 300
+CROWD = 9000  # more people than a row holds, so that a source's first charge to them writes several
 ROUNDS = 50  # on one ledger: each of them verifies all of it
 CLASSES = Charge.to_classes("epsilon", {"everybody": COST})
-MANY = Charge.to_people("epsilon", [f"person {number}" for number in range(PEOPLE)], COST)
+MANY, ALL = (
+    Charge.to_people("epsilon", [f"person {number}" for number in range(size)], COST) for size in (PEOPLE, CROWD)
+)
 
 
 def fresh(place: str) -> str:
@@ -64,13 +68,19 @@ def forked(work: Callable[[int], None]) -> tuple[int, int]:
     return process, source
 
 
-def spends(ledger: Ledger, name: str, times: int) -> Callable[[int], None]:
-    """Work: spends, tells the number and hash of each entry as soon as it is shown, and then the number of refusals."""
+def spends(ledger: Ledger, name: str, times: int, firsts: bool = False) -> Callable[[int], None]:
+    """Work: spends, tells the number and hash of each entry as soon as it is shown, and then the number of refusals.
+
+    With `firsts`, every fourth spend is the first of a new source, which it then uses up, and of a crowd.
+    """
 
     def work(sink: int) -> None:
         refused = 0
         for number in range(times):
             source, charge = ("people", MANY) if number % 2 else ("survey", CLASSES)
+            if firsts and number % 4 == 0:
+                source, charge = f"{name} {number}", ALL
+                ledger.declare(source, cap=COST)
             try:
                 entry = ledger.spend(source, charge, f"{name} {number}", "1", lambda: [True])
             except BudgetError:
@@ -111,7 +121,7 @@ def crowd(address: str, times: int) -> tuple[int, int]:
 
 def killed(ledger: Ledger, name: str, spread: float) -> int:
     """One round: a process spends until it is killed; how many spends it was shown."""
-    process, source = forked(spends(ledger, name, 10**6))
+    process, source = forked(spends(ledger, name, 10**6, firsts=True))
     time.sleep(random.random() * spread)
     os.kill(process, signal.SIGKILL)
     entries = list(told(source))
@@ -128,8 +138,9 @@ def kills(place: str, rounds: int, spread: float = 0.3) -> tuple[int, int]:
         ledger = made(fresh(place), allowed, 60)
         for at in range(begin, min(begin + ROUNDS, rounds)):
             shown += killed(ledger, f"round {at}", spread)
-        spent = [entry.accounts for entry in ledger.history() if entry.kind == "spend"]
-        assert max(spent.count(1), spent.count(PEOPLE)) <= allowed
+        spent = [entry for entry in ledger.history() if entry.kind == "spend"]
+        for source, many in Counter(entry.source for entry in spent).items():
+            assert many <= (allowed if source in ("survey", "people") else 1)
         written += len(spent)
     assert shown <= written
     return shown, written
