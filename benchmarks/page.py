@@ -59,7 +59,7 @@ def lines(sections: Sequence[Section], drawn: set[str]) -> Iterator[str]:
 
 def summary(sections: Sequence[Section]) -> Iterator[str]:
     """All that was asked for, in one table, with links to the sections."""
-    yield from ("## Asked for, and reached", "")
+    yield from ("## What was asked for, and what was measured", "")
     rows = [
         (f"[{section.benchmark.title}](#{anchor(section.benchmark.title)})", *verdict)
         for section in sections

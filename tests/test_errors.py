@@ -110,3 +110,9 @@ def test_no_extension_and_failed_verification_carry_their_proofs():
         "no mechanism with these values could be proved, and none is returned: NOT PRIVATE: 1 violation."
         " Hint: this is a bug in hetdp; please report it with the problem that caused it."
     )
+
+
+def test_what_a_file_says_cannot_write_to_the_terminal():
+    fault = errors.Fault("cannot be read:", "a\x1b]0;file", "type \x0f;\x1b[2J", "it is whole")
+    for refused in (errors.InputError("a\x1b]0;file", [fault]), errors.InputError("b\x07", [fault] * 2)):
+        assert str(refused).replace("\n", "").isprintable()

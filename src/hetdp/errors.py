@@ -76,13 +76,13 @@ class Fault:
     hint: str = ""
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.without_place()}"
+        return f"{printable(self.where)}: {self.without_place()}"
 
     def without_place(self) -> str:
         """What is wrong, where the place has been named already."""
         value = f" {self.value}" if self.value else ""
         hint = f" Hint: {self.hint}" if self.hint else ""
-        return f"{self.what}{value}; {self.rule}.{hint}"
+        return printable(f"{self.what}{value}; {self.rule}.{hint}")
 
 
 class HetdpError(Exception):
@@ -121,9 +121,10 @@ class InputError(HetdpError, ValueError):
         told = [
             fault.without_place() if fault.where == self.subject else str(fault) for fault in self.faults[:SHOWN_FAULTS]
         ]
+        subject = printable(self.subject)
         if self.total == 1:
-            return f"{self.subject}: {told[0]}"
-        lines = [f"{self.subject}: {self.total} faults", *(f"  {words}" for words in told)]
+            return f"{subject}: {told[0]}"
+        lines = [f"{subject}: {self.total} faults", *(f"  {words}" for words in told)]
         if self.total > SHOWN_FAULTS:
             lines.append(f"  and {self.total - SHOWN_FAULTS} more")
         return "\n".join(lines)

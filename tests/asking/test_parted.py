@@ -254,6 +254,8 @@ def test_what_workers_do_not_do_is_refused_in_words(inline, tmp_path, monkeypatc
     for table, given, words in refused:
         with pytest.raises(hetdp.UsageError, match=words):
             hetdp.ask(table, **ASKED, **given)
+    with pytest.raises(hetdp.InputError, match="nope: is not there; a table is a file, or a folder of files"):
+        hetdp.ask(tmp_path / "nope", **ASKED, dry_run=True, engine="dask")
     monkeypatch.setattr(merging, "MOST_KINDS", 3)
     with pytest.raises(hetdp.UsageError, match="people of too many kinds; workers count people who have the same ε"):
         hetdp.ask(folder, **ASKED, dry_run=True, engine="dask")

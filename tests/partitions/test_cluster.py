@@ -29,7 +29,7 @@ from hetdp import progress
 from hetdp.cli.main import main
 from hetdp.engines.dask import cluster as dask_cluster
 from hetdp.engines.dask.processes import scheduler_here
-from hetdp.engines.dask.starting import arcs_for
+from hetdp.engines.dask.starting import arcs_for, work_folder
 from tests.partitions.inline import coordinates
 from tests.partitions.problems import random_problem
 from tests.partitions.processes import QUIET, ROOT, Processes, give_up, take_memory
@@ -110,7 +110,7 @@ def test_a_lost_cluster_is_said_and_what_was_done_is_kept(processes, tmp_path, m
                 hetdp.extend(problem, given)
             assert lost.value.exit_code == 8
             alone.kill(alone.scheduler)
-            with pytest.raises(hetdp.ClusterError, match="the scheduler was lost"):
+            with pytest.raises(hetdp.ClusterError, match="the scheduler was lost; what was done is kept in the work"):
                 hetdp.extend(problem, given)
     finally:
         alone.close()
@@ -223,8 +223,17 @@ def test_nobody_at_an_address_is_a_lost_cluster(tmp_path, monkeypatch):
     saved(tmp_path, 3, "path", "range", 10)
     with pytest.raises(hetdp.ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
         hetdp.read_partitioned(tmp_path / "problem", cluster="tcp://127.0.0.1:9", work=tmp_path / "work")
-    with pytest.raises(hetdp.UsageError, match="name a folder that all of them reach"):
+    with pytest.raises(hetdp.UsageError, match="name a folder that all of them reach: --work"):
         hetdp.read_partitioned(tmp_path / "problem", cluster="tcp://127.0.0.1:9")
+    with pytest.raises(hetdp.UsageError, match=r"the cluster 'http://127.0.0.1:9'; it is the address of a scheduler"):
+        hetdp.read_partitioned(tmp_path / "problem", cluster="http://127.0.0.1:9", work=tmp_path / "work")
+
+
+def test_a_work_folder_is_made_only_where_its_own_is_there(tmp_path):
+    """A share that is not mounted, or a name that was mistyped, is not made up on this machine's disk."""
+    with pytest.raises(hetdp.UsageError, match=r"there is no folder .*nowhere' for the work folder 'work'"):
+        work_folder(tmp_path / "nowhere" / "work")
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_the_command_line_runs_on_partitions(processes, tmp_path, monkeypatch, capsys):

@@ -460,6 +460,9 @@ def test_patterns_pipes_and_unknown_formats_are_refused(tmp_path):
     for name in ("peop*.csv", "peopl?.csv", "[p]eople.csv", "people\udcff.csv", "peo\nple.csv"):
         with pytest.raises(hetdp.UsageError, match="characters that print"), opened(tmp_path / name):
             pass
+    with pytest.raises(hetdp.InputError, match="nope: is not there; a table is a file"), opened(tmp_path / "nope"):
+        pass
+    (tmp_path / "people.xlsx").touch()
     with pytest.raises(hetdp.UsageError, match="no format is known"), opened(tmp_path / "people.xlsx"):
         pass
     os.mkfifo(tmp_path / "pipe.csv")

@@ -109,7 +109,7 @@ class Cluster:
         except (KilledWorker, MemoryError) as ended:  # also of a worker that was lost with its result, over and over
             raise _out_of_memory(ended, self._memory if self._processes else "") from None
         except (OSError, TimeoutError) as lost:
-            raise ClusterError("the scheduler was lost", _first_line(lost)) from None
+            raise ClusterError("the scheduler was lost", HINT) from lost
 
     def _wait(self, futures: list[Future]) -> None:
         """Until all are done, or one failed, or the cluster is lost."""
@@ -123,7 +123,7 @@ class Cluster:
                     pass
                 except Exception as lost:  # cancelled, by a client that gave up
                     if self._client.status != "running":
-                        raise ClusterError("the scheduler was lost", _first_line(lost)) from None
+                        raise ClusterError("the scheduler was lost", HINT) from lost
                     time.sleep(PACE)
                 if all(future.done() for future in futures) or any(future.status == "error" for future in futures):
                     return
@@ -174,7 +174,8 @@ def _client_at(address: str) -> Client:
         if not address.startswith("tls:") or Security().get_connection_args("client")["ssl_context"] is not None:
             return Client(address, timeout=CONNECT, set_as_default=False)
     except (OSError, TimeoutError) as refusal:
-        raise ClusterError(f"no scheduler answers at {address}", _first_line(refusal)) from None
+        hint = "is it running, and can this machine reach it? It says its address when it starts"
+        raise ClusterError(f"no scheduler answers at {address}", _first_line(refusal), hint) from None
     except ValueError as refusal:
         rule = "it is the address of a scheduler, tcp://HOST:PORT"
         raise UsageError(f"the cluster {address!r}", rule) from refusal

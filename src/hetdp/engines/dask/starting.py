@@ -18,7 +18,7 @@ from hetdp.problem.partitioned import Workers
 
 MEMORY = "2GB"
 MARK = "hetdp-work"  # an empty file, by which a work folder is known
-ADDRESS = re.compile(r"[a-z]+://.+:[0-9]{1,5}/?")  # of a scheduler
+ADDRESS = re.compile(r"(tcp|tls|ucxx?|wss?)://.+:[0-9]{1,5}/?")  # of a scheduler
 ARCS = 8_000_000  # in a partition, unless it is said how many partitions there are, for workers that may take 2 GB
 
 
@@ -45,7 +45,8 @@ def _require_cluster(cluster: Any, workers: Any, work: Any) -> None:
         raise UsageError("a cluster beside a number of workers", rule, "leave one of them out")
     if work is None:
         rule = "workers on other machines share a folder with this one"
-        raise UsageError("a cluster without a work folder", rule, "name a folder that all of them reach")
+        hint = "name a folder that all of them reach: --work, or work= in Python"
+        raise UsageError("a cluster without a work folder", rule, hint)
 
 
 def workers_of(cluster: str | None, count: int, memory: str, place: str) -> Workers:
@@ -83,7 +84,10 @@ def work_folder(work: str | Path | None) -> tuple[str, bool]:
         return place, True
     try:
         folder = Path(work).absolute()
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.parent.is_dir():
+            rule = "it is made in a folder that is there: a share that is not mounted is not made up"
+            raise UsageError(f"there is no folder {str(folder.parent)!r} for the work folder {folder.name!r}", rule)
+        folder.mkdir(exist_ok=True)
         strangers = [entry.name for entry in folder.iterdir()]
         if strangers and MARK not in strangers:
             rule = "it is a new or empty folder, or one of an earlier run"

@@ -220,6 +220,7 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False, name: st
             yield formats.frame(database, table, curator)
         return
     place = Path(table)
+    require_there(place)
     maker = None if place.is_dir() else formats.maker_of(place)
     if sheet is not None and maker is not formats.sqlite:
         raise UsageError(f"a table {shown(sheet)} in {place.name}", "only SQLite files hold several tables")
@@ -235,16 +236,19 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False, name: st
         yield source
 
 
-def require_file(place: Path) -> None:
-    """The table is read twice, policy first, so it must be a plain file; and DuckDB must not take it for a pattern."""
+def require_there(place: Path) -> None:
+    """Refuses what is not there, and a name that DuckDB would take for a pattern."""
     path = str(place.absolute())
     if any(sign in path for sign in "*?[") or not path.isprintable():
         rule = "the name of a table is made of characters that print, without *, ? and ["
         raise UsageError(f"the name {str(place)!r}", rule, "rename the file, or its folder")
+    if not place.exists():
+        raise InputError(str(place), [Fault("is not there", str(place), "", "a table is a file, or a folder of files")])
+
+
+def require_file(place: Path) -> None:
+    """The table is read twice, policy first, so it must be a plain file."""
+    require_there(place)
     if not place.is_file():
-        if not place.exists():
-            raise InputError(
-                str(place), [Fault("is not there", str(place), "", "a table is a file, or a folder of files")]
-            )
         rule = "the table is a plain file: it is read twice, the policy first and then the answers"
         raise InputError(str(place), [Fault("is no plain file", str(place), "", rule)])
