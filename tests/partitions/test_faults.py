@@ -14,6 +14,7 @@ from hetdp.cli import parted as verbs
 from hetdp.cli.main import main
 from hetdp.files.formats.duck import write_parquet
 from hetdp.files.partitions import reading
+from hetdp.files.partitions.mechanisms import load_parts
 from tests.partitions.inline import Inline, read_inline
 
 NAN = float("nan")
@@ -211,8 +212,8 @@ def test_a_mechanism_of_other_datasets_is_refused(tmp_path):
     hetdp.save(hetdp.extend(problem, pins), tmp_path / "m.parquet")
     other = written(tmp_path / "other", changed(TEXTS, 1, dataset=["e", "d"]), GOOD)
     parted, _ = read_inline(other, tmp_path / "work")
-    with pytest.raises(hetdp.InputError, match="another dataset than the problem's 'd'"):
-        hetdp.load(tmp_path / "m.parquet", parted)
+    with pytest.raises(hetdp.InputError, match="not the problem's in this place: 'd'"):
+        load_parts(tmp_path / "m.parquet", parted)
     with pytest.raises(hetdp.InputError, match=r"a folder, or a \.parquet file"):
         hetdp.load(_touched(tmp_path / "m.csv"), parted)
     with pytest.raises(hetdp.InputError, match="no mechanism"):

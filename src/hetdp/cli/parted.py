@@ -201,14 +201,12 @@ def verify_parts(voice: Voice, problem: PartitionedProblem, path: str, as_json: 
     return 0 if certificate.private else VerificationError.exit_code
 
 
-def explain_parts(voice: Voice, mechanism: PartitionedMechanism, texts: tuple[str, ...], as_json: bool) -> None:
+def explain_parts(voice: Voice, mechanism: PartitionedMechanism, labels: list[Any], as_json: bool) -> None:
     """Explains the value of some datasets."""
     from hetdp.cli import shapes
-    from hetdp.cli.labels import KnownLabels, find
     from hetdp.mechanism.partitioned.mechanism import explained, proved, row_at
 
     problem, known = mechanism.problem, proved(mechanism)
-    labels = find(KnownLabels(problem), texts)
     numbers = [problem.index(label) for label in labels]
     paths = [explained(known, number) for number in numbers]
     if not as_json:

@@ -1,0 +1,111 @@
+"""On partitions the verbs refuse, say and count what they do on one machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import hetdp
+from hetdp.cli.main import main
+from hetdp.files.partitions import reading
+from tests.partitions.inline import Inline, read_inline
+
+DASK = ["--engine", "dask", "--partitions", "2"]
+
+
+@pytest.fixture(autouse=True)
+def row(tmp_path, monkeypatch):
+    """A row of six datasets, in the folder in which commands run; tasks run here, too."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline(twice=False))
+    return made("row", {2: 0.55, 3: 0.45})
+
+
+def made(name: str, pins: dict[int, float], epsilon: float = 0.5) -> hetdp.Problem:
+    graph = hetdp.DatasetGraph.from_edges(range(5), range(1, 6), epsilon)
+    problem = hetdp.Problem(graph, [1, 1, 1, 2, 2, 2])
+    hetdp.save(problem, name, pins)
+    return problem
+
+
+def ended(capsys, words: list[str], engine: list[str]) -> tuple[int, str, list[str]]:
+    """Exit code, standard output, and what was said, without what only workers say."""
+    code = main([*words, *engine])
+    out, said = capsys.readouterr()
+    lines = [line.replace(", in 2 partitions", "") for line in said.splitlines()]
+    return code, out, [line for line in lines if "between partitions" not in line]
+
+
+def alike(capsys, *words: str) -> tuple[int, str, list[str]]:
+    """How a command ends with either engine."""
+    alone, parted = (ended(capsys, [*words], engine) for engine in ([], DASK))
+    assert parted == alone
+    return alone
+
+
+def saved(problem: hetdp.Problem, words: dict[str, Any], **columns: list[Any]) -> None:
+    """A mechanism in m.parquet, with other words and columns than it has."""
+    hetdp.save(hetdp.extend(problem, {2: 0.55, 3: 0.45}), "m.parquet")
+    table = pyarrow.parquet.read_table("m.parquet")
+    for name, values in columns.items():
+        table = table.set_column(table.schema.get_field_index(name), name, pa.array(values))
+    said = json.dumps(json.loads(table.schema.metadata[b"hetdp"]) | words)
+    pyarrow.parquet.write_table(table.replace_schema_metadata({"hetdp": said}), "m.parquet")
+
+
+SPOILT: dict[str, tuple[dict[str, Any], dict[str, list[Any]], str]] = {
+    "version": ({"schema_version": 2}, {}, "a newer schema_version: 2"),
+    "kind": ({"kind": "problem"}, {}, "no mechanism, but of kind 'problem'"),
+    "notion": ({"notion": "gaussian", "coordinate": "probit"}, {}, "z is another coordinate: 'probit'"),
+    "coordinate": ({"coordinate": "probit"}, {}, "another coordinate 'probit'"),
+    "moved": ({"moved": "far"}, {}, "no distance: 'far'"),
+    "key": ({"colour": 1}, {}, "unknown key 'colour'"),
+    "label": ({}, {"dataset": [0, 1, None, 3, 4, 5]}, "row 3, dataset: missing label"),
+    "binding": ({}, {"binding": [99, 2, None, None, 3, 4]}, "row 1, binding: unknown dataset"),
+    "before the first": ({}, {"binding": [-1, 2, None, None, 3, 4]}, "row 1, binding: unknown dataset"),
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_a_mechanism_that_is_none_is_refused_as_on_one_machine(how, row, capsys):
+    words, columns, fault = SPOILT[how]
+    saved(row, words, **columns)
+    for verb in (["verify", "row", "m.parquet"], ["explain", "row", "0", "--mechanism", "m.parquet"]):
+        alone, parted = (ended(capsys, verb, engine) for engine in ([], DASK))
+        assert alone[0] == parted[0] == hetdp.InputError.exit_code
+        assert alone[2][-1] == parted[2][-1]
+        assert fault in alone[2][-1]
+
+
+def test_answers_may_be_written_as_text(row, capsys):
+    saved(row, {}, query=["1", "1", "1", "2", "2", "2"])
+    assert alike(capsys, "verify", "row", "m.parquet")[0] == 0
+
+
+def test_a_mechanism_of_another_problem_is_verified_but_neither_loaded_nor_explained(row, tmp_path, capsys):
+    made("other", {2: 0.55, 3: 0.45}, epsilon=0.7)
+    saved(row, {})
+    code, _, said = alike(capsys, "verify", "other", "m.parquet")
+    assert code == 0
+    assert "made for another problem" in said[1]
+    parted = ended(capsys, ["explain", "other", "0", "--mechanism", "m.parquet"], DASK)
+    assert parted[0] == hetdp.InputError.exit_code
+    assert "made for another problem, 'sha256:" in parted[2][-1]
+    problem, _ = read_inline(Path("other"), tmp_path / "work")
+    with pytest.raises(hetdp.InputError, match="a mechanism is loaded with the problem it was made for"):
+        hetdp.load("m.parquet", problem)
+
+
+@pytest.mark.parametrize("name", ["m.csv", "-", "nowhere", "row"])
+def test_what_holds_no_mechanism_is_refused_before_workers_start(name, capsys, monkeypatch):
+    monkeypatch.setattr(reading, "workers_of", None)
+    Path("m.csv").touch()
+    for words in (["verify", "row", name], ["explain", "row", "0", "--mechanism", name]):
+        code, _, said = ended(capsys, words, DASK)
+        assert code == hetdp.InputError.exit_code
+        assert len(said) == 1
