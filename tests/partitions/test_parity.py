@@ -109,3 +109,52 @@ def test_what_holds_no_mechanism_is_refused_before_workers_start(name, capsys, m
         code, _, said = ended(capsys, words, DASK)
         assert code == hetdp.InputError.exit_code
         assert len(said) == 1
+
+
+@pytest.mark.parametrize("labels", [range(6), [5, 3, 1, 0, 2, 9]])
+def test_integers_in_a_file_of_values_are_found_though_they_are_text(labels, capsys):
+    ends = list(labels)
+    graph = hetdp.DatasetGraph.from_edges(ends[:-1], ends[1:], 0.5, datasets=ends)
+    hetdp.save(hetdp.Problem(graph, [1, 1, 1, 2, 2, 2]), "wide")
+    Path("pins.csv").write_text(f"dataset,p\n{ends[2]},0.55\n{ends[3]},0.45\n")
+    code, _, said = alike(capsys, "check", "wide", "--pins", "pins.csv")
+    assert (code, said) == (0, ["read wide: 6 datasets, 5 edges, 2 pinned by pins.csv"])
+    assert alike(capsys, "explain", "wide", str(ends[0]), "--pins", "pins.csv")[0] == 0
+    counts = [
+        json.loads(ended(capsys, ["design", "wide", "--pins", "pins.csv", "--json", "-o", output], engine)[1])["counts"]
+        for output, engine in (("m.csv", []), ("m", DASK))
+    ]
+    assert counts == [{"datasets": 6, "edges": 5, "pinned": 2}] * 2
+    Path("pins.csv").write_text(f"dataset,p\n{ends[2]},0.55\n77,0.45\n{ends[3]}.0,0.45\n")
+    parted = ended(capsys, ["check", "wide", "--pins", "pins.csv"], DASK)
+    assert parted[2][1:] == ended(capsys, ["check", "wide", "--pins", "pins.csv"], [])[2]
+    assert "2 faults" in parted[2][1]
+
+
+def test_check_says_and_counts_what_it_does_on_one_machine(capsys, monkeypatch):
+    made("some", {2: 0.55})
+    said = alike(capsys, "check", "some")[2]
+    assert said[1:] == ["boundary datasets without a value: 1 of 2; extend needs them all"]
+    Path("none.csv").write_text("dataset,p\n")
+    assert json.loads(alike(capsys, "check", "row", "--pins", "none.csv", "--json")[1])["counts"]["pinned"] == 0
+    graph = hetdp.DatasetGraph.from_edges([], [], [], datasets=range(3))
+    hetdp.save(hetdp.Problem(graph, [1, 1, 2]), "loose")
+    assert alike(capsys, "check", "loose")[2][1:] == ["there are no edges, so nobody is protected; is that meant?"]
+    monkeypatch.setattr(reading, "workers_of", None)
+    refused = (["--repair", "r.json"], 2), (["--pins", "nowhere.csv"], 3)
+    for words, code in refused:  # before anything is read
+        assert ended(capsys, ["check", "row", *words], DASK)[0] == code
+    assert alike(capsys, "check", "-", "--pins", "-")[2][0].startswith("hetdp: two inputs are -")
+
+
+def test_design_counts_given_values_and_says_where_a_coin_would_do_better(capsys):
+    made("worse", {0: 0.1})
+    code, out, said = ended(capsys, ["design", "worse", "--json", "-o", "m"], DASK)
+    assert (code, json.loads(out)["counts"]["pinned"]) == (0, 1)
+    assert said[2].startswith("3 datasets are answered worse than by a coin")
+    assert json.loads(ended(capsys, ["design", "row", "--free", "--json", "-o", "m"], DASK)[1])["counts"]["pinned"] == 0
+
+
+def test_a_dataset_that_is_none_is_refused_before_the_search(capsys):
+    made("bad", {2: 0.9, 3: 0.1})
+    assert "dataset '7': there is no such dataset" in alike(capsys, "explain", "bad", "7")[2][-1]

@@ -9,7 +9,7 @@ from hetdp.errors import Fault, InputError
 from hetdp.files.formats.json_form import read_json
 from hetdp.files.formats.ranges import Files, files_of
 from hetdp.files.formats.tables import Table
-from hetdp.files.places import Sheets, existing, parts_of, reading
+from hetdp.files.places import STANDARD, Sheets, existing, parts_of, reading
 from hetdp.files.problems import require_form
 from hetdp.files.schema import DATASET_COLUMNS
 from hetdp.problem.findings import Findings
@@ -35,7 +35,7 @@ class Tables(NamedTuple):
 
 def open_tables(path: str | Path, by: str | None = None) -> Tables:
     """The tables of a folder, if they have the form of a problem; one more column of datasets may be there."""
-    folder, name = existing(path), str(path)
+    folder, name = Path(path) if path == STANDARD else existing(path), str(path)
     rule = "partitions are read from a folder with edges and datasets as Parquet, one file or part-*.parquet"
     if not folder.is_dir():
         raise InputError(name, [Fault("no folder", name, "", rule)])
