@@ -249,3 +249,23 @@ def test_datasets_with_the_same_entry_in_a_column_are_in_one_partition(tmp_path,
     with pytest.raises(hetdp.InputError) as refusal:
         hetdp.read_partitioned(wrong, by="region")
     assert any("datasets/part-1.parquet row 2" in str(fault) for fault in refusal.value.faults)
+
+
+@pytest.mark.parametrize("first", [2**62, -(2**62), 2**64 - 9])
+def test_labels_that_no_float_tells_apart_are_told_apart(tmp_path, first):
+    kind = np.uint64 if first > 2**63 else np.int64
+    names = np.array([first + at for at in range(8)], dtype=kind)
+    datasets = [{"dataset": names, "query": [1] * 4 + [2] * 4, "p": [NAN] * 3 + [0.6, 0.4] + [NAN] * 3}]
+    folder = written(
+        tmp_path / "problem", datasets, [{"source": names[:-1], "target": names[1:], "epsilon": [1.0] * 7}]
+    )
+    problem, pins = hetdp.read_problem(folder)
+    parted, given = read_inline(folder, tmp_path / "work", 3)
+    assert parted.identity == problem.identity
+    mechanism = hetdp.extend(problem, pins)
+    assert hetdp.extend(parted, given)[first + 7] == mechanism[first + 7]
+    unknown = np.append(names[1:], kind(first - 1))
+    other = written(tmp_path / "other", datasets, [{"source": names, "target": unknown, "epsilon": [1.0] * 8}])
+    alone = faults_of(hetdp.read_problem, other)
+    assert faults_of(read_inline, other, tmp_path / "elsewhere", 3) == alone
+    assert alone[1] == 1
