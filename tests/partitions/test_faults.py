@@ -130,7 +130,7 @@ def test_only_folders_of_parquet_are_read(tmp_path):
         (tmp_path / "p" / f"{stem}.csv").write_text("a,b\n")
     with pytest.raises(hetdp.InputError, match="no table of datasets as Parquet"):
         hetdp.read_partitioned(tmp_path / "p")
-    (tmp_path / "p" / "datasets.parquet").write_bytes(b"PAR1 and then nothing")
+    (tmp_path / "p" / "datasets.csv").rename(tmp_path / "p" / "datasets.parquet")
     with pytest.raises(hetdp.InputError, match="cannot be read"):
         hetdp.read_partitioned(tmp_path / "p")
     (tmp_path / "f").write_text("")

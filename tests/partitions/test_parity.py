@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,32 @@ def test_design_counts_given_values_and_says_where_a_coin_would_do_better(capsys
 def test_a_dataset_that_is_none_is_refused_before_the_search(capsys):
     made("bad", {2: 0.9, 3: 0.1})
     assert "dataset '7': there is no such dataset" in alike(capsys, "explain", "bad", "7")[2][-1]
+
+
+def test_what_cannot_work_is_refused_before_workers_start(capsys, monkeypatch):
+    monkeypatch.setattr(reading, "workers_of", None)
+    Path("away").symlink_to("nowhere/else")
+    shutil.copytree("row", "twice")
+    Path("twice/datasets.csv").write_text("dataset,query\n")
+    edges = pyarrow.parquet.read_table("row/edges.parquet")
+    shutil.copytree("row", "floats")
+    pyarrow.parquet.write_table(edges.set_column(0, "source", pa.array([0.5] * 5)), "floats/edges.parquet")
+    refused = {
+        ("extend", "row", "-o", "away"): (2, "cannot write 'away': No such file or directory"),
+        ("extend", "row", "-o", "w", "--work", "w"): (2, "-o w would replace"),
+        ("design", "row", "-o", "row/m", "--work", "w"): (2, "-o row/m would replace"),
+        ("design", "row", "-o", "m", "--work", "m/w"): (2, "-o m would replace"),
+        ("check", "row", "--work", "row/datasets"): (2, "the work folder 'row/datasets' lies in 'row'"),
+        ("check", "row", "--by", "query", "--partitions", "files"): (2, "a column beside one for each file"),
+        ("check", "twice"): (3, "twice: two tables of one name: datasets"),
+        ("check", "floats"): (3, "floats: edges.parquet, source: a column of type DOUBLE; it holds text or integers"),
+    }
+    for words, (code, fault) in refused.items():
+        found = ended(capsys, [*words], ["--engine", "dask"])
+        assert found[0] == code
+        assert fault in found[2][0]
+    cluster = ["--cluster", "tcp://127.0.0.1:9", "--work", "w", "--memory", "3GB"]
+    found = ended(capsys, ["check", "row", *cluster], ["--engine", "dask"])
+    assert found[0] == 2
+    assert "a cluster beside a memory for each worker" in found[2][0]
+    assert sorted(path.name for path in Path().iterdir()) == ["away", "floats", "row", "twice"]

@@ -45,7 +45,7 @@ class Objective(click.Choice):  # type: ignore[type-arg]
         """
         if value == "weighted-vote":
             rule = "a problem file has datasets and edges, and says nothing of people, whom this vote counts"
-            hint = "hetdp ask TABLE --design weighted-vote; or hetdp.design in Python, on hetdp.spaces.votes or tallies"
+            hint = "hetdp ask TABLE --design weighted-vote; or, in Python, design on hetdp.spaces.votes or tallies"
             raise UsageError("the objective weighted-vote on a problem file", rule, hint)
         return super().convert(value, param, ctx)
 
@@ -118,7 +118,7 @@ def _design_parts(
     from hetdp.mechanism.partitioned.design import design_parts, require_offered
 
     require_offered(*wish)
-    folder = require_folder(output, as_json, (path, pins))
+    folder = require_folder(output, as_json, (path, pins, where["work"]))
     with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
         none = free or (pins is None and not given.count)
         mechanism = design_parts(problem, wish[0], None if none else given, *wish[1:])

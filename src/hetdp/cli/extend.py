@@ -77,7 +77,7 @@ def _extend_parts(
 ) -> None:
     from hetdp.mechanism.partitioned.extension import extend_parts
 
-    folder = require_folder(output, as_json, (path, pins))
+    folder = require_folder(output, as_json, (path, pins, where["work"]))
     with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
         deliver_parts(voice, "extend", extend_parts(problem, given), pinned_count(given), folder, as_json)
 

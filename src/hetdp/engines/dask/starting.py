@@ -33,16 +33,19 @@ def worker_count(cluster: str | None, workers: Any, memory: Any, work: Any, part
     if not isinstance(memory, str) or not memory:
         raise UsageError(f"the memory {shown(memory)}", "it is a text such as '2GB'")
     if cluster is not None:
-        _require_cluster(cluster, workers, work)
+        _require_cluster(cluster, workers, memory, work)
     return count
 
 
-def _require_cluster(cluster: Any, workers: Any, work: Any) -> None:
+def _require_cluster(cluster: Any, workers: Any, memory: str, work: Any) -> None:
     if not isinstance(cluster, str) or not ADDRESS.fullmatch(cluster):
         raise UsageError(f"the cluster {shown(cluster)}", "it is the address of a scheduler, tcp://HOST:PORT")
     if workers is not None:
         rule = "the scheduler has the workers that it has; a number of them is for workers that are started here"
         raise UsageError("a cluster beside a number of workers", rule, "leave one of them out")
+    if memory != MEMORY:
+        rule = "its workers have the memory that they were started with; this is for workers that are started here"
+        raise UsageError("a cluster beside a memory for each worker", rule, "leave one of them out")
     if work is None:
         rule = "workers on other machines share a folder with this one"
         raise UsageError("a cluster without a work folder", rule, "name a folder that all of them reach")
