@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -188,3 +189,34 @@ def test_what_cannot_work_is_refused_before_workers_start(capsys, monkeypatch):
     assert found[0] == 2
     assert "a cluster beside a memory for each worker" in found[2][0]
     assert sorted(path.name for path in Path().iterdir()) == ["away", "floats", "row", "twice"]
+
+
+@pytest.mark.parametrize("labels", [[5, 3, 1, 0, 2, 9], list("abcdef")])
+def test_labels_from_numpy_are_found(labels, tmp_path):
+    graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 0.5)
+    hetdp.save(hetdp.Problem(graph, dict(zip(labels, [1, 1, 1, 2, 2, 2], strict=True))), "named")
+    parted, _ = read_inline(Path("named"), tmp_path / "work")
+    third, fourth = np.array(labels)[2:4]
+    mechanism = hetdp.extend(parted, {third: 0.55, fourth: 0.45})
+    assert mechanism[third] == mechanism[labels[2]] == 0.55
+
+
+def test_python_is_refused_in_the_same_words(row, tmp_path):
+    parted, given = read_inline(Path("row"), tmp_path / "work")
+    for values in (None, {}, {99: 0.5}, {2: 1.5}, hetdp.PartialMechanism(p={2: 0.5}, z={2: 0.0})):
+        told = []
+        for problem in (row, parted):
+            with pytest.raises(hetdp.InputError) as refusal:
+                hetdp.extend(problem, values)
+            told.append(str(refusal.value))
+        assert told[0] == told[1]
+    with pytest.raises(hetdp.UsageError, match="it is saved to a folder"):
+        hetdp.save(hetdp.extend(parted, given), "-")
+
+
+def test_what_was_closed_says_so():
+    with hetdp.read_partitioned("row") as (problem, given):
+        mechanism = hetdp.extend(problem, given)
+        assert mechanism[2] == 0.55
+    with pytest.raises(hetdp.UsageError, match="a partitioned problem that was closed"):
+        mechanism[2]

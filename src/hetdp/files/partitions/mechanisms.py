@@ -46,7 +46,7 @@ def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> int:
     proof = mechanism.certificate or verify(problem, mechanism)
     if not proof.private:
         raise VerificationError(proof)
-    if Path(path).suffix:
+    if Path(path).suffix or str(path) == STANDARD:
         raise UsageError(f"a partitioned mechanism cannot be saved to {str(path)!r}", "it is saved to a folder")
     with whole_folder(Path(path), OURS) as draft:
         (draft / ROWS).mkdir()

@@ -38,7 +38,7 @@ class Listed:
 
 def pins_named(problem: PartitionedProblem, partial: Any, name: str) -> str:
     """The name of the pins that are meant; values by label are written under a name of their own."""
-    if partial is None or isinstance(partial, PartitionedPins):
+    if isinstance(partial, PartitionedPins):
         return OWN
     if not isinstance(partial, PartialMechanism):
         partial = PartialMechanism(p=partial)
