@@ -14,7 +14,7 @@ from hetdp.problem.partitioned import Workers
 from hetdp.spaces.table.folders import files_in
 from hetdp.spaces.table.parted import Parted
 from hetdp.spaces.table.respondents import Respondents, Whole
-from hetdp.spaces.table.sources import opened
+from hetdp.spaces.table.sources import opened, require_file
 
 AUTO, DASK = ENGINES = ("auto", "dask")
 
@@ -42,6 +42,7 @@ class Engine:
 
         Raises:
             UsageError: an option is for the other engine, or the engine cannot do what is asked for.
+            InputError: workers would find nothing there.
         """
         if self.name not in ENGINES:
             raise UsageError(f"the engine {shown(self.name)}", f"a table is read by {' or '.join(ENGINES)}")
@@ -51,6 +52,8 @@ class Engine:
                     rule = "it says how --engine dask works"
                     raise UsageError(f"--{option} without --engine dask", rule, "add --engine dask, or leave it out")
             return
+        if isinstance(table, str | Path) and not Path(table).exists():
+            require_file(Path(table))  # which says so
         if sheet is not None or not isinstance(table, str | Path) or not Path(table).is_dir():
             rule = "with --engine dask, a table is a folder of .parquet or .csv files, each read by one worker"
             raise UsageError("--engine dask for something else than a folder", rule, "leave --engine dask out")
