@@ -18,6 +18,7 @@ from hetdp.problem.partitioned import Workers
 
 MEMORY = "2GB"
 MARK = "hetdp-work"  # an empty file, by which a work folder is known
+NOTE = "laid-out.json"  # in a work folder: what problem lies there
 ADDRESS = re.compile(r"[a-z]+://.+:[0-9]{1,5}/?")  # of a scheduler
 ARCS = 8_000_000  # in a partition, unless it is said how many partitions there are, for workers that may take 2 GB
 
@@ -96,6 +97,12 @@ def work_folder(work: str | Path | None) -> tuple[str, bool]:
         rule = "work is a folder that can be written"
         raise UsageError(f"cannot write {str(work)!r}: {refusal.strerror}", rule) from None
     return str(folder), False
+
+
+def refused(work: str, what: str) -> UsageError:
+    """What is said to those who would replace what lies in a work folder."""
+    rule = "what is laid out there may have taken hours, and is not replaced"
+    return UsageError(f"the work folder {work!r} holds {what}", rule, "name another folder, or remove that one")
 
 
 def ranges(size: int, count: int) -> tuple[int, ...]:

@@ -8,10 +8,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp import progress
-from hetdp.engines.dask.starting import ARCS, MEMORY, arcs_for, end_of, ranges, work_folder, worker_count, workers_of
+from hetdp.engines.dask.starting import (
+    ARCS,
+    MEMORY,
+    arcs_for,
+    end_of,
+    ranges,
+    refused,
+    work_folder,
+    worker_count,
+    workers_of,
+)
 from hetdp.errors import UsageError
 from hetdp.files.partitions.identity import identity_of_parts
-from hetdp.files.partitions.laying import laid_before, lay_out, refused
+from hetdp.files.partitions.laying import laid_before, lay_out
 from hetdp.files.partitions.naming import FileNames
 from hetdp.files.partitions.ordering import order_by, require_column, snapped
 from hetdp.files.partitions.tables import Tables, open_tables
