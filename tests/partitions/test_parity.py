@@ -220,3 +220,11 @@ def test_what_was_closed_says_so():
         assert mechanism[2] == 0.55
     with pytest.raises(hetdp.UsageError, match="a partitioned problem that was closed"):
         mechanism[2]
+
+
+def test_a_problem_without_datasets_has_a_mechanism_that_is_read_again(capsys):
+    hetdp.save(hetdp.Problem(hetdp.DatasetGraph.from_edges([], [], [], datasets=[]), []), "nothing")
+    assert ended(capsys, ["extend", "nothing", "-o", "m"], DASK)[0] == 0
+    for engine in ([], DASK):
+        code, _, said = ended(capsys, ["verify", "nothing", "m"], engine)
+        assert (code, len(said)) == (0, 1)  # and no word of another problem

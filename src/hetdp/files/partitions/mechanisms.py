@@ -77,7 +77,7 @@ def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
 def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> int:
     """Writes the rows of one partition; returns how many are pinned."""
     z, answers, pinned = part.load(f"{name}/z"), part.load("answers"), part.load(f"{name}/pinned")
-    if not part.size:
+    if not part.size and part.offsets[-1]:  # a problem without datasets has a table, too
         return 0
     coordinate, own = NOTIONS[notion].coordinate, labels.own(part)
     columns = {
