@@ -250,12 +250,14 @@ def test_what_workers_do_not_do_is_refused_in_words(inline, tmp_path, monkeypatc
         (folder, {"workers": 2, "dry_run": True}, "--workers without --engine dask"),
         (folder, {"engine": "cpu", "dry_run": True}, "the engine 'cpu'"),
         (folder, {"engine": "dask", "work": folder / "w", "dry_run": True}, "a folder that is a table holds"),
+        (folder, {"engine": "dask", "work": folder / "w" / "w", "dry_run": True}, "a folder that is a table holds"),
     ]
     for table, given, words in refused:
         with pytest.raises(hetdp.UsageError, match=words):
             hetdp.ask(table, **ASKED, **given)
-    with pytest.raises(hetdp.InputError, match="nope: is not there; a table is a file, or a folder of files"):
-        hetdp.ask(tmp_path / "nope", **ASKED, dry_run=True, engine="dask")
+    for engine in ("auto", "dask"):
+        with pytest.raises(hetdp.InputError, match=r"nobody: is not there; a table is a file, or a folder"):
+            hetdp.ask(tmp_path / "nobody", **ASKED, engine=engine, dry_run=True)
     monkeypatch.setattr(merging, "MOST_KINDS", 3)
     with pytest.raises(hetdp.UsageError, match="people of too many kinds; workers count people who have the same ε"):
         hetdp.ask(folder, **ASKED, dry_run=True, engine="dask")

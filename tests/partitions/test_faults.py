@@ -14,6 +14,7 @@ from hetdp.cli import parted as verbs
 from hetdp.cli.main import main
 from hetdp.files.formats.duck import write_parquet
 from hetdp.files.partitions import reading
+from hetdp.files.partitions.mechanisms import load_parts
 from tests.partitions.inline import Inline, read_inline
 
 NAN = float("nan")
@@ -129,7 +130,7 @@ def test_only_folders_of_parquet_are_read(tmp_path):
         (tmp_path / "p" / f"{stem}.csv").write_text("a,b\n")
     with pytest.raises(hetdp.InputError, match="no table of datasets as Parquet"):
         hetdp.read_partitioned(tmp_path / "p")
-    (tmp_path / "p" / "datasets.parquet").write_bytes(b"PAR1 and then nothing")
+    (tmp_path / "p" / "datasets.csv").rename(tmp_path / "p" / "datasets.parquet")
     with pytest.raises(hetdp.InputError, match="cannot be read"):
         hetdp.read_partitioned(tmp_path / "p")
     (tmp_path / "f").write_text("")
@@ -211,8 +212,8 @@ def test_a_mechanism_of_other_datasets_is_refused(tmp_path):
     hetdp.save(hetdp.extend(problem, pins), tmp_path / "m.parquet")
     other = written(tmp_path / "other", changed(TEXTS, 1, dataset=["e", "d"]), GOOD)
     parted, _ = read_inline(other, tmp_path / "work")
-    with pytest.raises(hetdp.InputError, match="another dataset than the problem's 'd'"):
-        hetdp.load(tmp_path / "m.parquet", parted)
+    with pytest.raises(hetdp.InputError, match="not the problem's in this place: 'd'"):
+        load_parts(tmp_path / "m.parquet", parted)
     with pytest.raises(hetdp.InputError, match=r"a folder, or a \.parquet file"):
         hetdp.load(_touched(tmp_path / "m.csv"), parted)
     with pytest.raises(hetdp.InputError, match="no mechanism"):
@@ -248,3 +249,23 @@ def test_datasets_with_the_same_entry_in_a_column_are_in_one_partition(tmp_path,
     with pytest.raises(hetdp.InputError) as refusal:
         hetdp.read_partitioned(wrong, by="region")
     assert any("datasets/part-1.parquet row 2" in str(fault) for fault in refusal.value.faults)
+
+
+@pytest.mark.parametrize("first", [2**62, -(2**62), 2**64 - 9])
+def test_labels_that_no_float_tells_apart_are_told_apart(tmp_path, first):
+    kind = np.uint64 if first > 2**63 else np.int64
+    names = np.array([first + at for at in range(8)], dtype=kind)
+    datasets = [{"dataset": names, "query": [1] * 4 + [2] * 4, "p": [NAN] * 3 + [0.6, 0.4] + [NAN] * 3}]
+    folder = written(
+        tmp_path / "problem", datasets, [{"source": names[:-1], "target": names[1:], "epsilon": [1.0] * 7}]
+    )
+    problem, pins = hetdp.read_problem(folder)
+    parted, given = read_inline(folder, tmp_path / "work", 3)
+    assert parted.identity == problem.identity
+    mechanism = hetdp.extend(problem, pins)
+    assert hetdp.extend(parted, given)[first + 7] == mechanism[first + 7]
+    unknown = np.append(names[1:], kind(first - 1))
+    other = written(tmp_path / "other", datasets, [{"source": names, "target": unknown, "epsilon": [1.0] * 8}])
+    alone = faults_of(hetdp.read_problem, other)
+    assert faults_of(read_inline, other, tmp_path / "elsewhere", 3) == alone
+    assert alone[1] == 1

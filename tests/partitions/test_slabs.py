@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.files.partitions import reading
 from hetdp.spaces.products import partitioned
 from tests.partitions.inline import Inline, coordinates
 
@@ -61,3 +62,18 @@ def test_what_slabs_cannot_do_is_said(tmp_path):
         hetdp.spaces.partitioned_tallies({"a": 10**7, "b": 10**7}, ALERT, 1, TWO)
     with pytest.raises(hetdp.UsageError, match=r"made by hetdp\.questions"):
         hetdp.spaces.partitioned_tallies(GROUPS, "who?", 1)
+
+
+def test_what_was_laid_out_from_files_is_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline(twice=False))
+    graph = hetdp.DatasetGraph.from_edges(range(9), range(1, 10), 0.5)
+    hetdp.save(hetdp.Problem(graph, [1] * 5 + [2] * 5), tmp_path / "row", {4: 0.55, 5: 0.45})
+    question, options = hetdp.questions.count("yes", at_least=5), {"work": tmp_path / "work", "partitions": 2}
+    with hetdp.read_partitioned(tmp_path / "row", **options) as (problem, given):
+        assert hetdp.extend(problem, given)[4] == 0.55
+    with pytest.raises(hetdp.UsageError, match="holds a problem that was read from files; what is laid out there"):
+        hetdp.spaces.partitioned_tallies({"All": 9}, question, 0.5, **options)
+    with hetdp.read_partitioned(tmp_path / "row", **options) as (problem, given):
+        assert hetdp.extend(problem, given)[4] == 0.55
+    with pytest.raises(hetdp.UsageError, match="tallies have no files"):
+        hetdp.spaces.partitioned_tallies({"All": 9}, question, 0.5, partitions="files")

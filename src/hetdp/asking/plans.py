@@ -63,7 +63,7 @@ def require_apart(table: Any, places: Iterable[Any]) -> None:
         return
     folder = Path(table).resolve()
     for place in places:
-        if isinstance(place, str | Path) and Path(place).resolve().parent == folder:
+        if isinstance(place, str | Path) and folder in Path(place).resolve().parents:
             rule = "a folder that is a table holds the files of the table, and nothing else"
             raise UsageError(f"{str(place)!r} lies in the folder {str(table)!r}", rule, "choose another folder")
 

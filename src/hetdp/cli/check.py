@@ -6,6 +6,7 @@ import click
 
 from hetdp.cli.options import ENGINE, PATH, PINS, PROBLEM, READING, SPEAKING, Verb
 from hetdp.cli.parted import CLUSTER, check_parts, is_parted, parted
+from hetdp.errors import UsageError
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from hetdp.cli.voice import Voice
     from hetdp.mechanism.compatibility import Verdict
-    from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
 
 EXAMPLES = """
@@ -47,10 +47,14 @@ def check(
 ) -> int:
     """Decides whether the pins of a problem can be extended."""
     if is_parted(engine, where):
+        if repair is not None:
+            rule = "a partitioned problem has a witness, but no repair"
+            raise UsageError("--repair beside --engine dask", rule, "leave it out")
         with parted(voice, problem, pins, duplicates, positive, where) as (parts, values):
-            return check_parts(voice, parts, values, repair, as_json)
+            return check_parts(voice, parts, values, as_json)
     from hetdp.cli import shapes
     from hetdp.cli.reading import read_with_pins
+    from hetdp.cli.verdicts import say_of_pins
     from hetdp.cli.writing import require_place
     from hetdp.errors import NoExtensionError
     from hetdp.mechanism.compatibility import check as judge
@@ -58,7 +62,8 @@ def check(
     require_place("--repair", repair, as_json, suffixes=(".json", ""), inputs=(problem, pins))
     asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
     verdict = judge(asked, given, engine)
-    _say_more(voice, asked, given, verdict)
+    free = int((asked.boundary_mask & (given.z != given.z)).sum())
+    say_of_pins(voice, free, int(asked.boundary_mask.sum()), verdict)
     _write_repair(voice, asked, verdict, repair)
     if as_json:
         counts = shapes.counts(asked, given)
@@ -91,15 +96,6 @@ def _write_repair(voice: Voice, asked: Problem, verdict: Verdict, path: str | No
         voice.say(f"there is nothing to repair, so {path} was not written")
     else:
         write(voice, asked, path, partial=verdict.repair.pins)
-
-
-def _say_more(voice: Voice, asked: Problem, given: PartialMechanism, verdict: Verdict) -> None:
-    free = int((asked.boundary_mask & (given.z != given.z)).sum())
-    if free:
-        needed = int(asked.boundary_mask.sum())
-        voice.say(f"boundary datasets without a value: {free} of {needed}; extend needs them all")
-    if verdict.compatible and verdict.moved > 0.0:
-        voice.say(f"the given values miss by a rounding; extend moves them by at most {verdict.moved:.1e} in z")
 
 
 command = Verb(

@@ -6,7 +6,7 @@ import click
 
 from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
 from hetdp.cli.options import ENGINE, PINS, PRIOR, PROBLEM, READING, SPEAKING, Verb
-from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, require_folder, say_worst
+from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder, say_worst
 from hetdp.errors import UsageError
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -45,7 +45,7 @@ class Objective(click.Choice):  # type: ignore[type-arg]
         """
         if value == "weighted-vote":
             rule = "a problem file has datasets and edges, and says nothing of people, whom this vote counts"
-            hint = "hetdp ask TABLE --design weighted-vote; or hetdp.design in Python, on hetdp.spaces.votes or tallies"
+            hint = "hetdp ask TABLE --design weighted-vote; or, in Python, design on hetdp.spaces.votes or tallies"
             raise UsageError("the objective weighted-vote on a problem file", rule, hint)
         return super().convert(value, param, ctx)
 
@@ -118,31 +118,22 @@ def _design_parts(
     from hetdp.mechanism.partitioned.design import design_parts, require_offered
 
     require_offered(*wish)
-    folder = require_folder(output, as_json, (path, pins))
+    folder = require_folder(output, as_json, (path, pins, where["work"]))
     with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
         none = free or (pins is None and not given.count)
         mechanism = design_parts(problem, wish[0], None if none else given, *wish[1:])
         say_worst(voice, mechanism)
-        deliver_parts(voice, "design", mechanism, folder, as_json)
+        deliver_parts(voice, "design", mechanism, 0 if none else pinned_count(given), folder, as_json)
 
 
 def _say_worst(voice: Voice, mechanism: Mechanism) -> None:
-    """What nobody should learn too late: the worst accuracy, and where a coin would do better."""
-    from hetdp.errors import counted, shown
-    from hetdp.mechanism.explanation import in_digits
+    from hetdp.cli.verdicts import say_accuracy
 
     errors = mechanism.errors
-    if not len(errors):
-        return
-    worst = int(errors.argmax())
-    label, error = mechanism.problem.labels.names[worst], float(errors[worst])
-    voice.say(f"worst accuracy {in_digits(1.0 - error, error)}, at {shown(label)}")
-    worse = int((errors > 0.5).sum())
-    if worse:
-        verb = "is" if worse == 1 else "are"
-        voice.say(
-            f"{counted(worse, 'dataset')} {verb} answered worse than by a coin; --max-error 0.5 would not allow it"
-        )
+    if len(errors):
+        worst = int(errors.argmax())
+        label, worse = mechanism.problem.labels.names[worst], int((errors > 0.5).sum())
+        say_accuracy(voice, label, float(errors[worst]), worse, "--max-error 0.5 would not allow it")
 
 
 command = Verb(

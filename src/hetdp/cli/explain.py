@@ -77,14 +77,17 @@ def _explain_parts(
     as_json: bool,
     where: dict[str, Any],
 ) -> None:
-    from hetdp.files.partitions.mechanisms import load_parts
+    from hetdp.cli.labels import KnownLabels, find
+    from hetdp.files.partitions.mechanisms import load_own_parts, open_parts
     from hetdp.mechanism.partitioned.extension import extend_parts
 
     if mechanism is not None:
         _refuse_pins(pins)
+        open_parts(mechanism)  # or a refusal, before anything takes long
     with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
-        found = extend_parts(problem, given) if mechanism is None else load_parts(mechanism, problem).mechanism
-        explain_parts(voice, found, datasets, as_json)
+        labels = find(KnownLabels(problem), datasets)
+        found = extend_parts(problem, given) if mechanism is None else load_own_parts(mechanism, problem)
+        explain_parts(voice, found, labels, as_json)
 
 
 def _proved(asked: Problem, path: str) -> Mechanism:

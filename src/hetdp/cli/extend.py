@@ -6,7 +6,7 @@ import click
 
 from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
 from hetdp.cli.options import ENGINE, PINS, PROBLEM, READING, SPEAKING, Verb
-from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, require_folder
+from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder
 from hetdp.errors import UsageError
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -77,9 +77,9 @@ def _extend_parts(
 ) -> None:
     from hetdp.mechanism.partitioned.extension import extend_parts
 
-    folder = require_folder(output, as_json, (path, pins))
+    folder = require_folder(output, as_json, (path, pins, where["work"]))
     with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
-        deliver_parts(voice, "extend", extend_parts(problem, given), folder, as_json)
+        deliver_parts(voice, "extend", extend_parts(problem, given), pinned_count(given), folder, as_json)
 
 
 command = Verb(

@@ -85,6 +85,17 @@ def _close(labels: Labels, text: str) -> str:
     return f"did you mean {' or '.join(close)}?" if close else ""
 
 
+def meant_together(problem: PartitionedProblem, labels: Iterable[Any]) -> dict[Any, Any]:
+    """The same as `meant`, for labels of a partitioned problem, all at once; what names no dataset stays as it is."""
+    given = list(labels)
+    known = problem.names.indices(given)
+    unknown = [label for label, number in zip(given, known, strict=True) if number < 0]
+    readings = {label: _readings(label)[-1] for label in unknown if type(_readings(label)[-1]) is int}
+    numbers = problem.names.indices(list(readings.values()))
+    found = {label: value for (label, value), number in zip(readings.items(), numbers, strict=True) if number >= 0}
+    return {label: found.get(label, label) for label in given}
+
+
 class KnownLabels:
     """Labels of a partitioned problem, as those of another are asked for."""
 

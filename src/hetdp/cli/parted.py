@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from hetdp.cli.voice import Voice
     from hetdp.files.partitions.reading import PartitionedFile
     from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
-    from hetdp.problem.partitioned import PartitionedProblem
+    from hetdp.problem.partial import PartialMechanism
+    from hetdp.problem.partitioned import PartitionedPins, PartitionedProblem
 
 DASK = "dask"
 MANY = 10_000  # datasets, in whatever order these are dealt; fewer make no long rounds
@@ -64,22 +65,41 @@ def parted(
     voice: Voice, path: str, pins: str | None, duplicates: str, positive: str | None, where: dict[str, Any]
 ) -> Iterator[tuple[PartitionedProblem, Any]]:
     """A problem on partitions, and its pins, from the file that `pins` names or else from its own tables."""
+    from hetdp.cli.labels import meant_together
+    from hetdp.cli.reading import named, pinned_words, relabelled, require_input, warn
     from hetdp.files.partitions.reading import read_partitioned
     from hetdp.files.pins import read_pins
 
+    require_input(path, pins)
+    values = None if pins is None else read_pins(pins)  # before anything takes long
     options = {name: value for name, value in where.items() if value is not None}
     if "partitions" in options:
         options["partitions"] = _partitions(options["partitions"])
     read: PartitionedFile = read_partitioned(path, duplicates=duplicates, positive=positive, **options)
     with read as (problem, partial):
-        given = partial if pins is None else read_pins(pins)
-        by = f"{partial.count:,} pinned" if pins is None else f"pinned by {pins}"
+        given: Any = partial
+        if values is not None:
+            given = relabelled(values, meant_together(problem, _labels(values)).get)
         size = f"{counted(problem.graph.size, 'dataset')}, {counted(problem.graph.edge_count, 'edge')}"
-        voice.say(f"read {path}: {size}, {by}, in {counted(len(problem.parts), 'partition')}")
+        by = pinned_words(pinned_count(given), pins)
+        voice.say(f"read {named(path)}: {size}, {by}, in {counted(len(problem.parts), 'partition')}")
+        warn(voice, problem)
         if problem.graph.ghosts > problem.graph.size >= MANY:
             rule = "in an order in which neighbours are near each other, if there is one, they need fewer rounds"
             voice.say(f"partitions have {counted(problem.graph.ghosts, 'neighbour')} in others; {rule}")
         yield problem, given
+
+
+def _labels(values: PartialMechanism) -> set[Any]:
+    columns: Any = (values.p, values.z, values.error)
+    return {label for column in columns if column is not None for label in column}
+
+
+def pinned_count(given: PartitionedPins | PartialMechanism) -> int:
+    """How many datasets have a given value."""
+    from hetdp.problem.partitioned import PartitionedPins
+
+    return given.count if isinstance(given, PartitionedPins) else len(_labels(given))
 
 
 def _partitions(text: str) -> int | str:
@@ -106,8 +126,10 @@ def require_folder(output: str | None, as_json: bool, inputs: tuple[str | None, 
     return output
 
 
-def deliver_parts(voice: Voice, verb: str, mechanism: PartitionedMechanism, output: str, as_json: bool) -> None:
-    """Says what was proved, and lets the workers write the mechanism."""
+def deliver_parts(
+    voice: Voice, verb: str, mechanism: PartitionedMechanism, pinned: int, output: str, as_json: bool
+) -> None:
+    """Says what was proved, and lets the workers write the mechanism, for which so many values were given."""
     from hetdp.cli import shapes
     from hetdp.files.partitions.mechanisms import save_parts
 
@@ -117,7 +139,7 @@ def deliver_parts(voice: Voice, verb: str, mechanism: PartitionedMechanism, outp
     told = counted(sum(mechanism.told), "label")
     voice.say(f"{counted(mechanism.rounds, 'round')}, {told} between partitions")
     voice.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
-    pinned = save_parts(mechanism, output)
+    save_parts(mechanism, output)
     voice.say(f"wrote {output}")
     if as_json:
         voice.emit_document(
@@ -137,19 +159,21 @@ def counts(problem: PartitionedProblem) -> dict[str, int]:
     return {"datasets": problem.graph.size, "edges": problem.graph.edge_count}
 
 
-def check_parts(voice: Voice, problem: PartitionedProblem, given: Any, repair: str | None, as_json: bool) -> int:
+def check_parts(voice: Voice, problem: PartitionedProblem, given: Any, as_json: bool) -> int:
     """Decides whether the pins of a partitioned problem can be extended."""
     from hetdp.cli import shapes
-    from hetdp.cli.verdicts import refusal_lines
+    from hetdp.cli.verdicts import refusal_lines, say_of_pins
     from hetdp.errors import NoExtensionError
-    from hetdp.mechanism.compatibility import check
+    from hetdp.mechanism.partitioned.extension import judge_parts, new_name
+    from hetdp.mechanism.partitioned.pins import boundary_counts, pins_named
 
-    if repair is not None:
-        rule = "a partitioned problem has a witness, but no repair"
-        raise UsageError("--repair beside --engine dask", rule, "leave it out")
-    verdict = check(problem, given, DASK)
+    name = new_name("check")
+    pins = pins_named(problem, given, f"{name}-given")
+    verdict = judge_parts(problem, pins, name)
+    free, boundary = map(sum, zip(*problem.run(boundary_counts, pins), strict=True))
+    say_of_pins(voice, free, boundary, verdict)
     if as_json:
-        pinned = {"pinned": problem.pinned}
+        pinned = {"pinned": pinned_count(given)}
         voice.emit_document(shapes.document("check", counts=counts(problem) | pinned, **shapes.verdict(verdict)))
     elif verdict.witness is None:
         voice.emit([str(verdict)])
@@ -160,15 +184,15 @@ def check_parts(voice: Voice, problem: PartitionedProblem, given: Any, repair: s
 
 def say_worst(voice: Voice, mechanism: PartitionedMechanism) -> None:
     """What nobody should learn too late: the worst accuracy, and where a coin would do better."""
-    from hetdp.errors import shown
-    from hetdp.mechanism.explanation import in_digits
+    from hetdp.cli.verdicts import say_accuracy
     from hetdp.mechanism.partitioned.mechanism import worst_of
 
     problem = mechanism.problem
     found = problem.run(worst_of, mechanism.name, problem.notion.name)
     error, number, _ = max(found, key=lambda one: (one[0], -one[1]))
     if number >= 0:
-        voice.say(f"worst accuracy {in_digits(1.0 - error, error)}, at {shown(problem.label(number))}")
+        hint = "--max-error 0.5, which is for one machine, would not allow it"
+        say_accuracy(voice, problem.label(number), error, sum(worse for *_, worse in found), hint)
 
 
 def verify_parts(voice: Voice, problem: PartitionedProblem, path: str, as_json: bool) -> int:
@@ -201,14 +225,12 @@ def verify_parts(voice: Voice, problem: PartitionedProblem, path: str, as_json: 
     return 0 if certificate.private else VerificationError.exit_code
 
 
-def explain_parts(voice: Voice, mechanism: PartitionedMechanism, texts: tuple[str, ...], as_json: bool) -> None:
+def explain_parts(voice: Voice, mechanism: PartitionedMechanism, labels: list[Any], as_json: bool) -> None:
     """Explains the value of some datasets."""
     from hetdp.cli import shapes
-    from hetdp.cli.labels import KnownLabels, find
     from hetdp.mechanism.partitioned.mechanism import explained, proved, row_at
 
     problem, known = mechanism.problem, proved(mechanism)
-    labels = find(KnownLabels(problem), texts)
     numbers = [problem.index(label) for label in labels]
     paths = [explained(known, number) for number in numbers]
     if not as_json:

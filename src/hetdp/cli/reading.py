@@ -9,11 +9,13 @@ from hetdp.errors import UsageError, counted
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from hetdp.cli.voice import Voice
     from hetdp.problem.labels import Labels
     from hetdp.problem.partial import PartialMechanism
+    from hetdp.problem.partitioned import PartitionedProblem
     from hetdp.problem.problem import Problem
 
 STANDARD = "-"  # as a path: standard input, or standard output
@@ -25,8 +27,8 @@ def read(voice: Voice, path: str, duplicates: str, positive: str | None) -> Prob
 
     require_input(path)
     problem, _ = read_problem(path, duplicates=duplicates, positive=positive)
-    voice.say(f"read {_named(path)}: {_size(problem)}")
-    _warn(voice, problem)
+    voice.say(f"read {named(path)}: {_size(problem)}")
+    warn(voice, problem)
     return problem
 
 
@@ -40,13 +42,17 @@ def read_with_pins(
     require_input(path, pins)
     problem, partial = read_problem(path, duplicates=duplicates, positive=positive)
     z = pins_of(partial if pins is None else _read_pins(pins, problem.labels), problem)
-    where = "" if pins is None else f" by {_named(pins)}"
-    voice.say(f"read {_named(path)}: {_size(problem)}, {int((z == z).sum()):,} pinned{where}")
-    _warn(voice, problem)
+    voice.say(f"read {named(path)}: {_size(problem)}, {pinned_words(int((z == z).sum()), pins)}")
+    warn(voice, problem)
     return problem, PartialMechanism(z=z)
 
 
-def _warn(voice: Voice, problem: Problem) -> None:
+def pinned_words(count: int, pins: str | None) -> str:
+    """How many values are given, and by what, if that is not the problem itself."""
+    return f"{count:,} pinned" + ("" if pins is None else f" by {named(pins)}")
+
+
+def warn(voice: Voice, problem: Problem | PartitionedProblem) -> None:
     """Without edges every mechanism is private, which is hardly what was meant."""
     if problem.graph.size > 1 and not problem.graph.edge_count:
         voice.say("there are no edges, so nobody is protected; is that meant?")
@@ -62,23 +68,33 @@ def require_input(*paths: str | None) -> None:
 
 def _read_pins(path: str, labels: Labels) -> PartialMechanism:
     """Pins in a file of their own; labels that are text in a CSV file are found as those on the command line are."""
+    from hetdp.cli.labels import meant
     from hetdp.files.pins import read_pins
-    from hetdp.problem.partial import PartialMechanism
 
     partial = read_pins(path)
-    return PartialMechanism(*(_by_label(pins, labels) for pins in (partial.p, partial.z, partial.error)))
+
+    def known(label: Any) -> Any:
+        return label if (found := meant(labels, label)) is None else found
+
+    return relabelled(partial, known)
 
 
-def _by_label(pins: dict[Any, float] | None, labels: Labels) -> dict[Any, float] | None:
-    from hetdp.cli.labels import meant
+def relabelled(partial: PartialMechanism, known: Callable[[Any], Any]) -> PartialMechanism:
+    """Pins by the labels that were meant."""
+    from hetdp.problem.partial import PartialMechanism
 
+    return PartialMechanism(*(_by_label(pins, known) for pins in (partial.p, partial.z, partial.error)))
+
+
+def _by_label(pins: dict[Any, float] | None, known: Callable[[Any], Any]) -> dict[Any, float] | None:
     if pins is None:
         return None
-    found = {label if (known := meant(labels, label)) is None else known: value for label, value in pins.items()}
+    found = {known(label): value for label, value in pins.items()}
     return found if len(found) == len(pins) else pins  # '3' and 3 in one file do not mean the same
 
 
-def _named(path: str) -> str:
+def named(path: str) -> str:
+    """A path as people read it."""
     return "standard input" if path == STANDARD else path
 
 

@@ -10,8 +10,10 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
-    from hetdp.mechanism.compatibility import Witness
+    from hetdp.cli.voice import Voice
+    from hetdp.mechanism.compatibility import Verdict, Witness
     from hetdp.mechanism.repair import Repair
 
 SHOWN_PINS = 20
@@ -44,3 +46,30 @@ def _pin_lines(repair: Repair) -> Iterator[str]:
     yield from (f"{name:<{width}}  {p}" for name, p in rows)
     if len(found) > SHOWN_PINS:
         yield f"and {len(found) - SHOWN_PINS} more"
+
+
+def say_of_pins(voice: Voice, free: int, boundary: int, verdict: Verdict) -> None:
+    """What `extend` would miss: values of the boundary, or a rounding of those that are given."""
+    if free:
+        voice.say(f"boundary datasets without a value: {free} of {boundary}; extend needs them all")
+    if verdict.compatible and verdict.moved > 0.0:
+        voice.say(f"the given values miss by a rounding; extend moves them by at most {verdict.moved:.1e} in z")
+
+
+def say_accuracy(voice: Voice, label: Any, error: float, worse: int, hint: str) -> None:
+    """What nobody should learn too late: the worst accuracy, and where a coin would do better.
+
+    Args:
+        voice: what is spoken with.
+        label: the dataset that is answered worst.
+        error: how often it is answered wrongly.
+        worse: how many datasets a coin would answer better.
+        hint: what is to be done about these.
+    """
+    from hetdp.errors import counted, shown
+    from hetdp.mechanism.explanation import in_digits
+
+    voice.say(f"worst accuracy {in_digits(1.0 - error, error)}, at {shown(label)}")
+    if worse:
+        verb = "is" if worse == 1 else "are"
+        voice.say(f"{counted(worse, 'dataset')} {verb} answered worse than by a coin; {hint}")

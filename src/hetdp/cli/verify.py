@@ -41,6 +41,9 @@ def verify(
 ) -> int:
     """Proves a mechanism private, or refutes it."""
     if is_parted(engine, where):
+        from hetdp.files.partitions.mechanisms import open_parts
+
+        open_parts(mechanism)  # or a refusal, before anything takes long
         with parted(voice, problem, None, duplicates, positive, where) as (parts, _):
             return verify_parts(voice, parts, mechanism, as_json)
     from dataclasses import replace

@@ -59,18 +59,23 @@ def load(path: str | Path, problem: Problem | PartitionedProblem | None = None) 
     True
     """
     if isinstance(problem, PartitionedProblem):
-        found: Mechanism = load_whole("hetdp.files.partitions.mechanisms").load_parts(path, problem).mechanism
+        found: Mechanism = load_whole("hetdp.files.partitions.mechanisms").load_own_parts(path, problem)
         return found
     progress.stage("reading the mechanism")
     sheet = open_sheet(path)
     if problem is None:
         return _alone(sheet)
-    made_for = sheet.meta.get("problem")
-    if made_for is not None and made_for != problem.identity:
+    require_own(sheet.meta, sheet.name, problem.identity)
+    return _joined(sheet, problem)
+
+
+def require_own(meta: dict[str, Any], name: str, identity: str) -> None:
+    """Refuses a mechanism that says it was made for another problem."""
+    made_for = meta.get("problem")
+    if made_for is not None and made_for != identity:
         rule = "a mechanism is loaded with the problem it was made for"
         hint = "`hetdp verify` judges a mechanism on any problem with the same datasets"
-        raise InputError(sheet.name, [Fault("made for another problem,", sheet.name, shown(made_for), rule, hint)])
-    return _joined(sheet, problem)
+        raise InputError(name, [Fault("made for another problem,", name, shown(made_for), rule, hint)])
 
 
 class LoadedClaim(NamedTuple):
@@ -105,7 +110,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     labels = labels_of(names, findings, table.row)
     answers = _answers(table, labels, problem, findings)
     findings.raise_if_any()
-    notion = _notion(sheet, problem)
+    notion = notion_of(sheet.meta, sheet.name, "z" in table.columns, None if problem is None else problem.notion)
     outline = Outline(labels, answers, notion, str(sheet.meta.get("problem", "")))
     z = np.empty(0)
     with findings.collecting():
@@ -125,15 +130,15 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     )
 
 
-def _notion(sheet: Sheet, problem: Problem | None) -> Notion:
+def notion_of(meta: dict[str, Any], name: str, has_z: bool, asked: Notion | None) -> Notion:
     """The notion by which values are read: the problem's, which must not mean another z than the file does."""
-    stated = NOTIONS[sheet.meta.get("notion", PURE.name if problem is None else problem.notion.name)]
-    notion = stated if problem is None else problem.notion
-    coordinate = sheet.meta.get("coordinate", stated.coordinate.name)
-    if coordinate != notion.coordinate.name and "z" in sheet.table.columns:
+    stated = NOTIONS[meta.get("notion", (asked or PURE).name)]
+    notion = asked or stated
+    coordinate = meta.get("coordinate", stated.coordinate.name)
+    if coordinate != notion.coordinate.name and has_z:
         rule = f"the notion {notion.name!r} has the coordinate {notion.coordinate.name!r}"
         hint = "without the column z, the values are read from error or p"
-        raise InputError(sheet.name, [Fault("z is another coordinate:", sheet.name, shown(coordinate), rule, hint)])
+        raise InputError(name, [Fault("z is another coordinate:", name, shown(coordinate), rule, hint)])
     return notion
 
 

@@ -44,6 +44,21 @@ def open_sheet(path: str | Path) -> Sheet:
         table = reading(place, open_table, name, MECHANISM_COLUMNS)
         meta = _beside(place, name)
     findings = Findings(name)
+    require_form(meta, list(table.columns), name, table.name, findings)
+    findings.raise_if_any()
+    return Sheet(name, meta, table)
+
+
+def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str, findings: Findings) -> None:
+    """Refuses words and columns that no mechanism has.
+
+    Args:
+        meta: what it says beside its table; nothing, if it was made elsewhere.
+        columns: those of the table.
+        name: how messages name the whole.
+        table: how they name the table.
+        findings: where faults are added; what is no mechanism of this version at all is refused at once.
+    """
     if meta:
         require_version(meta, name, findings)
         require_keys(meta, MECHANISM_KEYS, name, findings)
@@ -54,11 +69,9 @@ def open_sheet(path: str | Path) -> Sheet:
         small = meta.get(key, 0.0)
         if isinstance(small, bool) or not isinstance(small, (int, float)) or not 0.0 <= small <= 1.0:
             findings.add(Fault("no distance:", f"{name}, {key}", shown(small), "it is a small number ≥ 0"))
-    require_columns(list(table.columns), ("dataset",), MECHANISM_COLUMNS, table.name, findings)
-    if not {*VALUES} & table.columns.keys():
-        findings.add(Fault("no values", table.name, "", "a mechanism has a column z, p or error"))
-    findings.raise_if_any()
-    return Sheet(name, meta, table)
+    require_columns(columns, ("dataset",), MECHANISM_COLUMNS, table, findings)
+    if not {*VALUES} & set(columns):
+        findings.add(Fault("no values", table, "", "a mechanism has a column z, p or error"))
 
 
 def _open_folder(place: Path, name: str) -> tuple[Table, dict[str, Any]]:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from hetdp.errors import UsageError, counted
@@ -97,7 +98,13 @@ class PartitionedProblem:
 
     @property
     def parts(self) -> list[Part]:
-        """All partitions."""
+        """All partitions.
+
+        Raises:
+            UsageError: the problem was closed, and its folder with it.
+        """
+        if not Path(self.work).is_dir():
+            raise UsageError("a partitioned problem that was closed", "its folder was removed", "read it again")
         return [Part(self.work, number, self.offsets) for number in range(len(self.offsets) - 1)]
 
     def run(self, task: Task, *arguments: Any, words: str = "") -> list[Any]:

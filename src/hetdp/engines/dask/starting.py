@@ -18,6 +18,7 @@ from hetdp.problem.partitioned import Workers
 
 MEMORY = "2GB"
 MARK = "hetdp-work"  # an empty file, by which a work folder is known
+NOTE = "laid-out.json"  # in a work folder: what problem lies there
 ADDRESS = re.compile(r"(tcp|tls|ucxx?|wss?)://.+:[0-9]{1,5}/?")  # of a scheduler
 ARCS = 8_000_000  # in a partition, unless it is said how many partitions there are, for workers that may take 2 GB
 
@@ -33,16 +34,19 @@ def worker_count(cluster: str | None, workers: Any, memory: Any, work: Any, part
     if not isinstance(memory, str) or not memory:
         raise UsageError(f"the memory {shown(memory)}", "it is a text such as '2GB'")
     if cluster is not None:
-        _require_cluster(cluster, workers, work)
+        _require_cluster(cluster, workers, memory, work)
     return count
 
 
-def _require_cluster(cluster: Any, workers: Any, work: Any) -> None:
+def _require_cluster(cluster: Any, workers: Any, memory: str, work: Any) -> None:
     if not isinstance(cluster, str) or not ADDRESS.fullmatch(cluster):
         raise UsageError(f"the cluster {shown(cluster)}", "it is the address of a scheduler, tcp://HOST:PORT")
     if workers is not None:
         rule = "the scheduler has the workers that it has; a number of them is for workers that are started here"
         raise UsageError("a cluster beside a number of workers", rule, "leave one of them out")
+    if memory != MEMORY:
+        rule = "its workers have the memory that they were started with; this is for workers that are started here"
+        raise UsageError("a cluster beside a memory for each worker", rule, "leave one of them out")
     if work is None:
         rule = "workers on other machines share a folder with this one"
         hint = "name a folder that all of them reach: --work, or work= in Python"
@@ -97,6 +101,12 @@ def work_folder(work: str | Path | None) -> tuple[str, bool]:
         rule = "work is a folder that can be written"
         raise UsageError(f"cannot write {str(work)!r}: {refusal.strerror}", rule) from None
     return str(folder), False
+
+
+def refused(work: str, what: str) -> UsageError:
+    """What is said to those who would replace what lies in a work folder."""
+    rule = "what is laid out there may have taken hours, and is not replaced"
+    return UsageError(f"the work folder {work!r} holds {what}", rule, "name another folder, or remove that one")
 
 
 def ranges(size: int, count: int) -> tuple[int, ...]:

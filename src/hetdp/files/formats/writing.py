@@ -87,6 +87,8 @@ def whole_folder(path: Path, ours: frozenset[str]) -> Iterator[Path]:
 def require_folder(path: Path, ours: frozenset[str]) -> Path:
     """Where a folder is to be written; refuses a file, and a folder that holds anything but files of these names.
 
+    Whether a folder can be put there is tried for a moment.
+
     Raises:
         UsageError: it cannot be written there.
     """
@@ -97,6 +99,9 @@ def require_folder(path: Path, ours: frozenset[str]) -> Path:
         strangers = _strangers(place, ours) if place.exists() else []
         if strangers:
             raise FileExistsError(17, f"it holds other files, such as {strangers[0]!r}")
+        trial = _draft(place, "trial")
+        trial.mkdir()
+        trial.rmdir()
         return place
 
 

@@ -57,7 +57,7 @@ def identity_of_parts(
 def digest_labels(parts: list[Part], datasets: Files, labels: str, title: bytes) -> bytes:
     """The digest of what stands before the arrays: the title, and all labels in their order."""
     digest = hashlib.sha256(title)
-    if labels == RANGE:
+    if labels == RANGE and parts[0].offsets[-1]:  # no labels at all are none in order
         digest.update(b"0 to n - 1\n")
         return digest.digest()
     before = b"["

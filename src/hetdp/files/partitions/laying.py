@@ -12,7 +12,8 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetdp.errors import Fault, UsageError, shown
+from hetdp.engines.dask.starting import NOTE, refused
+from hetdp.errors import Fault, shown
 from hetdp.files.partitions.building import build
 from hetdp.files.partitions.datasets import first_answer, scan_datasets, settle_datasets
 from hetdp.files.partitions.edges import Chunk, chunks_of, deal_edges
@@ -25,7 +26,6 @@ from hetdp.problem.parts import Part
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.version import VERSION
 
-NOTE = "laid-out.json"
 STEPS = ("names", "wanted", "found", "edges")  # the folders of steps; those of partitions are numbers
 
 
@@ -141,12 +141,6 @@ def laid_before(work: str, tables: Tables, duplicates: str, positive: Any) -> La
     if found.fingerprint != _fingerprint(tables, duplicates, positive):
         raise refused(work, "another problem, or this one from other files or options")
     return found
-
-
-def refused(work: str, what: str) -> UsageError:
-    """What is said to those who would replace what lies in a work folder."""
-    rule = "what is laid out there may have taken hours, and is not replaced"
-    return UsageError(f"the work folder {work!r} holds {what}", rule, "name another folder, or remove that one")
 
 
 def _leave_note(work: str, laid: Laid) -> None:

@@ -11,17 +11,20 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.errors import Fault, InputError, UsageError, VerificationError, shown
+from hetdp.files.answers import answer_column
 from hetdp.files.documents import certificate_document
 from hetdp.files.formats.duck import parquet_metadata, write_parquet
 from hetdp.files.formats.json_form import parse_json, read_json, write_json
 from hetdp.files.formats.ranges import Files, files_of, read_range
+from hetdp.files.formats.tables import Table
 from hetdp.files.formats.writing import whole_file, whole_folder
-from hetdp.files.mechanisms import coordinates_of
+from hetdp.files.mechanisms import coordinates_of, notion_of, require_own
 from hetdp.files.partitions.datasets import Known
 from hetdp.files.partitions.naming import FileNames, Labelled, labels_at, own_labels
 from hetdp.files.partitions.numbering import RANGE
-from hetdp.files.places import existing, parts_of, reading
-from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION, require_columns
+from hetdp.files.places import STANDARD, existing, parts_of, reading
+from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION
+from hetdp.files.sheets import require_form
 from hetdp.mechanism.partitioned.extension import new_name
 from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
 from hetdp.problem.findings import Findings
@@ -43,7 +46,7 @@ def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> int:
     proof = mechanism.certificate or verify(problem, mechanism)
     if not proof.private:
         raise VerificationError(proof)
-    if Path(path).suffix:
+    if Path(path).suffix or str(path) == STANDARD:
         raise UsageError(f"a partitioned mechanism cannot be saved to {str(path)!r}", "it is saved to a folder")
     with whole_folder(Path(path), OURS) as draft:
         (draft / ROWS).mkdir()
@@ -74,7 +77,7 @@ def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
 def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> int:
     """Writes the rows of one partition; returns how many are pinned."""
     z, answers, pinned = part.load(f"{name}/z"), part.load("answers"), part.load(f"{name}/pinned")
-    if not part.size:
+    if not part.size and part.offsets[-1]:  # a problem without datasets has a table, too
         return 0
     coordinate, own = NOTIONS[notion].coordinate, labels.own(part)
     columns = {
@@ -121,11 +124,9 @@ class LoadedParts(NamedTuple):
 def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
     """Reads a mechanism with its partitioned problem: a folder that `save` wrote, or one Parquet file."""
     progress.stage("reading the mechanism")
-    files, words = _opened(existing(path), str(path))
+    files, words = open_parts(path)
+    notion_of(words, str(path), "z" in files.kinds, problem.notion)
     findings, names = Findings(str(path)), _names(problem)
-    require_columns(list(files.kinds), ("dataset",), MECHANISM_COLUMNS, files.name, findings)
-    if not {*VALUES} & files.kinds.keys():
-        findings.add(Fault("no values", files.name, "", "a mechanism has a column z, p or error"))
     if files.length != problem.graph.size:
         value = f"{files.length} rows for {problem.graph.size} datasets"
         findings.add(Fault("wrong number of rows:", files.name, value, ORDER_RULE))
@@ -145,7 +146,23 @@ def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
     return LoadedParts(mechanism, another, column, sum(differing for *_, differing in found))
 
 
-def _opened(place: Path, name: str) -> tuple[Files, dict[str, Any]]:
+def load_own_parts(path: str | Path, problem: PartitionedProblem) -> PartitionedMechanism:
+    """The same for a mechanism that was made for this problem, or does not say so; others are refused."""
+    require_own(open_parts(path)[1], str(path), problem.identity)
+    return load_parts(path, problem).mechanism
+
+
+def open_parts(path: str | Path) -> tuple[Files, dict[str, Any]]:
+    """The files of a mechanism and its words, if they have the form of one; no row is read."""
+    files, words = _opened(path, str(path))
+    findings = Findings(str(path))
+    require_form(words, list(files.kinds), str(path), files.name, findings)
+    findings.raise_if_any()
+    return files, words
+
+
+def _opened(path: str | Path, name: str) -> tuple[Files, dict[str, Any]]:
+    place = Path(path) if path == STANDARD else existing(path)
     if place.is_dir():
         rule = f"the folder of a mechanism holds {WORDS} and {ROWS}/part-*.parquet"
         parts = parts_of(place / ROWS) if (place / ROWS).is_dir() else []
@@ -167,44 +184,47 @@ def read_part(
     """Reads the rows of a partition's own datasets; returns faults, how many, and how many of its pins differ."""
     table = read_range(files, part.first, part.first + part.size, MECHANISM_COLUMNS)
     findings, answers = Findings(""), part.copy("answers")
-    own, said = own_labels(part, datasets, labels), table.columns["dataset"]
+    own = own_labels(part, datasets, labels)
+    said = table.label_column("dataset", findings) if part.size else []
+    if findings.total:
+        return findings.faults, findings.total, 0
     others = np.asarray(said) != np.asarray(own) if part.size else np.zeros(0, dtype=np.bool_)
-    what = "another dataset than the problem's"
+    what = "a dataset that is not the problem's in this place:"
     findings.add_where(np.asarray(others), lambda at: Fault(what, table.row(at), shown(said[at]), ORDER_RULE))
     if "query" in table.columns and part.size:
-        other = np.asarray(table.columns["query"]) != answers
+        other = np.asarray(answer_column(table.columns["query"])) != answers
         rule = "its query answers as the problem does"
         findings.add_where(other, lambda at: Fault("another answer than the problem's", table.row(at), "", rule))
     z = np.empty(0)
     with findings.collecting():
         z = coordinates_of(table, Outline(Known(said), answers, NOTIONS[notion], ""))
     pinned = table.flags("pinned", findings)
+    links = _links(part, table, own, datasets, labels, findings)
     if findings.total:
         return findings.faults, findings.total, 0
     part.save(f"{name}/z", z + 0.0)
     part.save(f"{name}/pinned", np.asarray(pinned, dtype=np.bool_))
-    part.save(f"{name}/links", np.where(pinned, -1, _links(part, table.columns.get("binding"), own, datasets, labels)))
+    part.save(f"{name}/links", np.where(pinned, -1, links))
     given = part.load("pins")
     same = np.isnan(given) | np.isclose(given, z, rtol=0.0, atol=1e-9)
     return [], 0, int(np.count_nonzero(~same))
 
 
-def _links(part: Part, binding: Any, own: Any, datasets: Files, labels: str) -> Any:
+def _links(part: Part, table: Table, own: Any, datasets: Files, labels: str, findings: Findings) -> Any:
     """The numbers of what binds; −1 where nothing does, or what does is no neighbour."""
-    if binding is None:
+    binding = table.columns.get("binding")
+    if binding is None or not part.size:
         return np.full(part.size, -1, dtype=np.int64)
-    free = (
-        np.ma.getmaskarray(binding)
-        if isinstance(binding, np.ma.MaskedArray)
-        else np.array([label is None for label in binding])
-    )
-    if labels == RANGE:
-        return np.where(free, -1, np.ma.getdata(binding)).astype(np.int64)
+    if labels == RANGE and isinstance(binding, np.ndarray) and binding.dtype.kind in "iu":
+        free, numbers = np.ma.getmaskarray(binding), np.ma.getdata(binding).astype(np.int64)
+        rule = "it is the label of a neighbour, or empty"
+        unknown = ~free & ((numbers < 0) | (numbers >= part.offsets[-1]))
+        findings.add_where(unknown, lambda at: Fault("unknown dataset", f"{table.row(at)}, binding", "", rule))
+        return np.where(free, -1, numbers)
     ghosts = LocalGraph(part).ghosts
-    numbers = dict(zip(labels_at(datasets, ghosts.tolist(), labels), ghosts.tolist(), strict=True))
-    numbers |= dict(zip(np.asarray(own).tolist(), range(part.first, part.first + part.size), strict=True))
-    listed = binding.tolist()
-    return np.array([numbers.get(label, -1) if label is not None else -1 for label in listed], dtype=np.int64)
+    known = dict(zip(labels_at(datasets, ghosts.tolist(), labels), ghosts.tolist(), strict=True))
+    known |= dict(zip(np.asarray(own).tolist(), range(part.first, part.first + part.size), strict=True))
+    return np.array([known.get(label, -1) for label in binding.tolist()], dtype=np.int64)
 
 
 def _names(problem: PartitionedProblem) -> FileNames:

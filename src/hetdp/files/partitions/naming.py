@@ -99,6 +99,7 @@ class FileNames:
         """The numbers of some datasets, −1 where a label names none."""
         if self.kind == RANGE:
             return RangeLabels(self.files.length).indices(labels)
+        labels = [label.item() if isinstance(label, np.generic) else label for label in labels]
         wanted = int if kind_of(self.files, "dataset") == "integer" else str
         numbers = np.full(len(labels), -1, dtype=np.int64)
         places = [at for at, label in enumerate(labels) if type(label) is wanted]

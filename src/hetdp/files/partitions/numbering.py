@@ -22,6 +22,7 @@ from hetdp.problem.parts import Part
 from hetdp.problem.space import Indices
 
 RANGE, NAMED, STRANGE = "range", "named", "strange"  # labels that are numbers; that are looked up; of another kind
+WIDE = "DECIMAL(20, 0)"  # holds integers of 64 bits, signed or not; Parquet would round a HUGEINT to a float
 REPEATED = 1000  # labels that are there twice which are reported
 
 
@@ -33,7 +34,7 @@ def kind_of(files: Files, column: str) -> str:
 
 def _label(column: str, kind: str) -> str:
     """A label as it is compared: integers of any width alike, text as it is."""
-    return f"CAST({quoted_name(column)} AS {'HUGEINT' if kind == 'integer' else 'VARCHAR'})"
+    return f"CAST({quoted_name(column)} AS {WIDE if kind == 'integer' else 'VARCHAR'})"
 
 
 def write_names(part: Part, files: Files, buckets: int) -> int:

@@ -8,9 +8,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp import progress
-from hetdp.engines.dask.starting import ARCS, MEMORY, arcs_for, end_of, ranges, work_folder, worker_count, workers_of
+from hetdp.engines.dask.starting import (
+    ARCS,
+    MEMORY,
+    arcs_for,
+    end_of,
+    ranges,
+    refused,
+    work_folder,
+    worker_count,
+    workers_of,
+)
+from hetdp.errors import UsageError
 from hetdp.files.partitions.identity import identity_of_parts
-from hetdp.files.partitions.laying import laid_before, lay_out, refused
+from hetdp.files.partitions.laying import laid_before, lay_out
 from hetdp.files.partitions.naming import FileNames
 from hetdp.files.partitions.ordering import order_by, require_column, snapped
 from hetdp.files.partitions.tables import Tables, open_tables
@@ -79,6 +90,8 @@ def read_partitioned(
     count = worker_count(cluster, workers, memory, work, partitions)
     if by is not None:
         require_column(tables.datasets, by, str(path))
+        _refuse_files(partitions)
+    _require_apart(work, Path(path))
     place, remove = work_folder(work)
     engine: Workers | None = None
     try:
@@ -95,6 +108,19 @@ def read_partitioned(
     except BaseException:
         end_of(engine, place if remove else None)()
         raise
+
+
+def _refuse_files(partitions: int | str | None) -> None:
+    if partitions == "files":
+        rule = "datasets are in the order of a column, or as the files have them"
+        raise UsageError("partitions by a column beside one for each file", rule, "leave one of them out")
+
+
+def _require_apart(work: str | Path | None, problem: Path) -> None:
+    """Refuses to work in the folder of the problem: the next reader would find strangers among its tables."""
+    if work is not None and problem.resolve() in (place := Path(work).resolve(), *place.parents)[1:]:
+        rule = "a problem's folder holds the problem"
+        raise UsageError(f"the work folder {str(work)!r} lies in {str(problem)!r}", rule, "choose another folder")
 
 
 def read_with(

@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.errors import Fault, InputError
+from hetdp.files.formats.duck import cell_of
 from hetdp.files.formats.json_form import read_json
 from hetdp.files.formats.ranges import Files, files_of
 from hetdp.files.formats.tables import Table
-from hetdp.files.places import Sheets, existing, parts_of, reading
+from hetdp.files.places import STANDARD, Sheets, existing, parts_of, reading
 from hetdp.files.problems import require_form
-from hetdp.files.schema import DATASET_COLUMNS
+from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS
 from hetdp.problem.findings import Findings
+
+KNOWN = {"datasets": DATASET_COLUMNS, "edges": EDGE_COLUMNS}
 
 
 class Tables(NamedTuple):
@@ -35,7 +38,7 @@ class Tables(NamedTuple):
 
 def open_tables(path: str | Path, by: str | None = None) -> Tables:
     """The tables of a folder, if they have the form of a problem; one more column of datasets may be there."""
-    folder, name = existing(path), str(path)
+    folder, name = Path(path) if path == STANDARD else existing(path), str(path)
     rule = "partitions are read from a folder with edges and datasets as Parquet, one file or part-*.parquet"
     if not folder.is_dir():
         raise InputError(name, [Fault("no folder", name, "", rule)])
@@ -58,10 +61,16 @@ def _empty(files: Files) -> Table:
 def _files(folder: Path, stem: str, name: str, rule: str) -> Files:
     parts = parts_of(folder / stem) if (folder / stem).is_dir() else []
     single = folder / f"{stem}.parquet"
-    if single.exists() == bool(parts):
-        what = "two tables of one name:" if parts else f"no table of {stem} as Parquet"
-        raise InputError(name, [Fault(what, name, stem if parts else "", rule)])
+    if not single.exists() and not parts:
+        raise InputError(name, [Fault(f"no table of {stem} as Parquet", name, "", rule)])
+    found = [path.name for path in (folder / f"{stem}.csv", single) if path.exists()]
+    found += [f"{stem}/part-*.parquet"] * bool(parts)
+    if len(found) > 1:
+        raise InputError(name, [Fault("two tables of one name:", name, ", ".join(found), rule)])
     try:
-        return files_of(parts, f"{stem}/part-*.parquet") if parts else files_of([single], single.name)
+        files = files_of(parts, f"{stem}/part-*.parquet") if parts else files_of([single], single.name)
+        for column in files.kinds.keys() & {*KNOWN[stem]}:
+            cell_of(column, files.kinds[column], files.name)  # or a refusal, before workers read any of it
+        return files
     except InputError as refusal:
         raise InputError(name, refusal.faults, refusal.total) from None

@@ -38,7 +38,7 @@ class Listed:
 
 def pins_named(problem: PartitionedProblem, partial: Any, name: str) -> str:
     """The name of the pins that are meant; values by label are written under a name of their own."""
-    if partial is None or isinstance(partial, PartitionedPins):
+    if isinstance(partial, PartitionedPins):
         return OWN
     if not isinstance(partial, PartialMechanism):
         partial = PartialMechanism(p=partial)
@@ -71,3 +71,9 @@ def write_pins(part: Part, numbers: Any, numbered: dict[str, Any], name: str, no
         z = coordinate.from_error(column, answers) if key == "error" else z
         pins[own[given]] = z[given] + 0.0
     part.save(name, pins)
+
+
+def boundary_counts(part: Part, name: str) -> tuple[int, int]:
+    """How many datasets of a partition's boundary have no value, and how many datasets the boundary has."""
+    boundary = part.load("boundary")
+    return int(np.count_nonzero(boundary & np.isnan(part.load(name)))), int(np.count_nonzero(boundary))

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from hetdp import progress
-from hetdp.engines.dask.starting import MEMORY, arcs_for, end_of, ranges, work_folder, worker_count, workers_of
+from hetdp.engines.dask.starting import (
+    MEMORY,
+    NOTE,
+    arcs_for,
+    end_of,
+    ranges,
+    refused,
+    work_folder,
+    worker_count,
+    workers_of,
+)
 from hetdp.errors import UsageError, shown
 from hetdp.problem.axis import Axis
 from hetdp.problem.partitioned import PartitionedGraph, PartitionedProblem, Workers
@@ -72,7 +82,12 @@ def partitioned_tallies(
         raise UsageError("privacy rules with situations, on partitions", rule)
     tallied = Tallied(tuple(axes), sizes, question)
     count = worker_count(cluster, workers, memory, work, partitions)
+    wanted: Any = partitions
+    if wanted == "files":
+        raise UsageError("the partitions 'files'", "tallies have no files; it is a whole number, at least 1")
     place, remove = work_folder(work)
+    if Path(place, NOTE).exists():
+        raise refused(place, "a problem that was read from files")
     engine: Workers | None = None
     try:
         engine = workers_of(cluster, count, memory, place)
