@@ -26,14 +26,21 @@ def shown(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Text without what would break a line, or the terminal.
+    r"""Text in which what would break a line, or the terminal, is written as Python would; any blank is a plain one.
 
-    >>> printable("a\x1b[2Jb")
-    'a?[2Jb'
+    >>> print(printable("«\xa0a\x1b[2Jb\xa0»"))
+    « a\x1b[2Jb »
     """
     if text.isprintable():
         return text
-    return "".join(character if character.isprintable() else "?" for character in text)
+    from unicodedata import category
+
+    def seen(one: str) -> str:
+        if one.isprintable():
+            return one
+        return " " if category(one) == "Zs" else one.encode("unicode_escape").decode()
+
+    return "".join(map(seen, text))
 
 
 def counted(number: int, noun: str) -> str:

@@ -194,7 +194,7 @@ def test_an_order_in_which_neighbours_are_far_apart_is_said(tmp_path, monkeypatc
     graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 0.5, datasets=range(100))
     hetdp.save(hetdp.Problem(graph, [1] * 50 + [2] * 50), "row")
     assert main(["check", "row", "--engine", "dask", "--partitions", "20"]) == 0
-    assert ("neighbours in others; in an order in which" in capsys.readouterr().err) == said
+    assert ("neighbours in others; fewer partitions, or an order in which" in capsys.readouterr().err) == said
 
 
 def test_what_nobody_closed_is_removed_at_the_end(tmp_path):

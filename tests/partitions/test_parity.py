@@ -212,6 +212,9 @@ def test_python_is_refused_in_the_same_words(row, tmp_path):
         assert told[0] == told[1]
     with pytest.raises(hetdp.UsageError, match="it is saved to a folder"):
         hetdp.save(hetdp.extend(parted, given), "-")
+    other, _ = read_inline(Path("row"), tmp_path / "another")
+    with pytest.raises(hetdp.UsageError, match="the values of another problem"):
+        hetdp.extend(other, given)
 
 
 def test_what_was_closed_says_so():

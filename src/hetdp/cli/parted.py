@@ -85,7 +85,7 @@ def parted(
         voice.say(f"read {named(path)}: {size}, {by}, in {counted(len(problem.parts), 'partition')}")
         warn(voice, problem)
         if problem.graph.ghosts > problem.graph.size >= MANY:
-            rule = "in an order in which neighbours are near each other, if there is one, they need fewer rounds"
+            rule = "fewer partitions, or an order in which neighbours are near (--by), need fewer rounds"
             voice.say(f"partitions have {counted(problem.graph.ghosts, 'neighbour')} in others; {rule}")
         yield problem, given
 

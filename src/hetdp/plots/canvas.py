@@ -67,13 +67,13 @@ def readable(value: Any, longest: int = LONGEST) -> str:
     r"""A label as it can be drawn: on one line, not too long, and with no character that the font lacks.
 
     >>> readable("a\nb"), readable(("yes", 3)), readable("x" * 30, 9)
-    ('a?b', 'yes,3', 'xxxx…xxxx')
+    ('a\\nb', 'yes,3', 'xxxx…xxxx')
     """
     text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    text = unicodedata.normalize("NFC", printable(text))
     if len(text) > longest:
         half = (longest - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"
-    text = unicodedata.normalize("NFC", printable(text))
     return "".join(character if _has_glyph(ord(character)) else UNKNOWN for character in text) or '""'
 
 

@@ -50,9 +50,11 @@ class PartitionedPins:
 
     Attributes:
         count: how many datasets have one.
+        work: the work folder of that problem, by which it is known.
     """
 
     count: int
+    work: str
 
 
 class PartitionedProblem:

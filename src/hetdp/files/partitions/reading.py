@@ -145,7 +145,7 @@ def read_with(
     about = tables.words.get("about") or {}
     identity = partial(identity_of_parts, parts, laid.arcs, notion, tables.datasets, laid.labels, workers)
     problem = PartitionedProblem(work, offsets, graph, notion, about, identity, laid.pinned, workers, names, end)
-    return PartitionedFile(problem, PartitionedPins(laid.pinned))
+    return PartitionedFile(problem, PartitionedPins(laid.pinned, work))
 
 
 def offsets_of(tables: Tables, partitions: int | str | None, workers: int, arcs: int = ARCS) -> tuple[int, ...]:

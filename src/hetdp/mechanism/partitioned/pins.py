@@ -39,6 +39,9 @@ class Listed:
 def pins_named(problem: PartitionedProblem, partial: Any, name: str) -> str:
     """The name of the pins that are meant; values by label are written under a name of their own."""
     if isinstance(partial, PartitionedPins):
+        if partial.work != problem.work:
+            rule = "values from the tables of a partitioned problem are for that problem"
+            raise UsageError("the values of another problem", rule, "give values by label, or those that came with it")
         return OWN
     if not isinstance(partial, PartialMechanism):
         partial = PartialMechanism(p=partial)
