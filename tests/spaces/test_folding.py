@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.spaces.populations.folding import FEW, Fold, Ordered, in_order, in_units
+from hetdp.spaces.populations.folding import FEW, Fold, Ordered, in_order, in_units, rows_in_order
 from hetdp.spaces.populations.levels import SPAN, Level, least_meeting
 from hetdp.spaces.privacy.grid import UNBOUNDED, on_grid
 from hetdp.spaces.table.policy import Names, Policy
@@ -70,6 +70,7 @@ def test_rows_are_ordered_by_their_keys_and_stay_so_where_these_are_equal(larges
         rows, ordered = in_order(keys)
         assert rows.tolist() == np.argsort(keys, kind="stable").tolist()
         assert ordered.tolist() == sorted(keys.tolist())
+        assert rows_in_order(keys.copy()).tolist() == rows.tolist()
 
 
 @pytest.mark.parametrize("values", [("yes", "no"), ("yes", "no", "blank")])

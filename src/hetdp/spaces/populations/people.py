@@ -21,6 +21,7 @@ from hetdp.spaces.populations.folding import (
     first_of_each,
     in_order,
     in_units,
+    rows_in_order,
     sizes_from,
     taken,
 )
@@ -190,7 +191,7 @@ def _by_epsilon(everybody: Ordered | Units) -> tuple[Fold, Units, list[Whole]]:
     """Classes by ε alone, from the different ones; which rows they have is looked for later."""
     if not isinstance(everybody, Ordered):
         return _by_several(everybody, [])
-    rows, size = lambda: in_order(in_units(everybody.values))[0], len(everybody)
+    rows, size = lambda: rows_in_order(in_units(everybody.values)), len(everybody)
     if size > MANY and 2 * len(everybody.levels) > size:  # then everybody is a class
         return Fold(sizes_from(None, size), rows), in_units(everybody.sorted), []
     units = in_units(everybody.levels)
