@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from hetdp.engines.dask.starting import NOTE, refused
 from hetdp.errors import Fault, shown
 from hetdp.files.partitions.building import build
-from hetdp.files.partitions.datasets import first_answer, scan_datasets, settle_datasets
+from hetdp.files.partitions.datasets import first_answers, scan_datasets, settle_datasets
 from hetdp.files.partitions.edges import Chunk, chunks_of, deal_edges
 from hetdp.files.partitions.naming import labels_at
 from hetdp.files.partitions.numbering import NAMED, RANGE, STRANGE, join_bucket, kind_of, write_names, write_wanted
@@ -66,8 +66,8 @@ def lay_out(
         _take(findings, one.faults, one.total)
     findings.raise_if_any()
     chosen = tables.words.get("positive") if positive is None else positive
-    first = first_answer(scanned, chosen, findings)
-    settled = workers.run(settle_datasets, [(part, tables.datasets, first, tables.notion) for part in parts])
+    ones = first_answers(scanned, chosen, findings)
+    settled = workers.run(settle_datasets, [(part, tables.datasets, ones, tables.notion) for part in parts])
     in_order = all(one.in_order for one in scanned)
     chunks = chunks_of(tables.edges, len(parts))
     labels = _number(parts, chunks, tables, in_order, findings, workers)
