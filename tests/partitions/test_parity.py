@@ -298,3 +298,14 @@ def test_labels_of_a_mechanism_are_compared_whole_and_must_be_known(capsys):
         pyarrow.parquet.write_table(changed, "m.parquet")
         codes = [ended(capsys, ["verify", "named", "m.parquet"], engine)[0] for engine in ([], DASK)]
         assert codes == [hetdp.InputError.exit_code] * 2
+
+
+@pytest.mark.parametrize("name", ["number=1", "label=a", "bucket=0", "chunk=7"])
+def test_the_name_of_a_work_folder_is_no_column(name, tmp_path):
+    labels = list("cbafed")
+    graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 0.5, datasets=labels)
+    problem = hetdp.Problem(graph, [1, 1, 1, 2, 2, 2])
+    hetdp.save(problem, "named", {"a": 0.55, "f": 0.45})
+    parted, _ = read_inline(Path("named"), tmp_path / name / "work", 3)
+    assert parted.graph.edge_count == 5
+    assert parted.identity == problem.identity

@@ -114,8 +114,8 @@ def rows_of_file(path: str) -> str:
 
 
 def _table(work: str, name: str) -> str:
-    """All files of one step."""
-    return f"read_parquet({_text(str(exactly(Path(work, name))) + '/*.parquet')})"
+    """All files of one step; a folder above them that is called ``number=1`` is no column."""
+    return f"read_parquet({_text(str(exactly(Path(work, name))) + '/*.parquet')}, hive_partitioning=false)"
 
 
 def _text(value: str) -> str:

@@ -148,8 +148,9 @@ class Queried(Source):
 
     def listed(self, what: str, where: str, parameters: Sequence[Any], uses: Sequence[str]) -> list[tuple[int, Any]]:
         """The rows of which something holds, by their places from 0 on, with what is computed from each."""
-        rows = f"SELECT *, row_number() OVER () AS place FROM ({self._selection(uses)})"
-        query = f"SELECT place - 1, {what} FROM ({rows}) WHERE {where} ORDER BY place"
+        place = identifier("_".join(["place", *uses]))  # longer than any of their names, so none of them
+        rows = f"SELECT *, row_number() OVER () AS {place} FROM ({self._selection(uses)})"
+        query = f"SELECT {place} - 1, {what} FROM ({rows}) WHERE {where} ORDER BY {place}"
         with refusals(self.name, self._curator):
             found: list[tuple[int, Any]] = self._database.execute(query, [*self.bound, *parameters]).fetchall()
         return found
