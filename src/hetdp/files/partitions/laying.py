@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetdp.engines.dask.starting import NOTE, refused
+from hetdp.engines.dask.starting import NOTE, TALLIES, refused
 from hetdp.errors import Fault, shown
 from hetdp.files.partitions.building import build
 from hetdp.files.partitions.datasets import first_answers, scan_datasets, settle_datasets
@@ -133,10 +133,13 @@ def laid_before(work: str, tables: Tables, duplicates: str, positive: Any) -> La
     Raises:
         UsageError: it is another problem, or comes from other files or options.
     """
+    note = None
     try:
         note = json.loads(Path(work, NOTE).read_text(encoding="utf-8"))
         found = Laid(**note | {name: tuple(note[name]) for name in ("offsets", "arcs")})
     except (OSError, ValueError, KeyError, TypeError):
+        if isinstance(note, dict) and TALLIES in note:
+            raise refused(work, "tallies") from None
         return None
     if found.fingerprint != _fingerprint(tables, duplicates, positive):
         raise refused(work, "another problem, or this one from other files or options")
