@@ -14,7 +14,7 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
-from hetdp.files.partitions import reading
+from hetdp.files.partitions import laying, reading
 from tests.partitions.inline import Inline, read_inline
 
 DASK = ["--engine", "dask", "--partitions", "2"]
@@ -309,3 +309,12 @@ def test_the_name_of_a_work_folder_is_no_column(name, tmp_path):
     parted, _ = read_inline(Path("named"), tmp_path / name / "work", 3)
     assert parted.graph.edge_count == 5
     assert parted.identity == problem.identity
+
+
+def test_workers_that_hash_labels_otherwise_are_refused(capsys, monkeypatch):
+    graph = hetdp.DatasetGraph.from_edges("ab", "bc", 0.5)
+    hetdp.save(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2}), "named")
+    monkeypatch.setattr(laying, "write_wanted", lambda *_: "DuckDB 0.1")
+    code, _, said = ended(capsys, ["check", "named"], DASK)
+    assert code == hetdp.UsageError.exit_code
+    assert "workers have DuckDB 0.1 and DuckDB" in said[0]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.engines.dask.starting import NOTE, TALLIES, refused
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault, UsageError, shown
 from hetdp.files.partitions.building import build
 from hetdp.files.partitions.datasets import first_answers, scan_datasets, settle_datasets
 from hetdp.files.partitions.edges import Chunk, chunks_of, deal_edges
@@ -101,16 +101,23 @@ def _clear(work: str) -> None:
 def _number(
     parts: list[Part], chunks: list[Chunk], tables: Tables, in_order: bool, findings: Findings, workers: Workers
 ) -> str:
-    """How labels become numbers; where they are looked up, the work for that, and labels that are there twice."""
+    """How labels become numbers; where they are looked up, the work for that, and labels that are there twice.
+
+    Raises:
+        UsageError: workers cannot compare them.
+    """
     datasets, edges, work = tables.datasets, tables.edges, parts[0].work
     same = not edges.length or {kind_of(edges, end) for end in ("source", "target")} == {kind_of(datasets, "dataset")}
     if in_order and (same or kind_of(datasets, "dataset") == "integer"):
         return RANGE if same else STRANGE
     buckets = len(parts)
-    workers.run(write_names, [(part, datasets, buckets) for part in parts], "reading labels")
+    makers = workers.run(write_names, [(part, datasets, buckets) for part in parts], "reading labels")
     if same:
         wanted = [(parts[0], chunk.number, edges, (chunk.start, chunk.stop), buckets) for chunk in chunks]
-        workers.run(write_wanted, wanted, "reading labels of edges")
+        makers += workers.run(write_wanted, wanted, "reading labels of edges")
+    if len({*makers}) > 1:
+        rule = "all workers have the same version of DuckDB, so that they compare labels alike"
+        raise UsageError(f"workers have {' and '.join(sorted({*makers}))}", rule)
     joins = [(work, bucket, same and bool(chunks)) for bucket in range(buckets)]
     found = workers.run(join_bucket, joins, "reading numbers of labels")
     repeated = sorted(number for numbers, _ in found for number in numbers)[:1000]
