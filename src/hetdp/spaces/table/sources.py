@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import Fault, InputError, UsageError, shown
-from hetdp.spaces.table.database import identifier, locked, refusals
+from hetdp.spaces.table.database import define, identifier, locked, refusals
 
 Arrays = dict[str, Any]
 Expressions = dict[str, str]  # name of a result → how it is computed from a row
@@ -170,14 +170,6 @@ class Queried(Source):
         named = dict.fromkeys(uses)
         cells = [f"{identifier(self.scanned[column])} AS {identifier(column)}" for column in named] or ["1 AS rows"]
         return f"SELECT {', '.join(cells)} FROM {self.scan}"
-
-
-def define(database: Any, kind: str, names: Sequence[str]) -> None:
-    """Makes a type whose values are these texts, in their order."""
-    database.register("names", {"name": np.array([*names], dtype=object)})
-    database.execute(f"DROP TYPE IF EXISTS {identifier(kind)}")
-    database.execute(f"CREATE TYPE {identifier(kind)} AS ENUM (SELECT name FROM names)")
-    database.unregister("names")
 
 
 def stamp(place: Path) -> tuple[int, int, int]:
