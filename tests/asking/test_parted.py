@@ -213,6 +213,22 @@ def test_a_curator_is_told_rows_of_one_file_at_least(fault, inline, tmp_path):
     assert found[1]
 
 
+@pytest.mark.parametrize("ids", [[1, 2, 7, 4, 5, 6, 7], list("abcdefc")])
+def test_a_column_may_have_any_name_where_an_id_is_there_twice(ids, inline, tmp_path):
+    people = {"Place" if name == "id" else name: cells for name, cells in (PEOPLE | {"id": ids}).items()}
+    pieces = [{name: cells[rows] for name, cells in people.items()} for rows in (slice(3), slice(3, None))]
+    (tmp_path / "people").mkdir()
+    for number, piece in enumerate(pieces):
+        pyarrow.parquet.write_table(pa.table(piece), tmp_path / "people" / f"{number}.parquet")
+    told = []
+    for engine in ("auto", "dask"):
+        with pytest.raises(hetdp.InputError) as caught:
+            hetdp.ask(tmp_path / "people", **ASKED | {"person": "Place"}, dry_run=True, engine=engine, curator=True)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+    assert "people/1.parquet row 4, Place" in told[0]
+
+
 def test_two_ids_of_one_digest_are_two_people(inline, tmp_path, monkeypatch):
     def alike(places: Any, low: int, high: int) -> list[int]:
         return np.unique(np.concatenate([np.load(place) for place in places])).tolist() if low == 0 else []

@@ -14,7 +14,7 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
-from hetdp.files.partitions import reading
+from hetdp.files.partitions import laying, reading
 from tests.partitions.inline import Inline, read_inline
 
 DASK = ["--engine", "dask", "--partitions", "2"]
@@ -231,3 +231,93 @@ def test_a_problem_without_datasets_has_a_mechanism_that_is_read_again(capsys):
     for engine in ([], DASK):
         code, _, said = ended(capsys, ["verify", "nothing", "m"], engine)
         assert (code, len(said)) == (0, 1)  # and no word of another problem
+
+
+def typed(folder: str, stem: str, **columns: Any) -> None:
+    """Replaces columns of a table in a folder."""
+    table = pyarrow.parquet.read_table(f"{folder}/{stem}.parquet")
+    for name, values in columns.items():
+        table = table.set_column(table.schema.get_field_index(name), name, pa.array(values))
+    pyarrow.parquet.write_table(table, f"{folder}/{stem}.parquet")
+
+
+WRITTEN: dict[str, tuple[list[Any], list[str], int]] = {
+    "a digit beside a word": (["1", "1", "1", "yes", "1", "yes"], ["--positive", "1"], 0),
+    "and the word is meant": (["yes", "yes", "yes", "0", "yes", "0"], ["--positive", "yes"], 0),
+    "several ways to write it": (["1", "1.0", "1", "2", "2.0", "2"], [], 0),
+    "a number among truth values": (["1", "1", "1", "false", "true", "true"], [], 3),
+    "the same in each partition": (["1", "true", "true", "1", "true", "1"], [], 3),
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_answers_that_are_text_mean_what_all_of_them_mean_together(how, capsys):
+    answers, words, code = WRITTEN[how]
+    typed("row", "datasets", query=answers, p=[0.5] * 6)
+    alone, parted = (ended(capsys, ["check", "row", *words], engine) for engine in ([], DASK))
+    assert (alone[0], parted[0]) == (code, code)
+    if not code:
+        assert parted == alone
+        assert hetdp.read_partitioned("row", partitions=3, positive=words[-1] if words else None).problem.identity == (
+            hetdp.read_problem("row", positive=words[-1] if words else None).problem.identity
+        )
+
+
+def test_labels_that_are_text_and_said_to_be_integers_are_refused(capsys):
+    typed("row", "datasets", dataset=list("012345"))
+    Path("row/problem.json").write_text('{"schema_version": 1, "labels": "integer"}')
+    assert ended(capsys, ["check", "row"], [])[0] == 0
+    code, _, said = ended(capsys, ["check", "row"], DASK)
+    assert code == hetdp.InputError.exit_code
+    assert "datasets.parquet, dataset: a column of type VARCHAR; problem.json says that labels are 'integer'" in said[0]
+
+
+@pytest.mark.parametrize("query", [[1, 1, 1, 0, 0, 0], [True, True, True, False, False, False]])
+@pytest.mark.parametrize("labels", [list(range(6)), list("012345")])
+def test_a_mechanism_from_elsewhere_is_verified_as_on_one_machine(labels, query, row, capsys):
+    binding = [labels[at] if at is not None else None for at in (1, 2, None, None, 3, 4)]
+    saved(row, {}, dataset=labels, query=query, binding=binding)
+    code, out, _ = alike(capsys, "verify", "row", "m.parquet")
+    assert code == 0
+    assert "optimal (gap" in out
+    saved(row, {}, dataset=labels, query=[1 - x for x in query], binding=binding)
+    for engine in ([], DASK):
+        assert ended(capsys, ["verify", "row", "m.parquet"], engine)[0] == hetdp.InputError.exit_code
+
+
+def test_labels_of_a_mechanism_are_compared_whole_and_must_be_known(capsys):
+    labels = ["a", "a\0", "b", "b\0\0", "c", "c\0"]
+    graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 0.5, datasets=labels)
+    problem, given = hetdp.Problem(graph, [1, 1, 1, 2, 2, 2]), {"b": 0.55, "b\0\0": 0.45}
+    hetdp.save(problem, "named", given)
+    hetdp.save(hetdp.extend(problem, given), "m.parquet")
+    assert alike(capsys, "verify", "named", "m.parquet")[0] == 0
+    whole = pyarrow.parquet.read_table("m.parquet")
+    for column, values in (
+        ("dataset", ["a", "a", *labels[2:]]),
+        ("binding", ["b\0", "b", "nobody", None, "b\0\0", "c"]),
+    ):
+        changed = whole.set_column(whole.schema.get_field_index(column), column, pa.array(values))
+        pyarrow.parquet.write_table(changed, "m.parquet")
+        codes = [ended(capsys, ["verify", "named", "m.parquet"], engine)[0] for engine in ([], DASK)]
+        assert codes == [hetdp.InputError.exit_code] * 2
+
+
+@pytest.mark.parametrize("name", ["number=1", "label=a", "bucket=0", "chunk=7"])
+def test_the_name_of_a_work_folder_is_no_column(name, tmp_path):
+    labels = list("cbafed")
+    graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 0.5, datasets=labels)
+    problem = hetdp.Problem(graph, [1, 1, 1, 2, 2, 2])
+    hetdp.save(problem, "named", {"a": 0.55, "f": 0.45})
+    parted, _ = read_inline(Path("named"), tmp_path / name / "work", 3)
+    assert parted.graph.edge_count == 5
+    assert parted.identity == problem.identity
+
+
+def test_workers_that_hash_labels_otherwise_are_refused(capsys, monkeypatch):
+    graph = hetdp.DatasetGraph.from_edges("ab", "bc", 0.5)
+    hetdp.save(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2}), "named")
+    monkeypatch.setattr(laying, "write_wanted", lambda *_: "DuckDB 0.1")
+    code, _, said = ended(capsys, ["check", "named"], DASK)
+    assert code == hetdp.UsageError.exit_code
+    assert "workers have DuckDB 0.1 and DuckDB" in said[0]

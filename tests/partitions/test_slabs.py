@@ -77,3 +77,29 @@ def test_what_was_laid_out_from_files_is_not_replaced(tmp_path, monkeypatch):
         assert hetdp.extend(problem, given)[4] == 0.55
     with pytest.raises(hetdp.UsageError, match="tallies have no files"):
         hetdp.spaces.partitioned_tallies({"All": 9}, question, 0.5, partitions="files")
+
+
+def test_tallies_that_are_in_use_are_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline(twice=False))
+    graph = hetdp.DatasetGraph.from_edges(range(9), range(1, 10), 0.5)
+    hetdp.save(hetdp.Problem(graph, [1] * 5 + [2] * 5), tmp_path / "row", {4: 0.55, 5: 0.45})
+    options = {"work": tmp_path / "work", "partitions": 2}
+
+    def made(least: int, epsilon: float, **changed):
+        question = hetdp.questions.count("yes", at_least=least)
+        return hetdp.spaces.partitioned_tallies({"All": 9}, question, epsilon, **options | changed)
+
+    first = made(5, 0.5)
+    expected = coordinates(hetdp.design(first, "balanced"))
+    for given in (
+        {"least": 3, "epsilon": 0.5},
+        {"least": 5, "epsilon": 3},
+        {"least": 5, "epsilon": 0.5, "partitions": 3},
+    ):
+        with pytest.raises(hetdp.UsageError, match="holds other tallies; what is laid out there"):
+            made(**given)
+    with pytest.raises(hetdp.UsageError, match="holds tallies; what is laid out there"):
+        hetdp.read_partitioned(tmp_path / "row", **options)
+    again = made(5, 0.5)  # the same, as after a run that was lost
+    for problem in (first, again):
+        assert np.array_equal(coordinates(hetdp.design(problem, "balanced")), expected)

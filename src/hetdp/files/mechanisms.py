@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -225,6 +226,15 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
 def _as_in(problem: Problem, labels: Any) -> Any:
     """Labels that are text, as in any CSV file, are integers if those of the problem are."""
     integers = set(map(type, problem.labels.names)) == {int} and set(map(type, labels)) == {str}
-    return (
-        [int(text) if re.fullmatch("0|-?[1-9][0-9]{0,40}", text) else text for text in labels] if integers else labels
-    )
+    return whole_numbers(labels) if integers else labels
+
+
+def whole_numbers(labels: Iterable[Any]) -> list[Any]:
+    """Texts as the integers that print as them; what is none stays as it is.
+
+    >>> whole_numbers(["-7", "07", None])
+    [-7, '07', None]
+    """
+    return [
+        int(text) if isinstance(text, str) and re.fullmatch("0|-?[1-9][0-9]{0,40}", text) else text for text in labels
+    ]

@@ -19,6 +19,7 @@ from hetdp.problem.partitioned import Workers
 MEMORY = "2GB"
 MARK = "hetdp-work"  # an empty file, by which a work folder is known
 NOTE = "laid-out.json"  # in a work folder: what problem lies there
+TALLIES = "tallies"  # what such a note names where no files were read
 ADDRESS = re.compile(r"(tcp|tls|ucxx?|wss?)://.+:[0-9]{1,5}/?")  # of a scheduler
 ARCS = 8_000_000  # in a partition, unless it is said how many partitions there are, for workers that may take 2 GB
 

@@ -20,7 +20,9 @@ from hetdp.problem.weights import weights_of
 from hetdp.theory.catalogue import NOTIONS
 
 PINS = ("p", "z", "error")
-DIFFERENT = 3  # answers that are looked at: a third is a fault
+DIFFERENT = (
+    100  # answers that are looked at, as written: 68 texts mean a digit or a truth value, and a third is a fault
+)
 
 
 class Known:
@@ -45,7 +47,7 @@ class Scanned(NamedTuple):
         faults: of their labels.
         total: how many.
         in_order: whether the labels are the numbers of the datasets themselves.
-        answers: the different answers, in order of their first row.
+        answers: the different answers as written, in order of their first row: what texts mean depends on all of them.
         rows: the first row of each.
         missing: the faults of rows without an answer, and how many there are.
     """
@@ -65,9 +67,9 @@ def scan_datasets(part: Part, files: Files) -> Scanned:
     names = table.label_column("dataset", findings) if part.size else np.empty(0, dtype=np.int64)
     is_array = isinstance(names, np.ndarray)
     in_order = is_array and np.array_equal(names, np.arange(part.first, part.first + part.size))
-    values = answer_column(table.columns["query"])
+    values = table.columns["query"]
     listed = as_values(values)
-    if not (isinstance(values, np.ndarray) and values.dtype.kind in "iub"):
+    if not _is_plain(values):
         labels = Known(names)
         for at in [at for at, value in enumerate(listed) if value is None or value != value]:
             missing.add(_no_answer(labels, at))
@@ -81,9 +83,14 @@ def _no_answer(labels: Known, at: int) -> Fault:
     return Fault("no answer", f"dataset {shown(labels.names[at])}", "", "every dataset has a true answer")
 
 
+def _is_plain(values: Any) -> bool:
+    """Whether a column holds integers or truth values, and no gap."""
+    return isinstance(values, np.ndarray) and values.dtype.kind in "iub" and not isinstance(values, np.ma.MaskedArray)
+
+
 def _different(values: Any, listed: list[Any]) -> tuple[list[Any], list[int]]:
     """The first few different answers, and where each is first."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
+    if _is_plain(values):
         found, first = np.unique(values, return_index=True)
         order = np.argsort(first)[:DIFFERENT]
         return found[order].tolist(), first[order].tolist()
@@ -96,32 +103,34 @@ def _different(values: Any, listed: list[Any]) -> tuple[list[Any], list[int]]:
     return list(seen), list(seen.values())
 
 
-def first_answer(scanned: list[Scanned], positive: Any, findings: Findings) -> Any:
-    """Which answer is 1, or the faults that one machine would find; asked of the different answers alone."""
+def first_answers(scanned: list[Scanned], positive: Any, findings: Findings) -> list[Any]:
+    """How answer 1 is written, or the faults that one machine would find; asked of the different answers alone."""
     pairs: dict[Any, Any] = {}
     for one in scanned:
         for value, label in zip(one.answers, one.rows, strict=True):
-            pairs.setdefault((type(value), value), (value, label))
+            pairs.setdefault(value, label)
         findings.faults.extend(one.missing[0])
         findings.total += one.missing[1]
-    values, labels = [value for value, _ in pairs.values()], Known([label for _, label in pairs.values()])
+    meant, labels = answer_column([*pairs]), Known([*pairs.values()])
     with findings.collecting():
-        given: Any = np.array(values) if {*map(type, values)} == {int} else values
-        answers = answers_of(given, labels, positive_of(positive, values))
-        return next((value for value, answer in zip(values, answers.tolist(), strict=True) if answer == 1), None)
-    return None
+        given: Any = np.array(meant) if {*map(type, meant)} == {int} else meant
+        answers = answers_of(given, labels, positive_of(positive, meant))
+        return [value for value, answer in zip(pairs, answers.tolist(), strict=True) if answer == 1]
+    return []
 
 
-def settle_datasets(part: Part, files: Files, first: Any, notion: str) -> tuple[list[Fault], int, int]:
+def settle_datasets(part: Part, files: Files, ones: list[Any], notion: str) -> tuple[list[Fault], int, int]:
     """Writes answers and given values; returns faults, how many, and how many values are given."""
     table = read_range(files, part.first, part.first + part.size, DATASET_COLUMNS)
     findings = Findings("")
     labels = Known(table.label_column("dataset", findings) if part.size else [])
-    values = answer_column(table.columns["query"])
-    if isinstance(values, np.ndarray):
-        answers = np.where(values == first, np.int8(1), np.int8(2)).astype(np.int8)
-    else:
-        answers = np.fromiter((1 if value == first else 2 for value in values), np.int8, len(values))
+    values = table.columns["query"]
+    is_one = np.zeros(part.size, dtype=np.bool_)
+    for one in ones if _is_plain(values) else ():
+        is_one |= values == one
+    if not _is_plain(values):
+        is_one = np.fromiter((value in ones for value in as_values(values)), np.bool_, part.size)
+    answers = np.where(is_one, np.int8(1), np.int8(2))
     pins = np.full(part.size, np.nan)
     given = PartialMechanism(**{name: table.number_column(name) for name in PINS})
     with findings.collecting():

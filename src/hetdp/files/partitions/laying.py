@@ -12,10 +12,10 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetdp.engines.dask.starting import NOTE, refused
-from hetdp.errors import Fault, shown
+from hetdp.engines.dask.starting import NOTE, TALLIES, refused
+from hetdp.errors import Fault, UsageError, shown
 from hetdp.files.partitions.building import build
-from hetdp.files.partitions.datasets import first_answer, scan_datasets, settle_datasets
+from hetdp.files.partitions.datasets import first_answers, scan_datasets, settle_datasets
 from hetdp.files.partitions.edges import Chunk, chunks_of, deal_edges
 from hetdp.files.partitions.naming import labels_at
 from hetdp.files.partitions.numbering import NAMED, RANGE, STRANGE, join_bucket, kind_of, write_names, write_wanted
@@ -66,8 +66,8 @@ def lay_out(
         _take(findings, one.faults, one.total)
     findings.raise_if_any()
     chosen = tables.words.get("positive") if positive is None else positive
-    first = first_answer(scanned, chosen, findings)
-    settled = workers.run(settle_datasets, [(part, tables.datasets, first, tables.notion) for part in parts])
+    ones = first_answers(scanned, chosen, findings)
+    settled = workers.run(settle_datasets, [(part, tables.datasets, ones, tables.notion) for part in parts])
     in_order = all(one.in_order for one in scanned)
     chunks = chunks_of(tables.edges, len(parts))
     labels = _number(parts, chunks, tables, in_order, findings, workers)
@@ -101,16 +101,23 @@ def _clear(work: str) -> None:
 def _number(
     parts: list[Part], chunks: list[Chunk], tables: Tables, in_order: bool, findings: Findings, workers: Workers
 ) -> str:
-    """How labels become numbers; where they are looked up, the work for that, and labels that are there twice."""
+    """How labels become numbers; where they are looked up, the work for that, and labels that are there twice.
+
+    Raises:
+        UsageError: workers cannot compare them.
+    """
     datasets, edges, work = tables.datasets, tables.edges, parts[0].work
     same = not edges.length or {kind_of(edges, end) for end in ("source", "target")} == {kind_of(datasets, "dataset")}
     if in_order and (same or kind_of(datasets, "dataset") == "integer"):
         return RANGE if same else STRANGE
     buckets = len(parts)
-    workers.run(write_names, [(part, datasets, buckets) for part in parts], "reading labels")
+    makers = workers.run(write_names, [(part, datasets, buckets) for part in parts], "reading labels")
     if same:
         wanted = [(parts[0], chunk.number, edges, (chunk.start, chunk.stop), buckets) for chunk in chunks]
-        workers.run(write_wanted, wanted, "reading labels of edges")
+        makers += workers.run(write_wanted, wanted, "reading labels of edges")
+    if len({*makers}) > 1:
+        rule = "all workers have the same version of DuckDB, so that they compare labels alike"
+        raise UsageError(f"workers have {' and '.join(sorted({*makers}))}", rule)
     joins = [(work, bucket, same and bool(chunks)) for bucket in range(buckets)]
     found = workers.run(join_bucket, joins, "reading numbers of labels")
     repeated = sorted(number for numbers, _ in found for number in numbers)[:1000]
@@ -133,10 +140,13 @@ def laid_before(work: str, tables: Tables, duplicates: str, positive: Any) -> La
     Raises:
         UsageError: it is another problem, or comes from other files or options.
     """
+    note = None
     try:
         note = json.loads(Path(work, NOTE).read_text(encoding="utf-8"))
         found = Laid(**note | {name: tuple(note[name]) for name in ("offsets", "arcs")})
     except (OSError, ValueError, KeyError, TypeError):
+        if isinstance(note, dict) and TALLIES in note:
+            raise refused(work, "tallies") from None
         return None
     if found.fingerprint != _fingerprint(tables, duplicates, positive):
         raise refused(work, "another problem, or this one from other files or options")

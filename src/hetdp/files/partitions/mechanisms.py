@@ -10,26 +10,22 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.certificate.certificate import verify
-from hetdp.errors import Fault, InputError, UsageError, VerificationError, shown
-from hetdp.files.answers import answer_column
+from hetdp.errors import Fault, InputError, UsageError, VerificationError
 from hetdp.files.documents import certificate_document
 from hetdp.files.formats.duck import parquet_metadata, write_parquet
 from hetdp.files.formats.json_form import parse_json, read_json, write_json
-from hetdp.files.formats.ranges import Files, files_of, read_range
-from hetdp.files.formats.tables import Table
+from hetdp.files.formats.ranges import Files, files_of
 from hetdp.files.formats.writing import whole_file, whole_folder
-from hetdp.files.mechanisms import coordinates_of, notion_of, require_own
-from hetdp.files.partitions.datasets import Known
-from hetdp.files.partitions.naming import FileNames, Labelled, labels_at, own_labels
+from hetdp.files.mechanisms import notion_of, require_own
+from hetdp.files.partitions.claims import ORDER_RULE, read_part
+from hetdp.files.partitions.naming import FileNames, Labelled
 from hetdp.files.partitions.numbering import RANGE
 from hetdp.files.places import STANDARD, existing, parts_of, reading
-from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION
+from hetdp.files.schema import VALUES, VERSION
 from hetdp.files.sheets import require_form
 from hetdp.mechanism.partitioned.extension import new_name
 from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
 from hetdp.problem.findings import Findings
-from hetdp.problem.local import LocalGraph
-from hetdp.problem.outline import Outline
 from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.parts import Part
 from hetdp.theory.catalogue import NOTIONS
@@ -37,7 +33,6 @@ from hetdp.version import VERSION as SOFTWARE
 
 WORDS, ROWS = "mechanism.json", "mechanism"
 OURS = frozenset({WORDS, ROWS})
-ORDER_RULE = "its rows are those of the problem's datasets, in the same order"
 
 
 def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> int:
@@ -133,17 +128,18 @@ def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
     findings.raise_if_any()
     name = new_name("loaded")
     found = problem.run(read_part, name, problem.notion.name, files, names.files, names.kind)
-    for faults, total, _ in found:
+    for faults, total, _, _ in found:
         for fault in faults:
             findings.add(fault)
         findings.total += total - len(faults)
+    _refuse_unknown(names, [pair for *_, pairs in found for pair in pairs], findings)
     findings.raise_if_any()
     column = next(value for value in VALUES if value in files.kinds)
     another = words.get("problem", problem.identity) != problem.identity
     mechanism = PartitionedMechanism(
         problem, name, float(words.get("moved", 0.0)), objective=str(words.get("objective", "extension"))
     )
-    return LoadedParts(mechanism, another, column, sum(differing for *_, differing in found))
+    return LoadedParts(mechanism, another, column, sum(differing for _, _, differing, _ in found))
 
 
 def load_own_parts(path: str | Path, problem: PartitionedProblem) -> PartitionedMechanism:
@@ -178,53 +174,12 @@ def _opened(path: str | Path, name: str) -> tuple[Files, dict[str, Any]]:
     return files_of([place.resolve()], name), {} if text is None else parse_json(text, name)
 
 
-def read_part(
-    part: Part, name: str, notion: str, files: Files, datasets: Files, labels: str
-) -> tuple[list[Fault], int, int]:
-    """Reads the rows of a partition's own datasets; returns faults, how many, and how many of its pins differ."""
-    table = read_range(files, part.first, part.first + part.size, MECHANISM_COLUMNS)
-    findings, answers = Findings(""), part.copy("answers")
-    own = own_labels(part, datasets, labels)
-    said = table.label_column("dataset", findings) if part.size else []
-    if findings.total:
-        return findings.faults, findings.total, 0
-    others = np.asarray(said) != np.asarray(own) if part.size else np.zeros(0, dtype=np.bool_)
-    what = "a dataset that is not the problem's in this place:"
-    findings.add_where(np.asarray(others), lambda at: Fault(what, table.row(at), shown(said[at]), ORDER_RULE))
-    if "query" in table.columns and part.size:
-        other = np.asarray(answer_column(table.columns["query"])) != answers
-        rule = "its query answers as the problem does"
-        findings.add_where(other, lambda at: Fault("another answer than the problem's", table.row(at), "", rule))
-    z = np.empty(0)
-    with findings.collecting():
-        z = coordinates_of(table, Outline(Known(said), answers, NOTIONS[notion], ""))
-    pinned = table.flags("pinned", findings)
-    links = _links(part, table, own, datasets, labels, findings)
-    if findings.total:
-        return findings.faults, findings.total, 0
-    part.save(f"{name}/z", z + 0.0)
-    part.save(f"{name}/pinned", np.asarray(pinned, dtype=np.bool_))
-    part.save(f"{name}/links", np.where(pinned, -1, links))
-    given = part.load("pins")
-    same = np.isnan(given) | np.isclose(given, z, rtol=0.0, atol=1e-9)
-    return [], 0, int(np.count_nonzero(~same))
-
-
-def _links(part: Part, table: Table, own: Any, datasets: Files, labels: str, findings: Findings) -> Any:
-    """The numbers of what binds; −1 where nothing does, or what does is no neighbour."""
-    binding = table.columns.get("binding")
-    if binding is None or not part.size:
-        return np.full(part.size, -1, dtype=np.int64)
-    if labels == RANGE and isinstance(binding, np.ndarray) and binding.dtype.kind in "iu":
-        free, numbers = np.ma.getmaskarray(binding), np.ma.getdata(binding).astype(np.int64)
-        rule = "it is the label of a neighbour, or empty"
-        unknown = ~free & ((numbers < 0) | (numbers >= part.offsets[-1]))
-        findings.add_where(unknown, lambda at: Fault("unknown dataset", f"{table.row(at)}, binding", "", rule))
-        return np.where(free, -1, numbers)
-    ghosts = LocalGraph(part).ghosts
-    known = dict(zip(labels_at(datasets, ghosts.tolist(), labels), ghosts.tolist(), strict=True))
-    known |= dict(zip(np.asarray(own).tolist(), range(part.first, part.first + part.size), strict=True))
-    return np.array([known.get(label, -1) for label in binding.tolist()], dtype=np.int64)
+def _refuse_unknown(names: FileNames, strangers: list[tuple[Any, str]], findings: Findings) -> None:
+    """Refuses labels that bind and name no dataset; those of datasets that are no neighbours are for the proof."""
+    rule = "it is the label of a neighbour, or empty"
+    unknown = names.indices([label for label, _ in strangers]) < 0 if strangers else []
+    for at in np.flatnonzero(unknown):
+        findings.add(Fault("unknown dataset", f"{strangers[at][1]}, binding", "", rule))
 
 
 def _names(problem: PartitionedProblem) -> FileNames:

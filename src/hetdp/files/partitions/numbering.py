@@ -17,6 +17,7 @@ import numpy as np
 from hetdp.files.formats.database import connection
 from hetdp.files.formats.duck import INTEGERS, PARQUET_RULE, exactly, quoted_name, refusals
 from hetdp.files.formats.ranges import ROWS, Files
+from hetdp.interrupts import load_whole
 from hetdp.problem.labels import RangeLabels
 from hetdp.problem.parts import Part
 from hetdp.problem.space import Indices
@@ -37,8 +38,8 @@ def _label(column: str, kind: str) -> str:
     return f"CAST({quoted_name(column)} AS {WIDE if kind == 'integer' else 'VARCHAR'})"
 
 
-def write_names(part: Part, files: Files, buckets: int) -> int:
-    """Writes the labels of a partition with their numbers, by bucket."""
+def write_names(part: Part, files: Files, buckets: int) -> str:
+    """Writes the labels of a partition with their numbers, by bucket; returns whose hash it is."""
     label, number = _label("dataset", kind_of(files, "dataset")), part.first
     queries = []
     for path, low, high in files.pieces(part.first, part.first + part.size):
@@ -50,11 +51,16 @@ def write_names(part: Part, files: Files, buckets: int) -> int:
     if queries:
         query = f"SELECT label, number, hash(label) % {buckets} AS bucket FROM ({' UNION ALL '.join(queries)})"
         copy_to(f"{query} ORDER BY bucket", Path(part.work, "names", f"{part.number}.parquet"))
-    return number - part.first
+    return _maker()
 
 
-def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], buckets: int) -> None:
-    """Writes the different labels that a chunk of edges speaks of, by bucket."""
+def _maker() -> str:
+    """Versions of DuckDB may hash otherwise: a label that is there twice would be in two buckets."""
+    return f"DuckDB {load_whole('duckdb').__version__}"
+
+
+def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], buckets: int) -> str:
+    """Writes the different labels that a chunk of edges speaks of, by bucket; returns whose hash it is."""
     queries = [
         f"SELECT {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
         f" WHERE file_row_number >= {low} AND file_row_number < {high}"
@@ -66,6 +72,7 @@ def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], bu
         f" FROM ({' UNION ALL '.join(queries)}) WHERE label IS NOT NULL ORDER BY bucket"
     )
     copy_to(query, Path(part.work, "wanted", f"{chunk}.parquet"))
+    return _maker()
 
 
 def join_bucket(work: str, bucket: int, has_edges: bool) -> tuple[list[int], int]:
@@ -114,8 +121,8 @@ def rows_of_file(path: str) -> str:
 
 
 def _table(work: str, name: str) -> str:
-    """All files of one step."""
-    return f"read_parquet({_text(str(exactly(Path(work, name))) + '/*.parquet')})"
+    """All files of one step; a folder above them that is called ``number=1`` is no column."""
+    return f"read_parquet({_text(str(exactly(Path(work, name))) + '/*.parquet')}, hive_partitioning=false)"
 
 
 def _text(value: str) -> str:

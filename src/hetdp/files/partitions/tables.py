@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.errors import Fault, InputError
-from hetdp.files.formats.duck import cell_of
+from hetdp.files.formats.duck import INTEGERS, cell_of
 from hetdp.files.formats.json_form import read_json
 from hetdp.files.formats.ranges import Files, files_of
 from hetdp.files.formats.tables import Table
 from hetdp.files.places import STANDARD, Sheets, existing, parts_of, reading
 from hetdp.files.problems import require_form
-from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS
+from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, LABELS
 from hetdp.problem.findings import Findings
 
 KNOWN = {"datasets": DATASET_COLUMNS, "edges": EDGE_COLUMNS}
@@ -50,7 +50,19 @@ def open_tables(path: str | Path, by: str | None = None) -> Tables:
     if by is not None and by not in DATASET_COLUMNS:
         sheet.columns.pop(by, None)
     notion = require_form(Sheets(name, words, sheet, _empty(edges)), findings)
+    if words.get("labels") == INTEGER:
+        _require_integers(name, datasets, edges)
     return Tables(name, words, datasets, edges, notion.name)
+
+
+def _require_integers(name: str, *tables: Files) -> None:
+    """Refuses labels that are text where integers are meant: here they are compared as the files hold them."""
+    for files in tables:
+        for column in sorted(files.kinds.keys() & LABELS):
+            if files.kinds[column] not in INTEGERS and files.length:
+                rule = f"problem.json says that labels are {INTEGER!r}, and partitions compare them as they stand"
+                where, hint = f"{files.name}, {column}", "columns of integers can be read, or one machine"
+                raise InputError(name, [Fault("a column of type", where, files.kinds[column], rule, hint)])
 
 
 def _empty(files: Files) -> Table:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,6 +14,7 @@ from hetdp import progress
 from hetdp.engines.dask.starting import (
     MEMORY,
     NOTE,
+    TALLIES,
     arcs_for,
     end_of,
     ranges,
@@ -21,6 +25,7 @@ from hetdp.engines.dask.starting import (
 )
 from hetdp.errors import UsageError, shown
 from hetdp.problem.axis import Axis
+from hetdp.problem.identity import product_facts
 from hetdp.problem.partitioned import PartitionedGraph, PartitionedProblem, Workers
 from hetdp.problem.parts import Part
 from hetdp.problem.product import ProductSpace
@@ -30,6 +35,7 @@ from hetdp.spaces.products.slabs import SlabNames, Tallied, identity_of_slabs, l
 from hetdp.spaces.products.tallies import CHANGE, sizes_of
 from hetdp.spaces.questions.question import Question
 from hetdp.theory.pure import PURE
+from hetdp.version import VERSION
 
 MOST = 1 << 40
 RULE = f"at most {MOST:,} tallies can be dealt to partitions"
@@ -86,17 +92,36 @@ def partitioned_tallies(
     if wanted == "files":
         raise UsageError("the partitions 'files'", "tallies have no files; it is a whole number, at least 1")
     place, remove = work_folder(work)
-    if Path(place, NOTE).exists():
-        raise refused(place, "a problem that was read from files")
+    slabs = partitions or max(count, -(-tallied.space.arc_count // arcs_for(cluster, memory)))
     engine: Workers | None = None
     try:
+        _leave_note(Path(place, NOTE), tallied, slabs)
         engine = workers_of(cluster, count, memory, place)
-        slabs = partitions or max(count, -(-tallied.space.arc_count // arcs_for(cluster, memory)))
         about = about_of(question, promised, CHANGE)
         return laid_in_slabs(engine, tallied, place, slabs, about, end_of(engine, place if remove else None))
     except BaseException:
         end_of(engine, place if remove else None)()
         raise
+
+
+def _leave_note(note: Path, tallied: Tallied, slabs: int) -> None:
+    """Says what lies in a folder from now on; tallies are laid out there again, and nothing else is replaced.
+
+    Raises:
+        UsageError: another problem lies there, which somebody may be using.
+    """
+    text, table = product_facts(PURE.name, tallied.space)
+    facts = json.dumps([VERSION, slabs, dict(tallied.sizes), tallied.question.document()], sort_keys=True, default=str)
+    said = json.dumps({TALLIES: hashlib.sha256(facts.encode() + text + table.tobytes()).hexdigest()})
+    try:
+        found = note.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        found = said
+    if found != said:
+        raise refused(str(note.parent), "other tallies" if TALLIES in found else "a problem that was read from files")
+    draft = note.with_name(f".{NOTE}.{os.getpid()}")
+    draft.write_text(said, encoding="utf-8")
+    draft.replace(note)
 
 
 def laid_in_slabs(

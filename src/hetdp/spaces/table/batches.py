@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError, UsageError, shown
-from hetdp.spaces.table.database import identifier, refusals
-from hetdp.spaces.table.sources import Arrays, Expressions, Source, define, require_different, stamp
+from hetdp.spaces.table.database import define, identifier, refusals
+from hetdp.spaces.table.sources import Arrays, Expressions, Source, require_different, stamp
 
 SQLITE_RULE = "it is an SQLite file"
 BATCH = 1 << 17  # rows at a time

@@ -6,9 +6,11 @@ It may read the files that it was opened for, write nothing, fetch nothing, and 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from hetdp.errors import Fault, InputError
 from hetdp.interrupts import load_whole
@@ -60,6 +62,14 @@ def refusals(name: str, curator: bool) -> Iterator[None]:
         told = next((line for line in words.splitlines() if line.strip()), "")[:200] if curator else ""
         fault = Fault("cannot be read" + (":" if told else ""), name, told, RULE, "" if curator else HINT)
         raise InputError(name, [fault]) from None
+
+
+def define(database: Any, kind: str, names: Sequence[str]) -> None:
+    """Makes a type whose values are these texts, in their order."""
+    database.register("names", {"name": np.array([*names], dtype=object)})
+    database.execute(f"DROP TYPE IF EXISTS {identifier(kind)}")
+    database.execute(f"CREATE TYPE {identifier(kind)} AS ENUM (SELECT name FROM names)")
+    database.unregister("names")
 
 
 def identifier(name: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import Fault, InputError, UsageError, shown
-from hetdp.spaces.table.database import identifier, locked, refusals
+from hetdp.spaces.table.database import define, identifier, locked, refusals
 
 Arrays = dict[str, Any]
 Expressions = dict[str, str]  # name of a result → how it is computed from a row
@@ -148,8 +148,9 @@ class Queried(Source):
 
     def listed(self, what: str, where: str, parameters: Sequence[Any], uses: Sequence[str]) -> list[tuple[int, Any]]:
         """The rows of which something holds, by their places from 0 on, with what is computed from each."""
-        rows = f"SELECT *, row_number() OVER () AS place FROM ({self._selection(uses)})"
-        query = f"SELECT place - 1, {what} FROM ({rows}) WHERE {where} ORDER BY place"
+        place = identifier("_".join(["place", *uses]))  # longer than any of their names, so none of them
+        rows = f"SELECT *, row_number() OVER () AS {place} FROM ({self._selection(uses)})"
+        query = f"SELECT {place} - 1, {what} FROM ({rows}) WHERE {where} ORDER BY {place}"
         with refusals(self.name, self._curator):
             found: list[tuple[int, Any]] = self._database.execute(query, [*self.bound, *parameters]).fetchall()
         return found
@@ -169,14 +170,6 @@ class Queried(Source):
         named = dict.fromkeys(uses)
         cells = [f"{identifier(self.scanned[column])} AS {identifier(column)}" for column in named] or ["1 AS rows"]
         return f"SELECT {', '.join(cells)} FROM {self.scan}"
-
-
-def define(database: Any, kind: str, names: Sequence[str]) -> None:
-    """Makes a type whose values are these texts, in their order."""
-    database.register("names", {"name": np.array([*names], dtype=object)})
-    database.execute(f"DROP TYPE IF EXISTS {identifier(kind)}")
-    database.execute(f"CREATE TYPE {identifier(kind)} AS ENUM (SELECT name FROM names)")
-    database.unregister("names")
 
 
 def stamp(place: Path) -> tuple[int, int, int]:
