@@ -20,9 +20,7 @@ from hetdp.problem.weights import weights_of
 from hetdp.theory.catalogue import NOTIONS
 
 PINS = ("p", "z", "error")
-DIFFERENT = (
-    100  # answers that are looked at, as written: 68 texts mean a digit or a truth value, and a third is a fault
-)
+DIFFERENT = 100  # answers that are looked at, as written: 68 texts mean a digit or a truth value; a third is a fault
 
 
 class Known:
