@@ -62,8 +62,9 @@ def whole(cluster):
     took = time.perf_counter() - begin
     assert mechanism.certificate.optimal
     size = sum(file.stat().st_size for file in Path(work).rglob("*") if file.is_file())
+    parts = len(problem.parts)
     shutil.rmtree(work)
-    return took, read, mechanism.rounds, sum(mechanism.told), size / 2**20, len(problem.parts)
+    return took, read, mechanism.rounds, sum(mechanism.told), size / 2**20, parts
 
 begin = time.perf_counter()
 cluster = Cluster(None, 2, "4GB", {place!r})

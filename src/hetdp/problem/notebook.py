@@ -44,7 +44,7 @@ def cell(value: Any) -> str:
     r"""A value as it can stand in HTML: escaped, on one line, and not too long.
 
     >>> cell("<script>"), cell("a\nb"), cell(0.1234567), cell(True), cell(("yes", 1)), cell(1000)
-    ('&lt;script&gt;', 'a?b', '0.123457', 'yes', 'yes, 1', '1,000')
+    ('&lt;script&gt;', 'a\\nb', '0.123457', 'yes', 'yes, 1', '1,000')
     """
     if isinstance(value, bool):
         text = "yes" if value else "no"

@@ -87,7 +87,7 @@ def short(name: Any, longest: int = LONGEST) -> str:
     r"""A label on one line, cut in the middle if it is long.
 
     >>> short("a" * 30), short("a\nb")
-    ('aaaaaaaaa…aaaaaaaa', 'a?b')
+    ('aaaaaaaaa…aaaaaaaa', 'a\\nb')
     """
     text = printable(label(name))
     if len(text) <= longest:
