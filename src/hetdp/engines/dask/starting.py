@@ -104,6 +104,13 @@ def work_folder(work: str | Path | None) -> tuple[str, bool]:
     return str(folder), False
 
 
+def leave_note(work: str, words: str) -> None:
+    """Says, whole or not at all, what lies in a work folder from now on."""
+    draft = Path(work, f".{NOTE}.{os.getpid()}")
+    draft.write_text(words, encoding="utf-8")
+    draft.replace(Path(work, NOTE))
+
+
 def refused(work: str, what: str) -> UsageError:
     """What is said to those who would replace what lies in a work folder."""
     rule = "what is laid out there may have taken hours, and is not replaced"

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetdp.engines.dask.starting import NOTE, TALLIES, refused
+from hetdp.engines.dask.starting import NOTE, TALLIES, leave_note, refused
 from hetdp.errors import Fault, UsageError, shown
 from hetdp.files.partitions.building import build
 from hetdp.files.partitions.datasets import first_answers, scan_datasets, settle_datasets
@@ -86,7 +85,7 @@ def lay_out(
     edges = (sum(arcs) + sum(one.free for one in built)) // 2
     ghosts = sum(one.ghosts for one in built)
     laid = Laid(offsets, tables.notion, labels, arcs, edges, pinned, ghosts, fingerprint)
-    _leave_note(work, laid)
+    leave_note(work, json.dumps(laid._asdict()))
     return laid
 
 
@@ -151,13 +150,6 @@ def laid_before(work: str, tables: Tables, duplicates: str, positive: Any) -> La
     if found.fingerprint != _fingerprint(tables, duplicates, positive):
         raise refused(work, "another problem, or this one from other files or options")
     return found
-
-
-def _leave_note(work: str, laid: Laid) -> None:
-    path = Path(work, NOTE)
-    draft = path.with_name(f".{NOTE}.{os.getpid()}")
-    draft.write_text(json.dumps(laid._asdict()), encoding="utf-8")
-    draft.replace(path)
 
 
 def _fingerprint(tables: Tables, duplicates: str, positive: Any) -> str:

@@ -128,18 +128,18 @@ def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
     findings.raise_if_any()
     name = new_name("loaded")
     found = problem.run(read_part, name, problem.notion.name, files, names.files, names.kind)
-    for faults, total, _, _ in found:
-        for fault in faults:
+    for one in found:
+        for fault in one.faults:
             findings.add(fault)
-        findings.total += total - len(faults)
-    _refuse_unknown(names, [pair for *_, pairs in found for pair in pairs], findings)
+        findings.total += one.total - len(one.faults)
+    _refuse_unknown(names, [pair for one in found for pair in one.others], findings)
     findings.raise_if_any()
     column = next(value for value in VALUES if value in files.kinds)
     another = words.get("problem", problem.identity) != problem.identity
     mechanism = PartitionedMechanism(
         problem, name, float(words.get("moved", 0.0)), objective=str(words.get("objective", "extension"))
     )
-    return LoadedParts(mechanism, another, column, sum(differing for _, _, differing, _ in found))
+    return LoadedParts(mechanism, another, column, sum(one.differing for one in found))
 
 
 def load_own_parts(path: str | Path, problem: PartitionedProblem) -> PartitionedMechanism:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from hetdp.engines.dask.starting import (
     TALLIES,
     arcs_for,
     end_of,
+    leave_note,
     ranges,
     refused,
     work_folder,
@@ -95,7 +95,7 @@ def partitioned_tallies(
     slabs = partitions or max(count, -(-tallied.space.arc_count // arcs_for(cluster, memory)))
     engine: Workers | None = None
     try:
-        _leave_note(Path(place, NOTE), tallied, slabs)
+        _claim(place, tallied, slabs)
         engine = workers_of(cluster, count, memory, place)
         about = about_of(question, promised, CHANGE)
         return laid_in_slabs(engine, tallied, place, slabs, about, end_of(engine, place if remove else None))
@@ -104,7 +104,7 @@ def partitioned_tallies(
         raise
 
 
-def _leave_note(note: Path, tallied: Tallied, slabs: int) -> None:
+def _claim(work: str, tallied: Tallied, slabs: int) -> None:
     """Says what lies in a folder from now on; tallies are laid out there again, and nothing else is replaced.
 
     Raises:
@@ -114,14 +114,12 @@ def _leave_note(note: Path, tallied: Tallied, slabs: int) -> None:
     facts = json.dumps([VERSION, slabs, dict(tallied.sizes), tallied.question.document()], sort_keys=True, default=str)
     said = json.dumps({TALLIES: hashlib.sha256(facts.encode() + text + table.tobytes()).hexdigest()})
     try:
-        found = note.read_text(encoding="utf-8")
+        found = Path(work, NOTE).read_text(encoding="utf-8")
     except FileNotFoundError:
         found = said
     if found != said:
-        raise refused(str(note.parent), "other tallies" if TALLIES in found else "a problem that was read from files")
-    draft = note.with_name(f".{NOTE}.{os.getpid()}")
-    draft.write_text(said, encoding="utf-8")
-    draft.replace(note)
+        raise refused(work, "other tallies" if TALLIES in found else "a problem that was read from files")
+    leave_note(work, said)
 
 
 def laid_in_slabs(
