@@ -11,6 +11,7 @@ from hetdp import progress
 from hetdp.engines.contract import Engine
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.average.filling import filled_in
+from hetdp.mechanism.average.nearby import improved
 from hetdp.mechanism.average.program import best_on_average
 from hetdp.mechanism.average.reference import mean_error, reference
 from hetdp.mechanism.extension import extend
@@ -59,6 +60,10 @@ def best_average(
             break
         if mean_error(problem, best.coordinates, weights) < mean_error(problem, scale, weights):
             scale = np.where(np.isfinite(best.coordinates), best.coordinates, scale)
+    if mean_error(problem, best.coordinates, weights) - least > CLOSE:
+        z, least = improved(problem, best.coordinates, weights, allowed, chosen, least, CLOSE)
+        found = _extended(problem, pins, z, engine)
+        best = min(best, found, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
     gap = max(0.0, mean_error(problem, best.coordinates, weights) - least)
     return sealed(replace(best, objective="average", objective_gap=gap))
 
