@@ -8,6 +8,8 @@ is the next reference. Since the set of private mechanisms is convex, a round th
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hetdp.engines.contract import Engine
@@ -17,15 +19,16 @@ from hetdp.mechanism.limits import Limits
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
 
-SHALLOW = 1e-10  # no tail is smaller here: with all of them, what is lost is less than this
+SHALLOW = 1e-10  # of the mean error; no tail is smaller here, and with all of them no more than this is lost
+SMALLEST = 1e-20
 ROUNDS = 80
 FACTORS = (1.5, 20.0, 1e3)  # by which a tail may change in a round: at least, at first, at most
 PATIENCE = 4  # rounds without progress before the search ends
-PROGRESS = 1e-11
+PROGRESS = 1e-11  # of the mean error; less is none
 
 
 def improved(
-    problem: Problem, z: Floats, weights: Floats, allowed: Limits, engine: Engine, least: float, close: float
+    problem: Problem, z: Floats, weights: Floats, allowed: Limits, engine: Engine, least: float, is_close: Callable[[float, float], bool]
 ) -> tuple[Floats, float]:
     """A private mechanism that is at least as good, and the largest lower bound on the mean error that was found.
 
@@ -36,18 +39,19 @@ def improved(
         allowed: what given values, and a largest error, allow.
         engine: which engine makes values private.
         least: a lower bound on the mean error that is known already.
-        close: the distance between the two that is small enough.
+        is_close: whether an error and a bound are close enough.
     """
-    best = _shallow(problem, z, allowed)
-    error, factor, stalled = mean_error(problem, best, weights), FACTORS[1], 0
+    error, factor, stalled = mean_error(problem, z, weights), FACTORS[1], 0
+    smallest = max(SHALLOW * error, SMALLEST)
+    best = _shallow(problem, z, allowed, smallest)
     for _ in range(ROUNDS):
-        if error - least <= close or stalled == PATIENCE:
+        if is_close(error, least) or stalled == PATIENCE:
             break
-        answer = best_nearby(problem, best, weights, allowed, factor, 1.01 * SHALLOW)
-        candidates = [_shallow(problem, z, allowed) for z in _private(problem, answer.z, engine)]
+        answer = best_nearby(problem, best, weights, allowed, factor, 1.01 * smallest)
+        candidates = [_shallow(problem, z, allowed, smallest) for z in _private(problem, answer.z, engine)]
         errors = [mean_error(problem, z, weights) for z in candidates]
         gain, hoped = error - min(errors), error - mean_error(problem, answer.z, weights)
-        moved = gain > PROGRESS or answer.error > least + PROGRESS
+        moved = max(gain, answer.error - least) > PROGRESS * error
         stalled = 0 if moved else stalled + 1
         if gain > 0.0:
             best, error = candidates[int(np.argmin(errors))], min(errors)
@@ -56,9 +60,9 @@ def improved(
     return best, least
 
 
-def _shallow(problem: Problem, z: Floats, allowed: Limits) -> Floats:
+def _shallow(problem: Problem, z: Floats, allowed: Limits, smallest: float) -> Floats:
     """The same mechanism without deep tails, as far as it is allowed; if it was private, it still is."""
-    deepest = -float(problem.notion.coordinate.of_tail(np.array(SHALLOW)))
+    deepest = -float(problem.notion.coordinate.of_tail(np.array(smallest)))
     return allowed.between(np.clip(z, -deepest, deepest))
 
 
