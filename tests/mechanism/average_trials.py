@@ -20,7 +20,7 @@ WANTED = 1e-7  # the gap
 
 
 class Trial(NamedTuple):
-    """A problem, values given beforehand, and what the error of no free dataset may exceed."""
+    """A problem, z of values given beforehand, and what the error of no free dataset may exceed."""
 
     problem: hetdp.Problem
     pins: dict[int, float]
@@ -53,11 +53,11 @@ def trials(seed: int, count: int, notion: str) -> Iterator[Trial]:
         pins: dict[int, float] = {}
         if rng.random() < 0.25:
             other = hetdp.Problem(problem.graph, rng.integers(1, 3, problem.graph.size).tolist(), notion)
-            given = hetdp.design(other, engine="reference").probabilities
-            pins = {v: float(p) for v, p in enumerate(given) if rng.random() < 0.2}
+            given = hetdp.design(other, engine="reference").coordinates
+            pins = {v: float(z) for v, z in enumerate(given) if rng.random() < 0.2}
         limit = None
         if rng.random() < 0.25:
-            fair = hetdp.design(problem, "fair", pins or None, engine="reference")
+            fair = hetdp.design(problem, "fair", hetdp.PartialMechanism(z=pins), engine="reference")
             worst = max((error for v, error in enumerate(fair.errors.tolist()) if v not in pins), default=0.0)
             limit = min(1.0, worst * float(rng.choice([1.0 + 1e-9, 1.1])) + 1e-12)
         yield Trial(problem, pins, limit)
@@ -106,13 +106,14 @@ def random_problem(rng: np.random.Generator, notion: str, ordinary: bool = False
 def outcome(trial: Trial) -> Outcome:
     """Designs the best average, and the fair mechanism to compare it with."""
     problem, pins, limit = trial
-    found = hetdp.design(problem, "average", pins or None, max_error=limit, engine="reference")
-    fair = hetdp.design(problem, "fair", pins or None, engine="reference")
+    given = hetdp.PartialMechanism(z=pins)
+    found = hetdp.design(problem, "average", given, max_error=limit, engine="reference")
+    fair = hetdp.design(problem, "fair", given, engine="reference")
     assert found.objective_gap is not None
     assert found.certificate is not None
     weights = np.asarray(problem.weights) / np.sum(problem.weights)
     free = np.array([v not in pins for v in range(len(found))])
-    kept = all(abs(found[v] - p) <= 1e-9 for v, p in pins.items())
+    kept = all(found.coordinates[v] == z or abs(found.coordinates[v] - z) <= 1e-9 for v, z in pins.items())
     within = kept and np.max(found.errors[free], initial=0.0) <= (1.0 if limit is None else limit * (1.0 + 1e-9))
     errors = [float(np.sum(weights * mechanism.errors)) for mechanism in (found, fair)]
     return Outcome(found.objective_gap, *errors, found.certificate.private, bool(within))

@@ -19,7 +19,7 @@ from hetdp.mechanism.limits import Limits
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
 
-SHALLOW = 1e-10  # of the mean error; no tail is smaller here, and with all of them no more than this is lost
+SHALLOW = (1e-10, 1e-3, 1e-6, 1e-10)  # of the mean error: no tail is smaller, and no more than this is lost by that
 SMALLEST = 1e-20
 ROUNDS = 80
 FACTORS = (1.5, 20.0, 1e3)  # by which a tail may change in a round: at least, at first, at most
@@ -41,9 +41,29 @@ def improved(
         least: a lower bound on the mean error that is known already.
         is_close: whether an error and a bound are close enough.
     """
-    error, factor, stalled = mean_error(problem, z, weights), FACTORS[1], 0
-    smallest = max(SHALLOW * error, SMALLEST)
+    best = z
+    for shallow in SHALLOW:
+        z, least = _rounds(problem, z, weights, allowed, engine, least, is_close, shallow)
+        best = min(best, z, key=lambda z: mean_error(problem, z, weights))
+        if is_close(mean_error(problem, best, weights), least):
+            break
+    return best, least
+
+
+def _rounds(
+    problem: Problem,
+    z: Floats,
+    weights: Floats,
+    allowed: Limits,
+    engine: Engine,
+    least: float,
+    is_close: Callable[[float, float], bool],
+    shallow: float,
+) -> tuple[Floats, float]:
+    """The same for mechanisms without tails below a part of the mean error."""
+    smallest = max(shallow * mean_error(problem, z, weights), SMALLEST)
     best = _shallow(problem, z, allowed, smallest)
+    error, factor, stalled = mean_error(problem, best, weights), FACTORS[1], 0
     for _ in range(ROUNDS):
         if is_close(error, least) or stalled == PATIENCE:
             break

@@ -10,6 +10,7 @@ import numpy as np
 from hetdp.errors import UsageError
 from hetdp.mechanism.average.bound import lower_bound
 from hetdp.mechanism.average.cutting import solved_by_tangents
+from hetdp.mechanism.average.reference import mean_error
 from hetdp.mechanism.average.rows import LINEAR, Rows, rows_between
 from hetdp.mechanism.average.solver import TOLERANCE, Solver, has_many_rows
 from hetdp.mechanism.average.tangents import DEEPEST, SLOPES, Tangents
@@ -18,6 +19,7 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 
 COSTS = 1e6  # so that the solver's tolerance on costs is small beside those that matter
+LEAST_ERROR = 1e-14  # a mean error that is smaller does not make costs larger
 LIKELY = 0.1  # rows with less room than this, under the reference, are handed over at once;
 LIKELY_OF_MANY = 0.3  # or, if these are many, with less than this: then another solve costs more than more rows do
 EXCEEDED = 1e-8  # rows exceeded by more are handed over afterwards
@@ -65,7 +67,8 @@ def best_nearby(
     Tails of the smallest size, and below, do not shrink. The bound on the mean error is one for all private mechanisms.
     """
     columns = np.flatnonzero(allowed.least < allowed.most)
-    program = _Program(problem, _not_too_deep(problem, reference), weights, allowed, columns)
+    costs = COSTS / max(mean_error(problem, reference, weights), LEAST_ERROR)
+    program = _Program(problem, _not_too_deep(problem, reference), weights, allowed, columns, costs)
     coordinate, scale, here = problem.notion.coordinate, program.scale, reference[columns]
     start = coordinate.probability(-np.abs(here)) / scale
     lower = np.where(scale <= smallest, start, np.maximum(program.lower, start / factor))
@@ -85,7 +88,7 @@ class _Program:
     """
 
     def __init__(
-        self, problem: Problem, reference: Floats, weights: Floats, allowed: Limits, columns: Indices
+        self, problem: Problem, reference: Floats, weights: Floats, allowed: Limits, columns: Indices, costs: float = COSTS
     ) -> None:
         coordinate, answers = problem.notion.coordinate, problem.answers
         tail = coordinate.probability(-np.abs(reference))
@@ -100,7 +103,7 @@ class _Program:
         sign, least, most = self._sign, allowed.least[columns], allowed.most[columns]
         self.lower = coordinate.probability(np.where(sign, least, -most)) / self.scale
         self.upper = coordinate.probability(np.where(sign, most, -least)) / self.scale
-        self._cost = COSTS * np.where(tail_is_error, weights, -weights)[columns] * self.scale
+        self._costs, self._cost = costs, costs * np.where(tail_is_error, weights, -weights)[columns] * self.scale
 
     def solve(self, lower: Floats, upper: Floats) -> tuple[Floats, float]:
         """The columns of a minimum between these bounds; and a lower bound on the mean error, whatever these are."""
@@ -110,7 +113,7 @@ class _Program:
             x, error = solved_by_tangents(Tangents(*between), self._reference, self._cost, *bounds, COSTS * GAIN)
         else:
             x, error = _solve(rows_between(*between), self._cost, *bounds)
-        return x, error / COSTS + self._constant
+        return x, error / self._costs + self._constant
 
     def values(self, x: Floats, leave_out: bool) -> Floats:
         """z of the datasets that have a column, NaN elsewhere; and, if so asked, where a solver leaves it anywhere."""
