@@ -52,6 +52,17 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def rounded_up(number: float, digits: int) -> float:
+    """The smallest number of so many decimal digits that is not below; so a bound is never printed too small.
+
+    >>> f"{rounded_up(1.21e-16, 2):.1e}", f"{rounded_up(2.0000000001, 9):.9g}", rounded_up(0.0, 2)
+    ('1.3e-16', '2.00000001', 0.0)
+    """
+    from decimal import ROUND_CEILING, Context
+
+    return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(float(number)))
+
+
 def instead_of(name: object, others: Iterable[str]) -> str:
     """A hint at a name that may be meant; empty if there is none.
 

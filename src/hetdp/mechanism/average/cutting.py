@@ -12,11 +12,19 @@ from hetdp.problem.space import Floats
 
 ROUNDS = 60
 LIKELY = 0.3  # tangents with less room than this, under the reference, are there from the start
+NEAR_ENOUGH = 1e-8  # in z; so little is lost where values are made private afterwards
 NEAR = 1e-3  # tangents with more room than this, and without a price, are left behind
 
 
 def solved_by_tangents(
-    tangents: Tangents, reference: Floats, cost: Floats, lower: Floats, upper: Floats, gain: float
+    tangents: Tangents,
+    reference: Floats,
+    cost: Floats,
+    lower: Floats,
+    upper: Floats,
+    lowest: Floats,
+    highest: Floats,
+    gain: float,
 ) -> tuple[Floats, float]:
     """The columns of a minimum, up to what a tolerance and the last round leave open, and a bound on that minimum.
 
@@ -24,8 +32,10 @@ def solved_by_tangents(
         tangents: of all arcs between the columns.
         reference: z of each column, where the first tangents touch.
         cost: of each column.
-        lower: of each column.
-        upper: of each column.
+        lower: of each column, in the solution.
+        upper: of each column, in the solution.
+        lowest: of each column, for the bound.
+        highest: of each column, for the bound.
         gain: a round after which the minimum is larger by less than this is the last one.
     """
     if not len(cost):
@@ -40,10 +50,13 @@ def solved_by_tangents(
         if not found.solved:
             break
         x = np.clip(found.x, lower, upper)
-        least = max(least, lower_bound(cost, lower, upper, rows, found.prices))
+        least = max(least, lower_bound(cost, lowest, highest, rows, found.prices))
         fresh, value = tangents.exceeded(x), float(np.sum(cost * x))
-        if not len(fresh.a) or value - before <= gain:
+        stalls = value - before <= gain
+        if not len(fresh.a) or (stalls and tangents.excess(x) <= NEAR_ENOUGH):
             break
         before = value
-        rows = joined([rows.take(np.flatnonzero((found.prices > 0.0) | (rows.excess(x) > -NEAR))), fresh])
+        if not stalls:  # else what is left behind might come back for ever
+            rows = rows.take(np.flatnonzero((found.prices > 0.0) | (rows.excess(x) > -NEAR)))
+        rows = joined([rows, fresh])
     return x, least

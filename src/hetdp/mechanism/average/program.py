@@ -10,6 +10,7 @@ import numpy as np
 from hetdp.errors import UsageError
 from hetdp.mechanism.average.bound import lower_bound
 from hetdp.mechanism.average.cutting import solved_by_tangents
+from hetdp.mechanism.average.reference import mean_error
 from hetdp.mechanism.average.rows import LINEAR, Rows, rows_between
 from hetdp.mechanism.average.solver import TOLERANCE, Solver, has_many_rows
 from hetdp.mechanism.average.tangents import DEEPEST, SLOPES, Tangents
@@ -18,6 +19,7 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 
 COSTS = 1e6  # so that the solver's tolerance on costs is small beside those that matter
+LEAST_ERROR = 1e-14  # a mean error that is smaller does not make costs larger
 LIKELY = 0.1  # rows with less room than this, under the reference, are handed over at once;
 LIKELY_OF_MANY = 0.3  # or, if these are many, with less than this: then another solve costs more than more rows do
 EXCEEDED = 1e-8  # rows exceeded by more are handed over afterwards
@@ -49,35 +51,82 @@ def require_rows(problem: Problem) -> None:
 
 def best_on_average(problem: Problem, reference: Floats, weights: Floats, allowed: Limits, mass: float) -> Answer:
     """Solves for the datasets that count; those of the least weight·tail, up to `mass` in all, are left out."""
-    coordinate, answers = problem.notion.coordinate, problem.answers
     certain, reference = np.isinf(reference), _not_too_deep(problem, reference)
-    tail = coordinate.probability(-np.abs(reference))
-    tail_is_p = reference <= 0.0
-    tail_is_error = tail_is_p == (answers == 2)
-    columns = _that_count(
-        weights * tail, (allowed.least < allowed.most) & ~(certain & (not problem.notion.is_directed)), mass
-    )
-    known = np.ones(len(tail), dtype=np.bool_)
-    known[columns] = False
-    best_error = coordinate.error(np.where(answers == 1, allowed.most, allowed.least), answers)
-    constant = math.fsum((weights * best_error)[known]) + math.fsum(weights[~known & ~tail_is_error])
-    scale, sign = tail[columns], tail_is_p[columns]
-    lower = coordinate.probability(np.where(sign, allowed.least[columns], -allowed.most[columns])) / scale
-    upper = coordinate.probability(np.where(sign, allowed.most[columns], -allowed.least[columns])) / scale
-    cost = COSTS * np.where(tail_is_error, weights, -weights)[columns] * scale
-    log_tail = np.log(tail)
-    if problem.notion.name in SLOPES:
-        tangents = Tangents(problem, columns, tail_is_p, log_tail)
-        x, error = solved_by_tangents(tangents, reference[columns], cost, lower, upper, COSTS * GAIN)
-    else:
-        x, error = _solve(rows_between(problem, columns, tail_is_p, log_tail), cost, lower, upper)
-    x = np.where(x - lower < SNAP * np.maximum(1.0, lower), lower, x)  # there a tolerance would be a long way in z
-    tails = np.clip(x * scale, 0.0, 1.0)
-    values = coordinate.from_probability(np.where(tails > 1.0 - CERTAIN, 1.0, tails))
-    matters = np.abs(cost) >= 10.0 * TOLERANCE  # what weighs less, the solver leaves anywhere
-    z = np.full(len(tail), np.nan)
-    z[columns[matters]] = np.where(sign, values, -values)[matters]
-    return Answer(allowed.between(z), error / COSTS + constant)
+    tail = problem.notion.coordinate.probability(-np.abs(reference))
+    free = (allowed.least < allowed.most) & ~(certain & (not problem.notion.is_directed))
+    program = _Program(problem, reference, weights, allowed, _that_count(weights * tail, free, mass))
+    x, error = program.solve(program.lower, program.upper)
+    return Answer(allowed.between(program.values(x, leave_out=True)), error)
+
+
+def best_nearby(
+    problem: Problem, reference: Floats, weights: Floats, allowed: Limits, factor: float, smallest: float
+) -> Answer:
+    """The same for all datasets, with a value for each, among mechanisms whose tails differ by a factor at most.
+
+    Tails of the smallest size, and below, do not shrink. The bound on the mean error is one for all private mechanisms.
+    """
+    columns = np.flatnonzero(allowed.least < allowed.most)
+    costs = COSTS / max(mean_error(problem, reference, weights), LEAST_ERROR)
+    program = _Program(problem, _not_too_deep(problem, reference), weights, allowed, columns, costs)
+    coordinate, scale, here = problem.notion.coordinate, program.scale, reference[columns]
+    start = coordinate.probability(-np.abs(here)) / scale
+    lower = np.where(scale <= smallest, start, np.maximum(program.lower, start / factor))
+    upper = np.minimum(program.upper, np.minimum(factor * start, (1.0 - (1.0 - scale) / factor) / scale))
+    x, error = program.solve(np.minimum(lower, start), np.maximum(upper, start))
+    values = program.values(x, leave_out=False)
+    return Answer(allowed.between(np.where(np.isnan(values), reference, values)), error)
+
+
+class _Program:
+    """The program in the scale of a reference.
+
+    Attributes:
+        lower: of each column, by the limits.
+        upper: of each column, by the limits.
+        scale: the tail of the reference that each column is measured in.
+    """
+
+    def __init__(
+        self, problem: Problem, reference: Floats, weights: Floats, allowed: Limits, columns: Indices, costs: float = COSTS
+    ) -> None:
+        coordinate, answers = problem.notion.coordinate, problem.answers
+        tail = coordinate.probability(-np.abs(reference))
+        tail_is_p = reference <= 0.0
+        tail_is_error = tail_is_p == (answers == 2)
+        known = np.ones(len(tail), dtype=np.bool_)
+        known[columns] = False
+        best_error = coordinate.error(np.where(answers == 1, allowed.most, allowed.least), answers)
+        self._constant = math.fsum((weights * best_error)[known]) + math.fsum(weights[~known & ~tail_is_error])
+        self._problem, self._columns, self._tail_is_p, self._log_tail = problem, columns, tail_is_p, np.log(tail)
+        self._reference, self._sign, self.scale = reference[columns], tail_is_p[columns], tail[columns]
+        sign, least, most = self._sign, allowed.least[columns], allowed.most[columns]
+        self.lower = coordinate.probability(np.where(sign, least, -most)) / self.scale
+        self.upper = coordinate.probability(np.where(sign, most, -least)) / self.scale
+        self._costs, self._cost = costs, costs * np.where(tail_is_error, weights, -weights)[columns] * self.scale
+
+    def solve(self, lower: Floats, upper: Floats) -> tuple[Floats, float]:
+        """The columns of a minimum between these bounds; and a lower bound on the mean error, whatever these are."""
+        problem, bounds = self._problem, (lower, upper, self.lower, self.upper)
+        between = problem, self._columns, self._tail_is_p, self._log_tail
+        if problem.notion.name in SLOPES:
+            x, error = solved_by_tangents(Tangents(*between), self._reference, self._cost, *bounds, COSTS * GAIN)
+        else:
+            x, error = _solve(rows_between(*between), self._cost, *bounds)
+        return x, error / self._costs + self._constant
+
+    def values(self, x: Floats, leave_out: bool) -> Floats:
+        """z of the datasets that have a column, NaN elsewhere; and, if so asked, where a solver leaves it anywhere."""
+        coordinate = self._problem.notion.coordinate
+        x = np.where(x - self.lower < SNAP * np.maximum(1.0, self.lower), self.lower, x)  # else a long way off in z
+        tails = np.clip(x * self.scale, 0.0, 1.0)
+        if leave_out:
+            tails = np.where(tails > 1.0 - CERTAIN, 1.0, tails)
+        values = coordinate.from_probability(tails)
+        counts = np.abs(self._cost) >= 10.0 * TOLERANCE if leave_out else np.ones(len(x), dtype=np.bool_)
+        z = np.full(len(self._log_tail), np.nan)
+        z[self._columns[counts]] = np.where(self._sign, values, -values)[counts]
+        return z
 
 
 def _not_too_deep(problem: Problem, reference: Floats) -> Floats:
@@ -99,8 +148,13 @@ def _that_count(loss: Floats, free: Mask, mass: float) -> Indices:
     return np.sort(candidates[order[kept]])
 
 
-def _solve(rows: Rows, cost: Floats, lower: Floats, upper: Floats) -> tuple[Floats, float]:
-    """Solves with the rows that may bind, adds those that were exceeded, until none is; and bounds the minimum."""
+def _solve(
+    rows: Rows, cost: Floats, lower: Floats, upper: Floats, least: Floats, most: Floats
+) -> tuple[Floats, float]:
+    """Solves with the rows that may bind, adds those that were exceeded, until none is; and bounds the minimum.
+
+    The solution lies between `lower` and `upper`; the bound is for all that lies between `least` and `most`.
+    """
     if not len(cost):
         return cost, 0.0
     solver = Solver(cost, lower, upper)
@@ -119,4 +173,4 @@ def _solve(rows: Rows, cost: Floats, lower: Floats, upper: Floats) -> tuple[Floa
         if not len(due) or not found.solved:
             break
     used = rows.take(np.concatenate(order))
-    return np.clip(found.x, lower, upper), lower_bound(cost, lower, upper, used, found.prices)
+    return np.clip(found.x, lower, upper), lower_bound(cost, least, most, used, found.prices)

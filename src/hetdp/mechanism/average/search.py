@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from hetdp import progress
 from hetdp.engines.contract import Engine
 from hetdp.engines.registry import engine_for
+from hetdp.mechanism.average.bound import ROUNDING
 from hetdp.mechanism.average.filling import filled_in
+from hetdp.mechanism.average.nearby import improved
 from hetdp.mechanism.average.program import best_on_average
 from hetdp.mechanism.average.reference import mean_error, reference
 from hetdp.mechanism.extension import extend
@@ -23,6 +26,7 @@ from hetdp.problem.space import Floats
 from hetdp.problem.stored import explicit
 
 CLOSE = 3e-8  # in mean accuracy; a result that is proved to be this close to the best is taken
+CLOSER = 1e-8  # of the mean error; on small problems it is to be this close as well
 SMALL = 5_000  # datasets, of which none is left out
 MASSES = (1e-11, 0.0, 0.0)  # of weight·error left out, one round after the other
 
@@ -46,21 +50,36 @@ def best_average(
     allowed = limits(problem, pins, chosen, max_error)
     scale = reference(problem, fair, weights, allowed, chosen)
     best, least = _extended(problem, pins, fair, engine), 0.0
+    is_close = partial(_is_close, problem.graph.size)
     for mass in MASSES if problem.graph.size > SMALL else MASSES[1:]:
         progress.stage("searching for the best average")
         answer = best_on_average(problem, scale, weights, allowed, mass)
         least = max(least, answer.error)
         for z in _private(problem, pins, answer.z, scale, weights, allowed, chosen):
-            found = _extended(problem, pins, z, engine)
-            best = min(best, found, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
-            if mean_error(problem, best.coordinates, weights) - least <= CLOSE:
+            best = _better(best, _extended(problem, pins, z, engine), weights)
+            if is_close(mean_error(problem, best.coordinates, weights), least):
                 break
-        if mean_error(problem, best.coordinates, weights) - least <= CLOSE:
+        if is_close(mean_error(problem, best.coordinates, weights), least):
             break
         if mean_error(problem, best.coordinates, weights) < mean_error(problem, scale, weights):
             scale = np.where(np.isfinite(best.coordinates), best.coordinates, scale)
-    gap = max(0.0, mean_error(problem, best.coordinates, weights) - least)
+    else:
+        z, least = improved(problem, best.coordinates, weights, allowed, chosen, least, is_close)
+        best = _better(best, _extended(problem, pins, z, engine), weights)
+    gap = max(0.0, mean_error(problem, best.coordinates, weights) * (1.0 + ROUNDING) - least)
     return sealed(replace(best, objective="average", objective_gap=gap))
+
+
+def _is_close(size: int, error: float, least: float) -> bool:
+    """Whether the mean error of a mechanism is proved to be near the least possible one."""
+    return error - least <= (CLOSE if size > SMALL else min(CLOSE, CLOSER * error))
+
+
+def _better(one: Mechanism, other: Mechanism, weights: Floats) -> Mechanism:
+    """The one with the smaller mean error; of equals the first."""
+    assert isinstance(one.problem, Problem)
+    problem = one.problem
+    return min(one, other, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
 
 
 def _on_people(

@@ -58,11 +58,19 @@ class Tangents:
 
     def exceeded(self, x: Floats) -> Rows:
         """The tangents that a solution exceeds, touching between where its sources and where its targets are."""
-        tail = self._coordinate.from_probability(np.clip(x * np.exp(self._log_tail), 0.0, 1.0))
-        z = np.clip(np.where(self._tail_is_p, tail, -tail), -self._deepest, self._deepest)
+        z = self._values(x)
         arcs = np.flatnonzero(z[self._target] > z[self._source] + self._shift)
         rows = self._rows(arcs, 0.5 * (z[self._source[arcs]] + z[self._target[arcs]] - self._shift[arcs]))
         return rows.take(np.flatnonzero(rows.excess(x) > EXCEEDED))
+
+    def excess(self, x: Floats) -> float:
+        """How far, in z, a solution exceeds the curve, at most."""
+        z = self._values(x)
+        return float(np.max(z[self._target] - z[self._source] - self._shift, initial=0.0))
+
+    def _values(self, x: Floats) -> Floats:
+        tail = self._coordinate.from_probability(np.clip(x * np.exp(self._log_tail), 0.0, 1.0))
+        return np.clip(np.where(self._tail_is_p, tail, -tail), -self._deepest, self._deepest)
 
     def _rows(self, arcs: Indices, z: Floats) -> Rows:
         """The tangents at z of the source. Near 1 all is written in 1 − p, so that no tail is lost to rounding."""

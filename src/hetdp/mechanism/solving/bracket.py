@@ -9,15 +9,25 @@ from typing import NamedTuple
 from hetdp.mechanism.mechanism import Mechanism
 
 PRECISION = 1e-6
+FURTHER_DOWN = 8.0
 FLOATS = 8.0  # so many floats lie between the two ends, at least; nearer ones would only compare roundings
 
 
 class Attempt(NamedTuple):
-    """What one multiple comes to: its mechanism (None if no private one has the given values) and the error."""
+    """What one multiple comes to.
+
+    Attributes:
+        multiple: of every ε.
+        mechanism: the objective's mechanism; None if no private one has the given values.
+        error: its error, where it counts.
+        least: what the error of the objective's best mechanism is at least: under average, smaller by the proved gap.
+        enough: whether the error is small enough.
+    """
 
     multiple: float
     mechanism: Mechanism | None
     error: float
+    least: float
     enough: bool
 
 
@@ -41,6 +51,17 @@ def narrowed(
         ends[end], heights[end], moved = found, _height(found.error, allowed), end
         widths = widths[1], width
     return ends[0], ends[1]
+
+
+def shown_too_small(
+    attempt: Callable[[float], Attempt], low: Attempt, high: Attempt, is_met: Callable[[float], bool]
+) -> Attempt:
+    """A multiple of which it is proved that it is not enough, from one that is only found not to be."""
+    width = high.multiple - low.multiple
+    while is_met(low.least) and low.multiple > 0.0:
+        width *= FURTHER_DOWN
+        low = attempt(max(high.multiple - width, 0.0))
+    return low
 
 
 def _step(width: float, heights: list[float], stalled: bool, margin: float) -> float:

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from hetdp.certificate.certificate import verify
-from hetdp.errors import NoExtensionError, UsageError, VerificationError
+from hetdp.errors import NoExtensionError, UsageError, VerificationError, rounded_up
 from hetdp.mechanism.design import design
 from hetdp.mechanism.explanation import in_digits
 from hetdp.mechanism.mechanism import Mechanism, sealed
-from hetdp.mechanism.solving.bracket import Attempt, narrowed
+from hetdp.mechanism.solving.bracket import Attempt, narrowed, shown_too_small
 from hetdp.mechanism.solving.goal import MEAN, WORST, Goal, goal_of
 from hetdp.mechanism.solving.reach import refuse_certainty, refuse_out_of_reach
 from hetdp.mechanism.solving.scaling import Pattern
@@ -32,6 +32,7 @@ AVERAGE = "average"
 PURE = "pure"
 POINTWISE = (PURE, "gaussian", "bounded-range")  # where no dataset gets worse under fair as the multiple grows
 A_BIT_MORE = 1.0 + 1e-12  # more than what roundings take
+DIGITS = 9  # that are printed
 TRIES = 3  # before it is asked whether the target can be reached at all
 FURTHER = 4.0
 FURTHEST = 1e300
@@ -43,7 +44,7 @@ class SolvedEpsilon:
 
     Attributes:
         multiple: every ε times this number is enough; 0.0 if even ε = 0 everywhere is.
-        below: the largest smaller multiple that was tried: it is not enough; None if the multiple is 0.
+        below: a smaller multiple that is proved not to be enough; None if the multiple is 0.
         problem: the problem with every ε so multiplied.
         mechanism: the objective's mechanism on it, with its proof.
         reached: the accuracy that it has.
@@ -64,8 +65,9 @@ class SolvedEpsilon:
     def __str__(self) -> str:
         place = Goal(self.target, self.at).place()
         letter = LETTERS[self.problem.notion.parameters[0]]
-        reached = in_digits(self.reached, self.error, digits=9)
-        return f"{self.multiple:.9g} times {letter}: accuracy {reached} {place}; the target is {self.target!r}."
+        reached = in_digits(self.reached, self.error, digits=DIGITS)
+        enough = f"{rounded_up(self.multiple, DIGITS):.{DIGITS}g} times {letter}"
+        return f"{enough}: accuracy {reached} {place}; the target is {self.target!r}."
 
 
 def solve_epsilon(
@@ -144,9 +146,9 @@ def _solve(
         try:
             mechanism = designed(pattern.times(multiple, with_classes=False))
         except NoExtensionError:  # the values given beforehand need more ε than this
-            return Attempt(multiple, None, 1.0, False)
+            return Attempt(multiple, None, 1.0, 1.0, False)
         error = goal.error(_proved(mechanism))
-        return Attempt(multiple, mechanism, error, goal.is_met(error))
+        return Attempt(multiple, mechanism, error, error - (mechanism.objective_gap or 0.0), goal.is_met(error))
 
     low: Attempt | None = None
     high = attempt(0.0)
@@ -155,6 +157,7 @@ def _solve(
             refuse_certainty(pattern.problem, goal)
         low, high = _bracket(attempt, high, pattern, goal, lambda: designed(pattern.limit()), given)
         low, high = narrowed(attempt, low, high, goal.allowed)
+        low = shown_too_small(attempt, low, high, goal.is_met)
     assert high.mechanism is not None  # what is enough has one
     final = pattern.times(high.multiple)
     mechanism = _proved(replace(high.mechanism, problem=final, certificate=verify(final, high.mechanism)))
