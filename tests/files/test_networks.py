@@ -159,7 +159,8 @@ def test_a_direction_without_an_edge_is_not_constrained():
     used = from_networkx(graph, delta="d")
     assert used.parameter_names == ("epsilon", "epsilon_back", "delta", "delta_back")
     assert edges_of(used) == [[0], [1], [math.inf], [0.7], [1.0], [0.1]]  # seen from a
-    assert used.parameters_between(1, 0) == {"epsilon": 0.7, "epsilon_back": math.inf, "delta": 0.1, "delta_back": 1.0}
+    promised = {"epsilon": 0.7, "epsilon_back": math.inf, "delta": 0.1, "delta_back": 1.0}
+    assert used.edges_between(1, 0) == [(promised, None)]
 
 
 def test_parallel_edges_of_one_direction_agree_or_the_most_private_one_is_kept():

@@ -38,21 +38,12 @@ def test_classes_may_be_an_array():
     assert graph.edge_classes() == [7, 8]
 
 
-def test_of_edges_listed_twice_the_class_of_the_smallest_epsilon_is_kept():
+def test_of_edges_of_one_class_the_smallest_epsilon_is_kept_and_no_class_is_lost():
     graph = hetdp.DatasetGraph.from_edges(
-        [0, 1, 0], [1, 0, 1], [1.0, 0.5, 0.5], duplicates="min", classes=["ann", "bob", "cid"]
+        [0, 1, 0, 1], [1, 0, 1, 0], [1.0, 0.5, 0.5, 0.2], duplicates="min", classes=["ann", "bob", "cid", "ann"]
     )
-    assert graph.edge_classes() == ["bob"]
-    assert graph.edges()[2].tolist() == [0.5]
-
-
-def test_one_edge_of_two_classes_is_refused():
-    with pytest.raises(hetdp.InputError) as refusal:
-        hetdp.DatasetGraph.from_edges([0, 1], [1, 0], 1.0, classes=["ann", "bob"])
-    assert str(refusal.value) == (
-        "edges: edge 1 (1, 0): contradictory duplicate edge, class 'bob' here, 'ann' at edge 0;"
-        " a pair of neighbours has one class. Hint: duplicates='min' keeps the smallest ε of each pair"
-    )
+    assert graph.edge_classes() == ["ann", "bob", "cid"]
+    assert graph.edges()[2].tolist() == [0.2, 0.5, 0.5]
 
 
 def test_a_column_of_classes_of_another_length_is_refused():

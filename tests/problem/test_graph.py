@@ -135,7 +135,7 @@ def test_duplicates_min_keeps_the_most_private(order):
 def test_epsilon_is_used_floored_and_shown_as_written():
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 0.5])
     assert graph.epsilon.tolist() == [math.nextafter(0.1, 0), math.nextafter(0.1, 0), 0.5, 0.5]
-    assert [graph.parameters_between(*ends) for ends in ((0, 1), (1, 0), (2, 1))] == [
+    assert [graph.edges_between(*ends)[0].parameters for ends in ((0, 1), (1, 0), (2, 1))] == [
         {"epsilon": e} for e in (0.1, 0.1, 0.5)
     ]
 

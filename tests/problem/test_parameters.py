@@ -67,7 +67,7 @@ def test_an_edge_is_seen_from_both_ends_and_left_out_only_if_it_constrains_in_ne
     assert graph.arc_count == len(arcs)
     for (u, v), values in arcs.items():
         assert arcs[v, u] == from_the_other_end(values)
-        assert graph.parameters_between(u, v) == expected[u, v]
+        assert graph.edges_between(u, v)[0].parameters == expected[u, v]
         for name, x in values.items():  # the largest float not above the decimal, or the one below it
             decimal = expected[u, v][name]
             assert x == decimal or (x == math.nextafter(decimal, 0) and Fraction(x) <= Fraction(repr(decimal)))

@@ -36,7 +36,8 @@ class Pattern:
     def times(self, multiple: float, with_classes: bool = True) -> Problem:
         """The problem with every ε as written times a number ≥ 0, rounded down; ε = ∞ stays.
 
-        It has the same labels, answers, weights, words and, if wanted, classes; without them it is built sooner.
+        It has the same labels, answers, weights, words and, if wanted or if edges are parallel, classes; without them
+        it is built sooner.
 
         >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, np.inf])
         >>> Pattern(Problem(graph, [1, 2, 2])).times(3.0).graph.edges()[2]
@@ -62,7 +63,8 @@ class Pattern:
 
     def _with(self, columns: Columns, with_classes: bool) -> Problem:
         asked, findings = self.problem, Findings("edges")
-        classes = _classes(asked.graph, findings) if with_classes else None
+        parallel = isinstance(asked.graph, DatasetGraph) and asked.graph.is_parallel  # classes tell these edges apart
+        classes = _classes(asked.graph, findings) if with_classes or parallel else None
         parameters = Parameters(tuple(columns), tuple(columns.values()))
         edges = Edges(self._source, self._target, parameters, classes)
         graph = DatasetGraph.from_ends(asked.labels, (self._source, self._target), edges, "error", findings)
