@@ -171,7 +171,8 @@ def test_parallel_edges_of_one_direction_agree_or_the_most_private_one_is_kept()
         from_networkx(graph, delta="delta")
     text = "edge 1 ('a', 'b'): contradictory parallel edge, {0} {1} here, {2} at edge 0;"
     text += " parallel edges of one class and direction have one {0}. "
-    hint = "Hint: edges about different people have different classes; duplicates='min' keeps the smallest {0} of a class"
+    hint = "Hint: edges about different people have different classes; "
+    hint += "duplicates='min' keeps the smallest {0} of a class"
     found = [str(fault) for fault in caught.value.faults]
     assert found == [(text + hint).format(*said) for said in (("ε", 0.2, 0.7), ("δ", 0.2, 0.1))]
     assert edges_of(from_networkx(graph, duplicates="min", delta="delta"))[2:] == [[0.2], [0.9], [0.1], [0.3]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from hetdp.problem.classes import Classes, classes_of
@@ -10,8 +12,9 @@ from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.parameters import Parameters
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
-from hetdp.problem.space import Floats, Indices
+from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.validation import Edges
+from hetdp.theory.notion import BACK
 
 SCALED = ("epsilon", "epsilon_back", "mu")  # a δ is a probability and not a distance: it stays
 SPLITTER = 2.0**27 + 1.0
@@ -24,6 +27,16 @@ def written_edges(graph: DatasetGraph | ProductSpace) -> tuple[Indices, Indices,
     """Both ends of every edge, each once, and what the edge carries, as written, by the name of the parameter."""
     source, target, *columns = graph.edges()
     return source, target, dict(zip(graph.parameter_names, columns, strict=True))
+
+
+def free_ways(columns: Columns) -> Iterator[Mask]:
+    """For each direction, the edges that constrain nothing in it: ε or μ is ∞, or δ is 1."""
+    if "mu" in columns:
+        yield np.isinf(columns["mu"])
+    for end in ("", BACK):
+        if f"epsilon{end}" in columns:
+            free = np.isinf(columns[f"epsilon{end}"])
+            yield free | (columns[f"delta{end}"] >= 1.0) if f"delta{end}" in columns else free
 
 
 class Pattern:
