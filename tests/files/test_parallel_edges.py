@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,7 @@ from tests.problem.multigraphs import CLASSES, Multigraph, multigraphs
 FORMS = ("problem.json", "csv", "parquet")
 
 
-def listed(graph: hetdp.DatasetGraph) -> list:
+def listed(graph: Any) -> list:
     """The edges as they are written: ends by label, parameters and class, in any order."""
     source, target, *columns = graph.edges()
     labels = ([graph.label(int(at)) for at in ends] for ends in (source, target))

@@ -40,7 +40,7 @@ class Multigraph(NamedTuple):
     rows: list[Row]
     answers: list[int]
 
-    def problem(self, rows: list[Row] | None = None, duplicates: str = "error") -> hetdp.Problem:
+    def problem(self, rows: list[Row] | None = None) -> hetdp.Problem:
         """The problem; or the one with these rows in their place."""
         rows = self.rows if rows is None else rows
         names = NOTIONS[self.notion].parameters
@@ -50,7 +50,6 @@ class Multigraph(NamedTuple):
             [row.target for row in rows],
             datasets=range(self.size),
             classes=[row.edge_class for row in rows],
-            duplicates=duplicates,
             **columns,
         )
         return hetdp.Problem(graph, self.answers, self.notion)
@@ -86,7 +85,10 @@ def multigraphs(draw: st.DrawFn, notion: str | None = None, max_size: int = 6) -
     ends = st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)).filter(lambda pair: pair[0] != pair[1])
     columns = [st.sampled_from(DELTAS if "delta" in name else EPSILONS) for name in NOTIONS[notion].parameters]
     rows = st.builds(
-        lambda pair, name, values: Row(*pair, name, values), ends, st.sampled_from(CLASSES), st.tuples(*columns)
+        lambda pair, name, values: Row(pair[0], pair[1], name, values),
+        ends,
+        st.sampled_from(CLASSES),
+        st.tuples(*columns),
     )
     listed = draw(
         st.lists(rows, min_size=1, max_size=4 * size, unique_by=lambda row: (frozenset(row[:2]), row.edge_class))

@@ -81,11 +81,11 @@ def _present(roles: Mapping[str, Hashable], table: Any) -> dict[str, Hashable]:
     return wanted if "epsilon" in wanted or "mu" in wanted else {"epsilon": roles["epsilon"], **wanted}
 
 
-def _class_column(name: Hashable | None, table: Any) -> dict[str, Hashable]:
+def _class_column(name: Any, table: Any) -> dict[str, Hashable]:
     """The column of classes, if it is there, or must be, since another name than its usual one was given."""
-    usual = isinstance(name, Hashable) and name in (None, "class")
-    is_wanted = not usual or (name is not None and name in (column_names(table) or []))
-    return {"classes": name} if is_wanted else {}
+    if name is None or (name == "class" and name not in (column_names(table) or [])):
+        return {}
+    return {"classes": name}
 
 
 def read_columns(table: Any, wanted: Mapping[str, Hashable], findings: Findings) -> dict[str, Any]:

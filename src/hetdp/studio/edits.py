@@ -43,7 +43,7 @@ class Ends(NamedTuple):
     def parallel(self) -> Mask:
         """Which edges are not the only ones between their ends."""
         same = (self.source[1:] == self.source[:-1]) & (self.target[1:] == self.target[:-1])
-        return np.append(same, False) | np.append(False, same)
+        return np.asarray(np.append(same, False) | np.append(False, same))[: len(self.source)]
 
 
 def ends_of(problem: Problem) -> Ends:
