@@ -115,8 +115,7 @@ def sections(sizes: dict[int, int], rounds: int) -> Iterator[Part]:
         for view in VIEWS[asked]:
             with opened(datasets, view) as (session, page):
                 ends = ends_of(session.sheet.problem)
-                one, other = int(ends.source[EDGE]), int(ends.target[EDGE])
-                problem = with_parameter(session.sheet.problem, one, other, "epsilon", 0.5)
+                problem = with_parameter(session.sheet.problem, int(ends.places[EDGE]), "epsilon", 0.5)
                 alone = partial(hetdp.design, problem, "fair", engine=engine_of(problem))
                 took = in_turn({ALONE: alone, ANSWERED: page.move}, rounds)
                 answered, size = took[ANSWERED], session.sheet.problem.graph.size

@@ -162,6 +162,7 @@ ATTRIBUTES = {
         "targets": "the neighbours, one dataset after the other",
         "parameters": "what the edges to them promise, as used: one array for each of `parameter_names`",
         "parameter_names": "`epsilon`; `epsilon`, `epsilon_back`; with `delta`, `delta_back`; or `mu`",
+        "is_parallel": "whether several edges, of different classes, join the same two datasets",
     },
     "Problem": {
         "graph": "the DatasetGraph",

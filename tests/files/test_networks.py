@@ -159,7 +159,8 @@ def test_a_direction_without_an_edge_is_not_constrained():
     used = from_networkx(graph, delta="d")
     assert used.parameter_names == ("epsilon", "epsilon_back", "delta", "delta_back")
     assert edges_of(used) == [[0], [1], [math.inf], [0.7], [1.0], [0.1]]  # seen from a
-    assert used.parameters_between(1, 0) == {"epsilon": 0.7, "epsilon_back": math.inf, "delta": 0.1, "delta_back": 1.0}
+    promised = {"epsilon": 0.7, "epsilon_back": math.inf, "delta": 0.1, "delta_back": 1.0}
+    assert used.edges_between(1, 0) == [(promised, None)]
 
 
 def test_parallel_edges_of_one_direction_agree_or_the_most_private_one_is_kept():
@@ -168,8 +169,10 @@ def test_parallel_edges_of_one_direction_agree_or_the_most_private_one_is_kept()
     graph = networkx_graph(*edges, kind=networkx.MultiDiGraph)
     with pytest.raises(hetdp.InputError) as caught:
         from_networkx(graph, delta="delta")
-    hint = "Hint: duplicates='min' keeps the smallest {0} of each direction"
-    text = "edge 1 ('a', 'b'): contradictory parallel edge, {0} {1} here, {2} at edge 0; parallel edges have one {0}. "
+    text = "edge 1 ('a', 'b'): contradictory parallel edge, {0} {1} here, {2} at edge 0;"
+    text += " parallel edges of one class and direction have one {0}. "
+    hint = "Hint: edges about different people have different classes; "
+    hint += "duplicates='min' keeps the smallest {0} of a class"
     found = [str(fault) for fault in caught.value.faults]
     assert found == [(text + hint).format(*said) for said in (("ε", 0.2, 0.7), ("δ", 0.2, 0.1))]
     assert edges_of(from_networkx(graph, duplicates="min", delta="delta"))[2:] == [[0.2], [0.9], [0.1], [0.3]]

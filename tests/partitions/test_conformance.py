@@ -51,11 +51,13 @@ def assert_is_a_path(problem: hetdp.Problem, path: hetdp.BindingPath) -> None:
     step = problem.notion.step
     for at, edge in enumerate(path.parameters):
         ends = [problem.graph.index(label) for label in path.datasets[at : at + 2]]
-        assert edge == problem.graph.parameters_between(*ends)
+        between = problem.graph.edges_between(*ends)
         floored = problem.graph.neighbours(ends[0])
-        used = [float(column[floored[0] == ends[1]][0]) for column in floored[1]]
+        used = list(zip(*(column[floored[0] == ends[1]].tolist() for column in floored[1]), strict=True))
         sign = 1.0 if path.upper else -1.0
-        assert step(sign * path.coordinates[at], *used) == sign * path.coordinates[at + 1]
+        bounds = [step(sign * path.coordinates[at], *one) for one in used]
+        assert min(bounds) == sign * path.coordinates[at + 1]
+        assert (edge, path.classes[at]) == between[bounds.index(min(bounds))]
 
 
 @pytest.mark.parametrize("notion", ["gaussian", "bounded-range", "directed", "approximate"])

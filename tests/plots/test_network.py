@@ -187,3 +187,16 @@ def test_of_many_epsilon_the_key_names_the_least_and_the_largest_as_such():
     assert "ε = 0.05, the least" in seen
     assert "ε = 2, the largest" in seen
     assert "the least" not in words(hetdp.plot(voters()))
+
+
+def test_of_parallel_edges_the_tightest_is_drawn_and_the_key_says_so():
+    graph = hetdp.DatasetGraph.from_edges(
+        "aaab", "bbbc", [2.0, 0.5, math.inf, 1.0], classes=["Ann", "Bob", "Cem", "Ann"]
+    )
+    mechanism = hetdp.design(hetdp.Problem(graph, [1, 1, 2]))
+    found = data_of(mechanism, "a")
+    drawn = zip(found.source.tolist(), found.target.tolist(), found.epsilon.tolist(), strict=True)
+    assert sorted(drawn) == [(0, 1, 0.5), (1, 2, 1.0)]
+    assert found.beside == ["of parallel edges the smallest"]
+    assert found.steps == [{"epsilon": 0.5}]
+    assert "of parallel edges the smallest" in words(hetdp.plot(mechanism, explain="a"))

@@ -38,21 +38,12 @@ def test_classes_may_be_an_array():
     assert graph.edge_classes() == [7, 8]
 
 
-def test_of_edges_listed_twice_the_class_of_the_smallest_epsilon_is_kept():
+def test_of_edges_of_one_class_the_smallest_epsilon_is_kept_and_no_class_is_lost():
     graph = hetdp.DatasetGraph.from_edges(
-        [0, 1, 0], [1, 0, 1], [1.0, 0.5, 0.5], duplicates="min", classes=["ann", "bob", "cid"]
+        [0, 1, 0, 1], [1, 0, 1, 0], [1.0, 0.5, 0.5, 0.2], duplicates="min", classes=["ann", "bob", "cid", "ann"]
     )
-    assert graph.edge_classes() == ["bob"]
-    assert graph.edges()[2].tolist() == [0.5]
-
-
-def test_one_edge_of_two_classes_is_refused():
-    with pytest.raises(hetdp.InputError) as refusal:
-        hetdp.DatasetGraph.from_edges([0, 1], [1, 0], 1.0, classes=["ann", "bob"])
-    assert str(refusal.value) == (
-        "edges: edge 1 (1, 0): contradictory duplicate edge, class 'bob' here, 'ann' at edge 0;"
-        " a pair of neighbours has one class. Hint: duplicates='min' keeps the smallest ε of each pair"
-    )
+    assert graph.edge_classes() == ["ann", "bob", "cid"]
+    assert graph.edges()[2].tolist() == [0.2, 0.5, 0.5]
 
 
 def test_a_column_of_classes_of_another_length_is_refused():
@@ -60,3 +51,61 @@ def test_a_column_of_classes_of_another_length_is_refused():
         hetdp.InputError, match="source, target, epsilon, classes: columns of different lengths 2, 2, 2, 1"
     ):
         hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0, classes=["ann"])
+
+
+def several(rng: np.random.Generator, pairs: int, kind: str):
+    """A large graph in which every pair has an edge for each of some classes, listed in any order and direction."""
+    size = pairs // 3
+    low, high = np.unique(np.sort(rng.integers(0, size, (pairs, 2)), axis=1), axis=0).T
+    low, high = low[low < high], high[low < high]
+    which = np.repeat(np.arange(len(low)), rng.integers(1, 4, len(low)))
+    place = np.arange(len(which)) - np.searchsorted(which, which)
+    order = rng.permutation(len(which))
+    which, place = which[order], place[order]
+    turned = rng.random(len(which)) < 0.5
+    source, target = np.where(turned, high[which], low[which]), np.where(turned, low[which], high[which])
+    columns = {"epsilon": rng.choice([0.1, 0.5, 1.0, 2.0, math.inf], len(which))}
+    if kind == "directed":
+        columns["epsilon_back"] = rng.choice([0.1, 0.5, 1.0], len(which))
+    classes = np.array(["Ann", "Bob", None], dtype=object)[place].tolist()
+    return size, source, target, columns, classes
+
+
+@pytest.mark.parametrize("kind", ["pure", "directed"])
+def test_a_large_graph_keeps_every_class_of_every_pair(kind):
+    size, source, target, columns, classes = several(np.random.default_rng(5), 40_000, kind)
+    graph = hetdp.DatasetGraph.from_edges(source, target, datasets=range(size), classes=classes, **columns)
+    assert graph.arc_count > 40_000
+    assert graph.edge_count == len(source)
+    expected, places = set(), (0, 1) if kind == "pure" else (1, 0)
+    values = list(zip(*(column.tolist() for column in columns.values()), strict=True))
+    for u, v, name, edge in zip(source.tolist(), target.tolist(), classes, values, strict=True):
+        seen = edge if u < v or kind == "pure" else tuple(edge[at] for at in places)
+        expected.add((min(u, v), max(u, v), name, seen))
+    found = zip(*(column.tolist() for column in graph.edges()), graph.edge_classes(), strict=True)
+    assert {(u, v, name, tuple(edge)) for u, v, *edge, name in found} == expected
+    least = {name: np.array(column) for name, column in columns.items()}
+    once = hetdp.DatasetGraph.from_edges(source, target, datasets=range(size), duplicates="min", **least)
+    answers = np.where(np.arange(size) < size // 2, 1, 2)
+    here, there = (hetdp.design(hetdp.Problem(one, answers), engine="cpu") for one in (graph, once))
+    assert here.coordinates.tobytes() == there.coordinates.tobytes()
+    proof, other = here.certificate, there.certificate
+    assert (proof.private, proof.optimal, proof.edges) == (True, True, graph.arc_count // 2)
+    assert (proof.slack, proof.gap) == (other.slack, other.gap)
+
+
+def test_a_block_never_parts_parallel_edges(monkeypatch):
+    from hetdp.problem import space
+
+    size, source, target, columns, classes = several(np.random.default_rng(7), 300, "pure")
+    graph = hetdp.DatasetGraph.from_edges(source, target, datasets=range(size), classes=classes, **columns)
+    whole = [np.concatenate([block[side] for block in graph.edge_blocks()]).tolist() for side in (0, 1)]
+    for length in (1, 2, 3, 7):
+        monkeypatch.setattr(space, "BLOCK", length)
+        blocks = list(graph.edge_blocks())
+        assert [np.concatenate([block[side] for block in blocks]).tolist() for side in (0, 1)] == whole
+        pairs = [{*zip(block.source.tolist(), block.target.tolist(), strict=True)} for block in blocks]
+        assert sum(map(len, pairs)) == len(set().union(*pairs))
+        assert all(len(block.source) < length + 3 for block in blocks)
+    problem = hetdp.Problem(graph, np.where(np.arange(size) < size // 2, 1, 2))
+    assert hetdp.design(problem).certificate.optimal

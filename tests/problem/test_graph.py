@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem import graph as graph_module
+from hetdp.problem import space as space_module
 from hetdp.problem.space import Space
 
 EPSILON = st.one_of(st.sampled_from([0.0, math.inf, 0.1, 0.3, 1e-12, 1e3]), st.floats(0.0, 1e6))
@@ -53,7 +53,7 @@ def test_the_blocks_hold_each_constraining_edge_once_in_each_direction(pairs, si
     graph = graph_of(pairs)
     whole = arcs_of(graph)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graph_module, "BLOCK", size)
+        patch.setattr(space_module, "BLOCK", size)
         assert max((len(block.source) for block in graph.edge_blocks()), default=0) <= size
         assert arcs_of(graph) == whole
     assert len(whole) == graph.arc_count
@@ -69,7 +69,7 @@ def row(graph: hetdp.DatasetGraph, index: int):
 
 
 def test_a_hub_with_more_neighbours_than_a_block_holds_is_cut_without_loss():
-    spokes = graph_module.BLOCK + 5000
+    spokes = space_module.BLOCK + 5000
     graph = hetdp.DatasetGraph.from_edges(np.zeros(spokes, np.int64), np.arange(1, spokes + 1), 0.5)
     blocks = list(graph.edge_blocks())
     assert len(blocks) == 3
@@ -135,7 +135,7 @@ def test_duplicates_min_keeps_the_most_private(order):
 def test_epsilon_is_used_floored_and_shown_as_written():
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 0.5])
     assert graph.epsilon.tolist() == [math.nextafter(0.1, 0), math.nextafter(0.1, 0), 0.5, 0.5]
-    assert [graph.parameters_between(*ends) for ends in ((0, 1), (1, 0), (2, 1))] == [
+    assert [graph.edges_between(*ends)[0].parameters for ends in ((0, 1), (1, 0), (2, 1))] == [
         {"epsilon": e} for e in (0.1, 0.1, 0.5)
     ]
 

@@ -20,7 +20,8 @@ COLUMNS = "edges have epsilon, with epsilon_back, delta and delta_back as needed
 UNKNOWN = "both ends of an edge are among datasets."
 EXACTLY = "Hint: labels are compared exactly, so '1' and 1 are different"
 HASHABLE = "a label is hashable. Hint: use a tuple in place of a list"
-ONE_EPSILON = "a pair of neighbours has one ε. Hint: duplicates='min' keeps the smallest ε of each pair"
+PEOPLE = "Hint: edges about different people have different classes; duplicates='min' keeps the smallest"
+ONE_EPSILON = f"a pair of neighbours has one ε for each class. {PEOPLE} ε of a class"
 ANSWERED = "every dataset has a true answer."
 TWO_ANSWERS = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
 PINNABLE = "only datasets of the graph can be pinned."
@@ -82,22 +83,22 @@ EDGES = {
     "contradictory directions": (
         edges(["a", "b"], ["b", "a"], [1.0, 2.0], epsilon_back=[2.0, 3.0]),
         "edges: edge 1 ('b', 'a'): contradictory duplicate edge, ε from 'a' to 'b' 3.0 here, 1.0 at edge 0;"
-        " a pair of neighbours has one ε from 'a' to 'b'. Hint: duplicates='min' keeps the smallest ε of each pair",
+        f" a pair of neighbours has one ε from 'a' to 'b' for each class. {PEOPLE} ε of a class",
     ),
     "contradictory delta back": (
         edges(["a", "a"], ["b", "b"], 1.0, delta=0.5, delta_back=[0.5, 0.25]),
         "edges: edge 1 ('a', 'b'): contradictory duplicate edge, δ from 'b' to 'a' 0.25 here, 0.5 at edge 0;"
-        " a pair of neighbours has one δ from 'b' to 'a'. Hint: duplicates='min' keeps the smallest δ of each pair",
+        f" a pair of neighbours has one δ from 'b' to 'a' for each class. {PEOPLE} δ of a class",
     ),
     "contradictory mu": (
         edges(["a", "b"], ["b", "a"], mu=[1.0, 2.0]),
         "edges: edge 1 ('b', 'a'): contradictory duplicate edge, μ 2.0 here, 1.0 at edge 0;"
-        " a pair of neighbours has one μ. Hint: duplicates='min' keeps the smallest μ of each pair",
+        f" a pair of neighbours has one μ for each class. {PEOPLE} μ of a class",
     ),
-    "contradictory classes": (
-        edges(["a", "a"], ["b", "b"], mu=1.0, classes=["x", "y"]),
-        "edges: edge 1 ('a', 'b'): contradictory duplicate edge, class 'y' here, 'x' at edge 0;"
-        " a pair of neighbours has one class. Hint: duplicates='min' keeps the smallest μ of each pair",
+    "contradictory edges of one class": (
+        edges(["a", "a", "a"], ["b", "b", "b"], mu=[1.0, 1.0, 2.0], classes=["x", "y", "x"]),
+        "edges: edge 2 ('a', 'b'): contradictory duplicate edge, μ 2.0 here, 1.0 at edge 0;"
+        f" a pair of neighbours has one μ for each class. {PEOPLE} μ of a class",
     ),
     "negative epsilon": (edges(["a"], ["b"], [-0.25]), f"edges: edge 0 ('a', 'b'): negative ε -0.25; {EPSILON}"),
     "minus infinity": (edges(["a"], ["b"], -math.inf), f"edges: edge 0 ('a', 'b'): negative ε -inf; {EPSILON}"),

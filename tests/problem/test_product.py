@@ -151,15 +151,15 @@ def test_exact_numbers_are_floored_as_they_are():
 def test_what_was_written_is_remembered():
     table = np.array([[9, 0.1, 0.2], [0.1, 9, 0.3], [0.2, 0.3, 9]])
     space = ProductSpace([Axis.person("Ann", "abc", table), Axis.tally("pupils", 1, 0.7)])
-    assert space.parameters_between(space.index(("c", 0)), space.index(("b", 0))) == {"epsilon": 0.3}
-    assert space.parameters_between(0, 1) == {"epsilon": 0.7}
+    assert space.edges_between(space.index(("c", 0)), space.index(("b", 0)))[0].parameters == {"epsilon": 0.3}
+    assert space.edges_between(0, 1)[0].parameters == {"epsilon": 0.7}
     assert 0.3 - UNIT < space.neighbours(4)[1][0].tolist()[1] <= 0.3
     source, target, epsilon = space.edges()
     assert (source < target).all()
     assert sorted(epsilon.tolist()) == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.7, 0.7, 0.7]
     assert space.edge_classes() == ["Ann"] * 6 + ["pupils"] * 3
     with pytest.raises(hetdp.UsageError, match="no neighbours"):
-        space.parameters_between(3, 3)
+        space.edges_between(3, 3)
 
 
 def test_problems_are_known_by_their_definition():

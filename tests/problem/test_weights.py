@@ -59,7 +59,7 @@ def test_the_identity_depends_on_what_is_constrained_only():
         ["c", "b", "b", "c"],
         [1.0, 1.0, 0.1, np.inf],
         datasets=["a", "b", "c"],
-        classes="stua",
+        classes="ssua",
         duplicates="min",
     )
     known = problem().identity

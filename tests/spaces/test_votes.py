@@ -98,7 +98,7 @@ def _assert_explained(one: Any, other: Any, at: int) -> None:
     places = [stored.index(dataset) for dataset in ours.datasets]
     assert one.pinned[places[0]] or np.isinf(one.coordinates[at])
     for (here, there), epsilon in zip(pairwise(places), ours.epsilons, strict=True):
-        assert stored.parameters_between(here, there)["epsilon"] == floored(epsilon)
+        assert stored.edges_between(here, there)[0].parameters["epsilon"] == floored(epsilon)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -157,13 +157,13 @@ def test_what_is_told_of_the_problem():
     }
     told = [str(one) for one in hetdp.odds(problem, hetdp.design(problem)).values()]
     assert told[0].startswith("If Ann answers differently, the published answer is yes in at most")
-    assert problem.graph.parameters_between(0, 1) == {"epsilon": 1.0}
+    assert problem.graph.edges_between(0, 1)[0].parameters == {"epsilon": 1.0}
     assert spaces.votes(2, questions.majority(), 1).about["change"] == "person {class} answers differently"
 
 
 def test_epsilon_is_kept_as_written_and_used_on_the_grid():
     problem = spaces.votes(2, questions.count("yes", 1), {"1": "0.3", "2": 5000})
-    assert problem.graph.parameters_between(0, 2) == {"epsilon": 0.3}
+    assert problem.graph.edges_between(0, 2)[0].parameters == {"epsilon": 0.3}
     assert problem.graph.axes[0].epsilon.item() == math.floor(0.3 * 2**40) / 2**40
     assert problem.graph.axes[1].epsilon.item() == 4096.0
     assert problem.graph.states is None

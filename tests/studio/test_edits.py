@@ -58,7 +58,7 @@ def test_an_edge_found_by_its_ends_is_exported_as_the_library_has_it(key, tmp_pa
     original, names = edges_of(library), list(library.graph.datasets)
     for one in (0, len(names) // 2):
         other = int(before.graph.neighbours(one)[0][-1])
-        edge = session.ends.between(one, other)
+        edge = session.ends.number(one, other, before.graph.edges_between(one, other)[0].edge_class)
         session.set_parameter(edge, "epsilon", NEW)
         path = tmp_path / export.PROBLEM
         path.write_text(export.problem_text(session), encoding="utf-8")

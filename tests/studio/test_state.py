@@ -35,7 +35,7 @@ def session():
 
 def test_a_changed_edge_leaves_everything_else_as_it_was(session):
     before = session.sheet.problem
-    after = with_parameter(before, 2, 1, "epsilon", 0.3)
+    after = with_parameter(before, 1, "epsilon", 0.3)
     assert after.graph.edges()[2].tolist() == [1.0, 0.3, 0.1]
     assert after.graph.edge_classes() == before.graph.edge_classes()
     assert after.about == before.about

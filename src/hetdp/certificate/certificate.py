@@ -128,8 +128,8 @@ def verify(problem: Problem | PartitionedProblem, mechanism: Any) -> Certificate
         return certificate if exact else replace(certificate, method=ROUNDED)
     z, pinned, links = _columns(problem, mechanism)
     rule = rule_of(problem.notion)
-    seen = rule.survey(problem.graph, z, links)
     better = np.negative(z, out=z.copy(), where=problem.answers == 2)
+    seen = rule.survey(problem.graph, z, links, better)
     if (problem.boundary_mask & ~pinned).any():
         free = int(np.flatnonzero(problem.boundary_mask & ~pinned)[0])
         chains = Chains("a boundary dataset is not pinned", free, np.inf)
@@ -185,7 +185,7 @@ def values_of(problem: Problem, mechanism: Any) -> Floats:
 def is_private(problem: Problem, mechanism: Claim) -> bool:
     """Whether every edge holds, without asking for the best."""
     z, _, links = _columns(problem, mechanism)
-    return _holds_everywhere(problem, rule_of(problem.notion).survey(problem.graph, z, links))
+    return _holds_everywhere(problem, rule_of(problem.notion).survey(problem.graph, z, links, z))
 
 
 def _holds_everywhere(problem: Problem | PartitionedProblem, seen: Survey) -> bool:

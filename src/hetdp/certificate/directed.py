@@ -15,6 +15,7 @@ The slack of an arc is ε minus the least ε' that would do in its place with th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -43,8 +44,17 @@ class Judgement(NamedTuple):
     plain: Mask
 
 
-def survey_directed(space: Space, z: Floats, links: Indices) -> Survey:
-    """Looks at every arc of the space, and notes the four parameters of every dataset's link."""
+def survey_directed(space: Space, z: Floats, links: Indices, better: Floats, gaps: Callable[..., Floats]) -> Survey:
+    """Looks at every arc of the space, and notes the four parameters of every dataset's link.
+
+    Args:
+        space: whose arcs they are.
+        z: the values.
+        links: for each free dataset the neighbour that holds it down.
+        better: the values, signed so that larger is better.
+        gaps: how much each of some links leaves open, given both values and the four parameters; of parallel edges the
+            one that leaves least is the link.
+    """
     seen = Survey(links=np.full((4, space.size), np.nan))
     sift = load_whole("hetdp.certificate.compiled").sift_arcs if space.arc_count > SMALL else None
 
@@ -59,6 +69,10 @@ def survey_directed(space: Space, z: Floats, links: Indices) -> Survey:
                 some = sift(block.source, block.target, block.parameters[0], z, links, least, linked, doubtful)
             linked, doubtful = linked[: some[0]], doubtful[: some[1]]
         noted = pick(block, linked)
+        if (noted.source[1:] == noted.source[:-1]).any():  # a dataset has one link, so these are parallel
+            room = gaps(better[noted.target], better[noted.source], *_four(noted))
+            order = np.lexsort((room, noted.source))
+            noted = pick(noted, order[np.diff(noted.source[order], prepend=-1) != 0])
         seen.links[:, noted.source] = _four(noted)
         _look_closely(pick(block, doubtful), z, below, seen)
         seen.add(count, 0, 0)

@@ -60,7 +60,7 @@ def look_at_part(part: Part, name: str, notion: str, with_links: bool) -> Seen:
     """Goes through the arcs of a partition, and through its links."""
     claim = claimed(part, name)
     graph, rule = claim.graph, RULES[notion]
-    found = rule.survey(graph, claim.z, claim.links)
+    found = rule.survey(graph, claim.z, claim.links, claim.better)
     worst = None
     if found.worst is not None:
         source, target, *allowed = found.worst

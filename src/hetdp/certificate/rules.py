@@ -15,13 +15,14 @@ from hetdp.certificate.worst import (
     WorstGaussianEdge,
 )
 from hetdp.errors import UsageError
+from hetdp.problem.space import Floats, Indices, Space
 
 
 class Rule(NamedTuple):
     """How a notion is proved.
 
     Attributes:
-        survey: looks at every arc (privacy).
+        survey: looks at every arc (privacy), given the space, z, links, and z signed so that larger is better.
         follow: looks at every chain of links (optimality).
         worst: what the edge with the least slack is called.
     """
@@ -32,16 +33,21 @@ class Rule(NamedTuple):
 
 
 def _added(halved: bool, worst: Callable[..., AnyWorstEdge]) -> Rule:
-    return Rule(partial(edges.survey, halved=halved), partial(links.follow, halved=halved), worst)
+    def survey(space: Space, z: Floats, links: Indices, _: Floats) -> edges.Survey:
+        return edges.survey(space, z, links, halved)
 
+    return Rule(survey, partial(links.follow, halved=halved), worst)
+
+
+_survey_directed = partial(directed.survey_directed, gaps=chains.link_gaps)
 
 HALVED = {"pure": True, "bounded-range": False, "gaussian": False}  # that add to z: whether p = ½ is special
 RULES = {
     "pure": _added(HALVED["pure"], WorstEdge),
     "bounded-range": _added(HALVED["bounded-range"], WorstEdge),
     "gaussian": _added(HALVED["gaussian"], WorstGaussianEdge),
-    "directed": Rule(directed.survey_directed, chains.follow_directed, WorstDirectedEdge),
-    "approximate": Rule(directed.survey_directed, chains.follow_directed, WorstApproximateEdge),
+    "directed": Rule(_survey_directed, chains.follow_directed, WorstDirectedEdge),
+    "approximate": Rule(_survey_directed, chains.follow_directed, WorstApproximateEdge),
 }
 
 

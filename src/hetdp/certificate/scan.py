@@ -22,7 +22,7 @@ def scan_arcs(
 ) -> tuple[float, int, float, int, int]:
     """Goes through arcs u → v and decides z(v) ≤ z(u) + ε, which is privacy, or enough for it (`halved`, across ½).
 
-    Notes the ε of every dataset's link in `link_epsilon`, and the arcs that fail the test across ½ in `doubtful`.
+    Notes the least ε of every dataset's link in `link_epsilon`, and the arcs that fail the test across ½ in `doubtful`.
 
     Returns:
         The least slack beside ½ and the arc that has it (−1: none has any), a number that no slack across ½ is below
@@ -31,7 +31,7 @@ def scan_arcs(
     least, worst, across, violations, doubts = math.inf, -1, math.inf, 0, 0
     for arc in range(len(source)):
         u, v, edge = source[arc], target[arc], epsilon[arc]
-        if links[u] == v:
+        if links[u] == v and not link_epsilon[u] <= edge:  # NaN at first; of parallel edges the tightest counts
             link_epsilon[u] = edge
         total = z[u] + edge
         slack = total - z[v]

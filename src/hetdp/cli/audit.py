@@ -112,7 +112,7 @@ def shape(problem: Problem, found: Audit, foreign: bool) -> dict[str, Any]:
     from hetdp.cli import shapes
 
     edges = [
-        edge._asdict()
+        {"class" if name == "edge_class" else name: value for name, value in edge._asdict().items()}
         | {name: shapes.number(getattr(edge, name)) for name in ("promised", "delta", "observed", "at_least")}
         | {"contradicted": edge.contradicted}
         for edge in found.edges

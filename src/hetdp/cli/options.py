@@ -44,7 +44,7 @@ DUPLICATES = click.Option(
     type=click.Choice(["error", "min"]),
     default="error",
     show_default=True,
-    help="An edge listed twice with different ε: refuse it, or keep the smaller ε.",
+    help="An edge of one class listed twice with different ε: refuse it, or keep the smaller ε.",
 )
 POSITIVE = click.Option(
     ["--positive"], metavar="ANSWER", help="The answer that p is the probability of, if the answers are not 1 and 2."

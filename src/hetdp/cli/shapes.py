@@ -59,6 +59,7 @@ def path(given: BindingPath) -> Shape:
         "datasets": given.datasets,
         "epsilons": numbers(given.epsilons),
         "parameters": [dict(zip(edge, numbers(edge.values()), strict=True)) for edge in given.parameters],
+        "classes": given.classes,
         "bounds": numbers(given.bounds),
         "complements": numbers(given.complements),
         "coordinates": numbers(given.coordinates),

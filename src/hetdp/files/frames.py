@@ -31,8 +31,9 @@ def from_table(
     delta: Hashable | None = "delta",
     delta_back: Hashable | None = "delta_back",
     mu: Hashable | None = "mu",
+    classes: Hashable | None = "class",
 ) -> DatasetGraph:
-    """A graph from a table of edges, one row for each pair of neighbours.
+    """A graph from a table of edges, one row for each pair of neighbours and class.
 
     Args:
         edges: a pandas or Polars data frame, an Arrow table or record batch, a DuckDB relation, a mapping of columns, a
@@ -43,12 +44,15 @@ def from_table(
         epsilon: the name of the column with ε. A missing value is a fault, and is never filled.
         datasets: all labels in the order wanted, as a column, or as a table whose column "dataset" has them; needed if
             some dataset has no edge. Default: integers in their order, other labels as they first appear.
-        duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
+        duplicates: what happens to an edge of one class listed twice with different ε: "error", or "min", the more
+            private one. Edges of different classes are all kept: the tightest binds, and every class pays.
         epsilon_back: the name of the column with ε from target to source, which is read if it is there (the notion
             directed); where a value is missing, it is that of epsilon. None leaves the column out.
         delta: likewise, with δ from source to target (the notion approximate). A missing value is a fault.
         delta_back: likewise, with δ from target to source; where a value is missing, it is that of delta.
         mu: likewise, with μ, in place of ε (the notion gaussian). A missing value is a fault.
+        classes: likewise, with the class of each edge: whose data it is about. Where a value is missing, an edge has
+            none.
 
     Raises:
         UsageError: if this is no table, or one that has to be fetched first, or has columns that do not go together.
@@ -59,7 +63,8 @@ def from_table(
     """
     findings = Findings("table")
     roles = dict(zip(COLUMNS, (epsilon, epsilon_back, delta, delta_back, mu), strict=True))
-    columns = read_columns(edges, {"source": source, "target": target, **_present(roles, edges)}, findings)
+    wanted = {"source": source, "target": target, **_present(roles, edges), **_class_column(classes, edges)}
+    columns = read_columns(edges, wanted, findings)
     listed = None if datasets is None else _labels(datasets, findings)
     findings.raise_if_any()
     return DatasetGraph.from_edges(**columns, datasets=listed, duplicates=duplicates)
@@ -74,6 +79,13 @@ def _present(roles: Mapping[str, Hashable], table: Any) -> dict[str, Hashable]:
 
     wanted = {role: name for role, name in roles.items() if is_wanted(role, name)}
     return wanted if "epsilon" in wanted or "mu" in wanted else {"epsilon": roles["epsilon"], **wanted}
+
+
+def _class_column(name: Any, table: Any) -> dict[str, Hashable]:
+    """The column of classes, if it is there, or must be, since another name than its usual one was given."""
+    if name is None or (name == "class" and name not in (column_names(table) or [])):
+        return {}
+    return {"classes": name}
 
 
 def read_columns(table: Any, wanted: Mapping[str, Hashable], findings: Findings) -> dict[str, Any]:

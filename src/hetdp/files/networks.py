@@ -8,13 +8,14 @@ from typing import Any, Literal
 import numpy as np
 
 from hetdp.errors import Fault, UsageError, shown
+from hetdp.problem.classes import classes_of
 from hetdp.problem.columns import Integers
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import labels_of
 from hetdp.problem.parameters import KINDS, LETTERS, Parameters, parameters_of, require_kind
 from hetdp.problem.space import Floats
-from hetdp.problem.validation import Edges, require_duplicates
+from hetdp.problem.validation import Edges, duplicates_hint, require_duplicates
 from hetdp.theory.notion import BACK
 
 NONE = Parameters((), ())  # before they are read
@@ -27,6 +28,7 @@ def from_networkx(
     duplicates: Literal["error", "min"] = "error",
     delta: str | None = None,
     mu: str | None = None,
+    classes: str = "class",
 ) -> DatasetGraph:
     """A graph from a NetworkX graph: its nodes are the datasets, in their order, and its edges the neighbours.
 
@@ -35,9 +37,12 @@ def from_networkx(
             directed and approximate), whose edge from u to v bounds Pr at u ≤ e^ε · Pr at v + δ and nothing else: a
             direction without an edge is not constrained. Nodes without edges are kept; self-loops are dropped.
         epsilon: the name of the edge attribute that holds ε. An edge without it is a fault: no ε is ever assumed.
-        duplicates: what happens to parallel edges with different ε: "error", or "min", the more private one.
+        duplicates: what happens to parallel edges of one class with different ε: "error", or "min", the more private
+            one. Parallel edges of different classes are all kept: the tightest binds, and every class pays.
         delta: the name of the edge attribute that holds δ, if there is one (the notion approximate).
         mu: the name of the edge attribute that holds μ, in place of ε (the notion gaussian).
+        classes: the name of the edge attribute that holds the class: whose data an edge is about. An edge without it
+            has no class. Keys of a MultiGraph are not looked at.
 
     Raises:
         UsageError: if this is no NetworkX graph, or μ is asked for with δ or on a directed graph.
@@ -50,11 +55,11 @@ def from_networkx(
     DatasetGraph(5 datasets, 8 edges)
     """
     attributes = _attributes(epsilon, delta, mu)
-    _require_networkx(graph, attributes)
+    _require_networkx(graph, attributes | {"classes": classes})
     require_duplicates(duplicates)
     findings = Findings("NetworkX graph")
     labels = labels_of(list(graph.nodes), findings)
-    edges = _edges(graph, attributes, findings)
+    edges = _edges(graph, attributes, classes, findings)
     ends = labels.indices(edges.source), labels.indices(edges.target)
     if graph.is_directed():
         if duplicates == "error":
@@ -75,6 +80,10 @@ def _require_networkx(graph: Any, attributes: dict[str, str]) -> None:
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
         raise UsageError(f"{type(graph).__name__} is no NetworkX graph", "from_networkx reads graphs of NetworkX")
     for name, attribute in attributes.items():
+        if not isinstance(attribute, str) and name == "classes":
+            raise UsageError(
+                f"classes={shown(attribute)} is no attribute", "classes names the edge attribute with classes"
+            )
         if not isinstance(attribute, str):
             rule = f"{name} names the edge attribute with {LETTERS[name]}"
             hint = f"networkx.set_edge_attributes(graph, value, {name!r}) gives every edge the same {LETTERS[name]}"
@@ -84,7 +93,7 @@ def _require_networkx(graph: Any, attributes: dict[str, str]) -> None:
         raise UsageError(f"{type(graph).__name__} is directed", rule, "a Graph or a MultiGraph can have μ")
 
 
-def _edges(graph: Any, attributes: dict[str, str], findings: Findings) -> Edges:
+def _edges(graph: Any, attributes: dict[str, str], classes: str, findings: Findings) -> Edges:
     """The edges that state all they should; each of the others is a fault."""
     listed = list(graph.edges(data=True))
     every = Edges([edge[0] for edge in listed], [edge[1] for edge in listed], NONE)
@@ -99,7 +108,9 @@ def _edges(graph: Any, attributes: dict[str, str], findings: Findings) -> Edges:
     edges = Edges(source, target, NONE, row=lambda at: f"edge {stated[at]}")
     unread: list[int] = []
     given = {name: [listed[at][2][attribute] for at in stated] for name, attribute in attributes.items()}
-    return edges._replace(parameters=parameters_of(given, edges.place, findings, unread), unread=unread)
+    parameters = parameters_of(given, edges.place, findings, unread)
+    named = classes_of([listed[at][2].get(classes) for at in stated], findings)
+    return edges._replace(parameters=parameters, classes=named, unread=unread)
 
 
 def _one_way(edges: Edges) -> Edges:
@@ -113,12 +124,13 @@ def _one_way(edges: Edges) -> Edges:
 
 
 def _require_one_each_way(ends: tuple[Integers, Integers], edges: Edges, findings: Findings) -> None:
-    """Parallel edges in the same direction agree; what is no number, or a self-loop, contradicts nothing."""
+    """Parallel edges of one class and direction agree; what is no number, or a self-loop, contradicts nothing."""
     counts = ends[0] != ends[1]
     counts[edges.unread] = False
     order = np.flatnonzero(counts)
-    order = order[np.lexsort([end[order] for end in reversed(ends)])]
-    same = np.logical_and.reduce([np.diff(end[order]) == 0 for end in ends])
+    keys = ends if edges.classes is None else (*ends, edges.classes.numbers)
+    order = order[np.lexsort([key[order] for key in reversed(keys)])]
+    same = np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys])
     for name, values in zip(edges.parameters.names, edges.parameters.columns, strict=True):
         if not name.endswith(BACK):
             before, after = values[order[:-1]], values[order[1:]]
@@ -129,8 +141,8 @@ def _require_one_each_way(ends: tuple[Integers, Integers], edges: Edges, finding
 def _contradiction(name: str, values: Floats, order: Integers, edges: Edges, at: int) -> Fault:
     here, there, letter = int(order[at + 1]), int(order[at]), LETTERS[name]
     value = f"{float(values[here])!r} here, {float(values[there])!r} at {edges.row(there)}"
-    rule, hint = f"parallel edges have one {letter}", f"duplicates='min' keeps the smallest {letter} of each direction"
-    return Fault(f"contradictory parallel edge, {letter}", edges.place(here), value, rule, hint)
+    rule = f"parallel edges of one class and direction have one {letter}"
+    return Fault(f"contradictory parallel edge, {letter}", edges.place(here), value, rule, duplicates_hint(letter))
 
 
 def _no_attribute(name: str, attribute: str, place: str, others: list[str]) -> Fault:

@@ -54,7 +54,8 @@ def read_problem(path: str | Path, duplicates: str = "error", positive: Any = No
     Args:
         path: a JSON file, a folder with ``edges`` and ``datasets`` as CSV or Parquet, or ``-`` for JSON on standard
             input.
-        duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
+        duplicates: what happens to an edge of one class listed twice with different ε: "error", or "min", the more
+            private one. Edges of different classes are all kept: the tightest binds, and every class pays.
         positive: which given answer counts as 1; default: what the file says.
 
     Raises:

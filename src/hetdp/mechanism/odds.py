@@ -12,14 +12,13 @@ from hetdp.certificate.certificate import verify
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.odds_words import Words, sentence
-from hetdp.mechanism.solving.scaling import Columns, written_edges
+from hetdp.mechanism.solving.scaling import Columns, free_ways, written_edges
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem, require_problem
-from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.problem.space import Floats, Indices
 from hetdp.theory.coordinate import Coordinate
-from hetdp.theory.notion import BACK
 
 AS_MUCH = 1.0 - 1e-12  # differences that agree so far are the same but for roundings
 
@@ -158,7 +157,7 @@ class _Seen:
 
     def __init__(self, problem: Problem, z: Floats, source: Indices, target: Indices, columns: Columns) -> None:
         self.problem, self.z, self.source, self.target = problem, z, source, target
-        ways = list(_ways(columns))
+        ways = list(free_ways(columns))
         self.free = np.sum(ways, axis=0) == len(ways)
         self.one_sided = ~self.free & np.any(ways, axis=0)
         strengths = [values for name, values in columns.items() if not name.startswith("delta")]
@@ -221,13 +220,3 @@ def _log_ratio(coordinate: Coordinate, one: Floats, other: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         ratio = np.abs(coordinate.log_probability(one) - coordinate.log_probability(other))
     return np.where(one == other, 0.0, ratio)
-
-
-def _ways(columns: Columns) -> Iterator[Mask]:
-    """For each direction, the edges that constrain nothing in it."""
-    if "mu" in columns:
-        yield np.isinf(columns["mu"])
-    for end in ("", BACK):
-        if f"epsilon{end}" in columns:
-            free = np.isinf(columns[f"epsilon{end}"])
-            yield free | (columns[f"delta{end}"] >= 1.0) if f"delta{end}" in columns else free

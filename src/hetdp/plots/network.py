@@ -36,12 +36,13 @@ class Network:
         layout: where each dataset stands.
         p: the probability of answer 1 at each.
         ringed: which values were given; for a problem without a mechanism, its boundary.
-        source: one end of each edge.
+        source: one end of each edge that is drawn; of parallel edges the one with the smallest ε is.
         target: the other end.
         epsilon: the ε of each edge as written, in the direction where it is smaller; for Gaussian privacy μ.
         beside: what else edges have, in words: δ, and that ε has directions.
         widths: how thick each edge is, in points, before all of them are thinned for lack of space.
         chain: the datasets of the path that is lit, from the pinned one on; empty if there is none.
+        steps: what the edge of each step of that path promises, by name; of parallel edges, the one that binds.
         bounds: what a given path allows at each of its datasets, in a few characters; where that is less than what was
             asked for, this too.
         alone: why the path that is lit has no steps, in words; empty if it has some.
@@ -58,6 +59,7 @@ class Network:
     beside: list[str]
     widths: Floats
     chain: NDArray[np.int64]
+    steps: list[dict[str, float]]
     bounds: dict[int, str]
     alone: str
     bare: bool
@@ -95,14 +97,21 @@ def network(problem: Problem, p: Floats, ringed: Mask, lit: BindingPath | Witnes
     source, target, *columns = graph.edges()
     known = dict(zip(graph.parameter_names, columns, strict=True))
     epsilon = np.minimum.reduce([column for name, column in known.items() if "delta" not in name])
+    beside = beside_epsilon(known)
+    order = np.lexsort((epsilon, target, source))
+    first = np.sort(order[(np.diff(source[order], prepend=-1) != 0) | (np.diff(target[order], prepend=-1) != 0)])
+    if len(first) < len(source):
+        beside.append("of parallel edges the smallest")
+        source, target, epsilon = source[first], target[first], epsilon[first]
     layout = layered(source, target, steps_to_the_other_answer(problem), problem.answers)
     path = lit.path if isinstance(lit, Witness) else lit
     chain = np.array([graph.index(label) for label in path.datasets] if path else [], dtype=np.int64)
+    steps = [] if path is None else path.parameters
     bounds = {} if path is None else bounds_of(chain.tolist(), path)
     if isinstance(lit, Witness):
         bounds[int(chain[-1])] = contradiction_of(lit)
-    edges = source, target, epsilon, beside_epsilon(known), widths_of(epsilon)
-    return Network(problem, layout, p, ringed, *edges, chain, bounds, why_alone(path), bare)
+    edges = source, target, epsilon, beside, widths_of(epsilon)
+    return Network(problem, layout, p, ringed, *edges, chain, steps, bounds, why_alone(path), bare)
 
 
 def widths_of(epsilon: Floats) -> Floats:

@@ -92,8 +92,7 @@ def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any
 
 def _steps(shown: Network, letter: str) -> str:
     """How long the path is, and its ε, where they cannot all be written at its steps."""
-    pairs = zip(shown.chain[:-1].tolist(), shown.chain[1:].tolist(), strict=True)
-    found = [next(iter(shown.problem.graph.parameters_between(*pair).values())) for pair in pairs]
+    found = [next(iter(edge.values())) for edge in shown.steps]
     values = f"{min(found):g}" if min(found) == max(found) else f"{min(found):g} … {max(found):g}"
     return f" ({counted(len(found), 'step')}, {letter} = {values})"
 

@@ -104,10 +104,8 @@ def _lines(label: str, value: str) -> str:
 
 def _add_steps(axes: Axes, shown: Network, room: Room) -> bool:
     """The ε of each step of the path, in its middle, if there is room; whether there was for all of them."""
-    graph, layout = shown.problem.graph, shown.layout
-    everywhere = True
-    for start, end in zip(shown.chain[:-1].tolist(), shown.chain[1:].tolist(), strict=True):
-        edge = graph.parameters_between(start, end)
+    layout, everywhere = shown.layout, True
+    for start, end, edge in zip(shown.chain[:-1].tolist(), shown.chain[1:].tolist(), shown.steps, strict=True):
         words = in_words(tuple(edge), edge.values()).replace(", ", "\n")
         bent = 0.0 if layout.levels[start] != layout.levels[end] else BEND * abs(layout.up[start] - layout.up[end])
         place = (

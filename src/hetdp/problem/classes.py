@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
@@ -30,6 +31,16 @@ class Classes(NamedTuple):
         """Of some of the edges."""
         return Classes(self.names, self.numbers[chosen])
 
+    def ranks(self) -> NDArray[np.int64]:
+        """For each edge the place of its class among all in the order of their texts; an edge without one is first.
+
+        Unlike `numbers`, it does not depend on the order in which edges are listed.
+        """
+        order = sorted(range(len(self.names)), key=lambda at: (str(self.names[at]), type(self.names[at]).__name__))
+        places = np.empty(len(order) + 1, dtype=np.int64)
+        places[order], places[NONE] = np.arange(1, len(order) + 1), 0
+        return np.asarray(places[self.numbers])
+
     def by_name(self) -> list[Any]:
         """The class of each edge, None where it has none."""
         return list(map((*self.names, None).__getitem__, self.numbers.tolist()))
@@ -47,9 +58,32 @@ def classes_of(values: Any, findings: Findings) -> Classes | None:
         findings.add(Fault("no class:", "class", shown(wrong), "a class is text, a number, or a tuple of these"))
         findings.raise_if_any()
     known = dict.fromkeys(listed)
+    if any(name != name for name in known if isinstance(name, float)):  # NaN, by which data frames mean nothing
+        listed = [None if isinstance(name, float) and name != name else name for name in listed]
+        known = dict.fromkeys(listed)
     known.pop(None, None)
     names = tuple(known)
     if not names and len(listed):
         return None
     numbers = {None: NONE} | dict(zip(names, range(len(names)), strict=True))
     return Classes(names, np.fromiter(map(numbers.__getitem__, listed), np.int32, len(listed)))
+
+
+def joined_classes(parts: Sequence[Classes]) -> Classes | None:
+    """The classes of several lists of edges, one after the other; None if no edge has any."""
+    known: dict[Any, int] = {}
+    numbers = [np.empty(0, dtype=np.int32)]
+    for part in parts:
+        renamed = np.array([*(known.setdefault(name, len(known)) for name in part.names), NONE], dtype=np.int32)
+        numbers.append(renamed[part.numbers])
+    return Classes(tuple(known), np.concatenate(numbers)) if known else None
+
+
+def names_as_bytes(names: Sequence[Any]) -> NDArray[np.uint8]:
+    """Names of classes, which are texts and numbers, as they lie in a file beside others."""
+    return np.frombuffer(json.dumps(list(names)).encode(), dtype=np.uint8)
+
+
+def names_from_bytes(stored: NDArray[np.uint8]) -> tuple[Any, ...]:
+    """The names again."""
+    return tuple(json.loads(stored.tobytes()))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, counted
 from hetdp.problem import validation
-from hetdp.problem.building.arcs import Arcs, both_directions, merge, repeats, unconstrained
+from hetdp.problem.building.arcs import Arcs, both_directions, by_class, in_order, merge, repeats, unconstrained
 from hetdp.problem.building.decimals import marks_of, unmarked
 from hetdp.problem.building.rows import Rows, merged, rows_of
 from hetdp.problem.building.written import FreeArcs, all_written, one_written
@@ -20,17 +20,17 @@ from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
 from hetdp.problem.notebook import label, table_of
 from hetdp.problem.parameters import COLUMNS
-from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices
+from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Indices, blocks_of
 from hetdp.problem.validation import Edges
-
-BLOCK = 1 << 18
 
 
 class DatasetGraph(Frozen):
     """Datasets, which of them are neighbours, and the ε of each pair. Make one with `from_edges`.
 
     Rows are kept in compressed form: the neighbours of dataset i are ``targets[indptr[i]:indptr[i + 1]]``, with the
-    parameters of the edges to them beside them in ``parameters``, floored to the decimals that were written.
+    parameters of the edges to them beside them in ``parameters``, floored to the decimals that were written. Two
+    datasets may be joined by several edges of different classes: the neighbour is then listed once for each of them,
+    and ``is_parallel`` is true.
 
     Paper: the graph of Section II, with the privacy function of Definition 7 (heterogeneous differential privacy).
     """
@@ -44,6 +44,7 @@ class DatasetGraph(Frozen):
     ) -> None:
         self.labels = labels
         self.parameter_names = parameter_names
+        self.is_parallel: bool = not isinstance(arcs, Rows) and bool(repeats(arcs).any())
         if isinstance(arcs, Rows):
             indptr, targets, loads = arcs.indptr, arcs.targets, [arcs.loads]
         else:
@@ -85,8 +86,10 @@ class DatasetGraph(Frozen):
             epsilon: ε of each edge, or one number for all. 0 means "must look the same", infinity "no constraint".
             datasets: all labels in the order wanted; needed if some dataset has no edge. Default: integers in their
                 order, other labels as they first appear.
-            duplicates: for an edge listed twice with different ε: "error", or "min", the least of each column and way.
+            duplicates: for an edge of one class listed twice with different ε: "error", or "min", the least of each
+                column and way. Edges of different classes are parallel, whatever this says: both hold.
             classes: the class of each edge (whose data, or which kind of change, it is about), None where it has none.
+                A pair may be listed once for each class; the tightest of these edges binds, and every class pays.
             epsilon_back: ε from target to source (the notion directed); where it is missing, the same as epsilon.
             delta: δ from source to target (the notion approximate), a number from 0 to 1.
             delta_back: δ from target to source; where it is missing, the same as delta.
@@ -121,10 +124,14 @@ class DatasetGraph(Frozen):
             if agree or duplicates == "min":
                 return cls(labels, rows, parameter_names=names)
         arcs = both_directions(source, target, edges.parameters, usable)
-        if duplicates == "error":
-            validation.contradictions(arcs, repeats(arcs), edges, labels.names, findings)
+        repeated = repeats(arcs)
+        if repeated.any():
+            arcs, again = by_class(arcs, repeated, edges.classes)
+            if duplicates == "error":
+                validation.contradictions(arcs, again, edges, labels.names, findings)
+            findings.raise_if_any()
+            arcs = in_order(merge(arcs, again), edges.classes)
         findings.raise_if_any()
-        arcs = merge(arcs, repeats(arcs))
         return cls(labels, arcs, edges.classes and edges.classes.take(arcs.edge), names)
 
     @property
@@ -168,26 +175,24 @@ class DatasetGraph(Frozen):
         return self.parameters[self.parameter_names.index("epsilon")]
 
     def neighbours(self, index: int) -> tuple[Indices, tuple[Floats, ...]]:
-        """The neighbours of one dataset and the parameters of the edges to them."""
+        """The neighbours of one dataset, each once for every edge to it, and the parameters of these edges."""
         row = slice(self.indptr[index], self.indptr[index + 1])
         return self.targets[row], tuple(column[row] for column in self.parameters)
 
-    def parameters_between(self, index: int, neighbour: int) -> dict[str, float]:
-        """What the edge from a dataset to a neighbour promises, as written, by name."""
-        at = self.indptr[index] + int(np.flatnonzero(self.neighbours(index)[0] == neighbour)[0])
+    def edges_between(self, index: int, neighbour: int) -> list[Constraint]:
+        """The edges from a dataset to a neighbour, one for each class, in the order of `neighbours`."""
+        found = (self.indptr[index] + np.flatnonzero(self.neighbours(index)[0] == neighbour)).tolist()
+        names = [None] * len(found) if self._classes is None else self._classes[0].take(found).by_name()
+        return [Constraint(self._written_at(at), name) for at, name in zip(found, names, strict=True)]
+
+    def _written_at(self, at: int) -> dict[str, float]:
+        """The parameters of one arc as written, by name."""
         written = (one_written(*column, at) for column in self._columns)
         return dict(zip(self.parameter_names, written, strict=True))
 
     def edge_blocks(self) -> Iterator[EdgeBlock]:
-        """All constraining edges, each in both directions, in pieces."""
-        for start in range(0, self.arc_count, BLOCK):
-            piece = slice(start, min(start + BLOCK, self.arc_count))
-            first = int(np.searchsorted(self.indptr, piece.start, side="right")) - 1
-            last = int(np.searchsorted(self.indptr, piece.stop, side="left"))
-            bounds = np.clip(self.indptr[first : last + 1], piece.start, piece.stop)
-            rows = np.arange(first, last, dtype=self.targets.dtype)
-            columns = tuple(column[piece] for column in self.parameters)
-            yield EdgeBlock(np.repeat(rows, np.diff(bounds)), self.targets[piece], columns)
+        """All constraining edges, each in both directions, in pieces; parallel ones are in one piece."""
+        return blocks_of(self.indptr, self.targets, self.parameters)
 
     def edges(self) -> tuple[Any, ...]:
         """Source, target and ε (or all `parameter_names`) as written, of every edge once, with those of ε = ∞.
@@ -211,6 +216,10 @@ class DatasetGraph(Frozen):
         bound, free = self._classes
         once = bound.take(source < self.targets), free.take(self._free.source < self._free.target)
         return once[0].by_name() + once[1].by_name()
+
+    def arc_classes(self) -> Classes | None:
+        """The class of every constraining arc, by number; None if no classes were given."""
+        return None if self._classes is None else self._classes[0]
 
     @property
     def _columns(self) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:

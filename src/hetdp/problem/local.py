@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.problem.parts import Part
-from hetdp.problem.space import EdgeBlock, Floats, Indices
-
-BLOCK = 1 << 18
+from hetdp.problem.space import EdgeBlock, Floats, Indices, blocks_of
 
 
 def columns_of(part: Part, name: str) -> tuple[Floats, ...]:
@@ -66,14 +64,7 @@ class LocalGraph:
 
     def edge_blocks(self) -> Iterator[EdgeBlock]:
         """The arcs from own datasets, in pieces."""
-        for start in range(0, self.arc_count, BLOCK):
-            piece = slice(start, min(start + BLOCK, self.arc_count))
-            first = int(np.searchsorted(self.indptr, piece.start, side="right")) - 1
-            last = int(np.searchsorted(self.indptr, piece.stop, side="left"))
-            bounds = np.clip(self.indptr[first : last + 1], piece.start, piece.stop)
-            rows = np.arange(first + self.before, last + self.before, dtype=self.targets.dtype)
-            columns = tuple(column[piece] for column in self.parameters)
-            yield EdgeBlock(np.repeat(rows, np.diff(bounds)), self.targets[piece], columns)
+        return blocks_of(self.indptr, self.targets, self.parameters, self.before)
 
     def with_ghosts(self, own: NDArray[Any], ghosts: NDArray[Any]) -> NDArray[Any]:
         """One array of both, in their order."""

@@ -17,7 +17,7 @@ from hetdp.problem.labels import Labels
 from hetdp.problem.lines import BLOCK, Lines
 from hetdp.problem.notebook import label, table_of
 from hetdp.problem.positions import TupleLabels
-from hetdp.problem.space import EdgeBlock, Floats, Indices
+from hetdp.problem.space import Constraint, EdgeBlock, Floats, Indices
 
 States = NDArray[np.uint8]
 MOST_ARCS = 1 << 26  # that can be stored: about 1 GB of arrays, and three times as much for a search
@@ -128,8 +128,8 @@ class ProductSpace(Frozen):
         order = order[epsilon[order] < np.inf]
         return targets[order], (epsilon[order],)
 
-    def parameters_between(self, index: int, neighbour: int) -> dict[str, float]:
-        """What the edge from a dataset to a neighbour promises, as written, by name."""
+    def edges_between(self, index: int, neighbour: int) -> list[Constraint]:
+        """The one edge from a dataset to a neighbour: whoever changes is told apart by the datasets themselves."""
         for axis in range(len(self.axes)):
             lines = self.lines(axis)
             at, to = index // lines.low % lines.length, neighbour // lines.low % lines.length
@@ -137,7 +137,8 @@ class ProductSpace(Frozen):
                 moves = slice(lines.moves.indptr[at], lines.moves.indptr[at + 1])
                 kinds = lines.moves.kinds[moves][lines.moves.targets[moves] == to]
                 ends = np.array([index]), np.array([neighbour])
-                return {"epsilon": float(self._looked_up(axis, kinds, *ends, written=True)[0])}
+                epsilon = float(self._looked_up(axis, kinds, *ends, written=True)[0])
+                return [Constraint({"epsilon": epsilon}, self.axes[axis].name)]
         raise UsageError(f"{index} and {neighbour} are no neighbours", "an edge joins two neighbours")
 
     def edges(self) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[Any]  # int32 or int64, as the size of the space needs
 Mask = NDArray[np.bool_]
+BLOCK = 1 << 18  # arcs of a piece
 SMALL = 20_000  # arcs or datasets that plain Python goes through sooner than a compiler loads
 
 
@@ -26,6 +27,51 @@ class EdgeBlock(NamedTuple):
     source: Indices
     target: Indices
     parameters: tuple[Floats, ...]
+
+
+class Constraint(NamedTuple):
+    """One edge between two datasets.
+
+    Attributes:
+        parameters: what it promises, as written, by name; seen from the dataset that was asked about.
+        edge_class: its class; None if it has none.
+    """
+
+    parameters: dict[str, float]
+    edge_class: Any = None
+
+
+def blocks_of(
+    indptr: NDArray[np.int64], targets: Indices, columns: tuple[Floats, ...], first: int = 0
+) -> Iterator[EdgeBlock]:
+    """The arcs of stored rows in pieces of about BLOCK; parallel arcs, which stand together, are in one piece.
+
+    Args:
+        indptr: where the row of each dataset begins, and the last one ends.
+        targets: the other end of each arc.
+        columns: its parameters.
+        first: the number of the first dataset.
+    """
+    start = 0
+    while start < len(targets):
+        stop = _end_of_run(indptr, targets, min(start + BLOCK, len(targets)))
+        row = int(np.searchsorted(indptr, start, side="right")) - 1
+        last = int(np.searchsorted(indptr, stop, side="left"))
+        bounds = np.clip(indptr[row : last + 1], start, stop)
+        rows = np.arange(row + first, last + first, dtype=targets.dtype)
+        yield EdgeBlock(
+            np.repeat(rows, np.diff(bounds)), targets[start:stop], tuple(column[start:stop] for column in columns)
+        )
+        start = stop
+
+
+def _end_of_run(indptr: NDArray[np.int64], targets: Indices, stop: int) -> int:
+    """Where the parallel arcs end that a cut at this place would part."""
+    row = int(np.searchsorted(indptr, stop, side="right")) - 1
+    if stop == len(targets) or indptr[row] == stop or targets[stop] != targets[stop - 1]:
+        return stop
+    others = np.flatnonzero(targets[stop : indptr[row + 1]] != targets[stop])
+    return stop + int(others[0]) if len(others) else int(indptr[row + 1])
 
 
 @runtime_checkable
@@ -53,7 +99,7 @@ class Space(Protocol):
         """The numbers of many datasets, −1 where a label names none."""
 
     def neighbours(self, index: int) -> tuple[Indices, tuple[Floats, ...]]:
-        """The neighbours of one dataset and the parameters of the edges to them."""
+        """The neighbours of one dataset and the parameters of the edges to them; parallel edges stand together."""
 
     def edge_blocks(self) -> Iterator[EdgeBlock]:
-        """All edges, each in both directions, in pieces of bounded size."""
+        """All edges, each in both directions, in pieces; those that join the same two datasets are in one piece."""

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hetdp.errors import Fault, UsageError, shown
 from hetdp.problem.building.arcs import Arcs
@@ -16,7 +15,7 @@ from hetdp.problem.columns import column
 from hetdp.problem.findings import Findings
 from hetdp.problem.labels import require_names
 from hetdp.problem.parameters import LETTERS, Parameters, faulty_parameters, given_parameters, parameters_of
-from hetdp.problem.space import Indices, Mask
+from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.theory.notion import BACK
 
 PROBABILITY_RULE = "a probability lies in [0, 1]"
@@ -85,17 +84,16 @@ def require_duplicates(duplicates: Any) -> None:
 
 
 def contradictions(arcs: Arcs, repeated: Mask, edges: Edges, datasets: Sequence[Any], findings: Findings) -> None:
-    """Edges listed twice, in either direction, with different parameters or of different classes."""
+    """Edges of one class listed twice, in either direction, with different parameters."""
     again = np.flatnonzero(repeated & (arcs.source < arcs.target))
     this, other = arcs.edge[again], arcs.edge[again - 1]
-    first = LETTERS[edges.parameters.names[0]]
 
-    def report(kind: str, way: Callable[[int], str], here: NDArray[Any], there: NDArray[Any], text: Any) -> None:
+    def report(letter: str, way: Callable[[int], str], here: Floats, there: Floats) -> None:
         def fault_at(at: int) -> Fault:
-            what, place = f"contradictory duplicate edge, {kind}{way(at)}", edges.place(int(this[at]))
-            value = f"{text(here[at])} here, {text(there[at])} at {edges.row(int(other[at]))}"
-            hint = f"duplicates='min' keeps the smallest {first if kind == 'class' else kind} of each pair"
-            return Fault(what, place, value, f"a pair of neighbours has one {kind}{way(at)}", hint)
+            what, place = f"contradictory duplicate edge, {letter}{way(at)}", edges.place(int(this[at]))
+            value = f"{float(here[at])!r} here, {float(there[at])!r} at {edges.row(int(other[at]))}"
+            rule = f"a pair of neighbours has one {letter}{way(at)} for each class"
+            return Fault(what, place, value, rule, duplicates_hint(letter))
 
         findings.add_where(here != there, fault_at)
 
@@ -110,12 +108,14 @@ def contradictions(arcs: Arcs, repeated: Mask, edges: Edges, datasets: Sequence[
     has_directions = len(edges.parameters.names) > 1
     for name, values in zip(edges.parameters.names, arcs.columns, strict=True):
         way = partial(forth, back=name.endswith(BACK)) if has_directions else both_ways
-        report(
-            LETTERS[name.removesuffix(BACK)], way, values[again], values[again - 1], lambda value: repr(float(value))
-        )
-    if edges.classes is not None:
-        names, numbers = (*edges.classes.names, None), edges.classes.numbers
-        report("class", both_ways, numbers[this], numbers[other], lambda number: shown(names[number]))
+        report(LETTERS[name.removesuffix(BACK)], way, values[again], values[again - 1])
+
+
+def duplicates_hint(letter: str) -> str:
+    """What can be done about an edge of one class that is listed twice; nobody loses an account by it."""
+    return (
+        f"edges about different people have different classes; duplicates='min' keeps the smallest {letter} of a class"
+    )
 
 
 def _unknown_end(edges: Edges, at: int, source_is_known: bool) -> Fault:

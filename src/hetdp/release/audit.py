@@ -40,6 +40,7 @@ class AuditedEdge(NamedTuple):
         target_count: how many at `target`.
         observed: the ε, or μ, that the two frequencies differ by.
         at_least: what it really is, at least; may be −inf, when nothing can be said.
+        edge_class: the class of the edge; None if it has none.
     """
 
     source: Any
@@ -51,6 +52,7 @@ class AuditedEdge(NamedTuple):
     target_count: int
     observed: float
     at_least: float
+    edge_class: Any = None
 
     @property
     def contradicted(self) -> bool:
@@ -59,9 +61,10 @@ class AuditedEdge(NamedTuple):
 
     def __str__(self) -> str:
         delta = f", δ = {self.delta:g}" if self.delta else ""
+        whose = "" if self.edge_class is None else f" to class {shown(self.edge_class)}"
         return (
             f"{shown(self.source)} to {shown(self.target)}, answer {self.answer}: at least {self.at_least:.4g},"
-            f" promised {self.promised:g}{delta}"
+            f" promised {self.promised:g}{delta}{whose}"
         )
 
 
@@ -191,6 +194,7 @@ def _judged(problem: Problem, arc: Arc, draws: int, ones: dict[int, int], bounds
             target_count=target,
             observed=loss(source / draws, target / draws, arc.delta),
             at_least=loss(least, most, arc.delta),
+            edge_class=arc.edge_class,
         )
 
     return max(by(1), by(2), key=lambda edge: (edge.at_least, edge.observed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,13 @@ Loss = Callable[[float, float, float], float]
 
 
 class Arc(NamedTuple):
-    """One direction of an edge: Pr at source is bounded by Pr at target, by ε or μ, and δ."""
+    """One direction of an edge of a class: Pr at source is bounded by Pr at target, by ε or μ, and δ."""
 
     source: int
     target: int
     promised: float
     delta: float
+    edge_class: Any = None
 
 
 def _ratio(high: float, low: float, delta: float) -> float:
@@ -63,27 +64,35 @@ def loss_of(notion: str) -> Loss:
 
 
 def arcs_between(problem: Problem, source: int, target: int) -> list[Arc]:
-    """Both directions of an edge, those that promise something.
+    """Both directions of every edge between two datasets, those that promise something.
 
     Raises:
         UsageError: no edge joins the two.
     """
-    arcs = [_arc(problem, *ends) for ends in ((source, target), (target, source))]
-    if arcs == [None, None]:
+    arcs = [arc for ends in ((source, target), (target, source)) for arc in _arcs(problem, *ends)]
+    if not arcs:
         pair = " and ".join(shown(problem.graph.label(end)) for end in (source, target))
         raise UsageError(f"nothing is promised between {pair}", "an audit looks at neighbours with a finite ε or μ")
-    return [arc for arc in arcs if arc is not None]
+    return arcs
 
 
-def _arc(problem: Problem, source: int, target: int) -> Arc | None:
+def _arcs(problem: Problem, source: int, target: int) -> list[Arc]:
+    """One direction of every edge between two datasets."""
     names = problem.notion.parameters
     neighbours, parameters = problem.graph.neighbours(source)
     found = np.flatnonzero(np.asarray(neighbours) == target)
     if not len(found):
-        return None
-    promised = float(parameters[0][found[0]])
-    delta = float(parameters[names.index("delta")][found[0]]) if "delta" in names else 0.0
-    return None if math.isinf(promised) or delta >= 1.0 else Arc(source, target, promised, delta)
+        return []
+    promised, deltas = parameters[0][found], np.zeros(len(found))
+    if "delta" in names:
+        deltas = parameters[names.index("delta")][found]
+    edges = problem.graph.edges_between(source, target)
+    arcs = zip(promised.tolist(), deltas.tolist(), edges, strict=True)
+    return [
+        Arc(source, target, epsilon, delta, edge.edge_class)
+        for epsilon, delta, edge in arcs
+        if not math.isinf(epsilon) and delta < 1.0
+    ]
 
 
 def worst_edges(problem: Problem, z: Floats, wanted: int, draws: int) -> list[tuple[int, int]]:
@@ -91,15 +100,28 @@ def worst_edges(problem: Problem, z: Floats, wanted: int, draws: int) -> list[tu
 
     These rank edges only; what is found there is judged by the draws alone.
     """
-    best: list[tuple[float, int, int]] = []
+    best: dict[tuple[int, int], float] = {}
     for block in problem.graph.edge_blocks():
         scores = np.maximum(_suspicion(problem, block, z, draws), _suspicion(problem, block, -z, draws))
+        scores = _once(block, scores)
         most = np.argsort(-scores, kind="stable")[: 2 * wanted]
         ends = np.sort(np.column_stack([block.source[most], block.target[most]]), axis=1)
-        best += [(-score, *pair) for score, pair in zip(scores[most].tolist(), ends.tolist(), strict=True)]
-        best = sorted(best)[: 2 * wanted]
-    pairs = dict.fromkeys((source, target) for score, source, target in best if score < math.inf)
-    return list(pairs)[:wanted]
+        for score, (source, target) in zip(scores[most].tolist(), ends.tolist(), strict=True):
+            if score > -math.inf:
+                best[source, target] = max(score, best.get((source, target), -math.inf))
+        best = dict(sorted(best.items(), key=lambda item: (-item[1], item[0]))[:wanted])
+    return list(best)
+
+
+def _once(block: EdgeBlock, scores: Floats) -> Floats:
+    """The scores of arcs, where of parallel ones only the most suspect keeps its own; they stand together."""
+    first = np.append(True, (np.diff(block.source) != 0) | (np.diff(block.target) != 0))[: len(scores)]
+    starts = np.flatnonzero(first)
+    if len(starts) == len(scores):
+        return scores
+    found = np.full(len(scores), -np.inf)
+    found[starts] = np.maximum.reduceat(scores, starts)
+    return found
 
 
 def _suspicion(problem: Problem, block: EdgeBlock, z: Floats, draws: int) -> Floats:

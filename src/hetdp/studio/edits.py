@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from hetdp.problem.parameters import Parameters, rule_of
 from hetdp.problem.positions import TupleLabels
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
-from hetdp.problem.space import Indices
+from hetdp.problem.space import Indices, Mask
 from hetdp.problem.validation import Edges
 from hetdp.spaces.products.written import MOST_WRITTEN, WRITTEN_RULE, as_texts, with_edges
 
@@ -24,26 +24,37 @@ from hetdp.spaces.products.written import MOST_WRITTEN, WRITTEN_RULE, as_texts, 
 class Ends(NamedTuple):
     """All edges of a problem, each once: both ends, what it carries as written, and its place among the graph's edges.
 
-    They are in the order of their ends, whatever they carry: a graph lists those with ε = ∞ last.
+    They are in the order of their ends, then of their classes, whatever they carry: a graph lists those with ε = ∞
+    last, and parallel ones by their ε.
     """
 
     source: Indices
     target: Indices
     columns: Columns
     places: Indices
+    classes: list[Any]
 
-    def between(self, one: int, other: int) -> int | None:
-        """The number of the edge between two datasets; None if they are no neighbours."""
+    def number(self, one: int, other: int, edge_class: Any = None) -> int:
+        """The number of the edge of a class between two datasets; −1 if there is none."""
         low, high = min(one, other), max(one, other)
-        found = np.flatnonzero((self.source == low) & (self.target == high))
-        return int(found[0]) if len(found) else None
+        found = np.flatnonzero((self.source == low) & (self.target == high)).tolist()
+        return next((at for at in found if self.classes[at] == edge_class), -1)
+
+    def parallel(self) -> Mask:
+        """Which edges are not the only ones between their ends."""
+        same = (self.source[1:] == self.source[:-1]) & (self.target[1:] == self.target[:-1])
+        return np.asarray(np.append(same, False) | np.append(False, same))[: len(self.source)]
 
 
 def ends_of(problem: Problem) -> Ends:
     """The edges of a problem; source is the end that comes first in graph order."""
     source, target, columns = written_edges(problem.graph)
-    places = np.lexsort((target, source))
-    return Ends(source[places], target[places], {name: values[places] for name, values in columns.items()}, places)
+    classes = classes_of(problem.graph.edge_classes(), Findings("edges"))
+    ranks = np.zeros(len(source)) if classes is None else classes.ranks()
+    names = [None] * len(source) if classes is None else classes.by_name()
+    places = np.lexsort((ranks, target, source))
+    ordered = {name: values[places] for name, values in columns.items()}
+    return Ends(source[places], target[places], ordered, places, [names[place] for place in places.tolist()])
 
 
 def written(problem: Problem) -> Problem:
@@ -61,15 +72,14 @@ def written(problem: Problem) -> Problem:
     return _with(problem, NamedLabels(as_texts(problem.graph.datasets).tolist()), *written_edges(problem.graph))
 
 
-def with_parameter(problem: Problem, one: int, other: int, name: str, value: float) -> Problem:
+def with_parameter(problem: Problem, place: int, name: str, value: float) -> Problem:
     """The problem with another ε, δ or μ on one edge; the same one, if that is not another.
 
     Labels stay, and the edges of people become stored ones.
 
     Args:
         problem: the problem.
-        one: an end of the edge, by its number.
-        other: its other end.
+        place: which of the graph's edges.
         name: which of its numbers; those of the two directions are as seen from the end that comes first.
         value: what it becomes.
 
@@ -78,19 +88,18 @@ def with_parameter(problem: Problem, one: int, other: int, name: str, value: flo
 
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 1.0])
-    >>> with_parameter(hetdp.Problem(graph, [1, 1, 2]), 2, 1, "epsilon", 0.3).graph.edges()[2]
+    >>> with_parameter(hetdp.Problem(graph, [1, 1, 2]), 1, "epsilon", 0.3).graph.edges()[2]
     array([0.1, 0.3])
     """
     source, target, columns = written_edges(problem.graph)
-    found = np.flatnonzero((source == min(one, other)) & (target == max(one, other)))
-    if name not in columns or len(found) != 1:
-        raise UsageError(f"no {name} between datasets {one} and {other}", f"edges have {', '.join(columns)}")
+    if name not in columns or not 0 <= place < len(source):
+        raise UsageError(f"no {name} on edge {place}", f"the {len(source)} edges have {', '.join(columns)}")
     if not 0.0 <= value <= (1.0 if name.startswith("delta") else np.inf):
         raise UsageError(f"{name} = {value}", rule_of(name))
-    if columns[name][found[0]] == value:
+    if columns[name][place] == value:
         return problem
     columns[name] = columns[name].copy()
-    columns[name][found[0]] = value
+    columns[name][place] = value
     return _with(problem, problem.labels, source, target, columns)
 
 

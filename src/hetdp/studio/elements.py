@@ -32,6 +32,7 @@ class Frame(NamedTuple):
     down: Floats
     edges: Indices
     bent: Mask
+    parallel: Mask
 
 
 class Look(NamedTuple):
@@ -135,11 +136,20 @@ def edge_elements(session: Session, ends: Ends, frame: Frame, look: Look, rows: 
         look.widths[rows],
         look.epsilon[rows],
         frame.bent[rows],
+        frame.parallel[rows],
     )
     found = []
-    for at, source, target, width, value, bends in zip(*(column.tolist() for column in columns), strict=True):
-        kinds = ["free"] * (value == np.inf) + ["chosen"] * (at == look.edge) + ["within"] * bends
+    for at, source, target, width, value, bends, parallel in zip(*(x.tolist() for x in columns), strict=True):
+        kinds = ["free"] * (value == np.inf) + ["chosen"] * (at == look.edge)
+        kinds += ["parallel"] if parallel else ["within"] * bends
         step = pairs.get(frozenset((source, target))) if pairs else None
+        if (
+            step is not None
+            and parallel
+            and look.steps is not None
+            and look.steps.classes[step - 1] != ends.classes[at]
+        ):
+            step = None  # another edge between the same two binds
         kinds += [] if step is None else ["lit", f"step{min(step, LAST_STEP)}"]
         told = named and ((tell and value != look.usual) or step is not None or at == look.edge)
         data = {

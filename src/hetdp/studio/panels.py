@@ -11,7 +11,6 @@ from hetdp.errors import counted, printable
 from hetdp.mechanism.explanation import BindingPath, in_digits
 from hetdp.plots.colours import ONE, TWO
 from hetdp.problem.notebook import label
-from hetdp.problem.parameters import in_words
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_words
 from hetdp.studio.lit import explained
@@ -104,8 +103,9 @@ def steps(path: BindingPath, upper: bool, first: str = "given") -> Any:
     relation = "≤" if upper else "≥"
     rows = []
     values = [in_digits(*tails) for tails in zip(path.bounds, path.complements, strict=True)]
+    edges = [printable(words)[:120] for words in path.steps()]
     for at, (name, value) in enumerate(zip(path.datasets[:MOST_STEPS], values, strict=False)):
-        how = first if at == 0 else in_words(tuple(path.parameters[at - 1]), path.parameters[at - 1].values())
+        how = first if at == 0 else edges[at - 1]
         bound = f"p = {value}" if at == 0 else f"p {relation} {value}"
         text = printable(label(name))[:60]
         rows.append(
@@ -172,14 +172,9 @@ def dataset_more(session: Session) -> list[Any]:
         chosen = bool(session.answer.mechanism.pinned[at])
         told = "This value is given." if given else "This value was chosen by the objective." if chosen else ""
         parts += [html.P(told or "Nothing binds it.", className="quiet")]
-    targets, columns = problem.graph.neighbours(at)
-    rows = [
-        html.Li(_neighbour(session, at, int(other), float(columns[0][row])))
-        for row, other in enumerate(targets[:MOST_NEIGHBOURS].tolist())
-    ]
-    more = [html.P(f"and {len(targets) - MOST_NEIGHBOURS:,} more", className="quiet")] * (
-        len(targets) > MOST_NEIGHBOURS
-    )
+    others = list(dict.fromkeys(problem.graph.neighbours(at)[0].tolist()))
+    rows = [html.Li(_neighbour(session, at, other)) for other in others[:MOST_NEIGHBOURS]]
+    more = [html.P(f"and {len(others) - MOST_NEIGHBOURS:,} more", className="quiet")] * (len(others) > MOST_NEIGHBOURS)
     return [*parts, html.H3("Neighbours"), html.Ul(rows, className="steps"), *more]
 
 
@@ -188,17 +183,19 @@ def _first_word(session: Session, path: BindingPath) -> str:
     return "given" if session.sheet.problem.graph.index(path.datasets[0]) in session.sheet.pins else "chosen"
 
 
-def _neighbour(session: Session, at: int, other: int, epsilon: float) -> Any:
-    letter = "μ" if "mu" in session.sheet.problem.graph.parameter_names else "ε"
-    edge = None if session.ends is None else session.ends.between(at, other)
-    to_edge = html.Button(
-        f"{letter} = {in_short(epsilon)}",
-        id={"type": "edge", "at": -1 if edge is None else edge},
-        className="chip",
-        title="Move it",
-    )
+def _neighbour(session: Session, at: int, other: int) -> Any:
+    """A neighbour, and the edges to it: one for each class."""
+    graph = session.sheet.problem.graph
+    letter = "μ" if "mu" in graph.parameter_names else "ε"
+    edges = graph.edges_between(at, other)
+    chips = []
+    for edge in edges:
+        number = -1 if session.ends is None else session.ends.number(at, other, edge.edge_class)
+        whose = f" ({printable(label(edge.edge_class))[:30]})" if len(edges) > 1 and edge.edge_class is not None else ""
+        text = f"{letter} = {in_short(next(iter(edge.parameters.values())))}{whose}"
+        chips.append(html.Button(text, id={"type": "edge", "at": number}, className="chip", title="Move it"))
     name = html.Button(word(name_of(session, other)), id={"type": "dataset", "at": other}, className="row")
-    return html.Div([name, to_edge], className="pair")
+    return html.Div([name, *chips], className="pair")
 
 
 def edge_words(session: Session) -> list[Any]:
@@ -207,13 +204,12 @@ def edge_words(session: Session) -> list[Any]:
         return []
     at, found = session.selection.number, session.answer.mechanism
     one, other = int(session.ends.source[at]), int(session.ends.target[at])
-    classes = session.sheet.problem.graph.edge_classes()
     rows = []
     for end in (one, other):
         value = "" if found is None else f"p = {float(found.probabilities[end]):.6g}"
         name = html.Button(word(name_of(session, end)), id={"type": "dataset", "at": end}, className="row")
         rows.append(html.Li(html.Div([name, html.Span(value, className="number")], className="pair")))
-    edge_class = None if not classes else classes[int(session.ends.places[at])]
+    edge_class = session.ends.classes[at]
     whose = [] if edge_class is None else [html.P(["Class: ", word(printable(str(edge_class))[:60])])]
     return [html.H2("Neighbours"), html.Ul(rows, className="steps"), *whose]
 

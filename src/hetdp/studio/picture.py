@@ -82,7 +82,8 @@ class Picture:
             at[chosen] = np.arange(len(chosen))
             steps = steps_to_the_other_answer(problem)[chosen]
             places = stretched(layered(at[ends.source[edges]], at[ends.target[edges]], steps, problem.answers[chosen]))
-        return Frame(key, chosen, *places, edges, bent(chosen, places, ends.source[edges], ends.target[edges]))
+        bends = bent(chosen, places, ends.source[edges], ends.target[edges])
+        return Frame(key, chosen, *places, edges, bends, ends.parallel()[edges])
 
     def _around(self, session: Session, ends: Ends) -> NDArray[np.int64]:
         """The neighbourhood of what is chosen; it stays where it is while an edge inside it is looked at."""

@@ -39,7 +39,10 @@ def spoken(session: Session) -> str:
     if kind == "edge" and session.ends is not None:
         ends = (short(graph.label(int(end[number])), LONGEST) for end in (session.ends.source, session.ends.target))
         values = session.moved()
-        return f"Edge between {' and '.join(ends)}: {in_words(tuple(values), values.values())}."
+        name, whose = session.ends.classes[number], ""
+        if session.ends.parallel()[number]:
+            whose = ", without a class" if name is None else f", class {short(name, LONGEST)}"
+        return f"Edge between {' and '.join(ends)}{whose}: {in_words(tuple(values), values.values())}."
     return ""
 
 

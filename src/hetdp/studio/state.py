@@ -119,8 +119,7 @@ class Session:
         """Moves the ε, δ or μ of an edge."""
         with self.lock:
             try:
-                one, other = self._ends_of(edge)
-                changed = with_parameter(self.sheet.problem, one, other, name, value)
+                changed = with_parameter(self.sheet.problem, self._place_of(edge), name, value)
             except HetdpError as refusal:
                 self.refuse(str(refusal))
                 return
@@ -128,10 +127,10 @@ class Session:
                 self.last = by
                 self._change(replace(self.sheet, problem=changed, origin=NOWHERE), ("edge", edge, name))
 
-    def _ends_of(self, edge: int) -> tuple[int, int]:
+    def _place_of(self, edge: int) -> int:
         if self.ends is None or not 0 <= edge < len(self.ends.source):
             raise UsageError(f"no edge {edge}", "edges are those that are listed")
-        return int(self.ends.source[edge]), int(self.ends.target[edge])
+        return int(self.ends.places[edge])
 
     def set_pin(self, dataset: int, p: float, by: str = "") -> None:
         """Gives a dataset a value, or another one."""

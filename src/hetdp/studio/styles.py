@@ -72,6 +72,7 @@ def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
             "edge.within",
             {"curve-style": "unbundled-bezier", "control-point-distances": 46, "control-point-weights": 0.5},
         ),
+        ("edge.parallel", {"curve-style": "bezier", "control-point-step-size": 28}),
         ("edge.free", {"line-style": "dotted", "width": 1}),
         ("node.lit", {"border-color": colour["lit"], "border-width": 4, "z-index": 10, "font-weight": "bold"}),
         ("edge.lit", {"width": "data(lit)", "line-color": colour["lit"], "z-index": 9, "font-weight": "bold"}),

@@ -174,7 +174,8 @@ def test_a_contradiction_in_a_large_graph_is_named_like_one_in_a_small_graph():
         hetdp.DatasetGraph.from_edges(source, target, np.append(np.full(SMALL, 0.5), 0.7))
     assert str(refusal.value) == (
         f"edges: edge {SMALL} (8, 7): contradictory duplicate edge, ε 0.7 here, 0.5 at edge 7;"
-        " a pair of neighbours has one ε. Hint: duplicates='min' keeps the smallest ε of each pair"
+        " a pair of neighbours has one ε for each class. Hint: edges about different people have different classes;"
+        " duplicates='min' keeps the smallest ε of a class"
     )
 
 

@@ -15,6 +15,7 @@ from hetdp.files.partitions.edges import Chunk, Dealt, dealt_to
 from hetdp.files.partitions.naming import labels_at
 from hetdp.problem.boundary import boundary_of
 from hetdp.problem.building.parting import ghosts_among, placed, write_cut, write_rows
+from hetdp.problem.classes import names_as_bytes
 from hetdp.problem.columns import distinct
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
@@ -62,7 +63,7 @@ def build(
     size = part.size + len(ghosts)
     parameters = Parameters(names, dealt.columns)
     try:
-        rows = Edges(dealt.source, dealt.target, parameters)
+        rows = Edges(dealt.source, dealt.target, parameters, dealt.classes)
         graph = DatasetGraph.from_ends(RangeLabels(size), ends, rows, duplicates, Findings("edges"))
     except InputError:
         return _contradictions(part, dealt, names, edges, datasets, labels)
@@ -79,6 +80,9 @@ def _write(part: Part, graph: DatasetGraph, ghosts: NDArray[np.int64]) -> Built:
     write_rows(part, "rows", graph.indptr[own.start : own.stop + 1] - low, graph.targets[low:high], columns)
     for at, (column, lowered) in enumerate(graph.floored()):
         part.save(f"lowered_{at}", np.packbits(np.unpackbits(lowered, count=len(column))[low:high]))
+    if (classes := graph.arc_classes()) is not None:
+        part.save("rows_class", classes.numbers[low:high])
+        part.save("class_names", names_as_bytes(classes.names))
     if len(ghosts):
         _write_search(part, graph, own)
     answers = np.concatenate(
@@ -118,6 +122,7 @@ def _contradictions(
         Numbers(source, label),
         Numbers(target, label),
         Parameters(names, tuple(column[chosen] for column in dealt.columns)),
+        dealt.classes and dealt.classes.take(chosen),
         row=lambda at: edges.row(dealt.row(int(chosen[at]))),
     )
     ends = np.searchsorted(known, source), np.searchsorted(known, target)

@@ -13,8 +13,9 @@ from hetdp.errors import Fault
 from hetdp.files.formats.ranges import Files, read_range
 from hetdp.files.partitions.numbering import numbers_of_ends
 from hetdp.files.schema import EDGE_COLUMNS
+from hetdp.problem.classes import NONE, Classes, classes_of, joined_classes, names_as_bytes, names_from_bytes
 from hetdp.problem.findings import Findings
-from hetdp.problem.parameters import COLUMNS, Parameters, parameters_of
+from hetdp.problem.parameters import COLUMNS, parameters_of
 from hetdp.problem.parts import Part, mapped, written
 from hetdp.problem.space import Indices
 from hetdp.problem.validation import Edges, usable_edges
@@ -58,20 +59,23 @@ def chunk_path(work: str, chunk: int, name: str) -> Path:
     return Path(work, "edges", f"{chunk}-{name}.npy")
 
 
-def deal_edges(part: Part, chunk: Chunk, files: Files, notion: str, labels: str) -> tuple[list[Fault], int]:
+def deal_edges(
+    part: Part, chunk: Chunk, files: Files, notion: str, labels: str, integer_classes: bool
+) -> tuple[list[Fault], int]:
     """Reads a chunk, reports its faults, and writes its sound edges by partition; `part` is any of them."""
     table, findings, unread = read_range(files, chunk.start, chunk.stop, EDGE_COLUMNS), Findings(""), list[int]()
     ends = [table.label_column(end, findings) for end in ("source", "target")]
     given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
     parameters = parameters_of(given, table.row, findings, unread, NOTIONS[notion].parameters)
+    classes = classes_of(table.class_column(findings, integer_classes), findings)
     numbers = numbers_of_ends(part, chunk.number, files, (chunk.start, chunk.stop), ends, labels)
-    edges = Edges(ends[0], ends[1], parameters, None, table.row, unread)
+    edges = Edges(ends[0], ends[1], parameters, classes, table.row, unread)
     usable = usable_edges(edges, (numbers[0], numbers[1]), findings)
-    _write(part, chunk, numbers, parameters, usable)
+    _write(part, chunk, numbers, edges, usable)
     return findings.faults, findings.total
 
 
-def _write(part: Part, chunk: Chunk, ends: tuple[Indices, Indices], parameters: Parameters, usable: Any) -> None:
+def _write(part: Part, chunk: Chunk, ends: tuple[Indices, Indices], edges: Edges, usable: Any) -> None:
     """Each edge to the owner of its source, and to that of its target if it is another."""
     keep = ends[0] != ends[1]
     rows = np.flatnonzero(keep if usable is None else keep & usable)
@@ -87,7 +91,10 @@ def _write(part: Part, chunk: Chunk, ends: tuple[Indices, Indices], parameters: 
     )
     number = np.int32 if part.offsets[-1] < 2**31 else np.int64
     columns = {"source": source.astype(number), "target": target.astype(number), "row": rows.astype(np.int32)}
-    columns |= {f"c{at}": column[rows] for at, column in enumerate(parameters.columns)}
+    columns |= {f"c{at}": column[rows] for at, column in enumerate(edges.parameters.columns)}
+    if edges.classes is not None:
+        columns["class"] = edges.classes.numbers[rows]
+        written(chunk_path(part.work, chunk.number, "class_names"), names_as_bytes(edges.classes.names))
     for name, values in columns.items():
         written(chunk_path(part.work, chunk.number, name), values[chosen])
     written(chunk_path(part.work, chunk.number, "bounds"), bounds)
@@ -101,12 +108,14 @@ class Dealt(NamedTuple):
         target: the number of the other.
         columns: what each promises, as written.
         rows: where each stands in the table of edges.
+        classes: the class of each, if some edge has one.
     """
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
     columns: tuple[NDArray[np.float64], ...]
     rows: list[tuple[int, NDArray[np.int32]]]
+    classes: Classes | None = None
 
     def row(self, at: int) -> int:
         """The row of an edge in its table."""
@@ -121,13 +130,23 @@ def dealt_to(part: Part, chunks: list[Chunk], parameters: int) -> Dealt:
     """All edges that touch a partition, in the order of the table."""
     names = ("source", "target", *(f"c{at}" for at in range(parameters)))
     columns: dict[str, list[Any]] = {name: [] for name in names}
-    rows = []
+    rows, classes = [], list[Classes]()
     for chunk in chunks:
         bounds = mapped(chunk_path(part.work, chunk.number, "bounds"))
         piece = slice(int(bounds[part.number]), int(bounds[part.number + 1]))
         for name in names:
             columns[name].append(mapped(chunk_path(part.work, chunk.number, name))[piece])
         rows.append((chunk.start, mapped(chunk_path(part.work, chunk.number, "row"))[piece]))
+        classes.append(_classes_in(part, chunk, piece))
     joined = {name: np.concatenate(found) if found else np.empty(0) for name, found in columns.items()}
     ends = [joined[name].astype(np.int64, copy=False) for name in names[:2]]
-    return Dealt(ends[0], ends[1], tuple(np.asarray(joined[name], dtype=np.float64) for name in names[2:]), rows)
+    numbers = tuple(np.asarray(joined[name], dtype=np.float64) for name in names[2:])
+    return Dealt(ends[0], ends[1], numbers, rows, joined_classes(classes))
+
+
+def _classes_in(part: Part, chunk: Chunk, piece: slice) -> Classes:
+    """The classes of the edges of a chunk that touch a partition."""
+    path = chunk_path(part.work, chunk.number, "class")
+    if not path.exists():
+        return Classes((), np.full(piece.stop - piece.start, NONE, dtype=np.int32))
+    return Classes(names_from_bytes(mapped(chunk_path(part.work, chunk.number, "class_names"))), mapped(path)[piece])

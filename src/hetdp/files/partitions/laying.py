@@ -19,6 +19,7 @@ from hetdp.files.partitions.edges import Chunk, chunks_of, deal_edges
 from hetdp.files.partitions.naming import labels_at
 from hetdp.files.partitions.numbering import NAMED, RANGE, STRANGE, join_bucket, kind_of, write_names, write_wanted
 from hetdp.files.partitions.tables import Tables
+from hetdp.files.schema import INTEGER
 from hetdp.problem.findings import Findings
 from hetdp.problem.partitioned import Workers
 from hetdp.problem.parts import Part
@@ -72,7 +73,8 @@ def lay_out(
     labels = _number(parts, chunks, tables, in_order, findings, workers)
     for faults, total, _ in settled:
         _take(findings, faults, total)
-    items = [(parts[0], chunk, tables.edges, tables.notion, labels) for chunk in chunks]
+    integers = tables.words.get("classes") == INTEGER
+    items = [(parts[0], chunk, tables.edges, tables.notion, labels, integers) for chunk in chunks]
     for faults, total in workers.run(deal_edges, items, "reading edges"):
         _take(findings, faults, total)
     names = NOTIONS[tables.notion].parameters

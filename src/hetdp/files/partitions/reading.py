@@ -72,7 +72,8 @@ def read_partitioned(
             problem is large.
         by: a column of the table of datasets, which may be one more than hetdp knows: those with the same entry are in
             the same partition. Datasets are then in the order of that column, in everything that is written.
-        duplicates: what happens to an edge listed twice with different ε: "error", or "min", the more private one.
+        duplicates: what happens to an edge of one class listed twice with different ε: "error", or "min", the more
+            private one. Edges of different classes are all kept: the tightest binds, and every class pays.
         positive: which given answer counts as 1; default: what the folder says.
 
     Raises:

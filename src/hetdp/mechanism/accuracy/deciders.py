@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.mechanism.solving.scaling import written_edges
+from hetdp.mechanism.solving.scaling import free_ways, written_edges
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.problem import Problem
@@ -34,7 +34,7 @@ def deciders_of(problem: Problem) -> Deciders:
     if classes is None:
         return found
     source, target, columns = written_edges(graph)
-    across = (answers[source] != answers[target]) & ~np.all([np.isinf(one) for one in columns.values()], axis=0)
+    across = (answers[source] != answers[target]) & ~np.all(list(free_ways(columns)), axis=0)
     edges = np.flatnonzero(across & (classes.numbers != NONE))
     edges = edges[np.argsort(classes.numbers[edges], kind="stable")]
     ends = np.searchsorted(classes.numbers[edges], np.arange(len(classes.names) + 1))

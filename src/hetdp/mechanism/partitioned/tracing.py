@@ -6,12 +6,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.explanation import BindingPath, tightest
 from hetdp.problem.building.written import one_written
+from hetdp.problem.classes import Classes, names_from_bytes
 from hetdp.problem.local import LocalGraph
 from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.parts import Part
 from hetdp.theory.notion import turned
+
+
+class Edge(NamedTuple):
+    """An edge between a dataset and the one before it on a path, seen from the dataset.
+
+    Attributes:
+        used: its parameters as the search used them, floored.
+        written: the same as written.
+        edge_class: its class; None if it has none.
+    """
+
+    used: tuple[float, ...]
+    written: tuple[float, ...]
+    edge_class: Any
 
 
 class Step(NamedTuple):
@@ -21,13 +36,13 @@ class Step(NamedTuple):
         number: the dataset.
         z: the value there.
         pin: what is given there; NaN if nothing is.
-        parameters: what the edge from the dataset before promises, as written; empty at the first.
+        edges: the edges to the dataset before; none at the first, several where edges are parallel.
     """
 
     number: int
     z: float
     pin: float
-    parameters: tuple[float, ...]
+    edges: list[Edge]
 
 
 def follow(part: Part, name: str, pins: str, number: int) -> tuple[list[Step], int]:
@@ -38,18 +53,29 @@ def follow(part: Part, name: str, pins: str, number: int) -> tuple[list[Step], i
     while part.first <= number < part.first + part.size:
         at = number - part.first
         link = int(links[at])
-        edge = _written(part, graph, at, graph.place(link)) if link >= 0 else ()
-        steps.append(Step(number, float(z[at]), float(given[at]), edge))
+        edges = _edges_between(part, graph, at, graph.place(link)) if link >= 0 else []
+        steps.append(Step(number, float(z[at]), float(given[at]), edges))
         number = link
     return steps, number
 
 
-def _written(part: Part, graph: LocalGraph, row: int, target: int) -> tuple[float, ...]:
-    """What an arc from an own dataset promises, as written."""
+def _edges_between(part: Part, graph: LocalGraph, row: int, target: int) -> list[Edge]:
+    """The edges from an own dataset to a neighbour."""
     begin, end = int(graph.indptr[row]), int(graph.indptr[row + 1])
-    at = begin + int(np.flatnonzero(graph.targets[begin:end] == target)[0])
-    columns = enumerate(graph.parameters)
-    return tuple(one_written(values, part.load(f"lowered_{column}"), at) for column, values in columns)
+    found = (begin + np.flatnonzero(graph.targets[begin:end] == target)).tolist()
+    lowered = [part.load(f"lowered_{column}") for column in range(len(graph.parameters))]
+    columns = list(zip(graph.parameters, lowered, strict=True))
+    names: list[Any] = [None] * len(found)
+    if part.has("rows_class"):
+        names = Classes(names_from_bytes(part.load("class_names")), part.load("rows_class")[found]).by_name()
+    return [
+        Edge(
+            tuple(float(values[at]) for values in graph.parameters),
+            tuple(one_written(*one, at) for one in columns),
+            name,
+        )
+        for at, name in zip(found, names, strict=True)
+    ]
 
 
 def trace(problem: PartitionedProblem, name: str, pins: str, number: int) -> list[Step]:
@@ -65,12 +91,18 @@ def trace(problem: PartitionedProblem, name: str, pins: str, number: int) -> lis
 
 def path_of(problem: PartitionedProblem, steps: list[Step], z: Any, upper: bool) -> BindingPath:
     """The path in the words that people read; an edge is seen from its start, which comes earlier."""
-    names, coordinate = problem.notion.parameters, problem.notion.coordinate
-    seen = [dict(zip(names, [step.parameters[at] for at in turned(names)], strict=True)) for step in steps[1:]]
+    notion, coordinate = problem.notion, problem.notion.coordinate
     z = np.asarray(z, dtype=np.float64)
+    starts, places = (z if upper else -z).tolist(), turned(notion.parameters)
+    edges = [
+        step.edges[tightest(notion, label, (tuple(edge.used[at] for at in places) for edge in step.edges))]
+        for step, label in zip(steps[1:], starts, strict=False)
+    ]
+    seen = [dict(zip(notion.parameters, (edge.written[at] for at in places), strict=True)) for edge in edges]
     return BindingPath(
         datasets=problem.names.labels([step.number for step in steps]),
         parameters=seen,
+        classes=[edge.edge_class for edge in edges],
         bounds=coordinate.probability(z).tolist(),
         complements=coordinate.probability(-z).tolist(),
         coordinates=z.tolist(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from hetdp.problem.classes import Classes, classes_of
@@ -10,8 +12,9 @@ from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.parameters import Parameters
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
-from hetdp.problem.space import Floats, Indices
+from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.validation import Edges
+from hetdp.theory.notion import BACK
 
 SCALED = ("epsilon", "epsilon_back", "mu")  # a δ is a probability and not a distance: it stays
 SPLITTER = 2.0**27 + 1.0
@@ -26,6 +29,16 @@ def written_edges(graph: DatasetGraph | ProductSpace) -> tuple[Indices, Indices,
     return source, target, dict(zip(graph.parameter_names, columns, strict=True))
 
 
+def free_ways(columns: Columns) -> Iterator[Mask]:
+    """For each direction, the edges that constrain nothing in it: ε or μ is ∞, or δ is 1."""
+    if "mu" in columns:
+        yield np.isinf(columns["mu"])
+    for end in ("", BACK):
+        if f"epsilon{end}" in columns:
+            free = np.isinf(columns[f"epsilon{end}"])
+            yield free | (columns[f"delta{end}"] >= 1.0) if f"delta{end}" in columns else free
+
+
 class Pattern:
     """The ε of a problem as a pattern: their ratios stay while all of them grow or shrink together."""
 
@@ -36,7 +49,8 @@ class Pattern:
     def times(self, multiple: float, with_classes: bool = True) -> Problem:
         """The problem with every ε as written times a number ≥ 0, rounded down; ε = ∞ stays.
 
-        It has the same labels, answers, weights, words and, if wanted, classes; without them it is built sooner.
+        It has the same labels, answers, weights, words and, if wanted or if edges are parallel, classes; without them
+        it is built sooner.
 
         >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, np.inf])
         >>> Pattern(Problem(graph, [1, 2, 2])).times(3.0).graph.edges()[2]
@@ -62,7 +76,8 @@ class Pattern:
 
     def _with(self, columns: Columns, with_classes: bool) -> Problem:
         asked, findings = self.problem, Findings("edges")
-        classes = _classes(asked.graph, findings) if with_classes else None
+        parallel = isinstance(asked.graph, DatasetGraph) and asked.graph.is_parallel  # classes tell these edges apart
+        classes = _classes(asked.graph, findings) if with_classes or parallel else None
         parameters = Parameters(tuple(columns), tuple(columns.values()))
         edges = Edges(self._source, self._target, parameters, classes)
         graph = DatasetGraph.from_ends(asked.labels, (self._source, self._target), edges, "error", findings)

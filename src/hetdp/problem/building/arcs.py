@@ -1,7 +1,8 @@
 """Edges to arcs that know their edge: every edge in both directions, grouped by source.
 
-Only contradictions, classes and edges with several parameters need to know the edge of an arc; other large graphs go
-from edges to rows (`rows.py`).
+Edges of different classes that join the same two datasets are parallel: each has arcs of its own. Only contradictions,
+classes and edges with several parameters need to know the edge of an arc; other large graphs go from edges to rows
+(`rows.py`).
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from numpy.typing import NDArray
 
 from hetdp.problem.building.decimals import CERTAIN, UNBOUNDED, Marks
 from hetdp.problem.building.rows import rows_of
+from hetdp.problem.classes import Classes
 from hetdp.problem.parameters import Parameters
 from hetdp.problem.space import SMALL, Floats, Indices, Mask
 
 
 class Arcs(NamedTuple):
-    """Arcs ordered by source, then target.
+    """Arcs ordered by source, then target; parallel ones then by their parameters, once `in_order` has seen them.
 
     Attributes:
         source: where each begins.
@@ -69,22 +71,41 @@ def repeats(arcs: Arcs) -> Mask:
     return same
 
 
-def merge(arcs: Arcs, repeated: Mask) -> Arcs:
-    """One arc for each run of repeats, with the least of each parameter.
+def by_class(arcs: Arcs, repeated: Mask, classes: Classes | None) -> tuple[Arcs, Mask]:
+    """The arcs, those of each pair grouped by class; and which of them have the ends and class of the arc before."""
+    if classes is None:
+        return arcs, repeated
+    arcs = _rearranged(arcs, repeated, classes.numbers[arcs.edge])
+    numbers, again = classes.numbers[arcs.edge], repeated.copy()
+    again[1:] &= numbers[1:] == numbers[:-1]
+    return arcs, again
 
-    Of the edges with the least ε in either direction (or μ), it belongs to the one that was listed first.
-    """
+
+def merge(arcs: Arcs, repeated: Mask) -> Arcs:
+    """One arc for each run of repeats, with the least of each parameter."""
     if not repeated.any():
         return arcs
     starts = np.flatnonzero(~repeated)
-    chosen, several = starts.copy(), np.flatnonzero(repeated | np.append(repeated[1:], False))
-    run = np.searchsorted(starts, several, side="right") - 1
-    least = np.minimum.reduce(arcs.columns[:2])  # ε and ε back: the same from both ends of an edge
-    order = np.lexsort((arcs.edge[several], least[several], run))
-    first = order[np.diff(run[order], prepend=-1) != 0]
-    chosen[run[first]] = several[first]
     columns = tuple(np.minimum.reduceat(column, starts) for column in arcs.columns)
-    return arcs.take(chosen)._replace(columns=columns)
+    return arcs.take(starts)._replace(columns=columns)
+
+
+def in_order(arcs: Arcs, classes: Classes | None) -> Arcs:
+    """The arcs, those of each pair by their parameters, then by class: the same in whatever order edges were listed."""
+    repeated = repeats(arcs)
+    if classes is None or not repeated.any():
+        return arcs
+    return _rearranged(arcs, repeated, *arcs.columns, classes.ranks()[arcs.edge])
+
+
+def _rearranged(arcs: Arcs, repeated: Mask, *keys: NDArray[Any]) -> Arcs:
+    """The arcs, those of each pair in the order of some keys, the first one first; all others stay where they are."""
+    several = np.flatnonzero(repeated | np.append(repeated[1:], False))
+    pair = np.cumsum(~repeated)[several]
+    order = np.lexsort((*(key[several] for key in reversed(keys)), pair))
+    places = np.arange(len(repeated))
+    places[several] = several[order]
+    return arcs.take(places)
 
 
 def unconstrained(names: tuple[str, ...], marks: tuple[Marks, ...]) -> NDArray[np.int64]:

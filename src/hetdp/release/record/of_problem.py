@@ -9,6 +9,8 @@ import numpy as np
 from hetdp.errors import UsageError, counted, printable
 from hetdp.files.documents import certificate_document
 from hetdp.mechanism.odds import Odds, odds
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.product import ProductSpace
 from hetdp.release.charges import Costs, account_name
 from hetdp.release.proof import Proved
 from hetdp.release.record import words
@@ -46,7 +48,7 @@ def facts_of(proof: Proved, costs: Costs) -> dict[str, Any]:
         },
         "model": words.MODEL,
         "domain": {
-            "words": f"{counted(graph.size, 'possible dataset')}, {counted(graph.edge_count, 'pair')} of neighbours",
+            "words": f"{counted(graph.size, 'possible dataset')}, {_edges_in_words(graph)}",
             "datasets": graph.size,
             "edges": graph.edge_count,
             "people": None,
@@ -65,6 +67,13 @@ def facts_of(proof: Proved, costs: Costs) -> dict[str, Any]:
         "certificates": [certificate_document(proof.certificate)],
         "plan": None,
     }
+
+
+def _edges_in_words(graph: DatasetGraph | ProductSpace) -> str:
+    """How many pairs of neighbours there are; or edges, where a pair may have several."""
+    if isinstance(graph, DatasetGraph) and graph.is_parallel:
+        return f"{counted(graph.edge_count, 'edge')} between neighbours"
+    return f"{counted(graph.edge_count, 'pair')} of neighbours"
 
 
 def answer_words(about: Any) -> tuple[str, str]:

@@ -1,0 +1,126 @@
+"""Parallel edges through every door: files, data frames, NetworkX; none loses a class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hetdp
+from tests.problem.multigraphs import CLASSES, Multigraph, multigraphs
+
+FORMS = ("problem.json", "csv", "parquet")
+
+
+def listed(graph: Any) -> list:
+    """The edges as they are written: ends by label, parameters and class, in any order."""
+    source, target, *columns = graph.edges()
+    labels = ([graph.label(int(at)) for at in ends] for ends in (source, target))
+    classes = graph.edge_classes() or [None] * len(source)
+    return sorted(zip(*labels, *(column.tolist() for column in columns), classes, strict=True), key=repr)
+
+
+def saved(problem: hetdp.Problem, folder, form: str):
+    path = folder / form
+    hetdp.save(problem, path, tables=form if form in ("csv", "parquet") else "parquet")
+    return path
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=20)
+@given(drawn=multigraphs())
+def test_a_saved_problem_is_read_again_with_every_class(form, drawn: Multigraph, tmp_path_factory):
+    named = CLASSES if form == "problem.json" else ("Ann", "Bob", "3", None)
+    kinds = dict(zip(CLASSES, named, strict=True))
+    drawn = drawn._replace(rows=[row._replace(edge_class=kinds[row.edge_class]) for row in drawn.rows])
+    problem = drawn.problem()
+    again, _ = hetdp.read_problem(saved(problem, tmp_path_factory.mktemp("saved"), form))
+    assert again.identity == problem.identity
+    assert listed(again.graph) == listed(problem.graph)
+    path = tmp_path_factory.mktemp("mechanism") / "mechanism.json"
+    hetdp.save(hetdp.design(problem), path)
+    assert hetdp.verify(again, hetdp.load(path, again)).private
+
+
+@given(multigraphs(), st.sampled_from(["error", "min"]))
+def test_a_table_has_a_column_of_classes(drawn: Multigraph, duplicates):
+    problem = drawn.problem()
+    columns: dict = {"source": [row.source for row in drawn.rows], "target": [row.target for row in drawn.rows]}
+    for at, name in enumerate(problem.notion.parameters):
+        columns[name] = [row.parameters[at] for row in drawn.rows]
+    columns["class"] = [row.edge_class for row in drawn.rows]
+    graph = hetdp.from_table(columns, datasets=range(drawn.size), duplicates=duplicates)
+    assert listed(graph) == listed(problem.graph)
+
+
+def test_a_table_names_its_column_of_classes_or_leaves_it_out():
+    table = {"source": "aa", "target": "bb", "epsilon": [1.0, 1.0], "who": ["Ann", "Bob"]}
+    assert hetdp.from_table(table, classes="who").edge_classes() == ["Ann", "Bob"]
+    assert hetdp.from_table(table).edge_classes() is None
+    named = {"class": table.pop("who"), **table}
+    assert hetdp.from_table(named, classes=None).edge_count == 1
+    with pytest.raises(hetdp.InputError, match="no column"):
+        hetdp.from_table(table, classes="who")
+
+
+def test_data_frames_of_any_library_have_classes():
+    import duckdb
+    import pandas
+    import polars
+    import pyarrow
+
+    columns = {
+        "source": ["a", "a", "a"],
+        "target": ["b"] * 3,
+        "epsilon": [0.5, 1.0, 2.0],
+        "class": ["Ann", None, "Bob"],
+    }
+    table = pyarrow.table(columns)
+    for frame in (pandas.DataFrame(columns), polars.DataFrame(columns), table, duckdb.from_arrow(table)):
+        assert listed(hetdp.from_table(frame)) == [
+            ("a", "b", 0.5, "Ann"),
+            ("a", "b", 1.0, None),
+            ("a", "b", 2.0, "Bob"),
+        ]
+
+
+@pytest.mark.parametrize("kind", [networkx.MultiGraph, networkx.MultiDiGraph])
+def test_a_multigraph_has_an_attribute_for_classes(kind):
+    graph = kind()
+    graph.add_edge("a", "b", epsilon=0.5, **{"class": "Ann"})
+    graph.add_edge("a", "b", epsilon=1.0, **{"class": "Bob"})
+    graph.add_edge("b", "a", epsilon=2.0)
+    found = hetdp.from_networkx(graph)
+    assert found.edge_count == 3
+    assert set(found.edge_classes()) == {"Ann", "Bob", None}
+    used = {edge.edge_class: edge.parameters for edge in found.edges_between(0, 1)}
+    if kind is networkx.MultiGraph:
+        assert used == {"Ann": {"epsilon": 0.5}, "Bob": {"epsilon": 1.0}, None: {"epsilon": 2.0}}
+    else:
+        assert used["Ann"] == {"epsilon": 0.5, "epsilon_back": float("inf")}
+        assert used[None] == {"epsilon": float("inf"), "epsilon_back": 2.0}
+    for options in ({}, {"duplicates": "min"}):
+        graph.add_edge("a", "b", epsilon=0.25, **{"class": "Bob"})
+        if options:
+            assert {one.edge_class for one in hetdp.from_networkx(graph, **options).edges_between(0, 1)} == {*used}
+        else:
+            with pytest.raises(hetdp.InputError, match=r"contradictory .* edge, ε.* 0.25 here, 1.0"):
+                hetdp.from_networkx(graph)
+
+
+def test_both_directions_of_one_class_are_one_edge():
+    graph = networkx.DiGraph()
+    graph.add_edge("a", "b", epsilon=0.5, who="Ann")
+    graph.add_edge("b", "a", epsilon=1.0, who="Ann")
+    found = hetdp.from_networkx(graph, classes="who")
+    assert found.edges_between(0, 1) == [({"epsilon": 0.5, "epsilon_back": 1.0}, "Ann")]
+    with pytest.raises(hetdp.UsageError, match="is no attribute"):
+        hetdp.from_networkx(graph, classes=3)
+
+
+def test_nothing_in_a_data_frame_is_no_class():
+    graph = hetdp.DatasetGraph.from_edges("ab", "bc", 1.0, classes=[float("nan"), "Ann"])
+    assert graph.edge_classes() == [None, "Ann"]

@@ -1,0 +1,73 @@
+"""Parallel edges on the page: each can be chosen and moved by itself, and keeps its number while it moves."""
+
+from __future__ import annotations
+
+import pytest
+
+import hetdp
+from hetdp.studio import export
+from hetdp.studio.panels import dataset_more, edge_words
+from hetdp.studio.picture import Picture
+from hetdp.studio.sheets import sheet_of
+from hetdp.studio.speaking import spoken
+from hetdp.studio.state import Session
+
+
+@pytest.fixture
+def session():
+    graph = hetdp.DatasetGraph.from_edges("aaab", "bbbc", [0.5, 2.0, 1.0, 1.0], classes=["Ann", "Bob", None, "Ann"])
+    problem = hetdp.Problem(graph, [1, 1, 2])
+    return Session(sheet_of("three", problem, hetdp.PartialMechanism(p={"b": 0.6, "c": 0.4})))
+
+
+def test_every_edge_keeps_its_number_while_its_epsilon_moves(session):
+    bob = session.ends.number(0, 1, "Bob")
+    for value in (0.1, 0.7, 3.0, float("inf"), 0.2):
+        session.set_parameter(bob, "epsilon", value)
+        assert session.notice == ""
+        assert session.ends.number(0, 1, "Bob") == bob
+        assert session.ends.columns["epsilon"][bob] == value
+        others = [session.ends.number(0, 1, name) for name in ("Ann", None)]
+        assert session.ends.columns["epsilon"][others].tolist() == [0.5, 1.0]
+    session.select("edge", bob)
+    assert spoken(session) == "Edge between a and b, class Bob: ε = 0.2."
+    assert "Bob" in str(edge_words(session))
+    session.select("edge", session.ends.number(0, 1))
+    assert spoken(session) == "Edge between a and b, without a class: ε = 1."
+
+
+def test_elements_have_ids_of_their_own_and_only_the_edge_that_binds_is_lit(session):
+    session.select("dataset", 0)
+    elements = Picture().update(session)
+    ids = [one["data"]["id"] for one in elements]
+    assert len({*ids}) == len(ids) == 3 + 4
+    edges = {one["data"]["at"]: one["classes"].split() for one in elements if "source" in one["data"]}
+    ann, bob, none = (session.ends.number(0, 1, name) for name in ("Ann", "Bob", None))
+    assert [("lit" in edges[at], "parallel" in edges[at]) for at in (ann, bob, none)] == [
+        (True, True),
+        (False, True),
+        (False, True),
+    ]
+    assert "parallel" not in edges[session.ends.number(1, 2, "Ann")]
+
+
+def test_a_neighbour_is_listed_once_with_a_button_for_every_edge(session):
+    session.select("dataset", 1)
+    ids = [repr(part.id) for part in _parts(dataset_more(session)) if getattr(part, "id", None) is not None]
+    assert len(ids) == len({*ids})
+    assert sum("edge" in one for one in ids) == 4
+
+
+def _parts(parts):
+    for part in parts if isinstance(parts, list) else [parts]:
+        yield part
+        children = getattr(part, "children", None)
+        if isinstance(children, list) or hasattr(children, "children"):
+            yield from _parts(children)
+
+
+def test_what_is_exported_has_every_class(session, tmp_path):
+    path = tmp_path / export.PROBLEM
+    path.write_text(export.problem_text(session), encoding="utf-8")
+    assert hetdp.read_problem(path).problem.identity == session.sheet.problem.identity
+    assert hetdp.read_problem(path).problem.graph.edge_classes() == session.sheet.problem.graph.edge_classes()
