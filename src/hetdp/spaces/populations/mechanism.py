@@ -158,9 +158,10 @@ class PopulationMechanism:
     def certificate(self) -> Theorem:
         """Why it is private: by a theorem; the tables are too many to check every edge."""
         balanced = self.objective == BALANCED
-        gap = self.formula.gap / (1 << GRID) if balanced else math.inf
-        best = (balanced and self.population.is_count) or self.population.constant > 0
-        return Theorem(True, best, 0.0 if best else gap, STATEMENTS[self.objective])
+        constant = self.population.constant > 0
+        gap = 0.0 if constant else self.formula.gap / (1 << GRID) if balanced else math.inf
+        best = constant or (balanced and self.population.scores.all_decide)
+        return Theorem(True, best, gap, STATEMENTS[self.objective])
 
 
 def mechanism_of(population: Population, objective: str) -> PopulationMechanism:
