@@ -103,6 +103,22 @@ class PopulationMechanism:
                 break
         return found
 
+    def worse_than_coin_up_to(self) -> int:
+        """The largest margin at which some table is answered wrongly more often than rightly; 0 if none is.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.1] * 4 + [5.0])
+        >>> [people.design(name).worse_than_coin_up_to() for name in ("balanced", "weighted-vote")]
+        [0, 2]
+        """
+        if self.objective == BALANCED or self.population.constant:
+            return 0  # no label is below zero
+        low, high = 0, self.population.farthest()  # the least label grows with the margin
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self.formula.worst(middle) < 0 else (low, middle - 1)
+        return low
+
     def _error(self, margin: int) -> float:
         farthest = self.population.farthest()
         if not 1 <= whole(margin, "the margin", 1) <= farthest:

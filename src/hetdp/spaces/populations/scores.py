@@ -14,6 +14,7 @@ from hetdp.spaces.names import require_known
 from hetdp.spaces.questions.question import Question
 
 LARGEST_SCORE = 1 << 31
+MOST_SUM = 1 << 26  # bits, one for each sum
 MOST_WORK = 1 << 33  # bits that are moved to find out who decides; about a second
 Row = list[int]
 
@@ -68,7 +69,7 @@ def _deciding(rows: list[Row], sizes: list[int], threshold: int) -> tuple[list[t
         for row, size in by_level[above]:
             below -= above * size
             work += threshold * _steps(row, size)
-            if work > MOST_WORK:
+            if work > MOST_WORK or threshold > MOST_SUM:
                 return [(row, True) for row in rows], False
             sums = _sums(sums, row, size, threshold)
         if not sums >> max(0, threshold - below):  # no table lacks just what those below can add
@@ -79,21 +80,25 @@ def _deciding(rows: list[Row], sizes: list[int], threshold: int) -> tuple[list[t
 
 def _sums(sums: int, row: Row, size: int, threshold: int) -> int:
     """The sums below the threshold that can be reached with more people, each of whom has a score of the row."""
-    mask = (1 << threshold) - 1
     scores = sorted({score for score in row if score})
     if len(scores) == 1:  # by 1, 2, 4 … people at once
         count = 1
         while size:
             count = min(count, size)
-            sums |= (sums << (scores[0] * count)) & mask
+            sums |= _moved(sums, scores[0] * count, threshold)
             size, count = size - count, 2 * count
         return sums
     for _ in range(size):
         found = sums
         for score in scores:
-            found |= (sums << score) & mask
+            found |= _moved(sums, score, threshold)
         sums = found
     return sums
+
+
+def _moved(sums: int, score: int, threshold: int) -> int:
+    """All sums with a score more, as far as they are below the threshold."""
+    return 0 if score >= threshold else (sums << score) & ((1 << threshold) - 1)
 
 
 def _steps(row: Row, size: int) -> int:
