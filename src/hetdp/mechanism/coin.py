@@ -95,7 +95,8 @@ class CoinComparison:
             return "every dataset is answered as by a coin"
         if not self.worse:
             return f"{self._of(self.even)} answered as by a coin" if self.even else ""
-        given = f" ({'it has' if self.worse == 1 else f'{self.given:,} of them have'} a given value)" * (self.given > 0)
+        have = "it has" if self.worse == 1 else f"{self.given:,} of them {'has' if self.given == 1 else 'have'}"
+        given = f" ({have} a given value)" if self.given else ""
         right = right_digits(self.error, 3, self.right)
         best = BEST_FOR.get(self.objective) if self.is_best else None
         return (
