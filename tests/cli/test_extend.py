@@ -17,7 +17,7 @@ dataset  query  p         error      pinned  binding
 1        2      0.4       0.4        yes     -
 2        1      0.6       0.4        yes     -
 3        1      0.852848  0.147152   no      2
-4        1      0.945866  0.0541341  no      3
+4        1      0.945866  0.0541342  no      3
 """
 
 
@@ -47,7 +47,8 @@ def test_the_json_document_of_a_mechanism_can_be_read_again(hetdp):
 
 def test_with_a_file_json_is_a_summary(hetdp):
     ended = hetdp("extend", "poll.json", "-o", "mechanism.csv", "--json")
-    assert list(ended.document) == ["schema_version", "verb", "output", "objective", "counts", "moved", "certificate"]
+    keys = ["schema_version", "verb", "output", "objective", "counts", "moved", "worse_than_coin", "certificate"]
+    assert list(ended.document) == keys
 
 
 def test_both_engines_are_offered_and_give_the_same(hetdp):

@@ -23,7 +23,7 @@ def data_of(what, explain=None):
 def test_colours_rings_and_widths_are_those_of_the_mechanism():
     mechanism = hetdp.design(voters())
     found = data_of(mechanism)
-    assert found.p is mechanism.probabilities
+    assert (found.p == mechanism.probabilities).all()
     assert (found.ringed == mechanism.pinned).all()
     epsilon = {frozenset(pair) for pair in (("112", "212"), ("121", "221"))}
     names = voters().graph.datasets

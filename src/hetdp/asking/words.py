@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hetdp.errors import counted, shown
+from hetdp.mechanism.digits import promised
+from hetdp.spaces.populations.population import BALANCED, WEIGHTED_VOTE
+from hetdp.spaces.populations.theorem import METHOD
 from hetdp.spaces.table.asking import Prepared
 from hetdp.spaces.table.plan import NEIGHBOURS, meaning_of_missing
-from hetdp.spaces.table.promise import Promise, Protection, rounded_down
+from hetdp.spaces.table.promise import Promise, Protection, coin_caution
 from hetdp.spaces.table.simulation import MARK, WARNING
 
 MOST_AREAS = 20  # that are told in words; --json has them all
 MOST_GROUPS = 20  # of an area, likewise
-SMALL = 1e-5  # an error that is shown instead of the accuracy
+UNSHOWN = {
+    BALANCED: "that no private mechanism has a smaller worst error could not be shown",
+    WEIGHTED_VOTE: "other private mechanisms may have a smaller worst error, such as the design balanced",
+}
 PARALLEL = (
     "One answer for each area: everybody belongs to one area, so everybody's answer enters one of them, and the promise"
     " to each person is the same as for a single answer."
@@ -65,7 +71,12 @@ def _of_area(promise: Promise) -> Iterator[str]:
         yield f"{indent}every table of these people has the same answer, which needs no protection"
         return
     yield f"{indent}the answer is right with a probability of at least"
-    yield from (f"{indent}  {_accuracy(margin, right, wrong)}" for margin, right, wrong in promise.accuracy)
+    yield from (f"{indent}  {_accuracy(margin, wrong)}" for margin, _, wrong in promise.accuracy)
+    caution = coin_caution(promise.worse_up_to, promise.even_up_to)
+    if caution:
+        yield f"{indent}caution: {caution}"
+    if promise.mechanism.certificate.method == METHOD and not promise.mechanism.certificate.optimal:
+        yield f"{indent}{UNSHOWN[promise.mechanism.objective]}"
 
 
 def _tallies(number: int) -> str:
@@ -85,6 +96,6 @@ def _protected(given: Protection) -> str:
     return words + (f"; {given.unprotected:,} of them are promised no protection" if given.unprotected else "")
 
 
-def _accuracy(margin: int, right: float, wrong: float) -> str:
-    probability = rounded_down(right) if wrong >= SMALL else f"1 − {wrong:.1e}" if wrong else "1"
-    return f"{probability} where " + ("1 person decides" if margin == 1 else f"it takes {margin:,} people to change it")
+def _accuracy(margin: int, wrong: float) -> str:
+    where = "1 person decides" if margin == 1 else f"it takes {margin:,} people to change it"
+    return f"{promised(wrong)} where {where}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
 
+LIMIT = "--max-error 0.5 would not allow it"
 SUFFIXES = (".csv", ".parquet", ".json")
 OUTPUT = click.Option(
     ["-o", "--output"],
@@ -34,8 +35,10 @@ def deliver(
     as_json: bool,
 ) -> None:
     """Says what was proved, and writes or prints the mechanism that a verb found."""
+    from hetdp.cli.verdicts import say_accuracy
     from hetdp.cli.writing import write
 
+    say_accuracy(voice, mechanism.against_coin, LIMIT if verb == "design" else "")
     if mechanism.moved > 0.0:
         whose = "given" if mechanism.objective == "extension" else "chosen"
         voice.say(f"the {whose} values missed by a rounding, and were moved by at most {mechanism.moved:.1e} in z")

@@ -6,7 +6,7 @@ import click
 
 from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
 from hetdp.cli.options import ENGINE, PINS, PRIOR, PROBLEM, READING, SPEAKING, Verb
-from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder, say_worst
+from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder
 from hetdp.errors import UsageError
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.voice import Voice
-    from hetdp.mechanism.mechanism import Mechanism
 
 EXAMPLES = """
 hetdp design poll.json                            a table for reading
@@ -99,7 +98,6 @@ def design(
     mechanism = best(asked, objective, given, prior, max_error, engine)
     if mechanism.objective_gap is not None:
         voice.say(f"no private mechanism has a mean accuracy larger by more than {mechanism.objective_gap:.1e}")
-    _say_worst(voice, mechanism)
     deliver(voice, "design", asked, given, mechanism, output, as_json)
 
 
@@ -122,18 +120,7 @@ def _design_parts(
     with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
         none = free or (pins is None and not given.count)
         mechanism = design_parts(problem, wish[0], None if none else given, *wish[1:])
-        say_worst(voice, mechanism)
         deliver_parts(voice, "design", mechanism, 0 if none else pinned_count(given), folder, as_json)
-
-
-def _say_worst(voice: Voice, mechanism: Mechanism) -> None:
-    from hetdp.cli.verdicts import say_accuracy
-
-    errors = mechanism.errors
-    if len(errors):
-        worst = int(errors.argmax())
-        label, worse = mechanism.problem.labels.names[worst], int((errors > 0.5).sum())
-        say_accuracy(voice, label, float(errors[worst]), worse, "--max-error 0.5 would not allow it")
 
 
 command = Verb(

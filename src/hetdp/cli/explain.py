@@ -49,6 +49,7 @@ def explain(
     from hetdp.cli import shapes
     from hetdp.cli.labels import find
     from hetdp.cli.reading import read, read_with_pins, require_input
+    from hetdp.cli.verdicts import say_accuracy
     from hetdp.mechanism.extension import extend
 
     if mechanism is None:
@@ -64,6 +65,7 @@ def explain(
         voice.emit_document(shapes.document("explain", explanations=explanations))
     else:
         voice.emit(["\n\n".join(str(explained.explain(label)) for label in labels)])
+    say_accuracy(voice, explained.against_coin)
 
 
 def _explain_parts(

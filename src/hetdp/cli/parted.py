@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hetdp.problem.partitioned import PartitionedPins, PartitionedProblem
 
 DASK = "dask"
+LIMIT = "--max-error 0.5, which is for one machine, would not allow it"
 MANY = 10_000  # datasets, in whatever order these are dealt; fewer make no long rounds
 CLUSTER = [
     click.Option(
@@ -131,8 +132,11 @@ def deliver_parts(
 ) -> None:
     """Says what was proved, and lets the workers write the mechanism, for which so many values were given."""
     from hetdp.cli import shapes
+    from hetdp.cli.verdicts import say_accuracy
     from hetdp.files.partitions.mechanisms import save_parts
 
+    coin = mechanism.against_coin
+    say_accuracy(voice, coin, LIMIT if verb == "design" else "")
     if mechanism.moved > 0.0:
         whose = "given" if mechanism.objective == "extension" else "chosen"
         voice.say(f"the {whose} values missed by a rounding, and were moved by at most {mechanism.moved:.1e} in z")
@@ -149,6 +153,7 @@ def deliver_parts(
                 objective=mechanism.objective,
                 counts=counts(mechanism.problem) | {"pinned": pinned},
                 moved=shapes.number(mechanism.moved),
+                worse_than_coin=coin.document(),
                 certificate=shapes.certificate(mechanism.certificate),
             )
         )
@@ -182,25 +187,13 @@ def check_parts(voice: Voice, problem: PartitionedProblem, given: Any, as_json: 
     return 0 if verdict.compatible else NoExtensionError.exit_code
 
 
-def say_worst(voice: Voice, mechanism: PartitionedMechanism) -> None:
-    """What nobody should learn too late: the worst accuracy, and where a coin would do better."""
-    from hetdp.cli.verdicts import say_accuracy
-    from hetdp.mechanism.partitioned.mechanism import worst_of
-
-    problem = mechanism.problem
-    found = problem.run(worst_of, mechanism.name, problem.notion.name)
-    error, number, _ = max(found, key=lambda one: (one[0], -one[1]))
-    if number >= 0:
-        hint = "--max-error 0.5, which is for one machine, would not allow it"
-        say_accuracy(voice, problem.label(number), error, sum(worse for *_, worse in found), hint)
-
-
 def verify_parts(voice: Voice, problem: PartitionedProblem, path: str, as_json: bool) -> int:
     """Proves a mechanism private on partitions, or refutes it."""
     from dataclasses import replace
 
     from hetdp.certificate.certificate import ROUNDED, verify
     from hetdp.cli import shapes
+    from hetdp.cli.verdicts import say_accuracy
     from hetdp.cli.verify import say_more
     from hetdp.errors import VerificationError
     from hetdp.files.partitions.mechanisms import load_parts
@@ -217,20 +210,24 @@ def verify_parts(voice: Voice, problem: PartitionedProblem, path: str, as_json: 
                 counts=counts(problem),
                 made_for_another=claim.made_for_another,
                 differing_pins=claim.differing,
+                worse_than_coin=claim.mechanism.against_coin.document(),
                 certificate=shapes.certificate(certificate),
             )
         )
     else:
         voice.emit([str(certificate)])
+    say_accuracy(voice, claim.mechanism.against_coin)
     return 0 if certificate.private else VerificationError.exit_code
 
 
 def explain_parts(voice: Voice, mechanism: PartitionedMechanism, labels: list[Any], as_json: bool) -> None:
     """Explains the value of some datasets."""
     from hetdp.cli import shapes
+    from hetdp.cli.verdicts import say_accuracy
     from hetdp.mechanism.partitioned.mechanism import explained, proved, row_at
 
     problem, known = mechanism.problem, proved(mechanism)
+    say_accuracy(voice, known.against_coin)
     numbers = [problem.index(label) for label in labels]
     paths = [explained(known, number) for number in numbers]
     if not as_json:

@@ -90,6 +90,8 @@ def plot(
     drawing.draw_alone(axes, title)
     _write(axes, output)
     voice.say(f"wrote {output}")
+    if drawing.caution:
+        voice.say(f"caution: {drawing.caution}")
     if as_json:
         voice.emit_document(shapes.plotted(asked, drawing.name, output))
 

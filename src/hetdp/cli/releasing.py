@@ -108,7 +108,9 @@ def answer_lines(found: Release) -> Iterator[str]:
 
 
 def say_paid(voice: Voice, found: Release) -> None:
-    """Where the release stands in the ledger."""
+    """Where the release stands in the ledger; and where a coin would do as well, whatever the data."""
+    for words in found.record["cautions"]:
+        voice.say(f"caution: {words}")
     receipt = found.receipt
     spent = "it was released before, so nothing was spent" if found.repeated else "paid"
     voice.say(f"{spent}; entry {receipt['entry']:,} of the ledger, {receipt['hash'][:16]}…")

@@ -100,13 +100,14 @@ def certificate(given: Certificate | None) -> Shape | None:
     return None if given is None else certificate_document(given)
 
 
-def verified(problem: Problem, found: Certificate, foreign: bool, differing_pins: int) -> Shape:
+def verified(problem: Problem, given: Mechanism, found: Certificate, foreign: bool, differing_pins: int) -> Shape:
     """What `verify` found."""
     return document(
         "verify",
         counts=counts(problem),
         made_for_another=foreign,
         differing_pins=differing_pins,
+        worse_than_coin=given.against_coin.document(),
         certificate=certificate(found),
     )
 
@@ -129,6 +130,7 @@ def delivered(verb: str, problem: Problem, pins: PartialMechanism, found: Mechan
         **gap_words(found),
         counts=counts(problem, pins),
         moved=number(found.moved),
+        worse_than_coin=found.against_coin.document(),
         certificate=certificate(found.certificate),
     )
 
@@ -179,6 +181,7 @@ def explanation(mechanism: Mechanism, label: Any) -> Shape:
         "p": number(mechanism.probabilities[at]),
         "z": number(mechanism.coordinates[at]),
         "error": number(mechanism.errors[at]),
+        "worse_than_coin": bool(mechanism.coordinates[at] * (3 - 2 * mechanism.problem.answers[at]) < 0.0),
         "pinned": bool(mechanism.pinned[at]),
         "message": str(found),
         "path": path(found),
@@ -247,4 +250,6 @@ def promise(given: Promise) -> Shape:
             {"margin": margin, "accuracy": number(right), "error": number(wrong)}
             for margin, right, wrong in given.accuracy
         ],
+        "worse_than_coin_up_to": given.worse_up_to,
+        "as_a_coin_up_to": given.even_up_to,
     }

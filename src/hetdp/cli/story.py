@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from hetdp.cli import shapes
 from hetdp.mechanism.balanced import balanced_pins
 from hetdp.mechanism.compatibility import Witness, check
+from hetdp.mechanism.digits import percentage
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.repair import Repair
@@ -66,7 +67,7 @@ def numbers() -> dict[str, Any]:
     return shapes.document(
         "demo",
         three_voters=[
-            {"way": title, "accuracy": {votes: accuracy(mechanism, votes) for votes in SHOWN}}
+            {"way": title, "accuracy": {votes: 1.0 - error(mechanism, votes) for votes in SHOWN}}
             for title, mechanism in three_ways().items()
         ],
         five_voters=shapes.explanation(solved(voters(5, DECIDING)), ALL_FIVE),
@@ -94,9 +95,9 @@ def solved(problem: Problem) -> Mechanism:
     return extend(problem, balanced_pins(problem))
 
 
-def accuracy(mechanism: Mechanism, votes: str) -> float:
-    """The probability of the right answer."""
-    return 1.0 - float(mechanism.errors[mechanism.problem.labels.index(votes)])
+def error(mechanism: Mechanism, votes: str) -> float:
+    """The probability of the wrong answer."""
+    return float(mechanism.errors[mechanism.problem.labels.index(votes)])
 
 
 def _three_voters() -> Iterator[str]:
@@ -108,7 +109,7 @@ def _three_voters() -> Iterator[str]:
     ways = three_ways()
     yield f"   {'Pr[correct answer] when the votes are':<44}" + "".join(f"{votes:>8}" for votes in SHOWN)
     for title, mechanism in ways.items():
-        yield f"   {title:<44}" + "".join(f"{100 * accuracy(mechanism, votes):7.2f}%" for votes in SHOWN)
+        yield f"   {title:<44}" + "".join(f"{percentage(error(mechanism, votes), 2):>7}%" for votes in SHOWN)
     yield f"""
    The same protection where it matters, and more accurate answers than with one ε for everyone. Each value is the
    best possible, given those at the datasets where one vote decides. The proof for the first line:
@@ -118,9 +119,10 @@ def _three_voters() -> Iterator[str]:
 
 def _five_voters() -> Iterator[str]:
     mechanism = solved(voters(5, DECIDING))
+    right = percentage(error(mechanism, ALL_FIVE), 2)
     yield f"""2. Five voters, the same rule
    32 possible votes, 80 pairs that differ in one vote. If all five vote 1, the answer is right with probability
-   {100 * accuracy(mechanism, ALL_FIVE):.2f} %. Why not more? This path binds it, each step allowing p to grow by its ε:
+   {right} %. Why not more? This path binds it, each step allowing p to grow by its ε:
 """
     yield from (f"      {line}" for line in str(mechanism.explain(ALL_FIVE)).splitlines())
     yield ""

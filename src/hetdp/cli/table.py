@@ -24,15 +24,15 @@ def table_lines(mechanism: Mechanism) -> Iterator[str]:
 
 
 def _columns(mechanism: Mechanism) -> Sequence[list[str]]:
-    from hetdp.mechanism.explanation import in_digits
+    from hetdp.mechanism.digits import error_digits, value_digits
 
     given = mechanism.columns()
     lacking = mechanism.problem.notion.coordinate.probability(-mechanism.coordinates)
     return (
         [text_of(label) for label in given["dataset"]],
         [str(answer) for answer in given["query"].tolist()],
-        [in_digits(*tails) for tails in zip(given["p"].tolist(), lacking.tolist(), strict=True)],
-        [f"{error:.6g}" for error in given["error"].tolist()],
+        [value_digits(*each) for each in zip(given["p"].tolist(), lacking.tolist(), given["z"].tolist(), strict=True)],
+        [error_digits(error) for error in given["error"].tolist()],
         ["yes" if pinned else "no" for pinned in given["pinned"].tolist()],
         [NOTHING if label is None else text_of(label) for label in given["binding"]],
     )

@@ -10,9 +10,9 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from hetdp.cli.voice import Voice
+    from hetdp.mechanism.coin import CoinComparison
     from hetdp.mechanism.compatibility import Verdict, Witness
     from hetdp.mechanism.repair import Repair
 
@@ -22,7 +22,7 @@ SHOWN_PINS = 20
 def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
     """Everything people need to know about pins that do not extend."""
     from hetdp.errors import shown
-    from hetdp.mechanism.explanation import in_digits
+    from hetdp.mechanism.digits import in_digits
 
     path, pinned = witness.path, in_digits(witness.value, witness.complement)
     yield f"no private extension exists: {witness}"
@@ -38,7 +38,7 @@ def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
 
 
 def _pin_lines(repair: Repair) -> Iterator[str]:
-    from hetdp.mechanism.explanation import in_digits
+    from hetdp.mechanism.digits import in_digits
 
     found = repair.probabilities
     rows = [(text_of(label), in_digits(p, 1.0 - p)) for label, p in islice(found.items(), SHOWN_PINS)]
@@ -56,20 +56,18 @@ def say_of_pins(voice: Voice, free: int, boundary: int, verdict: Verdict) -> Non
         voice.say(f"the given values miss by a rounding; extend moves them by at most {verdict.moved:.1e} in z")
 
 
-def say_accuracy(voice: Voice, label: Any, error: float, worse: int, hint: str) -> None:
-    """What nobody should learn too late: the worst accuracy, and where a coin would do better.
+def say_accuracy(voice: Voice, coin: CoinComparison, hint: str = "") -> None:
+    """Says how the worst-off dataset is answered, and where a coin would do better.
 
     Args:
         voice: what is spoken with.
-        label: the dataset that is answered worst.
-        error: how often it is answered wrongly.
-        worse: how many datasets a coin would answer better.
-        hint: what is to be done about these.
+        coin: how the mechanism compares with a coin.
+        hint: what can be done where a coin would do better.
     """
-    from hetdp.errors import counted, shown
-    from hetdp.mechanism.explanation import in_digits
+    from hetdp.errors import shown
+    from hetdp.mechanism.digits import right_digits
 
-    voice.say(f"worst accuracy {in_digits(1.0 - error, error)}, at {shown(label)}")
-    if worse:
-        verb = "is" if worse == 1 else "are"
-        voice.say(f"{counted(worse, 'dataset')} {verb} answered worse than by a coin; {hint}")
+    if coin.datasets and hint:
+        voice.say(f"worst accuracy {right_digits(coin.error, right=coin.right)}, at {shown(coin.worst)}")
+    if coin.worse or coin.even:
+        voice.say(f"{coin}{f'; {hint}' if coin.worse and hint else ''}")

@@ -53,6 +53,7 @@ def verify(
     from hetdp.certificate.certificate import verify as prove
     from hetdp.cli import shapes
     from hetdp.cli.reading import read_with_pins, require_input
+    from hetdp.cli.verdicts import say_accuracy
     from hetdp.errors import VerificationError
     from hetdp.files.mechanisms import load_claim
 
@@ -66,9 +67,10 @@ def verify(
     if claim.column != "z":
         certificate = replace(certificate, method=ROUNDED)
     if as_json:
-        voice.emit_document(shapes.verified(asked, certificate, claim.made_for_another, differing))
+        voice.emit_document(shapes.verified(asked, claim.mechanism, certificate, claim.made_for_another, differing))
     else:
         voice.emit([str(certificate)])
+    say_accuracy(voice, claim.mechanism.against_coin)
     return 0 if certificate.private else VerificationError.exit_code
 
 

@@ -49,6 +49,7 @@ def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
         "objective": mechanism.objective,
         **gap_words(mechanism),
         "moved": mechanism.moved,
+        "worse_than_coin": mechanism.against_coin.document(),
         "counts": counts | ({"edges": problem.graph.edge_count} if isinstance(problem, Problem) else {}),
         "problem": mechanism.problem.identity,
         "certificate": None if certificate is None else certificate_document(certificate),

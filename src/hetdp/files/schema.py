@@ -19,6 +19,7 @@ PIN_COLUMNS = ("dataset", "p", "z", "error")
 PROBLEM_KEYS = ("schema_version", "kind", "notion", "positive", "about", "labels", "classes", "datasets", "edges")
 MECHANISM_KEYS = (
     *("schema_version", "verb", "kind", "notion", "coordinate", "objective", "objective_gap", "moved"),
+    "worse_than_coin",
     *("counts", "problem", "certificate", "software", "labels", "table_sha256", "datasets"),
 )
 NUMBERS = frozenset({*COLUMNS, "p", "z", "error", "weight"})

@@ -15,7 +15,8 @@ from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
 from hetdp.errors import counted, printable, shown
 from hetdp.interrupts import load_whole
-from hetdp.mechanism.explanation import BindingPath, binding_path, in_different_digits, in_digits
+from hetdp.mechanism.digits import in_different_digits
+from hetdp.mechanism.explanation import BindingPath, binding_path
 from hetdp.mechanism.repair import Repair
 from hetdp.problem.notebook import table_of
 from hetdp.problem.partial import pins_of
@@ -45,7 +46,7 @@ class Witness:
         first, last = shown(path.datasets[0]), shown(path.datasets[-1])
         bound, value = in_different_digits((path.bounds[-1], path.complements[-1]), (self.value, self.complement))
         return (
-            f"p({first}) = {in_digits(path.bounds[0], path.complements[0])} allows at most"
+            f"p({first}) = {path.values()[0]} allows at most"
             f" p({last}) = {bound} ({counted(steps, 'step')} away), but p({last}) is pinned at {value}."
         )
 

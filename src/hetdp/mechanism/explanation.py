@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from hetdp.errors import shown
+from hetdp.mechanism.digits import value_digits
 from hetdp.problem.notebook import label, table_of
 from hetdp.problem.parameters import in_words
 from hetdp.problem.problem import Problem
@@ -51,18 +52,23 @@ class BindingPath:
         edges = zip(self.parameters, self.classes, strict=True)
         return [in_words(tuple(edge), edge.values()) + _whose(edge_class) for edge, edge_class in edges]
 
+    def values(self) -> list[str]:
+        """p, or its bound, at each step, in digits that tell what is next to 1 from 1."""
+        tails = zip(self.bounds, self.complements, self.coordinates, strict=True)
+        return [value_digits(*each) for each in tails]
+
     def _repr_html_(self) -> str:
         """For notebooks: step by step."""
         word = "at most" if self.upper else "at least"
         edges = ["given", *self.steps()]
-        values = [in_digits(*tails) for tails in zip(self.bounds, self.complements, strict=True)]
+        values = self.values()
         rows = zip(map(label, self.datasets), edges, values, strict=True)
         title = f"Why p({label(self.datasets[-1])}) is {word} {values[-1]}"
         return table_of(title, ["dataset", "step", f"p {word}"], rows, len(self.datasets))
 
     def __str__(self) -> str:
         word = "at most" if self.upper else "at least"
-        values = [in_digits(*tails) for tails in zip(self.bounds, self.complements, strict=True)]
+        values = self.values()
         if math.isinf(self.coordinates[-1]) and len(self.datasets) == 1:
             return f"p({shown(self.datasets[0])}) = {values[0]}, exactly; nothing binds it"
         lines = [f"p({shown(self.datasets[0])}) = {values[0]} is given"]
@@ -73,29 +79,6 @@ class BindingPath:
 
 def _whose(edge_class: Any) -> str:
     return "" if edge_class is None else f" (class {shown(edge_class)})"
-
-
-def in_digits(p: float, complement: float, digits: int = 6) -> str:
-    """p in six digits; next to 1, what it lacks.
-
-    >>> in_digits(0.5, 0.5), in_digits(1.0, 2.124e-18)
-    ('0.5', '1 − 2.124e-18')
-    """
-    return f"1 − {complement:.{digits}g}" if 0.0 < complement < 1e-4 else f"{p:.{digits}g}"
-
-
-def in_different_digits(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
-    """Two different p, each with its complement, in as many digits as it takes to tell them apart.
-
-    >>> in_different_digits((0.6224593, 0.3775407), (0.6224594, 0.3775406))
-    ('0.6224593', '0.6224594')
-    """
-    texts = ("", "")
-    for digits in range(6, 18):
-        texts = in_digits(*one, digits), in_digits(*other, digits)
-        if texts[0] != texts[1]:
-            break
-    return texts
 
 
 def binding_path(problem: Problem, chain: list[int], z: Floats, upper: bool) -> BindingPath:

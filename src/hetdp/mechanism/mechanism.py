@@ -11,12 +11,15 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.mechanism.explanation import BindingPath, binding_path, in_digits
+from hetdp.mechanism.coin import CoinComparison, CoinCounts, comparison_of, counts_of
+from hetdp.mechanism.digits import error_digits, value_digits
+from hetdp.mechanism.explanation import BindingPath, binding_path
 from hetdp.problem.notebook import MOST_ROWS, label, table_of
 from hetdp.problem.outline import Outline
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 
+BLOCK = 1 << 20  # datasets that are looked at in one go
 SEAL = "_sealed"  # what a copy made by `dataclasses.replace` does not have
 
 
@@ -74,6 +77,25 @@ class Mechanism:
     def errors(self) -> Floats:
         """The probability of the wrong answer."""
         return _unchanging(self.problem.notion.coordinate.error(self.coordinates, self.problem.answers))
+
+    @cached_property
+    def against_coin(self) -> CoinComparison:
+        """Where it is no better than a coin: at how many datasets, and which one is the worst.
+
+        >>> import hetdp
+        >>> graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
+        >>> mechanism = hetdp.extend(hetdp.Problem(graph, {"a": 1, "b": 2}), {"a": 0.3, "b": 0.2})
+        >>> mechanism.against_coin.worse, mechanism.against_coin.worst, round(mechanism.against_coin.right, 3)
+        (1, 'a', 0.3)
+        """
+        counts = CoinCounts()
+        for first in range(0, len(self), BLOCK):
+            block = slice(first, first + BLOCK)
+            ones = self.problem.answers[block] == 1
+            counts = counts.joined(counts_of(self.coordinates[block], ones, self.pinned[block], first))
+        coordinate, names = self.problem.notion.coordinate, self.problem.labels.names
+        best = self.certificate is not None and self.certificate.optimal and self.is_as_proved
+        return comparison_of(counts, coordinate, self.objective, best, names.__getitem__)
 
     def __getitem__(self, label: Hashable) -> float:
         """p at one dataset."""
@@ -150,12 +172,13 @@ class Mechanism:
         """For notebooks: the first datasets, and how the worst is answered."""
         names, answers = self.problem.labels.names, self.problem.answers
         shown = range(min(len(self), MOST_ROWS))
+        lacking = self.problem.notion.coordinate.probability(-self.coordinates[: len(shown)])
         rows = [
             (
                 label(names[at]),
                 str(answers[at]),
-                in_digits(self.probabilities[at], self.errors[at] if answers[at] == 1 else 1.0 - self.errors[at]),
-                float(self.errors[at]),
+                value_digits(self.probabilities[at], lacking[at], self.coordinates[at]),
+                error_digits(self.errors[at]),
                 bool(self.pinned[at]),
                 "" if self.links[at] < 0 else label(names[self.links[at]]),
             )
@@ -165,8 +188,10 @@ class Mechanism:
         return table_of(f"{self!r}, {self.objective}", header, rows, len(self))
 
     def __repr__(self) -> str:
-        worst = float(np.max(self.errors, initial=0.0))
-        return f"Mechanism({len(self.coordinates)} datasets, {int(self.pinned.sum())} pinned, worst error {worst:.4g})"
+        coin = self.against_coin
+        worst = error_digits(coin.error if coin.datasets else 0.0, 4)
+        warning = f", {coin.short()}" if coin.short() else ""
+        return f"Mechanism({coin.datasets} datasets, {int(self.pinned.sum())} pinned, worst error {worst}{warning})"
 
 
 def _unchanging(values: Floats) -> Floats:

@@ -67,15 +67,34 @@ def sentence(
 def runs_of(low: float, high: float) -> tuple[int, int, int]:
     """In how many runs, of how many, an answer is published: of all runs, at most, and at least.
 
-    >>> runs_of(0.38, 0.62), runs_of(1.1e-6, 2.9e-6), runs_of(0.4999, 0.5001)
-    ((100, 62, 38), (10000000, 29, 11), (100000, 50010, 49990))
+    >>> runs_of(0.38, 0.62), runs_of(1.1e-6, 2.9e-6), runs_of(0.4999, 0.5001), runs_of(0.4, 0.998)
+    ((100, 62, 38), (10000000, 29, 11), (100000, 50010, 49990), (1000, 998, 400))
     """
     runs = FEWEST_RUNS
     enough = [value for value in (low, high - low) if value > 0.0]
-    while runs < MOST_RUNS and any(value * runs < ENOUGH - ROUNDING for value in enough):
+    while runs < MOST_RUNS and (
+        any(value * runs < ENOUGH - ROUNDING for value in enough) or 0.0 < (1.0 - high) * runs < 1.0 - ROUNDING
+    ):  # the answer that may not be published is seen, too
         runs *= 10
     most = math.ceil(high * runs - ROUNDING) if high * runs > 1.0 else int(high > 0.0)
     return runs, min(runs, most), math.floor(low * runs + ROUNDING)
+
+
+def how_often(low: float, high: float, certain: bool = False) -> str:
+    """How often an answer is published, at most, and how often it would be instead; rounded outward.
+
+    Args:
+        low: its probability at one end.
+        high: its probability at the other.
+        certain: whether it can be certain at either end: only then are all runs, or none, said to have it.
+
+    >>> how_often(0.42, 0.74), how_often(1e-12, 1.0 - 1e-12)
+    ('in at most 74 of 100 runs instead of 42', 'in nearly all of 1,000,000,000 runs instead of less than 1')
+    """
+    runs, most, least = runs_of(low, high)
+    instead = "less than 1" if least == 0 and not (certain and low == 0.0) else f"{least:,}"
+    often = f"at most {most:,} of {runs:,}" if most < runs or certain else f"nearly all of {runs:,}"
+    return f"in {often} runs instead of {instead}"
 
 
 def _unprotected(number: int, edges: int, group: str) -> str:
@@ -96,9 +115,7 @@ def _runs(words: Words, change: Change) -> str:
     if change.low >= change.high * THE_SAME and change.low > 0.0:
         runs, most, _ = runs_of(change.high, change.high)
         return f"{answer} in at most {most:,} of {runs:,} runs either way"
-    runs, most, least = runs_of(change.low, change.high)
-    instead = "less than 1" if least == 0 and change.log_ratio < math.inf else f"{least:,}"
-    return f"{answer} in at most {most:,} of {runs:,} runs instead of {instead}"
+    return f"{answer} {how_often(change.low, change.high, change.log_ratio == math.inf)}"
 
 
 def _times(words: Words, change: Change) -> str:

@@ -95,10 +95,11 @@ def named(axes: Axes, across: str = "", up: str = "") -> None:
     plain(axes.set_xlabel(across, fontsize=USUAL, color=INK), axes.set_ylabel(up, fontsize=USUAL, color=INK))
 
 
-def entitle(axes: Axes, title: str | None) -> None:
-    """Words above the picture, if any."""
-    if title is not None:
-        plain(axes.set_title(readable(title, 90), fontsize=USUAL + 1, color=INK, loc="left"))
+def entitle(axes: Axes, title: str | None, caution: str = "") -> None:
+    """Words above the picture, if any; a caution stands below the title, or in its place."""
+    lines = [readable(words, 90) for words in (title, caution and f"Caution: {caution}") if words]
+    if lines:
+        plain(axes.set_title("\n".join(lines), fontsize=USUAL + 1, color=INK, loc="left"))
 
 
 def instead(axes: Axes, words: str) -> None:

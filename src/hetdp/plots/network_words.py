@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hetdp.mechanism.compatibility import Witness
-from hetdp.mechanism.explanation import BindingPath, in_different_digits
+from hetdp.mechanism.digits import in_different_digits, inside
+from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.canvas import readable
 from hetdp.plots.shades import hundredths
 from hetdp.problem.space import Floats
@@ -14,7 +15,8 @@ from hetdp.problem.space import Floats
 def bounds_of(chain: list[int], path: BindingPath) -> dict[int, str]:
     """What a path allows at each of its datasets."""
     signs = ["= ", *["≤ " if path.upper else "≥ "] * (len(chain) - 1)]
-    return {at: sign + hundredths(bound) for at, sign, bound in zip(chain, signs, path.bounds, strict=True)}
+    bounds = inside(path.bounds, path.coordinates).tolist()
+    return {at: sign + hundredths(bound) for at, sign, bound in zip(chain, signs, bounds, strict=True)}
 
 
 def contradiction_of(witness: Witness) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from hetdp.errors import UsageError, shown
 from hetdp.mechanism.accuracy.report import Accuracy, accuracy
 from hetdp.mechanism.compatibility import Witness
+from hetdp.mechanism.digits import inside
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.plots.canvas import axes_for, entitle
@@ -31,19 +32,24 @@ WHAT_RULE = (
 
 
 class Drawing(NamedTuple):
-    """A picture that is not drawn yet: its name, the inches it likes, its data, and what draws it on axes."""
+    """A picture that is not drawn yet: its name, the inches it likes, its data, what draws it, and a caution."""
 
     name: str
     size: tuple[float, float]
     data: Any
     draw: Callable[[Axes], None]
+    caution: str = ""
+
+    def draw_on(self, axes: Axes, title: str | None) -> None:
+        """Draws it, with a title, and above it what should warn those who see it."""
+        self.draw(axes)
+        entitle(axes, title, self.caution)
 
     def draw_alone(self, axes: Axes, title: str | None) -> None:
         """Draws it on axes that have their figure to themselves."""
         figure: Any = axes.get_figure()
         figure.set_size_inches(self.size)
-        self.draw(axes)
-        entitle(axes, title)
+        self.draw_on(axes, title)
 
 
 def plot(
@@ -85,8 +91,7 @@ def plot(
     """
     drawing = drawing_of(what, picture, explain, baselines, key, at)
     where = axes_for(axes, drawing.size)
-    drawing.draw(where)
-    entitle(where, title)
+    drawing.draw_on(where, title)
     return where
 
 
@@ -97,7 +102,8 @@ def drawing_of(
     if picture is not None and picture not in PICTURES:
         raise UsageError(f"there is no picture {shown(picture)}", f"the pictures are {', '.join(PICTURES)}")
     if isinstance(what, Mechanism | Problem):
-        return _of_problem(what, picture, explain, baselines, key, at)
+        found = _of_problem(what, picture, explain, baselines, key, at)
+        return found if isinstance(what, Problem) else found._replace(caution=what.against_coin.short())
     given = next((name for name, value in (("picture", picture), ("explain", explain), ("at", at)) if value), "")
     if given:
         raise UsageError(f"{given}= for {shown(type(what).__name__)}", "it is for a Mechanism or a Problem")
@@ -121,7 +127,8 @@ def _of_problem(
         rule = "only a mechanism with its problem can be drawn"
         raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.load(path, problem) joins them")
     bare = isinstance(what, Problem)
-    p = np.where(problem.answers == 1, 1.0, 0.0) if isinstance(what, Problem) else what.probabilities
+    truth = np.where(problem.answers == 1, 1.0, 0.0)
+    p = truth if isinstance(what, Problem) else inside(what.probabilities, what.coordinates)
     ringed = problem.boundary_mask if isinstance(what, Problem) else what.pinned
     chosen = picture or ("tallies" if at and explain is None else _suitable(problem, explain))
     if explain is not None and chosen != "network":

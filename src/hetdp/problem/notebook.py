@@ -30,7 +30,7 @@ def table_of(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], t
     """
     listed = list(islice(rows, MOST_ROWS))
     count = total if total is not None else len(rows) if isinstance(rows, Sized) else len(listed)
-    lines = [f'<table style="{TABLE}"><caption style="{CAPTION}">{cell(title)}</caption>']
+    lines = [f'<table style="{TABLE}"><caption style="{CAPTION}">{cell(title, 2 * LONGEST)}</caption>']
     if header:
         lines.append(f"<tr>{''.join(_tagged('th', name) for name in header)}</tr>")
     for first, *others in listed:
@@ -40,7 +40,7 @@ def table_of(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], t
     return "\n".join([*lines, "</table>"])
 
 
-def cell(value: Any) -> str:
+def cell(value: Any, longest: int = LONGEST) -> str:
     r"""A value as it can stand in HTML: escaped, on one line, and not too long.
 
     >>> cell("<script>"), cell("a\nb"), cell(0.1234567), cell(True), cell(("yes", 1)), cell(1000)
@@ -54,7 +54,7 @@ def cell(value: Any) -> str:
         text = f"{value:,}"
     else:
         text = printable(", ".join(map(str, value)) if isinstance(value, tuple) else str(value))
-    return escape(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+    return escape(text if len(text) <= longest else f"{text[: longest - 1]}…")
 
 
 def label(value: Any) -> str:

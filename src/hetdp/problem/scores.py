@@ -34,12 +34,14 @@ class Scores(NamedTuple):
         most: the largest score of each group; people of a group where it is zero do not count.
         sizes: how many people each group has.
         threshold: what the sum must reach.
+        all_decide: whether everybody who counts is known to decide at some table, where the answer depends on them.
     """
 
     scores: Whole
     most: Whole
     sizes: Whole
     threshold: int
+    all_decide: bool = True
 
     @property
     def total(self) -> int:

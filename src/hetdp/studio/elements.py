@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hetdp.mechanism.digits import short_digits
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.network import widths_of
 from hetdp.problem.space import Floats, Indices, Mask
@@ -107,9 +108,9 @@ def dataset_elements(session: Session, frame: Frame, look: Look, rows: Indices) 
             text = beside(problem.graph.label(index))
         if index in bounds:
             kinds += ["lit", f"step{min(look.path.index(index), LAST_STEP)}"]
-            text += f"\n{_bound(session, index, look.path, bounds[index]) if look.bare else f'{value:.3g}'}"
+            text += f"\n{_bound(session, index, look.path, bounds[index]) if look.bare else short_digits(value)}"
         elif tell and value != NONE:
-            text += f"\n{value:.3g}"
+            text += f"\n{short_digits(value)}"
         data = {"id": f"n{drawn}-{index}", "label": text, "colour": colour, "ink": ink, "at": index}
         found.append({"data": data, "position": {"x": across, "y": down}, "classes": " ".join(kinds)})
     return found
@@ -118,10 +119,10 @@ def dataset_elements(session: Session, frame: Frame, look: Look, rows: Indices) 
 def _bound(session: Session, index: int, path: list[int], bound: float) -> str:
     """What a dataset on a witness's path is told: its value, the bound on it, or both."""
     if index == path[0]:
-        return f"p = {bound:.3g}"
+        return f"p = {short_digits(bound)}"
     witness = session.answer.witness
-    pinned = f",\nbut {witness.value:.3g}" if witness is not None and index in session.sheet.pins else ""
-    return f"p ≤ {bound:.3g}{pinned}"
+    pinned = f",\nbut {short_digits(witness.value)}" if witness is not None and index in session.sheet.pins else ""
+    return f"p ≤ {short_digits(bound)}{pinned}"
 
 
 def edge_elements(session: Session, ends: Ends, frame: Frame, look: Look, rows: Indices) -> list[Element]:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from dash import html
 
 from hetdp.errors import counted, printable
-from hetdp.mechanism.explanation import BindingPath, in_digits
+from hetdp.mechanism.digits import error_digits, in_digits, percentage, short_digits, value_digits
+from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.colours import ONE, TWO
 from hetdp.problem.notebook import label
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.drawing import answer_words
+from hetdp.studio.drawing import answer_words, value_at
 from hetdp.studio.lit import explained
 from hetdp.studio.numbers import in_short
 from hetdp.studio.speaking import remark
 from hetdp.studio.state import Session
 
+BEST = {
+    "extension": "with the given values",
+    "fair": "for the worst-off datasets",
+    "balanced": "at worst",
+    "average": "in the mean",
+}
 MOST_NEIGHBOURS = 40
 MOST_STEPS = 60
 LONGEST = 120
@@ -61,14 +67,16 @@ def status(session: Session) -> tuple[str, list[Any]]:
     notice = [html.P(printable(words)[:600], className="notice", role=role) for role, words in said if words]
     if found.mechanism is not None:
         proof = found.mechanism.certificate
-        best = proof is not None and proof.optimal and found.mechanism.objective != "weighted-vote"
-        worst = float(np.max(found.mechanism.errors, initial=0.0))
+        best = BEST.get(found.mechanism.objective) if proof is not None and proof.optimal else None
+        coin = found.mechanism.against_coin
         told = f"Proved on {_all_edges(session.sheet.problem.graph.edge_count)}, exactly."
-        words = [
-            html.H2("Private, and as accurate as can be" if best else "Private"),
-            html.P(f"{told} Where it is hardest, the answer is right in {_runs(worst)} of 100 runs."),
-        ]
-        return "good", [*notice, *words]
+        head = f"Private, and as accurate as can be {best}" if best else "Private"
+        hardest = f"Where it is hardest, the answer is right in {percentage(coin.error, right=coin.right)} of 100 runs."
+        if coin.is_better:
+            return "good", [*notice, html.H2(head), html.P(f"{told} {hardest if coin.datasets else ''}".rstrip())]
+        told_of_coin = printable(str(coin))
+        warning = html.P(f"{told_of_coin[:1].upper()}{told_of_coin[1:]}.", className="notice", role="alert")
+        return "caution", [*notice, html.H2(f"Private, but {coin.short()}"), warning, html.P(f"{told} {hardest}")]
     if found.witness is not None:
         path = found.witness.path
         first, last = printable(label(path.datasets[0]))[:60], printable(label(path.datasets[-1]))[:60]
@@ -78,9 +86,9 @@ def status(session: Session) -> tuple[str, list[Any]]:
                 [
                     "p(",
                     word(first),
-                    f") = {in_digits(path.bounds[0], path.complements[0])} allows at most p(",
+                    f") = {path.values()[0]} allows at most p(",
                     word(last),
-                    f") = {in_digits(path.bounds[-1], path.complements[-1])}, ",
+                    f") = {path.values()[-1]}, ",
                     f"{counted(len(path.parameters), 'step')} away; but p(",
                     word(last),
                     f") is pinned at {in_digits(found.witness.value, found.witness.complement)}.",
@@ -102,7 +110,7 @@ def steps(path: BindingPath, upper: bool, first: str = "given") -> Any:
     """A path step by step; each step can be chosen, to light the path so far."""
     relation = "≤" if upper else "≥"
     rows = []
-    values = [in_digits(*tails) for tails in zip(path.bounds, path.complements, strict=True)]
+    values = path.values()
     edges = [printable(words)[:120] for words in path.steps()]
     for at, (name, value) in enumerate(zip(path.datasets[:MOST_STEPS], values, strict=False)):
         how = first if at == 0 else edges[at - 1]
@@ -129,21 +137,23 @@ def dataset_words(session: Session) -> list[Any]:
     head = [html.H2(word(name_of(session, at))), html.P(["The true answer is ", word(truth, "truth"), "."])]
     if found is None:
         return head
-    p, error = float(found.probabilities[at]), float(found.errors[at])
-    complement = error if problem.answers[at] == 1 else 1.0 - error
+    p, error, z = float(found.probabilities[at]), float(found.errors[at]), float(found.coordinates[at])
+    complement = float(problem.notion.coordinate.probability(-z))
+    right = p if problem.answers[at] == 1 else complement
+    coin = [html.P("A coin would be right more often.", className="notice")] if _is_worse(problem, at, z) else []
     return [
         *head,
         html.Div(
             [
                 html.Div(
                     [
-                        html.Span(in_digits(p, complement), id="chosen-p", className="big"),
+                        html.Span(value_digits(p, complement, z), id="chosen-p", className="big"),
                         html.Span("p", className="unit"),
                     ]
                 ),
                 html.Div(
                     [
-                        html.Span(f"{error:.6g}", id="chosen-error", className="big"),
+                        html.Span(error_digits(error), id="chosen-error", className="big"),
                         html.Span("error", className="unit"),
                     ]
                 ),
@@ -153,10 +163,13 @@ def dataset_words(session: Session) -> list[Any]:
         html.Div(
             html.Div(style={"width": f"{100 * p:.2f}%", "background": ONE}), className="bar", style={"background": TWO}
         ),
-        html.P(
-            [word(one, "truth"), f" is published in {100 * p:.1f} of 100 runs, ", word(two, "truth"), " in the others."]
-        ),
+        html.P(["The answer is right in ", html.Span(percentage(error, right=right)), " of 100 runs."]),
+        *coin,
     ]
+
+
+def _is_worse(problem: Any, at: int, z: float) -> bool:
+    return z < 0.0 if problem.answers[at] == 1 else z > 0.0
 
 
 def dataset_more(session: Session) -> list[Any]:
@@ -206,7 +219,7 @@ def edge_words(session: Session) -> list[Any]:
     one, other = int(session.ends.source[at]), int(session.ends.target[at])
     rows = []
     for end in (one, other):
-        value = "" if found is None else f"p = {float(found.probabilities[end]):.6g}"
+        value = "" if found is None else f"p = {short_digits(value_at(session, end), 6)}"
         name = html.Button(word(name_of(session, end)), id={"type": "dataset", "at": end}, className="row")
         rows.append(html.Li(html.Div([name, html.Span(value, className="number")], className="pair")))
     edge_class = session.ends.classes[at]
@@ -216,8 +229,3 @@ def edge_words(session: Session) -> list[Any]:
 
 def _all_edges(count: int) -> str:
     return "its edge" if count == 1 else f"all {count:,} edges"
-
-
-def _runs(error: float) -> str:
-    right = 100.0 * (1.0 - error)
-    return f"{right:.1f}" if right < 99.95 else "more than 99.9"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from hetdp.mechanism.digits import short_digits
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.problem.parameters import in_words
 from hetdp.problem.product import ProductSpace
-from hetdp.studio.drawing import answer_words, short
+from hetdp.studio.drawing import answer_words, short, value_at
 from hetdp.studio.state import Session
 
 LONGEST = 80  # characters of a label
@@ -32,7 +33,7 @@ def spoken(session: Session) -> str:
     graph, found = session.sheet.problem.graph, session.answer.mechanism
     if kind == "dataset":
         truth = answer_words(session.sheet.problem)[session.sheet.problem.answers[number] - 1]
-        value = "" if found is None else f", p = {float(found.probabilities[number]):.3g}"
+        value = "" if found is None else f", p = {short_digits(value_at(session, number))}"
         edges = len(graph.neighbours(number)[0])
         counted = "1 edge" if edges == 1 else f"{edges:,} edges"
         return f"Dataset {short(graph.label(number), LONGEST)}: truly {truth}{value}. {counted}."

@@ -9,6 +9,7 @@ from dash import html
 
 from hetdp.errors import printable
 from hetdp.mechanism.accuracy.report import Accuracy
+from hetdp.mechanism.digits import percentage
 from hetdp.problem.notebook import label
 from hetdp.studio.panels import word
 
@@ -17,18 +18,17 @@ def accuracy_table(found: Accuracy) -> list[Any]:
     """Mechanisms and baselines, one below the other: right at worst, and right in the mean."""
     rows = [html.Tr([html.Th("method"), html.Th("at worst"), html.Th("in the mean")])]
     for method in found.methods:
-        mean = method.mean_accuracy
         cells = [
             html.Td(method.name),
-            html.Td(_bar(method.worst_accuracy)),
-            html.Td(_bar(mean)),
+            html.Td(_bar(method.worst_error)),
+            html.Td(_bar(method.mean_error)),
         ]
         rows.append(html.Tr(cells, className="baseline" if method.baseline else "ours"))
     told = [html.P(printable(str(each))[:300], className="quiet") for each in found.comparisons[:4]]
     prior = {"uniform": "every dataset alike", "weight": "the problem's weights"}.get(found.prior, "given weights")
     return [
         html.Table(rows, className="accuracy"),
-        html.P(f"Means: {prior}. All numbers are exact.", className="quiet"),
+        html.P(f"Means: {prior}. All are computed, not simulated, and rounded down.", className="quiet"),
         *told,
     ]
 
@@ -45,6 +45,7 @@ def odds_list(found: Any) -> list[Any]:
     return [html.Ul(rows, className="odds"), *more]
 
 
-def _bar(share: float) -> Any:
+def _bar(error: float) -> Any:
+    share = 1.0 - error
     width = {"width": f"{max(0.0, min(1.0, share)) * 100:.1f}%"}
-    return html.Div([html.Div(style=width, className="fill"), html.Span(f"{share:.1%}")], className="meter")
+    return html.Div([html.Div(style=width, className="fill"), html.Span(f"{percentage(error)} %")], className="meter")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import printable
+from hetdp.mechanism.digits import short_digits
 from hetdp.plots.colours import SHADES
 from hetdp.plots.grid import Grid, counted, slice_of
 from hetdp.plots.summary import across_words, summary
@@ -92,7 +93,8 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
             "zmax": 1.0,
             "colorscale": [[at, code] for at, code in SHADES],
             "showscale": False,
-            "hovertemplate": f"{across} %{{x}}, {up} %{{y}}<br>p = %{{z:.4f}}<extra></extra>",
+            "text": [["" if value == NONE else short_digits(value, 4) for value in row] for row in p.tolist()],
+            "hovertemplate": f"{across} %{{x}}, {up} %{{y}}<br>p = %{{text}}<extra></extra>",
         }
     ]
     across_line, up_line = _borders(cells, answers)
@@ -145,7 +147,7 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
     ink = INKS["dark" if theme == "dark" else "light"]
     if session.answer.mechanism is None:
         return _empty(ink)
-    found = summary(problem, session.answer.mechanism.probabilities)
+    found = summary(problem, values_of(session))
     one, two = (_inert(word) for word in answer_words(problem))
     across = places_of(found).tolist()
     low, quarter, middle, upper, high = found.quantiles.T.tolist()
@@ -172,11 +174,11 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
             "type": "scatter",
             "x": across,
             "y": middle,
-            "text": counts,
+            "text": [f"{words}<br>p = {short_digits(p, 4)}" for words, p in zip(counts, middle, strict=True)],
             "mode": "markers",
             "name": "the middle one",
             "marker": dots | {"line": {"color": ink["ink"], "width": 1}},
-            "hovertemplate": "%{text}<br>p = %{y:.4f}<extra></extra>",
+            "hovertemplate": "%{text}<extra></extra>",
         }
     )
     words = across_words(found, one, two) + ("" if is_even(found) else f"; {CLOSER}")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+LEAST = float(np.finfo(np.float64).smallest_subnormal)
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,16 @@ class Coordinate:
         return np.asarray(np.where(z > 0.0, 1.0 - tail, tail))
 
     def error(self, z: ArrayLike, answers: ArrayLike) -> Floats:
-        """The probability of the wrong answer: 1 − p where the answer is 1, p where it is 2."""
+        """The probability of the wrong answer: 1 − p where the answer is 1, p where it is 2.
+
+        It is 0 only where z is infinite; what is too small for a float is the smallest one.
+
+        >>> LAPLACE.error([np.inf, 1000.0, 0.0], 1)
+        array([0.e+000, 4.e-324, 5.e-001])
+        """
         z = np.asarray(z, dtype=np.float64)
-        return self.probability(np.where(np.asarray(answers) == 1, -z, z))
+        error = self.probability(np.where(np.asarray(answers) == 1, -z, z))
+        return np.where((error == 0.0) & np.isfinite(z), LEAST, error)
 
     def log_probability(self, z: ArrayLike) -> Floats:
         """log p, also where p is too small for a float.

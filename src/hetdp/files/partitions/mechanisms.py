@@ -62,6 +62,7 @@ def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
         "coordinate": problem.notion.coordinate.name,
         "objective": mechanism.objective,
         "moved": mechanism.moved,
+        "worse_than_coin": mechanism.against_coin.document(),
         "counts": {"datasets": len(mechanism), "pinned": pinned, "edges": problem.graph.edge_count},
         "problem": problem.identity,
         "certificate": None if certificate is None else certificate_document(certificate),

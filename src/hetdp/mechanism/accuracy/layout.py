@@ -14,7 +14,7 @@ from hetdp.errors import counted, printable
 from hetdp.mechanism.accuracy.comparison import Comparison
 from hetdp.mechanism.accuracy.distance import NOWHERE
 from hetdp.mechanism.accuracy.measures import Method
-from hetdp.mechanism.explanation import in_digits
+from hetdp.mechanism.digits import right_digits
 
 SHOWN = 5  # distances in the table for people, and classes; the long table has all distances
 LONGEST = 40  # characters of a name
@@ -80,11 +80,14 @@ def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pr
 
 
 def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """What must be said below the table: where a best mean may not be the best, and how baselines compare."""
+    """What must be said below the table: gaps, where a coin would do better, and how baselines compare."""
     for method in methods:
         gap = method.mechanism.objective_gap
         if gap is not None and gap > WORTH_SAYING:
             yield f"{method.name}: some private mechanism may have a mean accuracy larger by up to {gap:.1e}"
+    for method in methods:
+        if not method.baseline and str(method.mechanism.against_coin):
+            yield f"{method.name}: {method.mechanism.against_coin}"
     yield from map(str, comparisons)
 
 
@@ -106,7 +109,7 @@ def _row(method: Method, shown: Sequence[int]) -> list[str]:
     errors: list[float | None] = [method.worst_error, method.mean_error]
     errors += [float(method.mean_errors[at]) for at in shown]
     errors += [one.mean_error for one in method.by_class] if _classes(method) else []
-    worst, *means = (NOTHING if error is None or error != error else in_digits(1.0 - error, error) for error in errors)
+    worst, *means = (NOTHING if error is None or error != error else right_digits(error) for error in errors)
     return [_in_one_line(method.name), worst, _in_one_line(_plain(method.worst_at) or NOTHING), *means]
 
 

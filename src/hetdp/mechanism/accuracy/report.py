@@ -150,6 +150,7 @@ def _method(method: Method) -> dict[str, Any]:
         "worst_at": method.worst_at,
         "mean_accuracy": method.mean_accuracy,
         "mean_error": method.mean_error,
+        "worse_than_coin": method.mechanism.against_coin.document(),
         "objective_gap": method.mechanism.objective_gap,
         "by_distance": [
             {

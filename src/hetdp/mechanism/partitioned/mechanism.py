@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import Fault, InputError
+from hetdp.mechanism.coin import CoinComparison, CoinCounts, comparison_of, counts_of
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.partitioned.tracing import path_of, trace
 from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.parts import Part
 from hetdp.problem.space import Floats
-from hetdp.theory.catalogue import NOTIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,14 @@ class PartitionedMechanism:
         for part in self.problem.parts:
             yield part.load(f"{self.name}/z")
 
+    @cached_property
+    def against_coin(self) -> CoinComparison:
+        """Where it is no better than a coin: at how many datasets, and which one is the worst; counted by workers."""
+        problem = self.problem
+        counts = reduce(CoinCounts.joined, problem.run(coin_counts, self.name), CoinCounts())
+        best = self.certificate is not None and self.certificate.optimal
+        return comparison_of(counts, problem.notion.coordinate, self.objective, best, problem.label)
+
     def explain(self, dataset: Hashable) -> BindingPath:
         """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it."""
         return explained(proved(self), self.problem.index(dataset))
@@ -99,10 +108,7 @@ def row_at(mechanism: PartitionedMechanism, number: int) -> dict[str, Any]:
     }
 
 
-def worst_of(part: Part, name: str, notion: Any) -> tuple[float, int, int]:
-    """The largest error in a partition, where it is first, and how many datasets a coin would answer better."""
-    if not part.size:
-        return -1.0, -1, 0
-    errors = NOTIONS[notion].coordinate.error(part.load(f"{name}/z"), part.load("answers"))
-    worst = int(np.argmax(errors))
-    return float(errors[worst]), part.first + worst, int(np.count_nonzero(errors > 0.5))
+def coin_counts(part: Part, name: str) -> CoinCounts:
+    """How the datasets of a partition compare with a coin."""
+    z, ones = part.load(f"{name}/z"), part.load("answers") == 1
+    return counts_of(z, ones, part.load(f"{name}/pinned"), part.first)

@@ -7,7 +7,7 @@ from typing import NoReturn
 import numpy as np
 
 from hetdp.errors import Fault, InputError, shown
-from hetdp.mechanism.explanation import in_digits
+from hetdp.mechanism.digits import limit_digits
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.solving.goal import MEAN, Goal
 from hetdp.problem.partial import PartialMechanism
@@ -35,13 +35,13 @@ def refuse_out_of_reach(goal: Goal, limit: Mechanism, given: PartialMechanism | 
     path = limit.explain(problem.graph.label(worst))
     first = problem.labels.index(path.datasets[0])
     if given is not None and not np.isnan(given.z[first]):
-        p = in_digits(path.bounds[0], path.complements[0])
+        p = path.values()[0]
         cause = f"p({shown(path.datasets[0])}) = {p} is given, whatever the multiple"
     else:
         cause = f"{_edge_across(problem, first)} lies between the answers and has ε = 0, whatever the multiple"
     whose = "" if goal.at == MEAN else f" of {shown(problem.graph.label(worst))}"
     stays = "below" if goal.is_just_met(error) else "at or below"
-    _refuse(goal, f"the accuracy{whose} stays {stays} {1.0 - error:.6g}, since {cause}")
+    _refuse(goal, f"the accuracy{whose} stays {stays} {limit_digits(error)}, since {cause}")
 
 
 def _edge_across(problem: Problem, at: int) -> str:

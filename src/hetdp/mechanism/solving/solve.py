@@ -18,7 +18,7 @@ import numpy as np
 from hetdp.certificate.certificate import verify
 from hetdp.errors import NoExtensionError, UsageError, VerificationError, rounded_up
 from hetdp.mechanism.design import design
-from hetdp.mechanism.explanation import in_digits
+from hetdp.mechanism.digits import right_digits
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.mechanism.solving.bracket import Attempt, narrowed, shown_too_small
 from hetdp.mechanism.solving.goal import MEAN, WORST, Goal, goal_of
@@ -65,7 +65,7 @@ class SolvedEpsilon:
     def __str__(self) -> str:
         place = Goal(self.target, self.at).place()
         letter = LETTERS[self.problem.notion.parameters[0]]
-        reached = in_digits(self.reached, self.error, digits=DIGITS)
+        reached = right_digits(self.error, digits=DIGITS)
         enough = f"{rounded_up(self.multiple, DIGITS):.{DIGITS}g} times {letter}"
         return f"{enough}: accuracy {reached} {place}; the target is {self.target!r}."
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from hetdp.errors import UsageError, counted, printable
 from hetdp.files.documents import certificate_document
+from hetdp.mechanism.digits import promised
 from hetdp.mechanism.odds import Odds, odds
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
@@ -15,7 +16,6 @@ from hetdp.release.charges import Costs, account_name
 from hetdp.release.proof import Proved
 from hetdp.release.record import words
 from hetdp.release.record.amounts import parameter_texts
-from hetdp.spaces.table.promise import rounded_down
 from hetdp.theory.coordinate import Coordinate
 
 MECHANISM = "mechanism"
@@ -56,6 +56,7 @@ def facts_of(proof: Proved, costs: Costs) -> dict[str, Any]:
         },
         "not_protected": [words.PUBLIC_PROBLEM, words.PUBLIC_RELEASE, *unprotected],
         "accuracy": [{"area": None, "where": words.AT_WORST, "probability": _worst(proof, notion.coordinate)}],
+        "cautions": _cautions(proof),
         "security": list(words.SECURITY),
         "mechanism": {
             "kind": MECHANISM,
@@ -108,8 +109,14 @@ def _promise(costs: Costs, at: int, told: dict[str, Odds]) -> dict[str, Any]:
     }
 
 
+def _cautions(proof: Proved) -> list[str]:
+    """Where a coin would do as well, or better, at any of the possible datasets; which one is true plays no part."""
+    told = str(proof.mechanism.against_coin)
+    return [printable(f"{told[:1].upper()}{told[1:]}.")] if told else []
+
+
 def _worst(proof: Proved, coordinate: Coordinate) -> str:
     """The least probability of the right answer over all datasets: it is public, and free."""
     z, answers = proof.mechanism.coordinates, proof.problem.answers
     worst = coordinate.error(np.min(np.where(answers == 1, z, -z), initial=np.inf), 1)
-    return rounded_down(1.0 - float(worst))
+    return promised(float(worst))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -17,7 +18,7 @@ from hetdp.release.record import words
 from hetdp.release.record.amounts import decimal
 from hetdp.spaces.populations.theorem import Theorem
 from hetdp.spaces.table.plan import Plan
-from hetdp.spaces.table.promise import Promise, Protection
+from hetdp.spaces.table.promise import Promise, Protection, coin_caution
 from hetdp.spaces.table.wish import NO, YES
 
 PLAN = "plan"
@@ -129,6 +130,7 @@ def planned_facts(plan: Plan) -> Document:
             for one in facts["areas"]
             for margin, probability in one["accuracy_by_margin"].items()
         ],
+        "cautions": list(_cautions(facts["areas"])),
         "security": list(words.SECURITY),
         "mechanism": {
             "kind": PLAN,
@@ -139,6 +141,15 @@ def planned_facts(plan: Plan) -> Document:
         },
         "plan": facts,
     }
+
+
+def _cautions(areas: list[Document]) -> Iterator[str]:
+    """Where a coin would do as well, or better, in each area."""
+    for one in areas:
+        told = coin_caution(one["worse_than_coin_up_to"], one["as_a_coin_up_to"])
+        if told:
+            where = "" if one["area"] is None else f"In {one['area']!r}: "
+            yield printable(f"{where}{told[:1].upper()}{told[1:]}.")
 
 
 def _certificate(found: Certificate | Theorem) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def page_of(record: dict[str, Any]) -> str:
         *_answers(record["answers"]),
         f"<p>{_text(INTRODUCTION)}</p>",
         *_odds(record["privacy"]["promises"]),
-        *_accuracy(record["accuracy"]),
+        *_accuracy(record["accuracy"], record["cautions"]),
         *_section("What is not protected", _list(record["not_protected"])),
         *_section("The facts", _table(_facts(record))),
         *_section("Why it can be trusted", _list(record["security"])),
@@ -140,7 +140,7 @@ def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
     yield f"<p>{_text(MEANING)}</p></section>"
 
 
-def _accuracy(accuracy: list[dict[str, Any]]) -> Iterator[str]:
+def _accuracy(accuracy: list[dict[str, Any]], cautions: list[str]) -> Iterator[str]:
     if not accuracy:
         return
     yield "<section><h2>How good the answer is</h2>"
@@ -152,6 +152,7 @@ def _accuracy(accuracy: list[dict[str, Any]]) -> Iterator[str]:
     )
     yield from _table(rows, ("situation", "probability of the right answer, at least"))
     yield from _more(accuracy)
+    yield from (f"<p><strong>Caution.</strong> {_text(words)}</p>" for words in cautions[:MOST])
     yield "</section>"
 
 

@@ -51,6 +51,7 @@ RECORD: dict[str, Any] = {
         "charged": [{"account": TEXT, "epsilon": MAYBE_TEXT, "delta": MAYBE_TEXT, "mu": MAYBE_TEXT}],
     },
     "accuracy": [{"area": MAYBE_TEXT, "where": TEXT, "probability": TEXT}],
+    "cautions": [TEXT],
     "security": [TEXT],
     "mechanism": {
         "kind": TEXT,

@@ -103,6 +103,22 @@ class PopulationMechanism:
                 break
         return found
 
+    def worse_than_coin_up_to(self) -> int:
+        """The largest margin at which some table is answered wrongly more often than rightly; 0 if none is.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.1] * 4 + [5.0])
+        >>> [people.design(name).worse_than_coin_up_to() for name in ("balanced", "weighted-vote")]
+        [0, 2]
+        """
+        if self.objective == BALANCED or self.population.constant:
+            return 0  # no label is below zero
+        low, high = 0, self.population.farthest()  # the least label grows with the margin
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self.formula.worst(middle) < 0 else (low, middle - 1)
+        return low
+
     def _error(self, margin: int) -> float:
         farthest = self.population.farthest()
         if not 1 <= whole(margin, "the margin", 1) <= farthest:
@@ -158,9 +174,10 @@ class PopulationMechanism:
     def certificate(self) -> Theorem:
         """Why it is private: by a theorem; the tables are too many to check every edge."""
         balanced = self.objective == BALANCED
-        gap = self.formula.gap / (1 << GRID) if balanced else math.inf
-        best = (balanced and self.population.is_count) or self.population.constant > 0
-        return Theorem(True, best, 0.0 if best else gap, STATEMENTS[self.objective])
+        constant = self.population.constant > 0
+        gap = 0.0 if constant else self.formula.gap / (1 << GRID) if balanced else math.inf
+        best = constant or (balanced and self.population.scores.all_decide)
+        return Theorem(True, best, gap, STATEMENTS[self.objective])
 
 
 def mechanism_of(population: Population, objective: str) -> PopulationMechanism:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.mechanism.odds_words import runs_of
+from hetdp.mechanism.odds_words import how_often
 from hetdp.problem.space import Floats, Indices
 from hetdp.spaces.populations.balanced import Balanced
 from hetdp.spaces.populations.vote import WeightedVote
@@ -66,9 +66,7 @@ class PopulationOdds:
 
     def _how(self) -> str:
         """Which answer it is, and how often."""
-        runs, most, least = runs_of(self.low, self.high)
-        instead = "less than 1" if least == 0 and self.low > 0.0 else f"{least:,}"
-        how = "just as often" if self.high == self.low else f"in at most {most:,} of {runs:,} runs instead of {instead}"
+        how = "just as often" if self.high == self.low else how_often(self.low, self.high, self.low == 0.0)
         return f"{ANSWERS[self.answer - 1]} {how}"
 
     def _whom(self, number: int) -> str:

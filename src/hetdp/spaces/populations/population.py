@@ -84,8 +84,10 @@ class Population:
         """A mechanism for the population, in closed form.
 
         Args:
-            objective: ``"balanced"``: the error falls with the distance from the threshold, and for counts no private
-                mechanism has a smaller worst error; or ``"weighted-vote"``: everybody counts ε, and noise is added.
+            objective: ``"balanced"``: the error falls with the distance from the threshold, and no private mechanism
+                has a smaller worst error, unless the certificate says that this could not be shown; or
+                ``"weighted-vote"``: everybody counts ε, and noise is added. Some tables may then be answered wrongly
+                more often than rightly.
 
         Raises:
             UsageError: there is no such objective.

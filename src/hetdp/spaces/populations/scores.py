@@ -14,6 +14,9 @@ from hetdp.spaces.names import require_known
 from hetdp.spaces.questions.question import Question
 
 LARGEST_SCORE = 1 << 31
+MOST_SUM = 1 << 26  # bits, one for each sum
+MOST_WORK = 1 << 33  # bits that are moved to find out who decides; about a second
+Row = list[int]
 
 
 def scores_of(question: Any, groups: Sequence[str], sizes: Whole, values: Sequence[str]) -> Scores:
@@ -30,10 +33,75 @@ def scores_of(question: Any, groups: Sequence[str], sizes: Whole, values: Sequen
     require_known(question.values_used(), values, "value")
     rows = [[form.score(group, value) for value in values] for group in groups]
     threshold = form.at_least - sum(min(row) * size for row, size in zip(rows, sizes.tolist(), strict=True))
-    rows = [[score - min(row) for score in row] for row in rows]
-    common = gcd(*(score for row in rows for score in row)) or 1
-    rows = [[score // common for score in row] for row in rows]
+    rows, threshold = _reduced([[score - min(row) for score in row] for row in rows], threshold)
+    deciding, all_decide = _deciding(rows, sizes.tolist(), threshold)
+    rows, threshold = _reduced([row if decides else [0] * len(row) for row, decides in deciding], threshold)
     if max(map(max, rows)) >= LARGEST_SCORE:
         raise UsageError("the scores of the question are too large", f"without common factors they are below {2**31:,}")
     scores = np.array(rows, dtype=np.int64)
-    return Scores(scores, scores.max(axis=1), sizes, -(-threshold // common))
+    return Scores(scores, scores.max(axis=1), sizes, threshold, all_decide)
+
+
+def _reduced(rows: list[Row], threshold: int) -> tuple[list[Row], int]:
+    """Scores without common factors, and the threshold that says the same of them."""
+    common = gcd(*(score for row in rows for score in row)) or 1
+    return [[score // common for score in row] for row in rows], -(-threshold // common)
+
+
+def _deciding(rows: list[Row], sizes: list[int], threshold: int) -> tuple[list[tuple[Row, bool]], bool]:
+    """For each group, whether its people decide at some table; and whether that is known of all.
+
+    Who decides at no table may have any score, and so has none: the question stays the same. docs/theory/population.md
+    has the proof. Where it would take too long to find out, everybody is taken to decide.
+    """
+    people = [(max(row), row, size) for row, size in zip(rows, sizes, strict=True)]
+    levels = sorted({most for most, _, size in people if most and size}, reverse=True)
+    below = sum(most * size for most, _, size in people)  # what those from a level on can add, all together
+    if not levels or not 0 < threshold <= below:
+        return [(row, True) for row in rows], True
+    by_level: dict[int, list[tuple[Row, int]]] = {level: [] for level in [0, *levels]}
+    for most, row, size in people:
+        by_level[most if size else 0].append((row, size))
+    least, sums, work = levels[-1], 1, 0  # bit s of sums: those above a level can have the sum s
+    if least * sum(size for _, size in by_level[least]) >= levels[0]:
+        levels = []  # the smallest scores fill every hole
+    for above in levels[:-1]:
+        for row, size in by_level[above]:
+            below -= above * size
+            work += threshold * _steps(row, size)
+            if work > MOST_WORK or threshold > MOST_SUM:
+                return [(row, True) for row in rows], False
+            sums = _sums(sums, row, size, threshold)
+        if not sums >> max(0, threshold - below):  # no table lacks just what those below can add
+            least = above
+            break
+    return [(row, most >= least and size > 0) for most, row, size in people], True
+
+
+def _sums(sums: int, row: Row, size: int, threshold: int) -> int:
+    """The sums below the threshold that can be reached with more people, each of whom has a score of the row."""
+    scores = sorted({score for score in row if score})
+    if len(scores) == 1:  # by 1, 2, 4 … people at once
+        count = 1
+        while size:
+            count = min(count, size)
+            sums |= _moved(sums, scores[0] * count, threshold)
+            size, count = size - count, 2 * count
+        return sums
+    for _ in range(size):
+        found = sums
+        for score in scores:
+            found |= _moved(sums, score, threshold)
+        sums = found
+    return sums
+
+
+def _moved(sums: int, score: int, threshold: int) -> int:
+    """All sums with a score more, as far as they are below the threshold."""
+    return 0 if score >= threshold else (sums << score) & ((1 << threshold) - 1)
+
+
+def _steps(row: Row, size: int) -> int:
+    """How often all sums are moved for the people of a group."""
+    scores = len({score for score in row if score})
+    return size.bit_length() + 1 if scores == 1 else size * scores

@@ -87,6 +87,10 @@ class TalliedMechanism:
                 break
         return found
 
+    def worse_than_coin_up_to(self) -> int:
+        """The largest margin at which some table is answered wrongly more often than rightly; 0 if none is."""
+        return int(np.max(np.flatnonzero(self.worst < 0.0) + 1, initial=0))
+
     def odds(self) -> dict[str, PopulationOdds]:
         """What one person's value does to the published answer, at most, by group; exact."""
         return {name: self._odds(name, counts) for name, counts in self.people}

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from hetdp import spaces
+from hetdp.mechanism.digits import promised
 from hetdp.spaces.populations.folding import Ordered
 from hetdp.spaces.table.policy import Policy
 from hetdp.spaces.table.wish import Wish
-
-DIGITS = 6  # of an accuracy in a plan; always rounded down
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,7 @@ class Promise:
         protections: one for each group.
         mechanism: the mechanism, which knows no answers.
         accuracy: margins, with the least probability of the right answer and the largest of the wrong one at each.
+        worse_up_to: the largest margin at which some table is answered worse than by a coin; 0 if none is.
     """
 
     area: str | None
@@ -56,12 +56,19 @@ class Promise:
     protections: tuple[Protection, ...]
     mechanism: Any
     accuracy: tuple[tuple[int, float, float], ...]
+    worse_up_to: int = 0
 
     def body(self) -> dict[str, Any]:
         """As it stands in a plan."""
-        accuracy = {str(margin): rounded_down(right) for margin, right, _ in self.accuracy}
+        accuracy = {str(margin): promised(wrong) for margin, _, wrong in self.accuracy}
         found = {"area": self.area, "people": self.people, "accuracy_by_margin": accuracy}
+        found |= {"worse_than_coin_up_to": self.worse_up_to, "as_a_coin_up_to": self.even_up_to}
         return found if self.tallies is None else found | {"mechanism": self.tallies}
+
+    @property
+    def even_up_to(self) -> int:
+        """The largest listed margin at which some table is answered as by a coin, or worse; 0 if none is."""
+        return max((margin for margin, _, wrong in self.accuracy if wrong >= 0.5), default=0)
 
     @property
     def tallies(self) -> dict[str, Any] | None:
@@ -91,16 +98,24 @@ def promise_of(
     made = make(wish.question, epsilon, values=wish.values, groups=codes, deciding=deciding)
     mechanism = made.design(wish.objective)
     accuracy = tuple((int(row.margin), float(row.accuracy), float(row.error)) for row in mechanism.accuracy_by_margin())
-    return Promise(area, epsilon.people, _protections(policy, area, mechanism), mechanism, accuracy)
+    worse = mechanism.worse_than_coin_up_to()
+    return Promise(area, epsilon.people, _protections(policy, area, mechanism), mechanism, accuracy, worse)
 
 
-def rounded_down(probability: float) -> str:
-    """A probability in a plan: as text, never more than is promised.
+def coin_caution(worse_up_to: int, even_up_to: int) -> str:
+    """What must be said where a coin would do as well, or better; empty if it would not.
 
-    >>> rounded_down(0.12345678), rounded_down(1.0 - 1e-12)
-    ('0.123456', '0.999999')
+    >>> coin_caution(0, 0), coin_caution(0, 1)
+    ('', 'where 1 person decides, the answer may be right only as often as a coin')
+    >>> coin_caution(3, 3)
+    'where it takes 3 people or fewer to change it, the answer may be wrong more often than right'
     """
-    return f"{np.floor(probability * 10**DIGITS) / 10**DIGITS:.{DIGITS}f}"
+    margin = worse_up_to or even_up_to
+    if not margin:
+        return ""
+    where = "where 1 person decides" if margin == 1 else f"where it takes {margin:,} people or fewer to change it"
+    what = "may be wrong more often than right" if worse_up_to else "may be right only as often as a coin"
+    return f"{where}, the answer {what}"
 
 
 def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Protection, ...]:

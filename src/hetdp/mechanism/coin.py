@@ -1,0 +1,149 @@
+"""Where a mechanism is no better than a coin: at how many datasets, which one is the worst, and what it is best at.
+
+It is decided by the sign of z, never by a rounded p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import counted, shown
+from hetdp.mechanism.digits import LEAST, right_digits
+from hetdp.problem.space import Floats, Mask
+from hetdp.theory.coordinate import Coordinate
+
+EXTENSION = "extension"
+BEST_FOR = {
+    EXTENSION: "with the given values, no private mechanism answers any dataset better",
+    "fair": "with the given values, no private mechanism serves the worst-off datasets better",
+    "balanced": "with the given values, no private mechanism has a smaller worst error",
+    "average": "it is the best for the mean accuracy, and not for each dataset",
+    "weighted-vote": "a weighted vote is the best for no objective",
+}
+
+
+class CoinCounts(NamedTuple):
+    """What is counted in some datasets, so that partitions can be put together.
+
+    Attributes:
+        datasets: how many there are.
+        worse: how many are answered wrongly more often than rightly.
+        given: how many of these have a value that was given.
+        even: how many are answered wrongly just as often as rightly.
+        lowest: the least z, signed so that larger is better; infinite if there are no datasets.
+        at: where that is first; −1 if there are none.
+    """
+
+    datasets: int = 0
+    worse: int = 0
+    given: int = 0
+    even: int = 0
+    lowest: float = np.inf
+    at: int = -1
+
+    def joined(self, other: CoinCounts) -> CoinCounts:
+        """Both together; the first of two that are equally bad counts."""
+        there = [one for one in (self, other) if one.at >= 0]
+        worst = min(there, key=lambda one: (one.lowest, one.at), default=self)
+        return CoinCounts(
+            self.datasets + other.datasets,
+            self.worse + other.worse,
+            self.given + other.given,
+            self.even + other.even,
+            worst.lowest,
+            worst.at,
+        )
+
+
+@dataclass(frozen=True)
+class CoinComparison:
+    """How a mechanism compares with a coin, which is right half of the time; as text, a sentence or none.
+
+    Attributes:
+        datasets: how many datasets there are.
+        worse: how many are answered worse than by a coin: wrongly more often than rightly.
+        given: how many of these have a value that was given, and not chosen by an objective.
+        even: how many are answered exactly as by a coin.
+        worst: the dataset that is answered worst; None if there is none.
+        right: the probability of the right answer there.
+        error: the probability of the wrong answer there.
+        objective: what chose the values; "extension" if they were given.
+        is_best: whether it is proved that the mechanism is the best one for that.
+    """
+
+    datasets: int
+    worse: int
+    given: int
+    even: int
+    worst: Any
+    right: float
+    error: float
+    objective: str
+    is_best: bool
+
+    @property
+    def is_better(self) -> bool:
+        """Whether no dataset is answered worse than by a coin, and some are answered better."""
+        return not self.worse and (self.even < self.datasets or not self.datasets)
+
+    def __str__(self) -> str:
+        if not self.worse and self.even == self.datasets and self.datasets:
+            return "every dataset is answered as by a coin"
+        if not self.worse:
+            return f"{self._of(self.even)} answered as by a coin" if self.even else ""
+        have = "it has" if self.worse == 1 else f"{self.given:,} of them {'has' if self.given == 1 else 'have'}"
+        given = f" ({have} a given value)" if self.given else ""
+        right = right_digits(self.error, 3, self.right)
+        best = BEST_FOR.get(self.objective) if self.is_best else None
+        return (
+            f"{self._of(self.worse)} answered worse than by a coin{given};"
+            f" the worst is {shown(self.worst)}, right with probability {right}{'' if best is None else f'; {best}'}"
+        )
+
+    def short(self) -> str:
+        """The same in a few words, for a title."""
+        if self.worse:
+            return f"{self.worse:,} of {counted(self.datasets, 'dataset')} worse than a coin"
+        return "no better than a coin" if not self.is_better else ""
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        worst = {"dataset": self.worst, "p_right": self.right, "error": self.error} if self.worse else None
+        return {"count": self.worse, "given": self.given, "as_a_coin": self.even, "worst": worst}
+
+    def _of(self, number: int) -> str:
+        verb = "is" if number == 1 else "are"
+        return f"{number:,} of {counted(self.datasets, 'dataset')} {verb}"
+
+
+def counts_of(z: Floats, ones: Mask, pinned: Mask, first: int = 0) -> CoinCounts:
+    """What is to be counted in some datasets.
+
+    Args:
+        z: their coordinates.
+        ones: where the true answer is 1.
+        pinned: where the value was given.
+        first: the number of the first of them.
+    """
+    if not len(z):
+        return CoinCounts()
+    signed = np.where(ones, z, -z)
+    worse, at = signed < 0.0, int(np.argmin(signed))
+    bad, given, even = (int(np.count_nonzero(mask)) for mask in (worse, worse & pinned, signed == 0.0))
+    return CoinCounts(len(z), bad, given, even, float(signed[at]), first + at)
+
+
+def comparison_of(
+    counts: CoinCounts, coordinate: Coordinate, objective: str, is_best: bool, label: Callable[[int], Any]
+) -> CoinComparison:
+    """The comparison, from what was counted in all datasets."""
+    right, error = (float(coordinate.error(sign * counts.lowest, 1)) for sign in (-1.0, 1.0))
+    if np.isfinite(counts.lowest):
+        right, error = max(right, LEAST), max(error, LEAST)
+    worst = label(counts.at) if counts.at >= 0 else None
+    given = counts.given if objective == EXTENSION else 0
+    return CoinComparison(counts.datasets, counts.worse, given, counts.even, worst, right, error, objective, is_best)

@@ -1,0 +1,131 @@
+"""Where a mechanism is no better than a coin, in every door: it is never presented as plain success."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.mechanism import mechanism as module
+from hetdp.mechanism.coin import CoinCounts, counts_of
+from tests.oracle.random_problems import compatible_problems
+
+
+def path(values: dict[str, float]) -> hetdp.Mechanism:
+    graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
+    return hetdp.extend(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2}), values)
+
+
+def test_given_values_that_are_worse_than_a_coin_are_counted_and_named() -> None:
+    coin = path({"b": 0.3, "c": 0.2}).against_coin
+    assert (coin.worse, coin.given, coin.even, coin.worst, coin.datasets) == (1, 1, 0, "b", 3)
+    assert coin.right == pytest.approx(0.3)
+    assert not coin.is_better
+    assert str(coin) == (
+        "1 of 3 datasets is answered worse than by a coin (it has a given value); the worst is 'b', right with"
+        " probability 0.3; with the given values, no private mechanism answers any dataset better"
+    )
+
+
+def test_a_good_mechanism_is_told_nothing() -> None:
+    mechanism = path({"b": 0.7, "c": 0.3})
+    assert mechanism.against_coin.is_better
+    assert str(mechanism.against_coin) == mechanism.against_coin.short() == ""
+    assert "coin" not in repr(mechanism)
+
+
+def test_a_coin_is_no_success_either() -> None:
+    mechanism = path({"b": 0.5, "c": 0.5})
+    assert mechanism.against_coin.is_better  # a is answered better
+    assert str(mechanism.against_coin) == "2 of 3 datasets are answered as by a coin"
+    everywhere = hetdp.extend(mechanism.problem, {"a": 0.5, "b": 0.5, "c": 0.5})  # type: ignore[arg-type]
+    assert not everywhere.against_coin.is_better
+    assert "every dataset is answered as by a coin" in str(everywhere.against_coin)
+    assert "no better than a coin" in repr(everywhere)
+
+
+def test_what_a_float_would_round_to_one_half_is_still_told_apart() -> None:
+    graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
+    problem = hetdp.Problem(graph, {"a": 1, "b": 2})
+    tiny = 1e-17  # p is 0.5 as a float
+    mechanism = hetdp.extend(problem, hetdp.PartialMechanism(z={"a": -tiny, "b": -tiny}))
+    assert mechanism["a"] == 0.5
+    assert (mechanism.against_coin.worse, mechanism.against_coin.worst) == (1, "a")
+
+
+def test_always_the_same_answer_is_found_wrong_where_it_is() -> None:
+    graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
+    problem = hetdp.Problem(graph, {"a": 1, "b": 2})
+    coin = hetdp.extend(problem, {"a": 1.0, "b": 1.0}).against_coin
+    assert (coin.worse, coin.worst, coin.right, coin.error) == (1, "b", 0.0, 1.0)
+    almost = hetdp.extend(problem, hetdp.PartialMechanism(z={"a": 900.0, "b": 900.0})).against_coin
+    assert almost.right > 0.0
+    assert "right with probability 4.94e-324" in str(almost)
+
+
+@pytest.mark.parametrize("objective", ["fair", "balanced", "average"])
+def test_counts_are_those_of_a_plain_loop(objective: str) -> None:
+    seen = 0
+    for small in compatible_problems(15, 60):
+        sources, targets, epsilons = ([edge[at] for edge in small.edges] for at in range(3))
+        graph = hetdp.DatasetGraph.from_edges(sources, targets, epsilons, datasets=small.datasets)
+        problem = hetdp.Problem(graph, small.answers)
+        mechanism = hetdp.design(problem, objective)
+        wrong = [Fraction(error) for error in mechanism.errors.tolist()]
+        coin = mechanism.against_coin
+        assert coin.worse == sum(error > Fraction(1, 2) for error in wrong)
+        assert coin.error == max(mechanism.errors)
+        if objective != "average":
+            assert coin.worse == 0
+        seen += coin.worse > 0
+    assert seen > 0 or objective != "average"
+
+
+def test_blocks_and_partitions_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    z, ones, pinned = rng.normal(size=101).round(1), rng.random(101) < 0.5, rng.random(101) < 0.3
+    whole = counts_of(z, ones, pinned)
+    parts = CoinCounts()
+    for first in range(0, 101, 7):
+        block = slice(first, first + 7)
+        parts = parts.joined(counts_of(z[block], ones[block], pinned[block], first))
+    assert parts == whole
+    assert CoinCounts().joined(CoinCounts()).lowest == math.inf
+    monkeypatch.setattr(module, "BLOCK", 1)
+    assert path({"b": 0.3, "c": 0.2}).against_coin.worst == "b"
+
+
+def test_the_average_says_that_it_is_best_in_the_mean() -> None:
+    graph = hetdp.DatasetGraph.from_edges(range(9), range(1, 10), 0.1)
+    problem = hetdp.Problem(graph, {at: 1 if at < 9 else 2 for at in range(10)})
+    mechanism = hetdp.design(problem, "average")
+    assert mechanism.against_coin.worse
+    assert str(mechanism.against_coin).endswith("; it is the best for the mean accuracy, and not for each dataset")
+    told = str(hetdp.accuracy(problem, mechanism))
+    assert "worse than by a coin" in told
+    assert "worse than a coin" in mechanism._repr_html_()
+
+
+def test_a_file_says_so_and_a_loaded_mechanism_claims_nothing(tmp_path: Any) -> None:
+    mechanism = path({"b": 0.3, "c": 0.2})
+    for name in ("m.json", "m.csv", "m.parquet"):
+        hetdp.save(mechanism, tmp_path / name)
+        loaded = hetdp.load(tmp_path / name, mechanism.problem)
+        assert loaded.against_coin.worse == 1
+        assert "no private mechanism" not in str(loaded.against_coin)  # nobody has proved it here
+    told = json.loads((tmp_path / "m.json").read_text())["worse_than_coin"]
+    assert told["count"] == 1
+    assert told["worst"]["dataset"] == "b"
+
+
+def test_a_picture_says_so() -> None:
+    pytest.importorskip("matplotlib")
+    bad, good = path({"b": 0.3, "c": 0.2}), path({"b": 0.7, "c": 0.3})
+    assert hetdp.plot(bad).get_title(loc="left") == "Caution: 1 of 3 datasets worse than a coin"
+    assert hetdp.plot(bad, title="T").get_title(loc="left") == "T\nCaution: 1 of 3 datasets worse than a coin"
+    assert hetdp.plot(good).get_title(loc="left") == ""
