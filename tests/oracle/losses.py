@@ -1,4 +1,4 @@
-"""The privacy loss between two values of z, from the definition, in ball arithmetic: no formula of the product is used."""
+"""The privacy loss between two values of z, from the definition, in ball arithmetic, by no formula of hetdp."""
 
 from __future__ import annotations
 
@@ -45,5 +45,3 @@ def as_fraction(ball: arb) -> Fraction:
     """The middle of a ball."""
     mantissa, exponent = ball.mid().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-
-

@@ -1,4 +1,4 @@
-"""What people are charged: never below the largest loss of any table, never above ε, and tight where that is claimed."""
+"""What people are charged: never below the largest loss of any table, never above ε, and tight where claimed."""
 
 from __future__ import annotations
 
@@ -95,11 +95,12 @@ def require_charged(seed: int, objective: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_nobody_is_charged_less_than_any_table_can_reveal(objective, block):
-    found = [require_charged(seed, objective) for seed in range(block * 10, block * 10 + 10)]
+    found = [require_charged(seed, objective) for seed in range(block * 20, block * 20 + 20)]
     exact, less = (sum(column) for column in zip(*found, strict=True))
-    assert less > 0 and (objective != "balanced" or exact > 0)
+    assert less > 0
+    assert objective != "balanced" or exact > 0
 
 
 def test_where_others_decide_the_mechanism_less_is_charged_than_was_allowed():

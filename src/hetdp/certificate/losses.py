@@ -56,7 +56,8 @@ def largest_losses(one: Floats, other: Floats, numbers: Indices, allowed: Floats
         allowed: for each class the largest parameter that its edges promise; the edges were proved to keep it.
         notion: the notion of privacy, by name.
 
-    >>> largest_losses(np.array([0.0, 2.0]), np.array([0.25, np.inf]), np.array([0, 1]), np.array([1.0, np.inf]), "pure")
+    >>> one, other = np.array([0.0, 2.0]), np.array([0.25, np.inf])
+    >>> largest_losses(one, other, np.array([0, 1]), np.array([1.0, np.inf]), "pure")
     array([0.25,  inf])
     """
     halved = is_halved(notion)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.certificate.losses import certain_answer
 from hetdp.errors import UsageError, counted, printable
 from hetdp.files.documents import certificate_document
 from hetdp.mechanism.odds import Odds, odds
@@ -28,7 +29,7 @@ def facts_of(proof: Proved, costs: Costs) -> dict[str, Any]:
         costs: what it costs whom.
     """
     problem, graph = proof.problem, proof.problem.graph
-    about, notion = problem.about, problem.notion
+    about, notion, certain = problem.about, problem.notion, certain_answer(proof.mechanism.coordinates)
     told = _odds(proof)
     unprotected = [
         words.unprotected_words(found.unprotected, found.edges, f"changes of {name!r}")
@@ -53,8 +54,9 @@ def facts_of(proof: Proved, costs: Costs) -> dict[str, Any]:
             "areas": None,
         },
         "not_protected": [words.PUBLIC_PROBLEM, words.PUBLIC_RELEASE, *unprotected],
+        "constant": [{"area": None, "answer": answer_words(about)[certain - 1]}] if certain else [],
         "accuracy": [{"area": None, "where": words.AT_WORST, "probability": _worst(proof, notion.coordinate)}],
-        "security": list(words.SECURITY),
+        "security": words.security(certain > 0),
         "mechanism": {
             "kind": MECHANISM,
             "sha256": proof.digest,

@@ -10,7 +10,9 @@ from typing import Any
 
 from hetdp.errors import printable
 from hetdp.release.charges import EVERYBODY
+from hetdp.release.record.words import constant_words
 
+PARAMETERS = (("mu", "μ"), ("delta", "δ"))
 MOST = 200  # areas, or groups of people, that are shown; the record has them all
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 STYLE = """
@@ -32,6 +34,7 @@ INTRODUCTION = (
     "A little chance was mixed into this answer, on purpose, so that it shows no more about any one person than is said"
     " below. It may therefore be wrong. How often that happens was known before anybody looked at the data."
 )
+SOMEWHERE = "The answers of some areas are the same for every table, and have no chance in them."
 MEANING = (
     "Each sentence says how much the published answer can show of one person, at most. It holds whatever else somebody"
     " knows, and whatever all others said."
@@ -67,7 +70,7 @@ def page_of(record: dict[str, Any]) -> str:
         "<main>",
         f"<h1>{title}</h1>",
         *_answers(record["answers"]),
-        f"<p>{_text(INTRODUCTION)}</p>",
+        *_introduction(record),
         *_odds(record["privacy"]["promises"]),
         *_accuracy(record["accuracy"]),
         *_section("What is not protected", _list(record["not_protected"])),
@@ -126,6 +129,18 @@ def _answers(answers: list[dict[str, Any]]) -> Iterator[str]:
         return
     yield from _table(((one["area"], one["words"]) for one in answers[:MOST]), ("area", "answer"))
     yield from _more(answers)
+
+
+def _introduction(record: dict[str, Any]) -> Iterator[str]:
+    """What chance has to do with the answer; nothing, where it is the same whatever the data is."""
+    constant = record["constant"]
+    if len(constant) < len(record["answers"]):
+        yield f"<p>{_text(INTRODUCTION)}</p>"
+        yield from [f"<p>{_text(SOMEWHERE)}</p>"] if constant else []
+    for one in constant[:MOST]:
+        where = "" if one["area"] is None else f"{one['area']}: "
+        yield f"<p>{_text(where + constant_words(one['answer']))}</p>"
+    yield from _more(constant)
 
 
 def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
@@ -189,10 +204,10 @@ def _whom(promise: dict[str, Any]) -> str:
 
 def _parameters(promise: dict[str, Any]) -> str:
     least, largest = promise["least_epsilon"], promise["epsilon"]
-    told = [f"ε from {least} to {largest}" if least not in (None, largest) else f"ε = {largest}"] if largest else []
-    told += [
-        f"{letter} = {promise[name]}" for name, letter in (("delta", "δ"), ("mu", "μ")) if promise[name] is not None
-    ]
+    several = least not in (None, largest)
+    parts = [f"ε from {least} to {largest}" if several else f"up to ε = {largest}"] if largest is not None else []
+    parts += [f"up to {letter} = {promise[name]}" for name, letter in PARAMETERS if promise[name] is not None]
+    told = [f"{', '.join(parts)} allowed, {'at most ' if several else ''}{promise['used']} used"]
     if promise["people"] is not None:
         told.append("1 person" if promise["people"] == 1 else f"{promise['people']:,} people")
     return "; ".join(told)

@@ -1,7 +1,7 @@
 """The largest privacy loss of each person over all tables: an upper bound in whole units (docs/theory/losses.md).
 
-What the mechanism can reveal of a person may be much less than the ε that was allowed: at most so much as the *price* of
-one step of the sum, which those with smaller ε set.
+It may be much less than the ε that was allowed: at most the *price* of one step of the sum, which those with smaller ε
+set.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _beside(formula: Balanced, sides: list[Side]) -> Whole:
     """The loss where the answer stays: at most the price of the steps that one person goes, and at most ε."""
     scores, classes = formula.scores, formula.classes
     limits = [max(min(side.step * most, UNBOUNDED) for side in sides) for most in scores.most.tolist()]
-    return np.minimum(classes.units, classes.by_class(np.array(limits, dtype=np.int64)))
+    return np.asarray(np.minimum(classes.units, classes.by_class(np.array(limits, dtype=np.int64))))
 
 
 def _across(formula: Balanced, sides: list[Side]) -> Whole:
@@ -145,7 +145,7 @@ def _across(formula: Balanced, sides: list[Side]) -> Whole:
             min(rich + side.price * (most - 1), least + side.price * most, UNBOUNDED) if most else 0
             for most in scores.most.tolist()
         ]
-        return np.minimum(classes.meeting, classes.by_class(np.array(limits, dtype=np.int64)))
+        return np.asarray(np.minimum(classes.meeting, classes.by_class(np.array(limits, dtype=np.int64))))
 
     found = np.zeros(len(classes.units))
     for side, other in (sides, sides[::-1]):
@@ -155,4 +155,3 @@ def _across(formula: Balanced, sides: list[Side]) -> Whole:
     dear = max(side.dear for side in sides)  # no loss is above the ε of a label that both ends are below
     single = classes.by_class(scores.most == 1)
     return np.minimum(np.where(single, np.minimum(units, dear), units), classes.deciding)
-

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from hetdp.errors import UsageError, shown
 from hetdp.problem.space import Floats
 from hetdp.spaces.exact import whole
@@ -149,6 +151,12 @@ class PopulationMechanism:
         array([0.4, 0.4])
         """
         return rounded_up(losses_of(self.formula))
+
+    def losses_by_group(self) -> list[float]:
+        """The largest of these losses in each group, in the order of `population.groups`."""
+        found = np.zeros(len(self.population.groups))
+        np.maximum.at(found, self.population.classes.group, self.losses)
+        return found.tolist()
 
     def loss_of_each(self) -> Floats:
         """The same for each person, or for each kind of people, in the order in which they were given."""

@@ -72,6 +72,10 @@ class TalliedMechanism:
     constant: int = 0
     values: int = 2
 
+    def losses_by_group(self) -> list[float]:
+        """The largest of these losses in each of the groups that people are told about by."""
+        return [float(np.max(self.losses, where=counts > 0, initial=0.0)) for _, counts in self.people]
+
     def loss_of_each(self) -> Floats:
         """The largest loss of each person, or of each kind of people, in the order in which they were given."""
         return self.losses[self.classes.member]
