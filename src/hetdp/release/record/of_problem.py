@@ -30,6 +30,7 @@ def facts_of(proof: Proved, costs: Costs) -> dict[str, Any]:
     """
     problem, graph = proof.problem, proof.problem.graph
     about, notion, certain = problem.about, problem.notion, certain_answer(proof.mechanism.coordinates)
+    same = f"Whatever the data is, the published answer is {answer_words(about)[certain - 1]}." if certain else ""
     told = _odds(proof)
     unprotected = [
         words.unprotected_words(found.unprotected, found.edges, f"changes of {name!r}")
@@ -43,7 +44,7 @@ def facts_of(proof: Proved, costs: Costs) -> dict[str, Any]:
             "flavour": words.FLAVOURS[notion.name],
             "unit": printable(about.get("privacy_unit", words.UNIT)),
             "neighbours": printable(about.get("neighbour_relation", words.NEIGHBOURS)),
-            "promises": [_promise(costs, at, told) for at in range(len(costs.names))],
+            "promises": [_promise(costs, at, told, same) for at in range(len(costs.names))],
         },
         "model": words.MODEL,
         "domain": {
@@ -86,7 +87,7 @@ def _odds(proof: Proved) -> dict[str, Odds]:
     return {account_name(name): told for name, told in by_class.items()}
 
 
-def _promise(costs: Costs, at: int, told: dict[str, Odds]) -> dict[str, Any]:
+def _promise(costs: Costs, at: int, told: dict[str, Odds], same: str) -> dict[str, Any]:
     name = costs.names[at]
     found = told.get(name)
     return {
@@ -97,12 +98,12 @@ def _promise(costs: Costs, at: int, told: dict[str, Odds]) -> dict[str, Any]:
         "unprotected": 0 if found is None else found.unprotected,
         "least_epsilon": None,
         **parameter_texts(costs, at),
-        "odds": None if found is None else str(found),
+        "odds": same or (None if found is None else str(found)),
     }
 
 
 def _worst(proof: Proved, coordinate: Coordinate) -> str:
     """The least probability of the right answer over all datasets: it is public, and free."""
     z, answers = proof.mechanism.coordinates, proof.problem.answers
-    worst = coordinate.error(np.min(np.where(answers == 1, z, -z), initial=np.inf), 1)
-    return rounded_down(1.0 - float(worst))
+    least = np.min(np.where(answers == 1, z, -z), initial=np.inf)
+    return "1" if least == np.inf else rounded_down(1.0 - float(coordinate.error(least, 1)))

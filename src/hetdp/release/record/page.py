@@ -34,7 +34,7 @@ INTRODUCTION = (
     "A little chance was mixed into this answer, on purpose, so that it shows no more about any one person than is said"
     " below. It may therefore be wrong. How often that happens was known before anybody looked at the data."
 )
-SOMEWHERE = "The answers of some areas are the same for every table, and have no chance in them."
+SOMEWHERE = "In some areas there is no chance in it:"
 MEANING = (
     "Each sentence says how much the published answer can show of one person, at most. It holds whatever else somebody"
     " knows, and whatever all others said."
@@ -72,7 +72,7 @@ def page_of(record: dict[str, Any]) -> str:
         *_answers(record["answers"]),
         *_introduction(record),
         *_odds(record["privacy"]["promises"]),
-        *_accuracy(record["accuracy"]),
+        *_accuracy(record["accuracy"], len(record["constant"]) == len(record["answers"])),
         *_section("What is not protected", _list(record["not_protected"])),
         *_section("The facts", _table(_facts(record))),
         *_section("Why it can be trusted", _list(record["security"])),
@@ -139,7 +139,8 @@ def _introduction(record: dict[str, Any]) -> Iterator[str]:
         yield from [f"<p>{_text(SOMEWHERE)}</p>"] if constant else []
     for one in constant[:MOST]:
         where = "" if one["area"] is None else f"{one['area']}: "
-        yield f"<p>{_text(where + constant_words(one['answer']))}</p>"
+        of = "dataset" if record["plan"] is None else "table"
+        yield f"<p>{_text(where + constant_words(one['answer'], of))}</p>"
     yield from _more(constant)
 
 
@@ -155,11 +156,12 @@ def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
     yield f"<p>{_text(MEANING)}</p></section>"
 
 
-def _accuracy(accuracy: list[dict[str, Any]]) -> Iterator[str]:
+def _accuracy(accuracy: list[dict[str, Any]], is_constant: bool) -> Iterator[str]:
     if not accuracy:
         return
     yield "<section><h2>How good the answer is</h2>"
-    yield "<p>This was known beforehand. How close the data really is to the other answer is not published.</p>"
+    if not is_constant:
+        yield "<p>This was known beforehand. How close the data really is to the other answer is not published.</p>"
     areas = any(one["area"] is not None for one in accuracy)
     rows = (  # in hundredths, which people read better
         (f"{one['area']}, {one['where']}" if areas else one["where"], _percent(one["probability"]))
@@ -173,9 +175,11 @@ def _accuracy(accuracy: list[dict[str, Any]]) -> Iterator[str]:
 def _percent(probability: str) -> str:
     """A probability as a percentage, by its digits, so that it is never more than was promised.
 
-    >>> _percent("0.574442"), _percent("0.999999"), _percent("1.000000"), _percent("often")
-    ('57.4442 %', '99.9999 %', '100 %', 'often')
+    >>> _percent("0.574442"), _percent("0.999999"), _percent("1"), _percent("often")
+    ('57.4442 %', '99.9999 %', 'always', 'often')
     """
+    if probability == "1":  # exactly: the answer does not depend on the data
+        return "always"
     whole, point, digits = probability.partition(".")
     if not (point and whole + digits).isdigit():
         return probability

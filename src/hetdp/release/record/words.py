@@ -47,13 +47,13 @@ def security(is_constant: bool) -> list[str]:
     return [PROVED, NOT_DRAWN if is_constant else DRAWN, *KEPT]
 
 
-def constant_words(answer: str) -> str:
+def constant_words(answer: str, of: str = "table") -> str:
     """What is said of an answer that does not depend on the data.
 
     >>> constant_words("no")
     'The answer is the same for every table: no. It uses no randomness and costs nobody anything.'
     """
-    return f"The answer is the same for every table: {answer}. It uses no randomness and costs nobody anything."
+    return f"The answer is the same for every {of}: {answer}. It uses no randomness and costs nobody anything."
 
 
 def where_changed(margin: int) -> str:
