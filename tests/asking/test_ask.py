@@ -326,20 +326,24 @@ def test_who_is_protected_only_where_they_decide_is_told_so(design, tmp_path):
     assert found == {"guest": (1, 1, 0), "pupil": (3, 0, 0), "staff": (3, 0, 3)}
     lines = asked.promise.splitlines()
     where = "protected only where the answer depends on one of them (elsewhere ε = inf)"
-    at = lines.index(f"protected: 3 rows of 'staff': {where}")
+    told = asked.promises[0].protections
+    used = {one.group: "all privacy" if one.used == float("inf") else f"{one.used:g}" for one in told}
+    at = lines.index(f"protected: 3 rows of 'staff': {where}, {used['staff']} used")
     assert re.fullmatch(
         r"  To these people a promise is made only where the answer depends on one of them \(elsewhere ε = ∞\):"
         r" there, if they answer differently, it is (yes|no) in at most 5\d of 100 runs instead of 4\d;"
         r" elsewhere the published answer may show theirs for certain\.",
         lines[at + 1],
     )
-    assert "protected: 1 row of 'guest': no protection promised (ε = inf)" in lines
+    assert f"protected: 1 row of 'guest': no protection promised (ε = inf), {used['guest']} used" in lines
     everybody = hetdp.ask(as_csv(columns, tmp_path), **ASKED, deciding_epsilon="dec", design=design, dry_run=True)
-    words = "protected: 7 rows: ε from 0.3 to inf; 3 of them are protected only where the answer depends on one of them"
+    (all_,) = everybody.promises[0].protections
+    most = "all privacy" if all_.used == float("inf") else f"{all_.used:g}"
+    words = f"protected: 7 rows: ε from 0.3 to inf allowed, at most {most} used"
+    words += "; 3 of them are protected only where the answer depends on one of them"
     assert f"{words}; 1 of them are promised no protection" in everybody.promise.splitlines()
-    (told,) = everybody.promises[0].protections
-    assert "To 3 of 7 people a promise is made only where" in told.odds
-    assert "To 1 of 7 people no promise is made" in told.odds
+    assert "To 3 of 7 people a promise is made only where" in all_.odds
+    assert "To 1 of 7 people no promise is made" in all_.odds
 
 
 def test_thousands_of_groups_are_not_all_told_in_words(tmp_path):

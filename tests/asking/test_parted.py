@@ -117,8 +117,8 @@ def test_a_release_charges_everybody_as_one_machine_does(way, first, inline, tmp
 
 def test_nobody_pays_if_somebody_cannot_or_the_table_changes(inline, tmp_path, monkeypatch):
     folder = cut(PEOPLE, tmp_path / "people", [3])
-    ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=1.5)  # one of them has 2
-    with pytest.raises(hetdp.BudgetError, match="1 of 7 accounts would exceed the cap"):
+    ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=0.7)  # four of them use 0.76
+    with pytest.raises(hetdp.BudgetError, match="4 of 7 accounts would exceed the cap"):
         hetdp.ask(folder, **ASKED, ledger=ledger, engine="dask")
     read = Parted.payers
 

@@ -119,8 +119,8 @@ def test_a_label_one_step_of_the_grid_too_large_is_caught():
 def test_a_verifier_that_misses_arcs_proves_nothing(monkeypatch):
     problem = voters(4)
     mechanism = hetdp.design(problem, "balanced")
-    whole = products._changes
-    monkeypatch.setattr(products, "_changes", lambda axis: list(whole(axis))[:-1])
+    whole = products.changes_of
+    monkeypatch.setattr(products, "changes_of", lambda axis: list(whole(axis))[:-1])
     assert not hetdp.verify(problem, mechanism).private
 
 

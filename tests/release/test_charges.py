@@ -13,8 +13,10 @@ from hetdp.errors import UsageError
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.release.charges import CURRENCIES, EVERYBODY, account_name, costs_of, costs_of_people
-from hetdp.release.record.amounts import charge_of, charged, decimal
+from hetdp.release.record.amounts import charge_of, charged
+from hetdp.spaces.privacy.grid import decimal
 from hetdp.spaces.table.policy import Names, Policy
+from hetdp.spaces.table.respondents import Payers
 from hetdp.theory.catalogue import NOTIONS
 
 CLASSES = [None, "a", "b", 7, ("x", 1)]
@@ -54,7 +56,7 @@ def test_an_account_is_charged_the_largest_of_its_edges_in_either_direction(noti
             expected[key] = max(expected.get(key, 0.0), edges[name][at])
     found = costs_of(problem_of(notion, edges, with_classes))
     assert {
-        (n, p): v for p, values in found.written.items() for n, v in zip(found.names, values, strict=True)
+        (n, p): v for p, values in found.allowed.items() for n, v in zip(found.names, values, strict=True)
     } == expected
     assert found.currency == CURRENCIES[notion]
 
@@ -91,14 +93,14 @@ def test_what_is_charged_is_the_decimal_that_was_written():
     charge = charge_of(costs_of(hetdp.Problem(graph, [1, 1, 2, 2])))
     assert dict(zip(charge.names, charge.amounts.tolist(), strict=True)) == {"x": 10**8, "y": 7 * 10**8, "z": 1}
     people = Policy(3, np.array([0.1, 0.7, 0.3]), None, None)
-    assert charge_of(costs_of_people(people, ["1", "2", "3"])).amounts.tolist() == [10**8, 7 * 10**8, 3 * 10**8]
+    assert charge_of(costs_of_people(people, Payers(["1", "2", "3"]))).amounts.tolist() == [10**8, 7 * 10**8, 3 * 10**8]
 
 
 def test_an_edge_without_protection_costs_everything():
     graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, np.inf], classes=["x", "x"])
     found = costs_of(hetdp.Problem(graph, [1, 1, 2]))
-    assert found.written["epsilon"].tolist() == [np.inf]
-    assert charged(found) == [{"account": "x", "epsilon": "inf", "delta": None, "mu": None}]
+    assert found.allowed["epsilon"].tolist() == [np.inf]
+    assert charged(found) == [{"account": "x", "epsilon": "inf", "delta": None, "mu": None, "used": "inf"}]
 
 
 def test_a_space_of_people_costs_the_same_as_its_stored_edges():
@@ -117,7 +119,7 @@ def test_a_space_of_people_costs_the_same_as_its_stored_edges():
         for name, value in zip(space.edge_classes(), epsilon.tolist(), strict=True):
             by_name[name] = max(by_name.get(name, 0.0), value)
         found = costs_of(hetdp.Problem(space, [1, 2] * 8))
-        assert dict(zip(found.names, found.written["epsilon"].tolist(), strict=True)) == by_name
+        assert dict(zip(found.names, found.allowed["epsilon"].tolist(), strict=True)) == by_name
         assert len(source) == len(target)
 
 
@@ -127,7 +129,7 @@ def test_a_situation_without_protection_costs_everything_only_where_there_is_one
     table[..., 1, 1] = np.inf  # between two datasets of state 1
     space = ProductSpace([Axis.person("Ann", ["yes", "no"], table), Axis.tally("others", 1, 0.5)], states)
     found = costs_of(hetdp.Problem(space, [1, 2, 1, 2]))
-    assert dict(zip(found.names, found.written["epsilon"].tolist(), strict=True)) == {"Ann": expected, "others": 0.5}
+    assert dict(zip(found.names, found.allowed["epsilon"].tolist(), strict=True)) == {"Ann": expected, "others": 0.5}
 
 
 def test_without_edges_nothing_is_released():
@@ -147,13 +149,18 @@ def test_a_notion_nobody_can_add_up_is_refused(monkeypatch):
 def test_people_pay_one_by_one_or_by_group():
     groups = Names(("guests", "pupils", "staff"), np.array([1, 1, 2, 2], dtype=np.int32))
     policy = Policy(4, np.array([0.3, 0.5, 1.0, np.inf]), groups, None)
-    each = costs_of_people(policy, ["1", "2", "3", "4"])
+    each = costs_of_people(policy, Payers(["1", "2", "3", "4"]))
     assert (each.kind, each.groups) == ("person", ["pupils", "pupils", "staff", "staff"])
-    assert each.written["epsilon"].tolist() == [0.3, 0.5, 1.0, np.inf]
+    assert each.allowed["epsilon"].tolist() == [0.3, 0.5, 1.0, np.inf]
     together = costs_of_people(policy, None)
     assert (together.kind, together.names) == ("class", ("pupils", "staff"))
-    assert together.written["epsilon"].tolist() == [0.5, np.inf]
+    assert together.allowed["epsilon"].tolist() == [0.5, np.inf]
     assert charged(each) == []
+    by_kind = costs_of_people(
+        policy, Payers(["1", "2", "3"], np.array([2, 0, 2])), losses=np.array([0.25, 0.5, 0.75, 3.0])
+    )
+    assert (by_kind.groups, by_kind.allowed["epsilon"].tolist()) == (["staff", "pupils", "staff"], [1.0, 0.3, 1.0])
+    assert by_kind.used["epsilon"].tolist() == [0.75, 0.25, 0.75]
     assert charge_of(each).classes == ("pupils", "pupils", "staff", "staff")
 
 

@@ -63,7 +63,8 @@ def test_a_record_has_the_words_the_promises_and_the_odds(made):
         ("everybody", "0.1"),
     ]
     assert record["privacy"]["promises"][0]["odds"].startswith("If you vote differently, the published answer is ")
-    assert record["composition"]["charged"][0] == {"account": "pupils", "epsilon": "1", "delta": None, "mu": None}
+    charged = {"account": "pupils", "epsilon": "1", "delta": None, "mu": None, "used": "1"}
+    assert record["composition"]["charged"][0] == charged
     assert record["composition"]["source"] == SOURCE
     assert record["accuracy"][0]["probability"] == "0.550000"
     assert record["certificates"][0]["private"] is True
@@ -189,7 +190,7 @@ def test_another_mechanism_is_not_the_one_that_was_drawn_from(made):
     mechanism = poll()
     z = mechanism.coordinates * 0.5
     verdict = hetdp.verify_record(record, problem=mechanism.problem, mechanism=replace(mechanism, coordinates=z))
-    assert [check.passed for check in verdict.checks] == [True, False, True, True]
+    assert [check.passed for check in verdict.checks] == [True, False, True, False]  # they reveal less
     broken = replace(mechanism, coordinates=mechanism.coordinates * 9)
     verdict = hetdp.verify_record(record, problem=mechanism.problem, mechanism=broken)
     assert [check.passed for check in verdict.checks] == [True, False, False, True]
@@ -204,7 +205,7 @@ def test_a_record_can_be_read_again_and_another_document_cannot(made, tmp_path):
     place = tmp_path / "record.json"
     place.write_text(json.dumps(record))
     assert read_record(place) == record
-    for document in ({}, {"kind": "plan"}, record | {"schema_version": 2}, record | {"more": 1}):
+    for document in ({}, {"kind": "plan"}, record | {"schema_version": 3}, record | {"more": 1}):
         with pytest.raises(InputError):
             require_record(document, "record")
     with pytest.raises(UsageError, match="cannot be read"):
@@ -294,6 +295,6 @@ def test_a_page_with_areas_and_groups_has_a_table_and_leaves_the_rest_to_the_rec
     record["accuracy"] = [{"area": "area 1", "where": "where 1 person decides", "probability": "0.5"}]
     text = "".join(parsed(page_of(record)).text)
     assert "And 100 more, in the record." in text
-    assert "ε from 0.1 to 1; δ = 0.01; 12 people" in text
-    assert "μ = 0.5" in text
+    assert "ε from 0.1 to 1, up to δ = 0.01 allowed, at most 1 used; 12 people" in text
+    assert "up to μ = 0.5 allowed, 1 used" in text
     assert "area 1, where 1 person decides" in text

@@ -35,7 +35,8 @@ def test_every_notion_is_released_and_charged_by_its_own_rule(notion, tmp_path):
     assert found.answer in (1, 2)
     assert str(found) == ("aye" if found.answer == 1 else "nay")
     assert not found.repeated
-    assert spent(kept) == {"pupils": "1", "everybody": {"directed": "0.2", "gaussian": "0.01"}.get(notion, "0.1")}
+    paid = {"directed": ("0.5", "0.1"), "gaussian": ("1", "0.01")}.get(notion, ("1", "0.1"))
+    assert spent(kept) == dict(zip(("pupils", "everybody"), paid, strict=True))
     verdict = hetdp.verify_record(found.record, ledger=kept, problem=mechanism.problem, mechanism=mechanism)
     assert verdict.valid, str(verdict)
     assert found.record["privacy"]["notion"] == notion

@@ -40,5 +40,5 @@ def charge_from(table: Any, currency: str, *, person: Any, epsilon: Any, group: 
     wanted = replace(wanted, counted=cast("Any", _Nothing()))
     with opened(table) as rows:
         people = Whole(rows)
-        people.policy(wanted)  # it refuses what is wrong with the columns
-        return charge_of(costs_of_people(*people.payers(wanted), wanted.person), currency)
+        policy = people.policy(wanted)  # it refuses what is wrong with the columns
+        return charge_of(costs_of_people(policy, people.payers(wanted), wanted.person), currency)

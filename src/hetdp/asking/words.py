@@ -8,6 +8,8 @@ from hetdp.errors import counted, shown
 from hetdp.mechanism.digits import promised
 from hetdp.spaces.populations.population import BALANCED, WEIGHTED_VOTE
 from hetdp.spaces.populations.theorem import METHOD
+from hetdp.release.record.words import constant_words
+from hetdp.spaces.privacy.grid import decimal
 from hetdp.spaces.table.asking import Prepared
 from hetdp.spaces.table.plan import NEIGHBOURS, meaning_of_missing
 from hetdp.spaces.table.promise import Promise, Protection, coin_caution
@@ -67,8 +69,8 @@ def _of_area(promise: Promise) -> Iterator[str]:
     if promise.tallies is not None:
         tallies, edges = _tallies(promise.tallies["tallies"]), counted(promise.tallies["edges"], "edge")
         yield f"{indent}checked edge by edge: people who are alike make {tallies} with {edges}"
-    if not promise.accuracy:
-        yield f"{indent}every table of these people has the same answer, which needs no protection"
+    if promise.constant is not None:
+        yield f"{indent}{constant_words(promise.constant)}"
         return
     yield f"{indent}the answer is right with a probability of at least"
     yield from (f"{indent}  {_accuracy(margin, wrong)}" for margin, _, wrong in promise.accuracy)
@@ -86,14 +88,26 @@ def _tallies(number: int) -> str:
 def _protected(given: Protection) -> str:
     whom = counted(given.people, "row") + ("" if given.group is None else f" of {given.group!r}")
     if given.unprotected == given.people:
-        return f"{whom}: no protection promised (ε = inf)"
+        return f"{whom}: no protection promised (ε = inf), {_used(given.used)}"
     if given.only_deciding == given.people:
-        return f"{whom}: protected only where the answer depends on one of them (elsewhere ε = inf)"
-    least, largest = f"{given.least:g}", f"{given.largest:g}"
-    words = f"{whom}: ε = {least}" if least == largest else f"{whom}: ε from {least} to {largest}"
+        where = "protected only where the answer depends on one of them (elsewhere ε = inf)"
+        return f"{whom}: {where}, {_used(given.used)}"
+    least, largest = decimal(given.least), decimal(given.largest)
+    words = f"{whom}: up to ε = {largest} allowed, {_used(given.used)}"
+    if least != largest:
+        words = f"{whom}: ε from {least} to {largest} allowed, at most {_used(given.used)}"
     if given.only_deciding:
         words += f"; {given.only_deciding:,} of them are protected only where the answer depends on one of them"
     return words + (f"; {given.unprotected:,} of them are promised no protection" if given.unprotected else "")
+
+
+def _used(loss: float) -> str:
+    """What is charged, in words.
+
+    >>> _used(0.4), _used(0.0), _used(float("inf"))
+    ('0.4 used', '0 used', 'all privacy used')
+    """
+    return "all privacy used" if loss == float("inf") else f"{decimal(loss)} used"
 
 
 def _accuracy(margin: int, wrong: float) -> str:

@@ -27,7 +27,7 @@ def listed(space: Space) -> tuple[Iterable[Any], Callable[[Any], EdgeBlock]]:
     """Pieces of the work, and what makes arcs of a piece; together they list every arc once."""
     if not isinstance(space, ProductSpace):
         return space.edge_blocks(), lambda block: block
-    changes = [list(_changes(axis)) for axis in space.axes]
+    changes = [list(changes_of(axis)) for axis in space.axes]
     return _pieces(space, changes), lambda piece: _arcs(space, *piece)
 
 
@@ -84,7 +84,7 @@ def write_arcs(
     return count
 
 
-def _changes(axis: Axis) -> Iterator[Change]:
+def changes_of(axis: Axis) -> Iterator[Change]:
     """All that one person may do, so that every neighbour of a dataset is reached by exactly one change."""
     values = len(axis.values)
     kinds = np.zeros((values, values), dtype=np.int64)

@@ -64,7 +64,7 @@ def make(
 ) -> None:
     """Writes a problem made from people."""
     from hetdp.cli import shapes
-    from hetdp.cli.reading import STANDARD
+    from hetdp.cli.reading import STANDARD, warn_of_constant
     from hetdp.cli.writing import require_place, write
     from hetdp.errors import UsageError, counted
     from hetdp.spaces.products.written import with_edges
@@ -74,6 +74,7 @@ def make(
     require_place("-o", output, as_json, (".json", ""), (given["question"], given["rules"]))
     made = with_edges(_made(space, people, group, [value.strip() for value in values.split(",")], prior, given))
     write(voice, made, output)
+    warn_of_constant(voice, made)
     if as_json:
         voice.emit_document(shapes.made(made, space, output))
         return

@@ -29,6 +29,7 @@ def read(voice: Voice, path: str, duplicates: str, positive: str | None) -> Prob
     problem, _ = read_problem(path, duplicates=duplicates, positive=positive)
     voice.say(f"read {named(path)}: {_size(problem)}")
     warn(voice, problem)
+    warn_of_constant(voice, problem)
     return problem
 
 
@@ -44,6 +45,7 @@ def read_with_pins(
     z = pins_of(partial if pins is None else _read_pins(pins, problem.labels), problem)
     voice.say(f"read {named(path)}: {_size(problem)}, {pinned_words(int((z == z).sum()), pins)}")
     warn(voice, problem)
+    warn_of_constant(voice, problem)
     return problem, PartialMechanism(z=z)
 
 
@@ -56,6 +58,16 @@ def warn(voice: Voice, problem: Problem | PartitionedProblem) -> None:
     """Without edges every mechanism is private, which is hardly what was meant."""
     if problem.graph.size > 1 and not problem.graph.edge_count:
         voice.say("there are no edges, so nobody is protected; is that meant?")
+
+
+def warn_of_constant(voice: Voice, problem: Problem) -> None:
+    """Says so if the query has the same answer at every dataset."""
+    answers = problem.answers
+    if len(answers) > 1 and answers.min() == answers.max():
+        answer = problem.about.get(f"answer_{int(answers[0])}", int(answers[0]))
+        voice.say(
+            f"the answer is the same for every dataset: {answer}. It needs no randomness and costs nobody anything"
+        )
 
 
 def require_input(*paths: str | None) -> None:

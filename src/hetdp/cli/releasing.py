@@ -112,5 +112,7 @@ def say_paid(voice: Voice, found: Release) -> None:
     for words in found.record["cautions"]:
         voice.say(f"caution: {words}")
     receipt = found.receipt
-    spent = "it was released before, so nothing was spent" if found.repeated else "paid"
+    nobody_pays = len(found.record["constant"]) == len(found.answers)
+    paid = "the answer is the same whatever the data is, so nobody paid" if nobody_pays else "paid"
+    spent = "it was released before, so nothing was spent" if found.repeated else paid
     voice.say(f"{spent}; entry {receipt['entry']:,} of the ledger, {receipt['hash'][:16]}…")

@@ -240,6 +240,7 @@ def promise(given: Promise) -> Shape:
                 "people": one.people,
                 "least_epsilon": number(one.least),
                 "largest_epsilon": number(one.largest),
+                "used": number(one.used),
                 "unprotected": one.unprotected,
                 "only_deciding": one.only_deciding,
                 "odds": one.odds,

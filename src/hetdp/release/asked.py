@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from hetdp.certificate.losses import certain_answer
 from hetdp.errors import Fault, InputError, UsageError, VerificationError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem
@@ -65,6 +66,7 @@ def _of_mechanism(mechanism: Any, dataset: Any) -> Asked:
     if dataset is None:
         raise UsageError("no dataset is given", "a mechanism is released at the true dataset")
     problem, costs = proof.problem, proof.costs
+    certain = certain_answer(proof.mechanism.coordinates)
     name, z = problem.notion.coordinate.name, float(proof.mechanism.coordinates[_place(problem, dataset)])
     return Asked(
         proof.digest,
@@ -72,8 +74,13 @@ def _of_mechanism(mechanism: Any, dataset: Any) -> Asked:
         (None,),
         of_problem.answer_words(problem.about),
         lambda: _facts(proof),
-        lambda: [draw(name, z)],
+        lambda: [_answered(name, z, certain)],
     )
+
+
+def _answered(coordinate: str, z: float, certain: int) -> bool:
+    """One answer; where it is the same whatever the data is, no random bit is asked for."""
+    return certain == 1 if certain else draw(coordinate, z)
 
 
 def _facts(proof: Proved) -> dict[str, Any]:
@@ -105,13 +112,14 @@ def _of_table(prepared: Any) -> Asked:
             why = f"nothing is released, since the mechanism is {promise.mechanism.certificate}"
             raise VerificationError(promise.mechanism.certificate, why)
     payers = prepared.source.payers(prepared.wish)
-    costs = costs_of_people(payers.policy, payers.ids, prepared.wish.person)
+    costs = costs_of_people(prepared.policy, payers, prepared.wish.person, prepared.losses())
     coordinates = prepared.coordinates()
+    certain = [promise.mechanism.constant for promise in prepared.promises]
     return Asked(
         of_table.request_of(prepared.plan),
         costs,
         tuple(promise.area for promise in prepared.promises),
         of_table.ANSWERS,
         lambda: of_table.facts_of(prepared),
-        lambda: [draw(LAPLACE, z) for z in coordinates],
+        lambda: [_answered(LAPLACE, z, answer) for z, answer in zip(coordinates, certain, strict=True)],
     )

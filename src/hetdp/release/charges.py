@@ -1,7 +1,8 @@
 """What a mechanism costs whom: from the edges of a problem, by class; from a table's policy, by person or by group.
 
-An account is charged the largest promise of all its edges: the decimal that was written. What a mechanism uses is never
-above it.
+An account is charged what the mechanism can reveal of it: the largest loss over all its edges, or over all tables,
+rounded up (docs/theory/losses.md). It never depends on the true data, and is never above what was allowed: the largest
+promise of all its edges, as written.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.certificate.losses import has_loss, largest_losses, losses_along
 from hetdp.errors import UsageError
-from hetdp.mechanism.solving.scaling import written_edges
+from hetdp.mechanism.solving.scaling import Columns, written_edges
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.problem import Problem
@@ -22,6 +24,7 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.release.ledger.sealed import EVERYBODY as NO_CLASS
 from hetdp.spaces.table.policy import Policy
+from hetdp.spaces.table.respondents import Payers
 from hetdp.theory.notion import BACK
 
 EVERYBODY = NO_CLASS  # the account of edges without a class, and of people without a group
@@ -44,8 +47,10 @@ class Costs:
         kind: ``"class"`` (accounts have public names) or ``"person"`` (they have ids, which the ledger hides).
         names: the class, or the id of the person, of each account.
         currency: ``"epsilon"``, ``"epsilon-delta"`` or ``"gaussian"``.
-        written: for each parameter (epsilon, delta or mu) the largest that the account is promised, as written; ∞ where
+        allowed: for each parameter (epsilon, delta or mu) the largest that the account is promised, as written; ∞ where
             nothing is promised.
+        used: for each parameter what is charged: the largest loss that the mechanism can cause the account, rounded up.
+            It is never above `allowed`, and equal to it where the notion has no single number for it.
         groups: for people, the class whose cap holds for each.
         named: for people, the column of their ids.
     """
@@ -53,13 +58,24 @@ class Costs:
     kind: str
     names: Sequence[str]
     currency: str
-    written: dict[str, Floats]
+    allowed: dict[str, Floats]
+    used: dict[str, Floats]
     groups: Sequence[str] | None = None
     named: str | None = None
 
+    @property
+    def main(self) -> str:
+        """The parameter that a loss is counted in."""
+        return "mu" if "mu" in self.allowed else "epsilon"
 
-def costs_of(problem: Problem) -> Costs:
-    """What a private mechanism costs: for each class of edges the largest ε (and δ, or μ), in either direction.
+
+def costs_of(problem: Problem, coordinates: Floats | None = None) -> Costs:
+    """What a private mechanism costs each class of edges: its largest loss, in either direction.
+
+    Args:
+        problem: the datasets and edges.
+        coordinates: the mechanism's values, which were proved private. Without them, what any private mechanism may
+            cost: all that is allowed.
 
     Raises:
         UsageError: there are no edges, so that nobody is protected; or nobody knows how the notion adds up.
@@ -67,7 +83,7 @@ def costs_of(problem: Problem) -> Costs:
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, 0.3], classes=["pupils", "pupils"])
     >>> found = costs_of(hetdp.Problem(graph, [1, 1, 2]))
-    >>> found.names, found.written["epsilon"]
+    >>> found.names, found.allowed["epsilon"]
     (('pupils',), array([0.3]))
     """
     notion = problem.notion.name
@@ -77,26 +93,35 @@ def costs_of(problem: Problem) -> Costs:
         rule = "a release needs a promise, and promises are made on edges"
         raise UsageError("there are no edges, so nobody is protected", rule)
     graph = problem.graph
-    names, largest = _of_product(graph) if isinstance(graph, ProductSpace) else _of_graph(graph)
-    return Costs(CLASS, names, CURRENCIES[notion], largest)
+    z = coordinates if has_loss(notion) else None
+    names, allowed, used = _of_product(graph, z) if isinstance(graph, ProductSpace) else _of_graph(graph, z, notion)
+    return Costs(CLASS, names, CURRENCIES[notion], allowed, used)
 
 
-def costs_of_people(policy: Policy, people: Sequence[str] | None, named: str | None = None) -> Costs:
-    """What an answer from a table costs: everybody's ε. One answer for each area costs the same: each is in one area.
+def costs_of_people(
+    policy: Policy, payers: Payers | None, named: str | None = None, losses: Floats | None = None
+) -> Costs:
+    """What an answer from a table costs everybody. One answer for each area costs the same: each is in one area.
 
     Args:
-        policy: everybody's ε, and group.
-        people: everybody's id, in the same order; None if accounts are kept by group.
+        policy: the ε and group of each entry: a person, or a kind of people.
+        payers: everybody's id, and their entry of the policy; None if accounts are kept by group.
         named: the column of these ids; accounts are known by it, too.
+        losses: for each entry the largest loss that the mechanism can cause; without them all that is allowed is used.
     """
-    codes = np.zeros(policy.size, dtype=np.int32) if policy.groups is None else policy.groups.codes
+    allowed = policy.epsilon
+    used = allowed if losses is None else np.minimum(losses, allowed)
+    codes = np.zeros(len(allowed), dtype=np.int32) if policy.groups is None else policy.groups.codes
     names = (EVERYBODY,) if policy.groups is None else policy.groups.names
-    if people is None:
+    if payers is None:
         there = np.unique(codes)
-        largest = _largest(codes, policy.epsilon, len(names))[there]
-        return Costs(CLASS, tuple(names[at] for at in there.tolist()), EPSILON, {"epsilon": largest})
+        largest, most = (_largest(codes, column, len(names))[there] for column in (allowed, used))
+        accounts = tuple(names[at] for at in there.tolist())
+        return Costs(CLASS, accounts, EPSILON, {"epsilon": largest}, {"epsilon": most})
+    if payers.entries is not None:
+        allowed, used, codes = allowed[payers.entries], used[payers.entries], codes[payers.entries]
     groups = None if policy.groups is None else np.array(names, dtype=object)[codes].tolist()
-    return Costs(PERSON, people, EPSILON, {"epsilon": policy.epsilon}, groups, named)
+    return Costs(PERSON, payers.ids, EPSILON, {"epsilon": allowed}, {"epsilon": used}, groups, named)
 
 
 def account_name(name: Any) -> str:
@@ -134,34 +159,42 @@ def _no_account(name: Any) -> UsageError:
     return UsageError(f"a class of edges has no account: it is a {type(name).__name__}", rule)
 
 
-def _of_graph(graph: Any) -> tuple[tuple[str, ...], dict[str, Floats]]:
-    """The names of the accounts, and the largest parameters, as written, of each."""
-    _, _, columns = written_edges(graph)
+def _of_graph(graph: Any, z: Floats | None, notion: str) -> tuple[tuple[str, ...], Columns, Columns]:
+    """The names of the accounts, the largest parameters, as written, of each, and the largest losses."""
+    source, target, columns = written_edges(graph)
     classes = classes_of(graph.edge_classes(), Findings("edges"))
     both: dict[str, Floats] = {}
     for name, values in columns.items():
         forward = name.removesuffix(BACK)
         both[forward] = np.maximum(both[forward], values) if forward in both else values
-    if classes is None:
-        return (EVERYBODY,), {name: values.max(keepdims=True) for name, values in both.items()}
-    accounts = dict.fromkeys(map(account_name, (*classes.names, None)))
-    at = {name: number for number, name in enumerate(accounts)}
-    number_of = np.array([at[account_name(name)] for name in (*classes.names, None)])
-    numbers = number_of[np.where(classes.numbers == NONE, len(classes.names), classes.numbers)]
-    there = np.unique(numbers)
+    accounts, numbers = dict.fromkeys([EVERYBODY]), np.zeros(len(source), dtype=np.int64)
+    if classes is not None:
+        accounts = dict.fromkeys(map(account_name, (*classes.names, None)))
+        at = {name: number for number, name in enumerate(accounts)}
+        number_of = np.array([at[account_name(name)] for name in (*classes.names, None)])
+        numbers = number_of[np.where(classes.numbers == NONE, len(classes.names), classes.numbers)]
+    there, numbers = np.unique(numbers, return_inverse=True)
     names = tuple(accounts)
-    found = {name: _largest(numbers, values, len(names))[there] for name, values in both.items()}
-    return tuple(names[number] for number in there.tolist()), found
+    allowed = {name: _largest(numbers, values, len(there)) for name, values in both.items()}
+    used = dict(allowed)
+    if z is not None:
+        main = "mu" if "mu" in allowed else "epsilon"
+        used[main] = largest_losses(z[source], z[target], numbers, allowed[main], notion)
+    return tuple(names[number] for number in there.tolist()), allowed, used
 
 
-def _of_product(space: ProductSpace) -> tuple[tuple[str, ...], dict[str, Floats]]:
+def _of_product(space: ProductSpace, z: Floats | None) -> tuple[tuple[str, ...], Columns, Columns]:
     """The same without storing edges: each axis is a class."""
-    found: dict[str, float] = {}
-    for at, axis in enumerate(space.axes):
+    along = np.array([_along(space, at) if axis.length > 1 else 0.0 for at, axis in enumerate(space.axes)])
+    losses = along if z is None else losses_along(space, z, along)
+    found: dict[str, tuple[float, float]] = {}
+    for axis, allowed, used in zip(space.axes, along.tolist(), losses.tolist(), strict=True):
         name = account_name(axis.name)
         if axis.length > 1:
-            found[name] = max(found.get(name, 0.0), _along(space, at))
-    return tuple(found), {"epsilon": np.array(list(found.values()))}
+            before = found.get(name, (0.0, 0.0))
+            found[name] = max(before[0], allowed), max(before[1], used)
+    columns = np.array(list(found.values()))
+    return tuple(found), {"epsilon": columns[:, 0]}, {"epsilon": columns[:, 1]}
 
 
 def _along(space: ProductSpace, at: int) -> float:

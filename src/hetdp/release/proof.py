@@ -71,7 +71,7 @@ def proved(mechanism: Mechanism) -> Proved:
         certificate = verify(problem, copy)
         if not certificate.private:
             raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
-        found = Remembered(certificate, digest_of(problem, copy.coordinates), costs_of(problem))
+        found = Remembered(certificate, digest_of(problem, copy.coordinates), costs_of(problem, copy.coordinates))
         before = before if before == fingerprint_of(problem, copy) else None  # somebody is changing the problem
         remember(before, found)
     copy = sealed(replace(copy, certificate=found.certificate))

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from hetdp.errors import printable
-from hetdp.release.charges import CLASS, EPSILON, EPSILON_DELTA, GAUSSIAN, Costs
+from hetdp.release.charges import CLASS, EPSILON, EPSILON_DELTA, Costs
 from hetdp.release.ledger.charge import Charge
 from hetdp.release.record.words import RULES
+from hetdp.spaces.privacy.grid import decimal
 
 PARAMETERS = ("epsilon", "delta", "mu")
 
 
-def decimal(value: float) -> str:
-    """A parameter as it was written.
-
-    >>> decimal(0.1), decimal(2.0), decimal(float("inf")), decimal(1e-09)
-    ('0.1', '2', 'inf', '1e-09')
-    """
-    return "inf" if math.isinf(value) else repr(float(value)).removesuffix(".0")
-
-
 def parameter_texts(costs: Costs, at: int) -> dict[str, str | None]:
-    """The parameters of one account; None for those that the notion has not."""
-    return {name: decimal(costs.written[name][at]) if name in costs.written else None for name in PARAMETERS}
+    """What one account is allowed, None for parameters that the notion has not, and what of it is used: ε, or μ."""
+    allowed = {name: decimal(costs.allowed[name][at]) if name in costs.allowed else None for name in PARAMETERS}
+    return allowed | {"used": decimal(costs.used[costs.main][at])}
 
 
 def charged(costs: Costs) -> list[dict[str, Any]]:
@@ -59,19 +51,19 @@ def charge_of(costs: Costs, currency: str | None = None) -> Charge:
     """What the ledger takes.
 
     Args:
-        costs: what each account is promised.
+        costs: what each account is allowed, and what of it is used, which is charged.
         currency: how the data's privacy is counted. Where that is by ε and δ, a promise without δ has δ = 0; any other
             that differs is for the ledger to refuse.
     """
-    first = "mu" if "mu" in costs.written else "epsilon"
+    first = costs.main
     is_widened = (costs.currency, currency) == (EPSILON, EPSILON_DELTA)
     counted_by = EPSILON_DELTA if is_widened else costs.currency
     zeros = {"delta": np.zeros(len(costs.names))} if is_widened else {}
     if costs.kind == CLASS:
-        columns = {name: values.tolist() for name, values in (costs.written | zeros).items()}
+        columns = {name: values.tolist() for name, values in (costs.used | zeros).items()}
         by_name = {name: dict(zip(costs.names, values, strict=True)) for name, values in columns.items()}
         return Charge.to_classes(counted_by, by_name[first], by_name.get("delta"))
-    amounts = costs.written | zeros
+    amounts = costs.used | zeros
     return Charge.to_people(counted_by, costs.names, amounts[first], amounts.get("delta"), costs.groups, costs.named)
 
 
@@ -80,10 +72,5 @@ def charge_told(composition: dict[str, Any], currency: str) -> Charge | None:
     if composition["kind"] != CLASS:
         return None
     rows = composition["charged"]
-    first, zero = ("mu" if composition["currency"] == GAUSSIAN else "epsilon"), {"delta": "0"}
-    amounts, deltas = ({row["account"]: (zero | _given(row))[name] for row in rows} for name in (first, "delta"))
+    amounts, deltas = ({row["account"]: row[name] or "0" for row in rows} for name in ("used", "delta"))
     return Charge.to_classes(currency, amounts, deltas if currency == EPSILON_DELTA else None)
-
-
-def _given(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if value is not None}

@@ -12,7 +12,7 @@ from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.files.formats.json_form import read_json
 from hetdp.release.record.shape import RECORD, misfits
 
-VERSION = 1
+VERSION = 2
 KIND = "release"
 DIGEST = "record_sha256"
 LATER = ("schema_version", "kind", "released", "answers", "ledger", DIGEST)  # all else is known before the draw

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.certificate.losses import certain_answer
 from hetdp.errors import UsageError, counted, printable
 from hetdp.files.documents import certificate_document
 from hetdp.mechanism.digits import promised
@@ -30,7 +31,8 @@ def facts_of(proof: Proved, costs: Costs) -> dict[str, Any]:
         costs: what it costs whom.
     """
     problem, graph = proof.problem, proof.problem.graph
-    about, notion = problem.about, problem.notion
+    about, notion, certain = problem.about, problem.notion, certain_answer(proof.mechanism.coordinates)
+    same = f"Whatever the data is, the published answer is {answer_words(about)[certain - 1]}." if certain else ""
     told = _odds(proof)
     unprotected = [
         words.unprotected_words(found.unprotected, found.edges, f"changes of {name!r}")
@@ -44,7 +46,7 @@ def facts_of(proof: Proved, costs: Costs) -> dict[str, Any]:
             "flavour": words.FLAVOURS[notion.name],
             "unit": printable(about.get("privacy_unit", words.UNIT)),
             "neighbours": printable(about.get("neighbour_relation", words.NEIGHBOURS)),
-            "promises": [_promise(costs, at, told) for at in range(len(costs.names))],
+            "promises": [_promise(costs, at, told, same) for at in range(len(costs.names))],
         },
         "model": words.MODEL,
         "domain": {
@@ -55,9 +57,10 @@ def facts_of(proof: Proved, costs: Costs) -> dict[str, Any]:
             "areas": None,
         },
         "not_protected": [words.PUBLIC_PROBLEM, words.PUBLIC_RELEASE, *unprotected],
+        "constant": [{"area": None, "answer": answer_words(about)[certain - 1]}] if certain else [],
         "accuracy": [{"area": None, "where": words.AT_WORST, "probability": _worst(proof, notion.coordinate)}],
         "cautions": _cautions(proof),
-        "security": list(words.SECURITY),
+        "security": words.security(certain > 0),
         "mechanism": {
             "kind": MECHANISM,
             "sha256": proof.digest,
@@ -94,7 +97,7 @@ def _odds(proof: Proved) -> dict[str, Odds]:
     return {account_name(name): told for name, told in by_class.items()}
 
 
-def _promise(costs: Costs, at: int, told: dict[str, Odds]) -> dict[str, Any]:
+def _promise(costs: Costs, at: int, told: dict[str, Odds], same: str) -> dict[str, Any]:
     name = costs.names[at]
     found = told.get(name)
     return {
@@ -105,7 +108,7 @@ def _promise(costs: Costs, at: int, told: dict[str, Odds]) -> dict[str, Any]:
         "unprotected": 0 if found is None else found.unprotected,
         "least_epsilon": None,
         **parameter_texts(costs, at),
-        "odds": None if found is None else str(found),
+        "odds": same or (None if found is None else str(found)),
     }
 
 

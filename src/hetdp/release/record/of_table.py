@@ -15,8 +15,8 @@ from hetdp.files.formats.numerals import plain
 from hetdp.problem.identity import PREFIX
 from hetdp.release.charges import EVERYBODY
 from hetdp.release.record import words
-from hetdp.release.record.amounts import decimal
 from hetdp.spaces.populations.theorem import Theorem
+from hetdp.spaces.privacy.grid import decimal
 from hetdp.spaces.table.plan import Plan
 from hetdp.spaces.table.promise import Promise, Protection, coin_caution
 from hetdp.spaces.table.wish import NO, YES
@@ -125,13 +125,12 @@ def planned_facts(plan: Plan) -> Document:
             "people": counts["people"],
             "areas": counts["areas"],
         },
-        "accuracy": [
-            {"area": one["area"], "where": words.where_changed(int(margin)), "probability": probability}
-            for one in facts["areas"]
-            for margin, probability in one["accuracy_by_margin"].items()
+        "constant": [
+            {"area": one["area"], "answer": one["constant"]} for one in facts["areas"] if one["constant"] is not None
         ],
+        "accuracy": [accuracy for one in facts["areas"] for accuracy in _accuracy(one)],
         "cautions": list(_cautions(facts["areas"])),
-        "security": list(words.SECURITY),
+        "security": words.security(all(one["constant"] is not None for one in facts["areas"])),
         "mechanism": {
             "kind": PLAN,
             "sha256": request_of(plan),
@@ -152,6 +151,14 @@ def _cautions(areas: list[Document]) -> Iterator[str]:
             yield printable(f"{where}{told[:1].upper()}{told[1:]}.")
 
 
+def _accuracy(area: Document) -> Iterator[Document]:
+    """How good the answer of an area is, from its plan."""
+    if area["constant"] is not None:
+        yield {"area": area["area"], "where": words.EVERY_TABLE, "probability": "1"}
+    for margin, probability in area["accuracy_by_margin"].items():
+        yield {"area": area["area"], "where": words.where_changed(int(margin)), "probability": probability}
+
+
 def _certificate(found: Certificate | Theorem) -> dict[str, Any]:
     """The proof of an area's mechanism: every edge of its tallies, or a theorem."""
     if isinstance(found, Certificate):
@@ -170,5 +177,6 @@ def _promise(given: Promise, one: Protection) -> dict[str, Any]:
         "epsilon": decimal(one.largest),
         "delta": None,
         "mu": None,
+        "used": decimal(one.used),
         "odds": one.odds,
     }

@@ -10,7 +10,9 @@ from typing import Any
 
 from hetdp.errors import printable
 from hetdp.release.charges import EVERYBODY
+from hetdp.release.record.words import constant_words
 
+PARAMETERS = (("mu", "μ"), ("delta", "δ"))
 MOST = 200  # areas, or groups of people, that are shown; the record has them all
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 STYLE = """
@@ -32,6 +34,7 @@ INTRODUCTION = (
     "A little chance was mixed into this answer, on purpose, so that it shows no more about any one person than is said"
     " below. It may therefore be wrong. How often that happens was known before anybody looked at the data."
 )
+SOMEWHERE = "In some areas there is no chance in it:"
 MEANING = (
     "Each sentence says how much the published answer can show of one person, at most. It holds whatever else somebody"
     " knows, and whatever all others said."
@@ -67,9 +70,9 @@ def page_of(record: dict[str, Any]) -> str:
         "<main>",
         f"<h1>{title}</h1>",
         *_answers(record["answers"]),
-        f"<p>{_text(INTRODUCTION)}</p>",
+        *_introduction(record),
         *_odds(record["privacy"]["promises"]),
-        *_accuracy(record["accuracy"], record["cautions"]),
+        *_accuracy(record),
         *_section("What is not protected", _list(record["not_protected"])),
         *_section("The facts", _table(_facts(record))),
         *_section("Why it can be trusted", _list(record["security"])),
@@ -128,6 +131,19 @@ def _answers(answers: list[dict[str, Any]]) -> Iterator[str]:
     yield from _more(answers)
 
 
+def _introduction(record: dict[str, Any]) -> Iterator[str]:
+    """What chance has to do with the answer; nothing, where it is the same whatever the data is."""
+    constant = record["constant"]
+    if len(constant) < len(record["answers"]):
+        yield f"<p>{_text(INTRODUCTION)}</p>"
+        yield from [f"<p>{_text(SOMEWHERE)}</p>"] if constant else []
+    for one in constant[:MOST]:
+        where = "" if one["area"] is None else f"{one['area']}: "
+        of = "dataset" if record["plan"] is None else "table"
+        yield f"<p>{_text(where + constant_words(one['answer'], of))}</p>"
+    yield from _more(constant)
+
+
 def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
     told = [promise for promise in promises if promise["odds"]]
     if not told:
@@ -140,11 +156,14 @@ def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
     yield f"<p>{_text(MEANING)}</p></section>"
 
 
-def _accuracy(accuracy: list[dict[str, Any]], cautions: list[str]) -> Iterator[str]:
+def _accuracy(record: dict[str, Any]) -> Iterator[str]:
+    accuracy, cautions = record["accuracy"], record["cautions"]
+    is_constant = len(record["constant"]) == len(record["answers"])
     if not accuracy:
         return
     yield "<section><h2>How good the answer is</h2>"
-    yield "<p>This was known beforehand. How close the data really is to the other answer is not published.</p>"
+    if not is_constant:
+        yield "<p>This was known beforehand. How close the data really is to the other answer is not published.</p>"
     areas = any(one["area"] is not None for one in accuracy)
     rows = (  # in hundredths, which people read better
         (f"{one['area']}, {one['where']}" if areas else one["where"], _percent(one["probability"]))
@@ -159,9 +178,11 @@ def _accuracy(accuracy: list[dict[str, Any]], cautions: list[str]) -> Iterator[s
 def _percent(probability: str) -> str:
     """A probability as a percentage, by its digits, so that it is never more than was promised.
 
-    >>> _percent("0.574442"), _percent("0.999999"), _percent("1.000000"), _percent("often")
-    ('57.4442 %', '99.9999 %', '100 %', 'often')
+    >>> _percent("0.574442"), _percent("0.999999"), _percent("1"), _percent("often")
+    ('57.4442 %', '99.9999 %', 'always', 'often')
     """
+    if probability == "1":  # exactly: the answer does not depend on the data
+        return "always"
     whole, point, digits = probability.partition(".")
     if not (point and whole + digits).isdigit():
         return probability
@@ -190,10 +211,10 @@ def _whom(promise: dict[str, Any]) -> str:
 
 def _parameters(promise: dict[str, Any]) -> str:
     least, largest = promise["least_epsilon"], promise["epsilon"]
-    told = [f"ε from {least} to {largest}" if least not in (None, largest) else f"ε = {largest}"] if largest else []
-    told += [
-        f"{letter} = {promise[name]}" for name, letter in (("delta", "δ"), ("mu", "μ")) if promise[name] is not None
-    ]
+    several = least not in (None, largest)
+    parts = [f"ε from {least} to {largest}" if several else f"up to ε = {largest}"] if largest is not None else []
+    parts += [f"up to {letter} = {promise[name]}" for name, letter in PARAMETERS if promise[name] is not None]
+    told = [f"{', '.join(parts)} allowed, {'at most ' if several else ''}{promise['used']} used"]
     if promise["people"] is not None:
         told.append("1 person" if promise["people"] == 1 else f"{promise['people']:,} people")
     return "; ".join(told)

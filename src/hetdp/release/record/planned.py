@@ -6,12 +6,13 @@ from typing import Any
 
 from hetdp.release.charges import EPSILON, EVERYBODY, PERSON
 from hetdp.release.record import words
-from hetdp.release.record.amounts import decimal
+from hetdp.spaces.privacy.grid import decimal
 from hetdp.spaces.table.everybody import lowered
 from hetdp.spaces.table.plan import Plan
 from hetdp.spaces.table.wish import Wish
 
 Document = dict[str, Any]
+PLANNED = ("people", "allowed", "used")
 
 
 def contradictions(record: Document, plan: Plan) -> list[str]:
@@ -29,7 +30,9 @@ def contradictions(record: Document, plan: Plan) -> list[str]:
         "software": record["software"] == plan.facts["software"],
         "certificates": len(record["certificates"]) == len(areas)
         and all(one.get("private") is True for one in record["certificates"]),
-        "privacy.promises": promised and all(_is_promised(one, plan.wish) for one in promises),
+        "privacy.promises": promised
+        and _charges(promises) == _planned_charges(plan)
+        and all(_is_promised(one, plan.wish) for one in promises),
         "not_protected": _is_public(record["not_protected"], promises, plan.wish, people),
         "composition": _is_paid(record["composition"], people),
     }
@@ -42,6 +45,20 @@ def _counts(promises: list[Document]) -> dict[Any, int]:
     for one in promises:
         found[one["area"]] = found.get(one["area"], 0) + (one["people"] or 0)
     return found if len({(one["area"], one["whom"]) for one in promises}) == len(promises) else {}
+
+
+def _charges(promises: list[Document]) -> list[Any]:
+    """Whom a record promises what, and what of it is used."""
+    return [(one["area"], one["whom"], one["people"], one["epsilon"], one["used"]) for one in promises]
+
+
+def _planned_charges(plan: Plan) -> list[Any]:
+    """The same, from the plan."""
+    return [
+        (area["area"], EVERYBODY if one["group"] is None else one["group"], *(one[name] for name in PLANNED))
+        for area in plan.facts["areas"]
+        for one in area["charges"]
+    ]
 
 
 def _is_promised(one: Document, wish: Wish) -> bool:

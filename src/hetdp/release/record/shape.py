@@ -22,6 +22,7 @@ PROMISE = {
     "epsilon": MAYBE_TEXT,
     "delta": MAYBE_TEXT,
     "mu": MAYBE_TEXT,
+    "used": TEXT,
     "odds": MAYBE_TEXT,
 }
 RECORD: dict[str, Any] = {
@@ -48,8 +49,9 @@ RECORD: dict[str, Any] = {
         "rule": TEXT,
         "kind": TEXT,
         "accounts": COUNT,
-        "charged": [{"account": TEXT, "epsilon": MAYBE_TEXT, "delta": MAYBE_TEXT, "mu": MAYBE_TEXT}],
+        "charged": [{"account": TEXT, "epsilon": MAYBE_TEXT, "delta": MAYBE_TEXT, "mu": MAYBE_TEXT, "used": TEXT}],
     },
+    "constant": [{"area": MAYBE_TEXT, "answer": TEXT}],
     "accuracy": [{"area": MAYBE_TEXT, "where": TEXT, "probability": TEXT}],
     "cautions": [TEXT],
     "security": [TEXT],

@@ -176,10 +176,10 @@ def _mechanism(record: Document, problem: Problem, mechanism: Any) -> Iterator[R
     holds = "these are exactly the values that the answer was drawn with, for exactly this problem"
     yield _check("mechanism", same, holds, "the answer was drawn with other values, or for another problem")
     yield RecordCheck("certificate", certificate.private, str(certificate).removesuffix("."))
-    costs, composition = costs_of(problem), record["composition"]
+    costs, composition = costs_of(problem, mechanism.coordinates), record["composition"]
     paid = composition_of(costs, composition["source"], composition["version"])
-    holds = "each account was charged what the problem promises"
-    yield _check("charge", composition == paid, holds, "other amounts were charged than promised")
+    holds = "each account was charged the largest loss that these values can cause it"
+    yield _check("charge", composition == paid, holds, "other amounts were charged than these values can cost")
     if same and certificate.private:
         facts = facts_of(Proved(problem, mechanism, certificate, digest, costs), costs)
         facts["mechanism"]["objective"] = said["objective"]  # files of values alone do not say it

@@ -21,10 +21,13 @@ RULES = {
     EPSILON_DELTA: "For each account, the ε of all its releases add up, and so do the δ.",
     GAUSSIAN: "For each account, the μ² of all its releases add up.",
 }
-SECURITY = (
-    "The proof of privacy was made of exactly the values that the answer was drawn with, in exact arithmetic.",
+PROVED = "The proof of privacy was made of exactly the values that the answer was drawn with, in exact arithmetic."
+DRAWN = (
     "The answer was drawn with exactly its probability: bits of the operating system's generator were compared with an"
-    " enclosure of it; no probability was ever rounded to a float.",
+    " enclosure of it; no probability was ever rounded to a float."
+)
+NOT_DRAWN = "No random bit was drawn: the answer follows from what is public."
+KEPT = (
     "The spend was durable in the ledger before the answer was shown. Asking again gives the same answer and spends"
     " nothing.",
     "What is read, written and said does not depend on the data, but for the answer itself.",
@@ -36,6 +39,21 @@ PUBLIC_PROBLEM = (
 PUBLIC_TABLE = "Who is in the table, how many people there are, and everybody's ε, group and area."
 PUBLIC_RELEASE = "That this answer was released, when, and what it cost."
 AT_WORST = "in the worst case"
+EVERY_TABLE = "whatever the data is"
+
+
+def security(is_constant: bool) -> list[str]:
+    """Why a release can be trusted; nothing is drawn where the answer is the same whatever the data is."""
+    return [PROVED, NOT_DRAWN if is_constant else DRAWN, *KEPT]
+
+
+def constant_words(answer: str, of: str = "table") -> str:
+    """What is said of an answer that does not depend on the data.
+
+    >>> constant_words("no")
+    'The answer is the same for every table: no. It uses no randomness and costs nobody anything.'
+    """
+    return f"The answer is the same for every {of}: {answer}. It uses no randomness and costs nobody anything."
 
 
 def where_changed(margin: int) -> str:

@@ -205,6 +205,8 @@ class Fold:
     @cached_property
     def member(self) -> Whole:
         """The class of each person."""
+        if self._levels is not None and self._epsilon is not None:
+            return np.searchsorted(self._levels, self._epsilon, side="right") - 1
         found = np.empty(self.size, dtype=np.int64)
         found[self.order] = np.repeat(np.arange(len(self.sizes)), self.sizes)
         return found

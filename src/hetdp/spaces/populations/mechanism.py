@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from hetdp.errors import UsageError, shown
+from hetdp.problem.space import Floats
 from hetdp.spaces.exact import whole
 from hetdp.spaces.populations.balanced import Balanced, Label
+from hetdp.spaces.populations.losses import losses_of, rounded_up
 from hetdp.spaces.populations.odds import PopulationOdds, odds_of, odds_of_all
 from hetdp.spaces.populations.plans import document_of
 from hetdp.spaces.populations.population import BALANCED, OBJECTIVES, WEIGHTED_VOTE, Population
@@ -146,6 +151,32 @@ class PopulationMechanism:
         if group not in groups:
             raise UsageError(f"unknown group {shown(group)}", f"the groups are {', '.join(map(shown, groups[:10]))}")
         return odds_of(self.formula, group)
+
+    @property
+    def constant(self) -> int:
+        """1 or 2 if the published answer is this one for every table, without any randomness; else 0."""
+        return self.population.constant
+
+    @cached_property
+    def losses(self) -> Floats:
+        """The largest privacy loss of each class of people over all tables, rounded up to nine places.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.4] * 8 + [20])
+        >>> people.design().losses  # whoever is promised less privacy than all others does not lose more
+        array([0.4, 0.4])
+        """
+        return rounded_up(losses_of(self.formula))
+
+    def losses_by_group(self) -> list[float]:
+        """The largest of these losses in each group, in the order of `population.groups`."""
+        found = np.zeros(len(self.population.groups))
+        np.maximum.at(found, self.population.classes.group, self.losses)
+        return found.tolist()
+
+    def loss_of_each(self) -> Floats:
+        """The same for each person, or for each kind of people, in the order in which they were given."""
+        return self.losses[self.population.classes.member]
 
     def document(self) -> dict[str, Any]:
         """The mechanism as a document: question, digest of the policy, objective, version. ε itself is not in it.

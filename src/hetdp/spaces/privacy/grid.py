@@ -82,3 +82,12 @@ def in_words(epsilon: Decimal) -> str:
 def for_document(epsilon: Decimal) -> str:
     """An ε in a document: as a text, so that it stays as written."""
     return "inf" if epsilon.is_infinite() else str(epsilon)
+
+
+def decimal(value: float) -> str:
+    """A parameter as it was written: the shortest decimal that means the float.
+
+    >>> decimal(0.1), decimal(2.0), decimal(float("inf")), decimal(1e-09)
+    ('0.1', '2', 'inf', '1e-09')
+    """
+    return "inf" if math.isinf(value) else repr(float(value)).removesuffix(".0")

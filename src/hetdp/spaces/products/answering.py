@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.certificate.certificate import Certificate
+from hetdp.certificate.losses import certain_answer, losses_along
 from hetdp.errors import VerificationError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.labels import Labels
@@ -16,6 +17,7 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.spaces.populations.folding import Whole
+from hetdp.spaces.populations.losses import rounded_up
 from hetdp.spaces.populations.mechanism import MARGINS, NEGLIGIBLE, MarginAccuracy
 from hetdp.spaces.populations.odds import PopulationOdds
 from hetdp.spaces.populations.people import Classes
@@ -53,6 +55,8 @@ class TalliedMechanism:
         classes: people who are alike.
         people: the groups, with how many of it each class has.
         digest: by which the mechanism is known: its tallies, every ε, every z.
+        losses: the largest privacy loss of each class over all tables, rounded up to nine places.
+        constant: 1 or 2 if the published answer is this one for every table, without any randomness; else 0.
     """
 
     coordinates: Floats = field(repr=False)
@@ -64,7 +68,17 @@ class TalliedMechanism:
     classes: Classes = field(repr=False)
     people: tuple[tuple[str, Whole], ...] = field(repr=False)
     digest: str
+    losses: Floats = field(repr=False)
+    constant: int = 0
     values: int = 2
+
+    def losses_by_group(self) -> list[float]:
+        """The largest of these losses in each of the groups that people are told about by."""
+        return [float(np.max(self.losses, where=counts > 0, initial=0.0)) for _, counts in self.people]
+
+    def loss_of_each(self) -> Floats:
+        """The largest loss of each person, or of each kind of people, in the order in which they were given."""
+        return self.losses[self.classes.member]
 
     def coordinate(self, answers: Any) -> float:
         """z of a table; for the draw, and never released. All answers are counted, and one number is looked up.
@@ -142,9 +156,9 @@ def mechanism_of(
         digest.update(np.ascontiguousarray(column, dtype="<i8").data)
     digest.update(np.ascontiguousarray(z + 0.0, dtype="<f8").data)
     changes = tuple(_change(space, axis, z) for axis in range(len(space.axes)))
-    return TalliedMechanism(
-        z, space.labels, proof, space.edge_count, worst, changes, classes, people, digest.hexdigest(), values
-    )
+    losses = losses_along(space, z, rounded_up(classes.units))
+    told = digest.hexdigest(), losses, certain_answer(z), values
+    return TalliedMechanism(z, space.labels, proof, space.edge_count, worst, changes, classes, people, *told)
 
 
 def _change(space: ProductSpace, axis: int, z: Floats) -> Change:

@@ -15,6 +15,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.problem.space import Floats
 from hetdp.spaces.names import require_known
 from hetdp.spaces.table.condition import condition
 from hetdp.spaces.table.plan import Plan, plan_of
@@ -46,6 +47,13 @@ class Prepared:
     plan: Plan
     _stamp: Any
     approved: bool = False
+
+    def losses(self) -> Floats:
+        """For each entry of the policy the largest loss that the mechanism of its area can cause, over all tables."""
+        found = np.empty(len(self.policy.epsilon))
+        for promise, (_, rows) in zip(self.promises, self.policy.parts(), strict=True):
+            found[rows] = promise.mechanism.loss_of_each()
+        return found
 
     def coordinates(self) -> list[float]:
         """The coordinate of each area's answer, from the private columns: one pass over all rows.

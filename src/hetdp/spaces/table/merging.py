@@ -28,8 +28,8 @@ class Merged(NamedTuple):
 
     def is_same(self, other: Merged) -> bool:
         """Whether both have the same kinds, with as many people each."""
-        mine: list[Any] = [*_columns(self.policy), self.policy.weights]
-        theirs: list[Any] = [*_columns(other.policy), other.policy.weights]
+        mine: list[Any] = [*columns_of(self.policy), self.policy.weights]
+        theirs: list[Any] = [*columns_of(other.policy), other.policy.weights]
         names = [[part and part.names for part in (one.policy.groups, one.policy.areas)] for one in (self, other)]
         return names[0] == names[1] and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
@@ -77,7 +77,7 @@ def _names(told: Sequence[Tally], role: str, where: str) -> Names:
     return Names(tuple(names), np.concatenate(codes))
 
 
-def _columns(policy: Policy) -> list[NDArray[Any]]:
+def columns_of(policy: Policy) -> list[NDArray[Any]]:
     """What kinds of people are told apart by."""
     found = [policy.epsilon, *([policy.deciding] if isinstance(policy.deciding, np.ndarray) else [])]
     return found + [names.codes for names in (policy.groups, policy.areas) if names is not None]
@@ -85,7 +85,7 @@ def _columns(policy: Policy) -> list[NDArray[Any]]:
 
 def _folded(policy: Policy, said: NDArray[np.int64] | None) -> Merged:
     """The same with kinds that are in several files counted together."""
-    columns = _columns(policy)
+    columns = columns_of(policy)
     order = np.lexsort(columns[::-1])
     begins = np.ones(len(order), dtype=np.bool_)
     begins[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)

@@ -117,7 +117,7 @@ class Parted(Respondents):
         raise self._changed()
 
     def payers(self, wish: Wish) -> Payers:
-        """Everybody's ε and id, from the public columns: they are read here, file by file, and sent nowhere.
+        """Everybody's id and kind, from the public columns: they are read here, file by file, and sent nowhere.
 
         Raises:
             InputError: the table was changed meanwhile, or cannot be read.
@@ -125,8 +125,8 @@ class Parted(Respondents):
         assert self._seen is not None
         self._require_unchanged()
         policy = self._seen[1].policy
-        found = payers_in(self._files, wish, None if policy.groups is None else policy.groups.names, self._curator)
-        if len(found.ids) != policy.size:
+        found = payers_in(self._files, wish, policy, self._curator)
+        if found is None or len(found.ids) != policy.size:
             raise self._changed()
         return found
 

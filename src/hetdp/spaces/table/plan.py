@@ -16,7 +16,7 @@ from hetdp.spaces.table.wish import YES, Wish
 from hetdp.spaces.table.wish import from_document as wish_from
 from hetdp.version import VERSION as SOFTWARE
 
-VERSION = 1
+VERSION = 2
 KIND = "plan"
 UNIT = "person"
 NEIGHBOURS = (

@@ -11,8 +11,11 @@ import numpy as np
 from hetdp import spaces
 from hetdp.mechanism.digits import promised
 from hetdp.spaces.populations.folding import Ordered
+from hetdp.spaces.privacy.grid import decimal
 from hetdp.spaces.table.policy import Policy
-from hetdp.spaces.table.wish import Wish
+from hetdp.spaces.table.wish import NO, YES, Wish
+
+ANSWERS = (YES, NO)
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,8 @@ class Protection:
         group: the name of the group; None if there are no groups.
         people: how many are in it.
         least: the smallest ε among them.
-        largest: the largest.
+        largest: the largest: what is allowed.
+        used: the largest privacy loss of any of them, over all tables: what is charged at most, rounded up.
         unprotected: how many are promised nothing: ε = ∞, also where they decide.
         only_deciding: how many have ε = ∞, but are promised something where the answer depends on them.
         odds: what the answer of one of them changes, in a sentence.
@@ -33,9 +37,19 @@ class Protection:
     people: int
     least: float
     largest: float
+    used: float
     unprotected: int
     only_deciding: int
     odds: str
+
+    def body(self) -> dict[str, Any]:
+        """As it stands in a plan."""
+        return {
+            "group": self.group,
+            "people": self.people,
+            "allowed": decimal(self.largest),
+            "used": decimal(self.used),
+        }
 
 
 @dataclass(frozen=True)
@@ -61,14 +75,26 @@ class Promise:
     def body(self) -> dict[str, Any]:
         """As it stands in a plan."""
         accuracy = {str(margin): promised(wrong) for margin, _, wrong in self.accuracy}
-        found = {"area": self.area, "people": self.people, "accuracy_by_margin": accuracy}
-        found |= {"worse_than_coin_up_to": self.worse_up_to, "as_a_coin_up_to": self.even_up_to}
+        found = {
+            "area": self.area,
+            "people": self.people,
+            "constant": self.constant,
+            "charges": [one.body() for one in self.protections],
+            "accuracy_by_margin": accuracy,
+            "worse_than_coin_up_to": self.worse_up_to,
+            "as_a_coin_up_to": self.even_up_to,
+        }
         return found if self.tallies is None else found | {"mechanism": self.tallies}
 
     @property
     def even_up_to(self) -> int:
         """The largest listed margin at which some table is answered as by a coin, or worse; 0 if none is."""
         return max((margin for margin, _, wrong in self.accuracy if wrong >= 0.5), default=0)
+
+    @property
+    def constant(self) -> str | None:
+        """The answer, yes or no, if it is the same for every table: then it needs no randomness, and costs nothing."""
+        return ANSWERS[self.mechanism.constant - 1] if self.mechanism.constant else None
 
     @property
     def tallies(self) -> dict[str, Any] | None:
@@ -121,10 +147,14 @@ def coin_caution(worse_up_to: int, even_up_to: int) -> str:
 def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Protection, ...]:
     odds = mechanism.odds().values()  # in the order of the groups' numbers, of those that are there
     there = [(name, part) for name, part in policy.by_group(area) if len(part)]
-    return tuple(_protection(name, part, told) for (name, part), told in zip(there, odds, strict=True))
+    losses = mechanism.losses_by_group()
+    told = zip(there, odds, losses, strict=True)
+    return tuple(_protection(*part, said, loss, mechanism.constant) for part, said, loss in told)
 
 
-def _protection(group: str | None, epsilon: Ordered, odds: Any) -> Protection:
+def _protection(group: str | None, epsilon: Ordered, odds: Any, loss: float, constant: int) -> Protection:
     levels, only = epsilon.levels, 0 if odds.deciding is None else odds.deciding.people
     unprotected = int(epsilon.sizes[np.searchsorted(levels, np.inf) :].sum()) - only
-    return Protection(group, epsilon.people, float(levels[0]), float(levels[-1]), unprotected, only, str(odds))
+    least, largest = float(levels[0]), float(levels[-1])
+    said = f"Whatever you answer, the published answer is {ANSWERS[constant - 1]}." if constant else str(odds)
+    return Protection(group, epsilon.people, least, largest, min(loss, largest), unprotected, only, said)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.condition import condition
@@ -23,12 +24,12 @@ class Payers(NamedTuple):
     """Who pays.
 
     Attributes:
-        policy: everybody's ε, and group.
-        ids: everybody's id, as text, in the same order.
+        ids: everybody's id, as text.
+        entries: everybody's entry of the policy that was read, by number; None if it has one for each, in this order.
     """
 
-    policy: Policy
     ids: Sequence[str]
+    entries: NDArray[np.int64] | None = None
 
 
 class Respondents(Columns):
@@ -49,7 +50,7 @@ class Respondents(Columns):
 
     @abstractmethod
     def payers(self, wish: Wish) -> Payers:
-        """Everybody's ε and id, from the public columns alone, for the policy that was read."""
+        """Everybody's id, and where they stand in the policy that was read, from the public columns alone."""
 
     @abstractmethod
     def said(self, wish: Wish) -> Any:
@@ -67,7 +68,6 @@ class Whole(Respondents):
     def __init__(self, source: Source, curator: bool = False) -> None:
         self.name, self.columns, self.sheet = source.name, source.columns, source.sheet
         self._source, self._curator = source, curator
-        self._policy: Policy | None = None
 
     @property
     def unchanged(self) -> Any:
@@ -76,18 +76,16 @@ class Whole(Respondents):
 
     def policy(self, wish: Wish) -> Policy:
         """What is public, by row; see `read_policy`."""
-        self._policy = read_policy(self._source, wish, self._curator)
-        return self._policy
+        return read_policy(self._source, wish, self._curator)
 
     def people(self, wish: Wish) -> str:
         """A digest of who is there; see `people_digest`."""
         return people_digest(self._source, wish)
 
     def payers(self, wish: Wish) -> Payers:
-        """The policy, and everybody's id."""
-        assert self._policy is not None
+        """Everybody's id, in the order of the policy."""
         found = self._source.read({"person": kinds.text(wish.person)}, uses=[wish.person])
-        return Payers(self._policy, found["person"].tolist())
+        return Payers(found["person"].tolist())
 
     def said(self, wish: Wish) -> Any:
         """Everybody's value, as its number in ``wish.values``, in the order of the rows; every row has one."""
