@@ -12,6 +12,7 @@ from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem
 from hetdp.release.charges import Costs, costs_of_people
 from hetdp.release.draw.bernoulli import draw
+from hetdp.release.ledger.neighbours import Neighbours, neighbours_of
 from hetdp.release.proof import Proved, proved
 from hetdp.release.record import of_problem, of_table
 from hetdp.release.remembered import fingerprint_of, known, told
@@ -30,6 +31,7 @@ class Asked:
         answers: how the two answers are called.
         facts: makes what a record says of it, which does not depend on the data.
         draw: draws one bit for each area, each exactly; it alone knows where the true data is.
+        neighbours: the unit and the relation that the promises are about.
     """
 
     request: str
@@ -38,6 +40,7 @@ class Asked:
     answers: tuple[str, str]
     facts: Callable[[], dict[str, Any]]
     draw: Callable[[], list[bool]]
+    neighbours: Neighbours
 
 
 def asked_of(what: Any, dataset: Any) -> Asked:
@@ -73,6 +76,7 @@ def _of_mechanism(mechanism: Any, dataset: Any) -> Asked:
         of_problem.answer_words(problem.about),
         lambda: _facts(proof),
         lambda: [draw(name, z)],
+        neighbours_of(problem.about.get("privacy_unit"), problem.about.get("neighbour_relation")),
     )
 
 
@@ -114,4 +118,5 @@ def _of_table(prepared: Any) -> Asked:
         of_table.ANSWERS,
         lambda: of_table.facts_of(prepared),
         lambda: [draw(LAPLACE, z) for z in coordinates],
+        neighbours_of(prepared.plan.facts["unit"], prepared.plan.facts["neighbours"]),
     )

@@ -163,7 +163,7 @@ def release(
         "facts_sha256": facts_digest(facts),
         "plan": of_table.spelling_of(facts["plan"]),
     }
-    question = Question(source, charge, asked.request, version, draw, said, receipts)
+    question = Question(source, charge, asked.request, version, draw, said, receipts, asked.neighbours)
     entry = spend(keeper._database, keeper.id, question, only)
     if len(entry.answers) != len(asked.areas):
         raise LedgerError(keeper.place, "it has another number of answers to this question", "each area has one answer")

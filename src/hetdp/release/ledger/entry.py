@@ -14,7 +14,7 @@ from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.sealed import canonical, is_name
 
 VERSION = 1
-CREATE, DECLARE, SPEND, RECORD = KINDS = ("create", "declare", "spend", "record")
+CREATE, DECLARE, SPEND, RECORD, STATE = KINDS = ("create", "declare", "spend", "record", "state")
 KEYS = {
     "schema_version": int,
     "ledger": str,
@@ -41,7 +41,7 @@ class Entry:
         number: its place: 1, 2, 3, …
         previous: the hash of the entry before it; empty for the first.
         time: when it was made, in UTC.
-        kind: ``create``, ``declare``, ``spend`` or ``record``.
+        kind: ``create``, ``declare``, ``spend``, ``record`` or ``state``.
         source: the data it is about; empty for ``create``.
         request: the digest of what was asked; empty unless something was.
         version: the declared version of the data; likewise.
