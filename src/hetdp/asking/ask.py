@@ -87,7 +87,8 @@ def ask(
         by: the column of areas, each of which gets an answer.
         design: ``"balanced"``, which is the default, ``"weighted-vote"`` or ``"fair"``.
         sheet: the table within an SQLite file that holds several.
-        plan: a ``.json`` file: the plan is written there; if it is there already, exactly that plan is carried out.
+        plan: a ``.json`` file: if it is there, exactly that plan is carried out; if it is not, `dry_run` and
+            `simulate` write it, and a release is refused.
         dry_run: whether to say what would be promised only; the counted columns are then not read.
         simulate: whether to draw an answer to try things out, which is no release.
         seed: for `simulate`; 0, if not given.
@@ -133,7 +134,7 @@ def ask(
     reader = Engine(engine, cluster, workers, memory, work)
     reader.require(table, sheet)
     require_apart(table, (plan, record, html, ledger, work))
-    approved = approved_plan(plan, table)
+    approved = approved_plan(plan, table, releases=ledger is not None and not dry_run)
     sheet = sheet_of(approved) if sheet is None else sheet
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}

@@ -85,7 +85,7 @@ OPTIONS = [
         ["--plan"],
         type=PATH,
         metavar="FILE",
-        help="Write the plan to this .json file; if it is there already, carry out that plan, or refuse.",
+        help="Carry out exactly this plan, a .json file; --dry-run and --simulate write it if it is not there.",
     ),
     click.Option(["--dry-run"], is_flag=True, help="Say what would be promised; the counted columns are not read."),
     click.Option(["--simulate"], is_flag=True, help="Draw an answer to try things out; it is no release."),
