@@ -267,7 +267,7 @@ def test_the_same_question_typed_otherwise_has_the_same_answer_and_record(hetdp,
     assert again["repeated"]
     assert again["record"] == first["record"]
     assert package.verify_record(again["record"], ledger=kept).valid
-    for other in (("--at-least", "51%", *deciding), ("--at-least", "50%"), ("--at-least", "50%", "--by", "county")):
+    for other in (("--at-least", "70%", *deciding), ("--at-least", "50%"), ("--at-least", "50%", "--by", "county")):
         assert not hetdp("ask", "survey.csv", *asked, "--epsilon", "0.5", *other).document["repeated"]
 
 

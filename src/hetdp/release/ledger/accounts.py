@@ -118,17 +118,30 @@ def is_charged(connection: Connection, terms: Terms) -> bool:
     return any(first.rows(connection, of_source=terms.number) for first in FIRST.values())
 
 
-def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list[str]:
-    """Charges class accounts; returns those that then exceed their caps."""
+def classes_after(
+    connection: Connection, terms: Terms, charge: Sealed
+) -> tuple[set[str], NDArray[np.int64], NDArray[np.int64]]:
+    """The class accounts that are known, and the balances of those that pay, before a charge and after it.
+
+    Raises:
+        UsageError: the accounts of the source are of another kind.
+    """
     known = dict(read_classes(connection, terms, charge.names))
     if charge.names and not known:
         require_kind(connection, terms, CLASS)
     if charge.names and EVERYBODY not in terms.caps and not known.keys() - {EVERYBODY}:
         _require_grouping(connection, terms, charge.names == (EVERYBODY,))
-    before = [known.get(name, _empty(terms.cap_of(name))) for name in charge.names]
-    balances = np.array(before, np.int64).reshape(-1, 4).T.copy()
-    balances[SPENT] = added(balances[SPENT], charge.amounts)
-    balances[SPENT_DELTA] = added(balances[SPENT_DELTA], charge.deltas)
+    rows = [known.get(name, _empty(terms.cap_of(name))) for name in charge.names]
+    before = np.array(rows, np.int64).reshape(-1, 4).T.copy()
+    after = before.copy()
+    after[SPENT] = added(before[SPENT], charge.amounts)
+    after[SPENT_DELTA] = added(before[SPENT_DELTA], charge.deltas)
+    return set(known), before, after
+
+
+def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list[str]:
+    """Charges class accounts; returns those that then exceed their caps."""
+    known, _, balances = classes_after(connection, terms, charge)
     for name, values in zip(charge.names, balances.T.tolist(), strict=True):
         row = dict(zip(COLUMNS, values, strict=True))
         if name in known:

@@ -45,9 +45,7 @@ class Charged(NamedTuple):
 
 def charge_all(database: Database, connection: Connection, head: Head, terms: Terms, charge: Charge) -> Charged:
     """Charges everybody; if somebody then exceeds their cap, the caller is to undo the transaction."""
-    if charge.currency != terms.currency.name:
-        rule = f"the source {shown(terms.source)} counts {terms.currency.name}"
-        raise UsageError(f"a charge of {charge.currency}", rule)
+    require_currency(terms, charge)
     sealed = charge.sealed(head.secret)
     try:
         if sealed.kind == CLASS:
@@ -61,6 +59,13 @@ def charge_all(database: Database, connection: Connection, head: Head, terms: Te
         raise database.unusable(CHANGED) from None
     keep(connection, sealed)
     return charged
+
+
+def require_currency(terms: Terms, charge: Charge) -> None:
+    """Refuses a charge that is counted otherwise than its source."""
+    if charge.currency != terms.currency.name:
+        rule = f"the source {shown(terms.source)} counts {terms.currency.name}"
+        raise UsageError(f"a charge of {charge.currency}", rule)
 
 
 def neighbours_known(database: Database, connection: Connection, head: Head, terms: Terms) -> Neighbours:

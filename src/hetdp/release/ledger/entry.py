@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -88,7 +89,20 @@ def digest(body: str) -> str:
 
 def question(source: str, request: str, version: str) -> str:
     """What tells one question about declared data from another."""
-    return digest(canonical({"source": source, "request": request, "version": version}))
+    return digest(canonical({"source": source, "request": request, "version": same_version(version)}))
+
+
+def same_version(version: str) -> str:
+    """A version of the data in the form in which versions are compared: without capitals, whole numbers as such.
+
+    Other decimals are compared as they are written: 1.10 may be the tenth version, or October.
+
+    >>> same_version("2.0") == same_version("02") == "2", same_version("V2"), same_version("1.10")
+    (True, 'v2', '1.10')
+    """
+    plain = normalize("NFKC", version).casefold().strip()
+    number = re.fullmatch(r"0*([0-9]+)(\.0*)?", plain)
+    return number[1] if number else plain
 
 
 def declaration(source: str) -> str:

@@ -17,7 +17,7 @@ from hetdp.spaces.table.wish import YES, Wish
 from hetdp.spaces.table.wish import from_document as wish_from
 from hetdp.version import VERSION as SOFTWARE
 
-VERSION = 1
+VERSION = 2
 KIND = "plan"
 MOST_FAULTS = 1000  # that a message holds
 LONGEST = 200  # characters of a value in it
@@ -39,6 +39,7 @@ KEYS = (
     "areas",
     "policy_sha256",
     "people_sha256",
+    "request_sha256",
     "plan_sha256",
 )
 
@@ -123,6 +124,7 @@ def plan_of(
     sheet: str | None,
     areas: list[dict[str, Any]],
     people: str | None = None,
+    request: str = "",
 ) -> Plan:
     """The plan for a table.
 
@@ -133,6 +135,7 @@ def plan_of(
         sheet: the table within it, if it has several.
         areas: what is promised in each area.
         people: a digest of who is there with which ε, group and area; None if nothing will rest on it.
+        request: a digest of what is asked, in its canonical form; see `identity_of`.
     """
     counts = {
         "people": policy.size,
@@ -152,6 +155,7 @@ def plan_of(
         "areas": areas,
         "policy_sha256": policy.digest(),
         "people_sha256": people,
+        "request_sha256": request,
     }
     return Plan(wish, facts | {"plan_sha256": _digest(facts)})
 
