@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from hetdp.release.ledger.charge import Charge
     from hetdp.release.ledger.entry import Entry
     from hetdp.release.ledger.ledger import Ledger
+    from hetdp.release.price import Price, price
     from hetdp.release.record.document import read_record
     from hetdp.release.record.verification import RecordVerdict, verify_record
     from hetdp.release.release import Release, release
@@ -87,6 +88,7 @@ _HOME = {
     "PartitionedFile": "hetdp.files.partitions.reading",
     "PartitionedMechanism": "hetdp.mechanism.partitioned.mechanism",
     "PartitionedProblem": "hetdp.problem.partitioned",
+    "Price": "hetdp.release.price",
     "Problem": "hetdp.problem.problem",
     "ProblemFile": "hetdp.files.problems",
     "RecordVerdict": "hetdp.release.record.verification",
@@ -116,6 +118,7 @@ _HOME = {
     "path_mechanism": "hetdp.theory.path",
     "plot": "hetdp.plots.plot",
     "polish": "hetdp.mechanism.polish",
+    "price": "hetdp.release.price",
     "read_partitioned": "hetdp.files.partitions.reading",
     "read_pins": "hetdp.files.pins",
     "read_problem": "hetdp.files.problems",
@@ -157,6 +160,7 @@ __all__ = [
     "PartitionedFile",
     "PartitionedMechanism",
     "PartitionedProblem",
+    "Price",
     "Problem",
     "ProblemFile",
     "RecordVerdict",
@@ -187,6 +191,7 @@ __all__ = [
     "path_mechanism",
     "plot",
     "polish",
+    "price",
     "privacy",
     "questions",
     "read_partitioned",

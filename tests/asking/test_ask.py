@@ -163,7 +163,7 @@ def test_a_fair_plan_names_its_mechanism_and_refuses_another(tmp_path, monkeypat
         return designed(problem, "balanced")
 
     monkeypatch.setattr("hetdp.spaces.products.folded.design", worse)
-    with pytest.raises(hetdp.InputError, match=r"areas: differs from what is asked for now"):
+    with pytest.raises(hetdp.InputError, match=r"areas\[0\].mechanism.sha256: differs: approved"):
         hetdp.ask(table, plan=plan, simulate=True)
 
 

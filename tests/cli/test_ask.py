@@ -153,13 +153,14 @@ def test_a_plan_is_carried_out_exactly_or_not_at_all(hetdp, folder, people):
     assert (again.code, again.out, again.err) == (
         0,
         made.out,
-        f"this is exactly the plan in plan.json, sha256 {digest}\n",
+        f"the plan in plan.json already says exactly this, sha256 {digest}\n",
     )
     assert hetdp("ask", people, *ASKED, DRY, "--plan", "plan.json") == again
     assert hetdp("ask", people, SIMULATE, "--plan", "plan.json").code == 0
     other = hetdp("ask", people, *ASKED[:3], "60%", *ASKED[4:], SIMULATE, "--plan", "plan.json")
     assert (other.code, other.out) == (3, "")
-    assert "plan.json, question: differs from what is asked for now; a plan is carried out exactly" in other.err
+    differs = 'plan.json, question.question.at_least: differs: approved "0.5", now "0.6"; a plan is carried out exactly'
+    assert differs in other.err
     as_csv(PEOPLE | {"vote": ["no"] * 7}, folder)  # answers are no part of a plan
     assert hetdp("ask", people, DRY, "--plan", "plan.json") == again
     as_csv({name: cells[::-1] for name, cells in PEOPLE.items()}, folder)  # nor is the order of the rows
@@ -169,6 +170,38 @@ def test_a_plan_is_carried_out_exactly_or_not_at_all(hetdp, folder, people):
     assert (refused.code, refused.out) == (3, "")
     assert "plan.json, policy_sha256" in refused.err
     assert Path("plan.json").read_bytes() == before
+
+
+def test_with_a_ledger_a_mistyped_plan_is_no_approval(hetdp, folder, people):
+    library.Ledger.create("a.ledger", source="survey", cap=3)
+    assert hetdp("ask", people, *ASKED, DRY, "--plan", "plan.json", "-q").code == 0
+    before = Path("a.ledger").read_bytes()
+    for words in (ASKED, ()):
+        refused = hetdp("ask", people, *words, "--ledger", "a.ledger", "--plan", "plam.json")
+        assert (refused.code, refused.out) == (2, "")
+        assert "there is no plan 'plam.json'; with a ledger, a plan is carried out that was written" in refused.err
+    with pytest.raises(library.UsageError, match="there is no plan"):
+        library.ask(people, plan="plam.json", ledger="a.ledger")
+    assert Path("a.ledger").read_bytes() == before
+    assert not Path("plam.json").exists()
+    said = hetdp("ask", people, "--plan", "plan.json", "--ledger", "a.ledger")
+    assert (said.code, "the plan in plan.json already says exactly this" in said.err) == (0, True)
+
+
+def test_what_was_approved_is_shown_beside_what_is_asked_for_now_and_names_nobody(hetdp, folder, people):
+    assert hetdp("ask", people, *ASKED, DRY, "--plan", "plan.json", "-q").code == 0
+    as_csv(PEOPLE | {"id": [f"s3cret{at}" for at in range(7)], "vote": ["s3cret"] * 7}, folder)
+    options = (*ASKED[:3], "60%", *ASKED[4:], "--design", "weighted-vote", "--deciding-epsilon", "0.1")
+    refused = hetdp("ask", people, *options, DRY, "--plan", "plan.json")
+    assert refused.code == 3
+    for words in (
+        'question.question.at_least: differs: approved "0.5", now "0.6";',
+        'objective: differs: approved "balanced", now "weighted-vote";',
+        "privacy.deciding_epsilon: differs: approved null, now ",
+        'people_sha256: differs: approved "',
+    ):
+        assert words in refused.err
+    assert "s3cret" not in refused.err
 
 
 def test_every_tampered_plan_is_refused(hetdp, people):

@@ -29,10 +29,10 @@ def test_a_ledger_is_made_and_says_where_it_stands(hetdp, ledger):
     ledger.spend("people", Charge.to_people("epsilon", ["Ann", "Bob"], ["1", "0.5"]), "r", "1", lambda: [True])
     assert hetdp("ledger", "status", "school.ledger").out.splitlines() == [
         f"ledger {ledger.id}",
-        "'survey': epsilon, every account may spend ε 1",
+        "'survey': epsilon, every account may spend ε 1; unit and relation not stated",
         "  'pupils': spent ε 0 of 0.6",
         "  'staff': spent ε 0.25 of 1",
-        "'people': epsilon, every account may spend ε 1",
+        "'people': epsilon, every account may spend ε 1; unit and relation not stated",
         "  2 people: spent at most ε 1 each; 1 have nothing left",
     ]
     found = hetdp("ledger", "status", "school.ledger", "--source", "people", "--json").document
@@ -56,7 +56,7 @@ def test_another_source_with_another_currency(hetdp, ledger):
         == 0
     )
     assert hetdp("ledger", "status", "school.ledger", "--source", "both").out.splitlines()[1:] == [
-        "'both': epsilon-delta, every account may spend ε 1, δ 0.000001",
+        "'both': epsilon-delta, every account may spend ε 1, δ 0.000001; unit and relation not stated",
         "  'a': spent ε 0.1 of 1, δ 0.0000002 of 0.000001",
         "  'pupils': spent ε 0 of 0.5, δ 0 of 0.0000001",
     ]
@@ -80,16 +80,23 @@ RECORDED = ("ledger", "record", "school.ledger", "--source", "survey", "--note",
 def test_the_first_record_says_that_it_fixes_who_pays(hetdp, ledger):
     Path("survey.csv").write_text(SURVEY)
     charge, people = ("--charge", "pupils=0.1"), ("--people", "survey.csv", "--person", "id", "--epsilon", "eps")
-    for source, words, said in (
-        ("survey", charge, "its classes pay, and people cannot be charged one by one"),
-        ("people", people, "its people pay one by one, by 'id', and classes cannot be charged"),
+    unstated, stated = "unit and relation not stated", "unit 'person', relation 'replace-one'"
+    for source, words, about, said in (
+        ("survey", charge, unstated, "its classes pay, and people cannot be charged one by one"),
+        ("people", people, stated, "its people pay one by one, by 'id', and classes cannot be charged"),
     ):
         if source == "people":
             ledger.declare(source, cap=1)
         record = ("ledger", "record", "school.ledger", "--source", source, "--note", "n", *words)
+        record += ("--unit", "one person", "--relation", "bounded") if about == stated else ()
         first, second = hetdp(*record).out.splitlines(), hetdp(*record).out.splitlines()
-        assert first[1:] == [f"this was the first charge of {source!r}: from now on {said}"]
+        fixed = f"this was the first charge of {source!r}: from now on {said}; its losses are about {about}"
+        assert first[1:] == [fixed]
         assert len(second) == 1
+    refused = hetdp(*record[:-1], "add-remove")
+    assert refused.code == 2
+    assert "a charge about unit 'person', relation 'add-remove'; the source 'people' has" in refused.err
+    assert "unit 'person', relation 'replace-one'" in hetdp("ledger", "status", "school.ledger").out
     refused = hetdp(*RECORDED, *people)
     assert refused.code == 2
     assert refused.err.endswith("Hint: charge its classes, as before: leave people's ids out\n")
@@ -256,7 +263,7 @@ def test_people_are_shown_by_what_they_may_spend(hetdp):
     )
     made.record("hh", Charge.to_people("epsilon", [5], "0.1", named="pid"), "elsewhere")
     assert hetdp("ledger", "status", "people.ledger").out.splitlines()[1:] == [
-        "'hh': epsilon, every account may spend ε 1",
+        "'hh': epsilon, every account may spend ε 1; unit and relation not stated",
         "  6 people, named by 'pid': spent at most ε 0.3 each; 4 have nothing left",
         "    4 of them may spend ε 0.2, as in 'guest', 'worker': spent at most ε 0.2 each; 4 have nothing left",
         "    2 of them may spend ε 1: spent at most ε 0.3 each; 0 have nothing left",

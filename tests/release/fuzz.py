@@ -42,6 +42,7 @@ class World:
             "epsilon": "eps",
             "by": "county",
         }
+        hetdp.ask(folder / "survey.csv", plan=folder / "plan.json", dry_run=True, **asked)
         table = hetdp.ask(
             folder / "survey.csv", plan=folder / "plan.json", ledger=self.ledger, source="survey", **asked
         )

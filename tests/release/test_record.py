@@ -170,7 +170,7 @@ def test_a_charge_that_is_not_the_one_that_is_told_is_caught(amounts, made):
     record["composition"]["version"] = "2"
     facts = {"facts_sha256": facts_digest(record), "words": ["aye", "nay"]}
     request, charge = record["mechanism"]["sha256"], Charge.to_classes("epsilon", amounts)
-    entry = kept.spend(SOURCE, charge, request, "2", lambda: [True], facts)
+    entry = kept.spend(SOURCE, charge, request, "2", lambda: [True], facts, unit="one pupil")
     record["answers"] = [{"area": None, "answer": 1, "words": "aye"}]
     told = sealed(record, released=entry.time, ledger=entry.receipt())
     assert hetdp.verify_record(told, ledger=kept).valid is (len(amounts) == 2)

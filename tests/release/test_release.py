@@ -82,7 +82,8 @@ def test_where_nothing_is_promised_only_an_unlimited_budget_pays(tmp_path):
 
 def test_the_draw_has_the_probability_of_the_mechanism():
     asked = asked_module.asked_of(poll(), "two")
-    ones = sum(asked.draw()[0] for _ in range(3000))
+    draw = asked.ready()
+    ones = sum(draw()[0] for _ in range(3000))
     assert abs(ones - 3000 * 0.55) < 6.5 * (3000 * 0.55 * 0.45) ** 0.5  # one run in ten billion fails
 
 
@@ -166,14 +167,26 @@ def test_another_question_or_other_people_never_get_an_old_answer_for_nothing(tm
         worded(same, title="Is anybody ill?"),
         worded(same, answer_1="nay", answer_2="aye"),
         worded(same, change="you move"),
-        worded(same, privacy_unit="one family"),
-        worded(same, neighbour_relation="one joins"),
         worded(["staff", "staff", None]),
         worded(["pupils", None, "pupils"]),
     ]
     assert not any(hetdp.release(other, "one", ledger=kept).repeated for other in others)
     assert entries(kept) == 3 + len(others)
     assert spent(kept)["staff"] == "1"
+
+
+@pytest.mark.parametrize(
+    "words", [{"privacy_unit": "one family"}, {"neighbour_relation": "one joins"}, {"privacy_unit": ""}]
+)
+def test_another_unit_or_relation_is_refused_before_anything_is_spent(words, tmp_path):
+    kept, same = ledger(tmp_path, 30), ["pupils", "pupils", None]
+    hetdp.release(worded(same), "one", ledger=kept)
+    before = (tmp_path / "a.ledger").read_bytes()
+    with pytest.raises(UsageError, match="losses about different changes do not add up") as refused:
+        hetdp.release(worded(same, **words), "one", ledger=kept)
+    assert "unit 'pupil', relation not stated" in str(refused.value)
+    assert (tmp_path / "a.ledger").read_bytes() == before
+    assert hetdp.release(worded(same, privacy_unit="Each  PUPIL."), "one", ledger=kept).repeated is False
 
 
 def test_people_of_a_product_are_told_apart_by_their_names():

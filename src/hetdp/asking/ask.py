@@ -15,6 +15,12 @@ from hetdp.asking.plans import approved_plan, kept, require_apart, sheet_of
 from hetdp.asking.words import promise_lines
 from hetdp.asking.workers import AUTO, Engine
 from hetdp.errors import UsageError, shown
+from hetdp.release.asked import asked_of as request
+from hetdp.release.asked import checked_version
+from hetdp.release.ledger.ledger import Ledger
+from hetdp.release.ledger.lookup import source_of
+from hetdp.release.price import price_of, similar_words
+from hetdp.release.record.of_table import request_of
 from hetdp.release.release import release as publish
 from hetdp.spaces.documents import read_as
 from hetdp.spaces.questions.question import Question
@@ -87,11 +93,14 @@ def ask(
         by: the column of areas, each of which gets an answer.
         design: ``"balanced"``, which is the default, ``"weighted-vote"`` or ``"fair"``.
         sheet: the table within an SQLite file that holds several.
-        plan: a ``.json`` file: the plan is written there; if it is there already, exactly that plan is carried out.
-        dry_run: whether to say what would be promised only; the counted columns are then not read.
+        plan: a ``.json`` file: if it is there, exactly that plan is carried out; if it is not, `dry_run` and
+            `simulate` write it, and a release is refused.
+        dry_run: whether to say only what would be promised and, with a `ledger`, what it would cost whom; the counted
+            columns are then not read, and nothing is written to the ledger.
         simulate: whether to draw an answer to try things out, which is no release.
         seed: for `simulate`; 0, if not given.
-        ledger: the Ledger that pays, or where it is: then the answer is released, as by `hetdp.release`.
+        ledger: the Ledger that pays, or where it is: then the answer is released, as by `hetdp.release`, unless
+            `dry_run` is given.
         source: the data as it is declared in the ledger; needed if several are.
         version: which state of the data this is.
         record: where the record of the release is written, a ``.json`` file.
@@ -108,7 +117,7 @@ def ask(
 
     Returns:
         the plan, the promise in words, and the release, or the simulated answers, each marked as such. What a dry run
-        gives can be handed to `hetdp.release`.
+        gives can be handed to `hetdp.release`; its `price` says what that would cost, if a ledger is given.
 
     Raises:
         UsageError: something is missing, contradicts itself, or is not offered.
@@ -133,7 +142,7 @@ def ask(
     reader = Engine(engine, cluster, workers, memory, work)
     reader.require(table, sheet)
     require_apart(table, (plan, record, html, ledger, work))
-    approved = approved_plan(plan, table)
+    approved = approved_plan(plan, table, releases=ledger is not None and not dry_run)
     sheet = sheet_of(approved) if sheet is None else sheet
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
@@ -144,7 +153,9 @@ def ask(
         prepared = replace(prepare(rows, wanted, identified=identified), approved=plan is not None)
         promise = "\n".join(promise_lines(prepared))
         again = partial(_prepared_again, reader, table, sheet, curator, wanted, prepared.plan, prepared.approved)
-        asked = asked_of(prepared.plan, promise, prepared.promises, kept(prepared.plan, approved, plan), again)
+        paid = {} if ledger is None else _costing(prepared, ledger, source, version, dry_run)
+        plan_file = kept(prepared.plan, approved, plan)
+        asked = asked_of(prepared.plan, promise, prepared.promises, plan_file, _again=again, **paid)
         if announce is not None:
             announce(asked)
         if dry_run:
@@ -155,6 +166,16 @@ def ask(
     areas = [one.area for one in prepared.promises]
     found = (SimulatedAnswer(area, answer, int(seed or 0)) for area, answer in zip(areas, answers, strict=True))
     return replace(asked, simulated=tuple(found))
+
+
+def _costing(prepared: Prepared, ledger: Any, source: str | None, version: str, dry_run: bool) -> dict[str, Any]:
+    """What was asked before that is similar; for a dry run also the price. Nothing is written."""
+    keeper, version = ledger if isinstance(ledger, Ledger) else Ledger(ledger), checked_version(version)
+    if dry_run:
+        price = price_of(request(prepared), keeper, source, version)
+        return {"price": price, "similar": price.similar}
+    name, plan = source_of(keeper, source)[0], prepared.plan
+    return {"similar": similar_words(keeper, name, request_of(plan), prepared.identity.theme, version, plan.document())}
 
 
 @contextmanager
@@ -171,18 +192,21 @@ def _prepared_again(
 def _require_one_way(dry_run: bool, simulate: bool, seed: Any, ledger: Any, paying: dict[str, Any]) -> None:
     if dry_run and simulate:
         raise UsageError("--dry-run beside --simulate", "the one reads no answers, the other does", "leave one out")
-    _require_payer(dry_run or simulate, ledger, paying)
+    _require_payer(dry_run, simulate, ledger, paying)
     if seed is not None and not simulate:
         raise UsageError("--seed without --simulate", "only a simulation has a seed; a release never will")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0):
         raise UsageError(f"the seed is {shown(seed)}", "it is a whole number ≥ 0")
 
 
-def _require_payer(tries: bool, ledger: Any, paying: dict[str, Any]) -> None:
-    """A release has a ledger, and nothing else has one."""
-    if ledger is not None and tries:
-        raise UsageError("--ledger beside --dry-run or --simulate", "only a release is paid for", "leave one out")
-    if ledger is None and not tries:
+def _require_payer(dry_run: bool, simulate: bool, ledger: Any, paying: dict[str, Any]) -> None:
+    """A release has a ledger; a dry run may look at one."""
+    if ledger is not None and simulate:
+        raise UsageError("--ledger beside --simulate", "only a release is paid for", "leave one out")
+    if dry_run and any(paying[name] not in (None, ()) for name in ("record", "html", "after")):
+        rule = "a dry run writes no record, and asks for none"
+        raise UsageError("a record beside --dry-run", rule, "leave -o, --html and --after out")
+    if ledger is None and not (dry_run or simulate):
         rule = "an answer is released only if a ledger pays for it"
         hint = "--ledger names it; --dry-run says what is promised, --simulate tries it out"
         raise UsageError("nothing says what to do", rule, hint)

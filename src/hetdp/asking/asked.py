@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hetdp.asking.words import answer_line
+from hetdp.release.price import Price
 from hetdp.release.release import Release
 from hetdp.spaces.table.plan import Plan
 from hetdp.spaces.table.promise import Promise
@@ -42,6 +43,8 @@ class Asked:
         released: whether the answers were released.
         release: the Release, if they were.
         plan_file: what became of the plan's file, in words; empty without one.
+        price: after a dry run with a ledger, what the release would cost; else None.
+        similar: with a ledger, what was asked before that is similar, in words; empty if nothing was.
     """
 
     plan: dict[str, Any] = field(repr=False)
@@ -52,14 +55,15 @@ class Asked:
     released: bool = False
     release: Release | None = None
     plan_file: str = field(default="", repr=False)
+    price: Price | None = field(default=None, repr=False)
+    similar: tuple[str, ...] = field(default=(), repr=False)
     _again: Any = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
-        return "\n".join(
-            [self.promise, *map(str, self.simulated), *([] if self.release is None else [str(self.release)])]
-        )
+        ended = [one for one in (self.price, self.release) if one is not None]
+        return "\n".join([self.promise, *map(str, self.simulated), *map(str, ended)])
 
 
-def asked_of(plan: Plan, promise: str, promises: tuple[Promise, ...], plan_file: str, again: Any = None) -> Asked:
-    """What is known before any answer is read; `again` opens the table once more, for a release."""
-    return Asked(plan.document(), plan.digest, promise, promises, plan_file=plan_file, _again=again)
+def asked_of(plan: Plan, promise: str, promises: tuple[Promise, ...], plan_file: str, **more: Any) -> Asked:
+    """What is known before any answer is read; `_again` opens the table once more, for a release."""
+    return Asked(plan.document(), plan.digest, promise, promises, plan_file=plan_file, **more)

@@ -1,4 +1,4 @@
-"""The file of a plan: read if it is there, and written, before any answer is read, if it is not."""
+"""The file of a plan: read if it is there; where nothing is released, written if it is not."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from hetdp.spaces.table.plan import Plan, read_plan
 SUFFIX = ".json"
 
 
-def approved_plan(path: str | Path | None, table: Any) -> Plan | None:
+def approved_plan(path: str | Path | None, table: Any, releases: bool = False) -> Plan | None:
     """The plan that was made before, if the file is there; else the place for one is looked at.
 
     Args:
         path: the file of the plan.
         table: the table, which must not be overwritten.
+        releases: whether an answer will be released: then the plan must be there, since nobody could have approved
+            one that is not.
 
     Raises:
-        UsageError: no plan can be kept there.
+        UsageError: there is no such plan, or none can be kept there.
         InputError: the file is there, and is no plan.
     """
     if path is None:
@@ -37,6 +39,10 @@ def approved_plan(path: str | Path | None, table: Any) -> Plan | None:
     if isinstance(table, str | Path) and place.absolute() == Path(table).absolute():
         rule = "an input is never overwritten"
         raise UsageError(f"--plan {path} would replace what is read from {table}", rule, "choose another name")
+    if releases and not place.exists():
+        rule = "with a ledger, a plan is carried out that was written and approved before"
+        hint = "check the name; --dry-run instead of the release writes a new plan, for somebody to approve"
+        raise UsageError(f"there is no plan {str(path)!r}", rule, hint)
     if not place.absolute().parent.is_dir():
         raise UsageError(f"cannot write {str(path)!r}", f"{str(place.parent)!r} is no folder")
     return read_plan(place) if place.exists() else None
@@ -78,7 +84,7 @@ def kept(plan: Plan, approved: Plan | None, path: str | Path | None) -> str:
         return ""
     if approved is not None:
         plan.require_same(approved, str(path))
-        return f"this is exactly the plan in {path}, sha256 {approved.digest}"
+        return f"the plan in {path} already says exactly this, sha256 {approved.digest}"
     with whole_file(Path(path), private=True) as draft, draft.open("w", encoding="utf-8") as file:
         write_json(file, plan.document())
     return f"wrote {path}, sha256 {plan.digest}"

@@ -6,7 +6,7 @@ import click
 
 from hetdp.cli.options import PATH, SPEAKING, Verb
 from hetdp.cli.parted import CLUSTER, DASK
-from hetdp.cli.releasing import LEDGER, PAYING, published, require_places
+from hetdp.cli.releasing import LEDGER, PAYING, price_code, published, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -21,6 +21,7 @@ hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --perso
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --simulate    an answer, to try
 hetdp ask survey.csv --count "vote = 'yes'" --more-than 2/3 --epsilon 1 --person id --plan plan.json --dry-run
 hetdp ask survey.csv --plan plan.json --simulate                                                   exactly that plan
+hetdp ask survey.csv --plan plan.json --dry-run --ledger survey.ledger                             what it would cost
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --ledger survey.ledger
 hetdp ask people --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --simulate        a folder of files
 hetdp ask survey.csv --count "vote = 'yes'" --question veto.toml --epsilon eps --person id --group role --dry-run
@@ -31,8 +32,9 @@ writes the plan; only then are the counted columns read, once. Neighbouring tabl
 number of people and their ε are public. A row whose counted column is empty is not counted. TABLE is a .csv, .parquet,
 .arrow or .sqlite file with one row for each person, or a folder whose files, all .parquet or all .csv, are one table;
 with --engine dask, workers read them, and all numbers are the same. With --ledger the
-answer is released: everybody pays their ε, and it is shown once that is durable; asked again, the same plan gives the
-same answer and spends nothing.
+answer is released: everybody pays their ε, and it is shown once that is durable; asked again, the same question gives
+the same answer and spends nothing, however it is worded. --dry-run --ledger shows the price first, and ends with exit
+code 6 if somebody's budget does not suffice.
 """
 TABLE = click.Argument(["table"], type=PATH, metavar="TABLE")
 OPTIONS = [
@@ -85,9 +87,13 @@ OPTIONS = [
         ["--plan"],
         type=PATH,
         metavar="FILE",
-        help="Write the plan to this .json file; if it is there already, carry out that plan, or refuse.",
+        help="Carry out exactly this plan, a .json file; --dry-run and --simulate write it if it is not there.",
     ),
-    click.Option(["--dry-run"], is_flag=True, help="Say what would be promised; the counted columns are not read."),
+    click.Option(
+        ["--dry-run"],
+        is_flag=True,
+        help="Say what would be promised and, with --ledger, what it would cost; the counted columns are not read.",
+    ),
     click.Option(["--simulate"], is_flag=True, help="Draw an answer to try things out; it is no release."),
     click.Option(["--seed"], type=click.IntRange(min=0), metavar="N", help="For --simulate. Default: 0."),
     LEDGER,
@@ -131,10 +137,10 @@ def ask(
 
     def announce(promised: Asked) -> None:
         promised_before.append(promised)
-        if as_json or not dry_run:
-            voice.say(promised.promise)
-        if promised.plan_file:
-            voice.say(promised.plan_file)
+        shown = [promised.promise] if as_json or not dry_run else []
+        for line in (*shown, promised.plan_file, *(() if dry_run else promised.similar)):
+            if line:
+                voice.say(line)
 
     def asked_for() -> Asked:
         return asking(
@@ -165,8 +171,8 @@ def ask(
     if as_json:
         voice.emit_document(shapes.ask(asked, plan))
     else:
-        voice.emit([asked.promise] if dry_run else map(str, asked.simulated))
-    return 0
+        voice.emit([str(asked)] if dry_run else map(str, asked.simulated))
+    return 0 if asked.price is None else price_code(asked.price)
 
 
 command = Verb(

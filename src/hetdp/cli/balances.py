@@ -21,7 +21,7 @@ LONGEST = 40  # characters of what a file says of itself
 
 def status_lines(one: Status) -> Iterator[str]:
     """How one source stands."""
-    yield f"{_quoted(one.source)}: {one.currency}, every account may spend {_cap(one, one)}"
+    yield f"{_quoted(one.source)}: {one.currency}, every account may spend {_cap(one, one)}; {about(one)}"
     for each in one.classes:
         more = "" if each.cap_delta is None else f", δ {each.spent_delta} of {each.cap_delta}"
         yield f"  {_quoted(each.name)}: spent {one.unit} {each.spent} of {each.cap}{more}"
@@ -31,6 +31,12 @@ def status_lines(one: Status) -> Iterator[str]:
     for group in one.by_cap if len(one.by_cap) > 1 else ():
         names = f", as in {', '.join(map(_quoted, group.classes))}" if group.classes else ""
         yield f"    {group.people:,} of them may spend {_cap(one, group)}{names}: {_spent(one, group)}"
+
+
+def about(one: Status) -> str:
+    """What the losses of a source are about, in words."""
+    unit, relation = ("not stated" if words is None else _quoted(words) for words in (one.privacy_unit, one.relation))
+    return "unit and relation not stated" if unit == relation else f"unit {unit}, relation {relation}"
 
 
 def _cap(one: Status, of: Status | Group) -> str:
@@ -63,8 +69,10 @@ def entry_line(entry: Entry, paid: dict[str, str]) -> str:
     if entry.charge:
         words.append(f"{counted(entry.accounts, 'account')}, at most {paid[entry.charge]} each")
     words += [_answers(entry)] * bool(entry.answers)
-    note = entry.facts.get("note")
+    note, neighbours = entry.facts.get("note"), entry.facts.get("neighbours")
     words += [_quoted(note)] if isinstance(note, str) else []
+    if entry.kind in ("declare", "state") and isinstance(neighbours, dict):
+        words += [f"{printable(str(key))} {_quoted(str(told))}" for key, told in sorted(neighbours.items())[::-1]]
     return "  ".join(filter(None, words))
 
 

@@ -43,6 +43,8 @@ def recorded(
     source: str | None = None,
     charge: tuple[str, ...] = (),
     note: str | None = None,
+    unit: str | None = None,
+    relation: str | None = None,
     **paid: str,
 ) -> Told:
     """Writes down what was spent elsewhere, and says so where that fixes who pays.
@@ -53,6 +55,8 @@ def recorded(
         source: the data.
         charge: classes with their amounts, as typed.
         note: where, and for what.
+        unit: whose data changes between neighbours; by default what the source has.
+        relation: how it changes, likewise.
         paid: instead of `charge`, the table of people and its columns.
 
     Raises:
@@ -68,14 +72,17 @@ def recorded(
     ledger = opened()
     (before,) = ledger.status(source)
     made = _classes(charge, before.currency) if charge else _people(before.currency, **paid)
-    document, lines = told(ledger.record(source, made, note), "recorded")
+    document, lines = told(ledger.record(source, made, note, unit=unit, relation=relation), "recorded")
     return document, [*lines, *_fixed(before, ledger.status(source)[0])]
 
 
 def _fixed(before: Status, after: Status) -> list[str]:
     """What the first charge of a source has fixed; nothing if it was not the first."""
+    from hetdp.cli.balances import about
+
     was, now = map(_payers, (before, after))
-    return [] if was or not now else [f"this was the first charge of {before.source!r}: from now on {now}"]
+    fixed = f"this was the first charge of {before.source!r}: from now on {now}"
+    return [] if was or not now else [f"{fixed}; its losses are about {about(after)}"]
 
 
 def _payers(one: Status) -> str:

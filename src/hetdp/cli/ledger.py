@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     Told = tuple[dict[str, Any], list[str]]
 
 ACTIONS = {  # with the options that each takes
-    "init": ("source", "cap", "class_cap", "currency"),
-    "declare": ("source", "cap", "class_cap", "currency"),
+    "init": ("source", "cap", "class_cap", "currency", "unit", "relation"),
+    "declare": ("source", "cap", "class_cap", "currency", "unit", "relation"),
     "status": ("source",),
     "history": (),
     "verify": ("records",),
     "export": ("output",),
-    "record": ("source", "charge", "people", "person", "epsilon", "group", "note"),
+    "record": ("source", "charge", "people", "person", "epsilon", "group", "unit", "relation", "note"),
 }
 EXAMPLES = """
 hetdp ledger init school.ledger --source survey --cap 1                      make one; nobody may lose more than ε = 1
@@ -33,6 +33,7 @@ hetdp ledger verify school.ledger                                            com
 hetdp ledger export school.ledger -o ledger.jsonl                            lines of JSON that anybody can check
 hetdp ledger init grades.ledger --source grades --cap 1 --class-cap staff=2  classes may have caps of their own
 hetdp ledger declare grades.ledger --source sports --cap 1                   other data in the same ledger
+hetdp ledger declare grades.ledger --source grades --unit person --relation replace-one    what its privacy is about
 hetdp ledger record grades.ledger --source grades --charge pupils=0.1 --note "told the press"
 hetdp ledger record survey.ledger --source people --people survey.csv --person id --epsilon eps --note "told the press"
 """
@@ -40,8 +41,9 @@ ABOUT = """
 A ledger is an SQLite file, or a PostgreSQL database as postgresql://USER@HOST/DATABASE. It knows declared data by the
 name of a source, and keeps for each class or person what may be spent and what has been. Amounts are ε, or ε:δ, or μ,
 by the currency of the source. declare adds another source; record writes down what was spent elsewhere. The first
-charge of a source says for ever whether classes or people pay. Entries are chained by hashes, so that a change is
-found, and a restored copy by the records of releases.
+charge of a source says for ever whether classes or people pay, and, unless they were declared, which unit and relation
+its losses are about; a charge about another one is refused. Entries are chained by hashes, so that a change is found,
+and a restored copy by the records of releases.
 """
 UNCOMPARED = "not checked: all else that a record says, which `hetdp record verify RECORD --ledger LEDGER` compares"
 TYPED = "hetdp.ledger.action"
@@ -56,6 +58,12 @@ OPTIONS = [
         ["--currency"],
         type=click.Choice(["epsilon", "epsilon-delta", "gaussian"]),
         help="What is counted, and so how it adds up. Default: epsilon.",
+    ),
+    click.Option(["--unit"], metavar="WORDS", help="Whose data changes between neighbours: person, household, …"),
+    click.Option(
+        ["--relation"],
+        metavar="WORDS",
+        help="How it changes: replace-one (an answer changes), add-remove (one joins or leaves), or other words.",
     ),
     click.Option(["--charge"], metavar="CLASS=AMOUNT,…", multiple=True, help="For record: the classes that paid."),
     click.Option(["--people"], type=PATH, metavar="TABLE", help="For record: a table of those who paid."),
@@ -117,7 +125,8 @@ def _init(address: str, **given: Any) -> Told:
 
 def _declare(address: str, **given: Any) -> Told:
     terms = _terms(**given)
-    return _told(_opened(address).declare(terms.pop("source"), **terms), f"declared {given['source']!r}")
+    entry = _opened(address).declare(terms.pop("source"), **terms)
+    return _told(entry, f"{'stated of' if entry.kind == 'state' else 'declared'} {given['source']!r}")
 
 
 def _terms(
@@ -125,6 +134,8 @@ def _terms(
     cap: str | None = None,
     class_cap: tuple[str, ...] = (),
     currency: str = "epsilon",
+    unit: str | None = None,
+    relation: str | None = None,
 ) -> dict[str, Any]:
     from hetdp.cli.elsewhere import amount
     from hetdp.errors import UsageError
@@ -138,6 +149,8 @@ def _terms(
         "cap": amount("--cap", cap, currency),
         "caps": {name: amount("--class-cap", value, currency, name) for name, value in caps.items()},
         "currency": currency,
+        "unit": unit,
+        "relation": relation,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import PATH, PROBLEM, READING, SPEAKING, Verb
-from hetdp.cli.releasing import LEDGER, PAYING, published, require_places
+from hetdp.cli.releasing import LEDGER, PAYING, price_code, published, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hetdp.release.release import Release
 
 EXAMPLES = """
+hetdp release poll.json mechanism.csv --ledger school.ledger --dry-run                        what it would cost
 hetdp release poll.json mechanism.csv --dataset 111 --ledger school.ledger -o record.json --html answer.html
 echo 111 | hetdp release poll.json mechanism.csv --dataset-from - --ledger school.ledger     where nobody else sees it
 """
@@ -24,10 +25,14 @@ ABOUT = """
 Proves every edge of MECHANISM again, charges the ledger, draws one answer with exactly its probability at the true
 dataset, and shows it once the spend is durable. Asked again for the same mechanism and the same version of the data, it
 gives the same answer and spends nothing. Nothing that is written or said contains the dataset, or depends on it but for
-the answer. Exit code 5 if the mechanism is not private, 6 if a budget does not suffice, 7 if the ledger cannot be used;
-then nothing is spent.
+the answer. Exit code 2 if the ledger's source has another unit or neighbour relation, 5 if the mechanism is not
+private, 6 if a budget does not suffice, 7 if the ledger cannot be used; then nothing is spent. --dry-run shows the
+price first, with the same exit codes.
 """
 LARGEST = 1 << 20  # bytes of a label
+DRY_RUN = click.Option(
+    ["--dry-run"], is_flag=True, help="Say what it would cost; no dataset is looked at, and nothing is written."
+)
 MECHANISM = click.Argument(["mechanism"], type=PATH, metavar="MECHANISM")
 DATASET = [
     click.Option(["--dataset"], metavar="LABEL", help="The true dataset; others on this machine may see it there."),
@@ -47,6 +52,7 @@ def release(
     after: tuple[str, ...],
     output: str | None,
     html: str | None,
+    dry_run: bool,
     duplicates: str,
     positive: str | None,
     as_json: bool,
@@ -60,6 +66,11 @@ def release(
 
     if ledger is None:
         raise UsageError("no ledger", "what is released is paid for in a ledger", "hetdp ledger init makes one")
+    if dry_run:
+        require_input(problem, mechanism)
+        return _priced(
+            voice, load(mechanism, read(voice, problem, duplicates, positive)), ledger, source, version, as_json
+        )
     if (dataset is None) == (dataset_from is None):
         what = "no dataset" if dataset is None else "two datasets"
         raise UsageError(what, "--dataset or --dataset-from says which is the true one")
@@ -69,11 +80,27 @@ def release(
     known = load(mechanism, asked)
     true = _label(asked.labels, dataset, dataset_from)
 
+    def announce(similar: tuple[str, ...]) -> None:
+        voice.say("\n".join(similar))
+
     def made() -> Release:
         paid: dict[str, Any] = {"ledger": ledger, "source": source, "version": "1" if version is None else version}
-        return publish(known, true, **paid, record=output, html=html, after=after)
+        return publish(known, true, **paid, record=output, html=html, after=after, announce=announce)
 
     return published(voice, release_shapes.released, made, output, html, as_json)
+
+
+def _priced(voice: Voice, known: Any, ledger: str, source: str | None, version: str | None, as_json: bool) -> int:
+    """What the release would cost; the true dataset is not looked at."""
+    from hetdp.cli import release_shapes
+    from hetdp.release.price import price
+
+    found = price(known, ledger=ledger, source=source, version="1" if version is None else version)
+    if as_json:
+        voice.emit_document(release_shapes.priced(found))
+    else:
+        voice.emit(found.lines())
+    return price_code(found)
 
 
 def _label(labels: Labels, given: str | None, path: str | None) -> Any:
@@ -122,6 +149,6 @@ command = Verb(
     release,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISM, *DATASET, LEDGER, *PAYING, *READING, *SPEAKING],
+    [PROBLEM, MECHANISM, *DATASET, LEDGER, *PAYING, DRY_RUN, *READING, *SPEAKING],
     stages=("reading", "building", "reading", "drawing"),
 )

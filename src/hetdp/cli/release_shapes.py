@@ -8,6 +8,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from hetdp.asking.asked import Asked
+    from hetdp.release.price import Price
     from hetdp.release.record.verification import RecordVerdict
     from hetdp.release.release import Release
 
@@ -24,6 +25,11 @@ def published(given: Release, output: str | None, html: str | None, unwritten: s
 def released(given: Release, output: str | None, html: str | None, unwritten: str | None) -> shapes.Shape:
     """What `release` hands over."""
     return shapes.document("release", **published(given, output, html, unwritten))
+
+
+def priced(given: Price) -> shapes.Shape:
+    """What `release --dry-run` hands over."""
+    return shapes.document("release", released=False, price=shapes.price(given))
 
 
 def asked(

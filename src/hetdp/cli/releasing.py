@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.voice import Voice
+    from hetdp.release.price import Price
     from hetdp.release.release import Release
 
 LOST = (
@@ -35,6 +36,13 @@ PAYING = [
     click.Option(["-o", "--output"], type=PATH, metavar="FILE", help="Write the record to this .json file."),
     click.Option(["--html"], type=PATH, metavar="FILE", help="Write it as a page for everybody to this .html file."),
 ]
+
+
+def price_code(found: Price) -> int:
+    """The exit code of a dry run: that of the refusal if the release would be refused."""
+    from hetdp.errors import BudgetError
+
+    return 0 if found.fits else BudgetError.exit_code
 
 
 def require_places(output: str | None, html: str | None, as_json: bool, inputs: tuple[str | None, ...]) -> None:

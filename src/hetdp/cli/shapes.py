@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hetdp.mechanism.repair import Repair
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
+    from hetdp.release.price import Price
     from hetdp.spaces.table.promise import Promise
 
     Shape = dict[str, Any]
@@ -221,12 +222,21 @@ def ask(given: Asked, plan: str | None) -> Shape:
     found = document("ask", released=given.released, **({} if plan is None else {"plan_file": plan}))
     found["plan"] = given.plan
     found["promises"] = [promise(one) for one in given.promises]
+    if given.price is not None:
+        found["price"] = price(given.price)
     if given.simulated:
         from hetdp.spaces.table.simulation import WARNING
 
         told = [{"area": one.area, "answer": one.answer} for one in given.simulated]
         found["simulated"] = {"warning": WARNING, "seed": given.simulated[0].seed, "answers": told}
     return found
+
+
+def price(given: Price) -> Shape:
+    """What a release would cost, by class."""
+    names = ("source", "version", "currency", "unit", "fits", "largest", "before")
+    found: Shape = {name: getattr(given, name) for name in names}
+    return found | {"similar": list(given.similar), "classes": [one._asdict() for one in given.classes]}
 
 
 def promise(given: Promise) -> Shape:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from hetdp.certificate.losses import certain_answer
-from hetdp.errors import Fault, InputError, UsageError, VerificationError
+from hetdp.errors import Fault, InputError, UsageError, VerificationError, shown
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem
 from hetdp.release.charges import Costs, costs_of_people
 from hetdp.release.draw.bernoulli import draw
+from hetdp.release.ledger.neighbours import Neighbours, neighbours_of
 from hetdp.release.proof import Proved, proved
 from hetdp.release.record import of_problem, of_table
 from hetdp.release.remembered import fingerprint_of, known, told
 
 LAPLACE = "Laplace"  # the coordinate of every population
+MOST_LABELS = 1 << 12  # that tell similar problems apart; larger ones are told apart by their answers
+LONGEST = 200  # characters of a declared version
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,11 @@ class Asked:
         areas: the name of each answer's area; None for the one answer about all.
         answers: how the two answers are called.
         facts: makes what a record says of it, which does not depend on the data.
-        draw: draws one bit for each area, each exactly; it alone knows where the true data is.
+        ready: looks the true data up, and gives what draws one bit for each area, each exactly.
+        neighbours: the unit and the relation that the promises are about.
+        theme: makes a digest that similar questions have in common.
+        plan: the plan of a question to a table; None for a problem.
+        people: a digest of who is in the table, as far as the request depends on it; None if there is none.
     """
 
     request: str
@@ -38,15 +48,31 @@ class Asked:
     areas: tuple[str | None, ...]
     answers: tuple[str, str]
     facts: Callable[[], dict[str, Any]]
-    draw: Callable[[], list[bool]]
+    ready: Callable[[], Callable[[], list[bool]]]
+    neighbours: Neighbours
+    theme: Callable[[], str]
+    plan: dict[str, Any] | None = None
+    people: str | None = None
 
 
-def asked_of(what: Any, dataset: Any) -> Asked:
-    """What is asked, from a mechanism and the true dataset, or from a question to a table.
+def checked_version(version: Any) -> str:
+    """A version of the data, if it is one.
 
     Raises:
-        UsageError: it is neither, or a dataset is missing or not wanted.
-        InputError: no dataset of the problem is meant.
+        UsageError: it is none.
+    """
+    if not isinstance(version, str) or not 0 < len(version) <= LONGEST or not version.isprintable():
+        raise UsageError(
+            f"the version {shown(version)}", f"a version of the data is a text of 1 to {LONGEST} printable characters"
+        )
+    return version
+
+
+def asked_of(what: Any, dataset: Any = None) -> Asked:
+    """What is asked, from a mechanism and the true dataset, or from a question to a table; no data is looked at yet.
+
+    Raises:
+        UsageError: it is neither, or a dataset is not wanted.
         VerificationError: the mechanism is not private.
     """
     if isinstance(what, Mechanism) or not _is_prepared(what):
@@ -63,24 +89,39 @@ def _is_prepared(what: Any) -> bool:
 
 def _of_mechanism(mechanism: Any, dataset: Any) -> Asked:
     proof = proved(mechanism)
-    if dataset is None:
-        raise UsageError("no dataset is given", "a mechanism is released at the true dataset")
     problem, costs = proof.problem, proof.costs
     certain = certain_answer(proof.mechanism.coordinates)
-    name, z = problem.notion.coordinate.name, float(proof.mechanism.coordinates[_place(problem, dataset)])
+
+    def ready() -> Callable[[], list[bool]]:
+        if dataset is None:
+            raise UsageError("no dataset is given", "a mechanism is released at the true dataset")
+        name, z = problem.notion.coordinate.name, float(proof.mechanism.coordinates[_place(problem, dataset)])
+        return lambda: [_answered(name, z, certain)]
+
     return Asked(
         proof.digest,
         costs,
         (None,),
         of_problem.answer_words(problem.about),
         lambda: _facts(proof),
-        lambda: [_answered(name, z, certain)],
+        ready,
+        neighbours_of(problem.about.get("privacy_unit"), problem.about.get("neighbour_relation")),
+        lambda: _theme(problem),
     )
 
 
 def _answered(coordinate: str, z: float, certain: int) -> bool:
     """One answer; where it is the same whatever the data is, no random bit is asked for."""
     return certain == 1 if certain else draw(coordinate, z)
+
+
+def _theme(problem: Problem) -> str:
+    """A digest of the datasets and their answers: problems that have it in common ask about the same data."""
+    graph = problem.graph
+    labels = [repr(graph.label(at)) for at in range(graph.size)] if graph.size <= MOST_LABELS else []
+    found = hashlib.sha256(f"hetdp problem theme 1 {graph.size}\n{json.dumps(labels)}\n".encode())
+    found.update(np.ascontiguousarray(problem.answers, dtype="<i1").data)
+    return found.hexdigest()
 
 
 def _facts(proof: Proved) -> dict[str, Any]:
@@ -113,13 +154,21 @@ def _of_table(prepared: Any) -> Asked:
             raise VerificationError(promise.mechanism.certificate, why)
     payers = prepared.source.payers(prepared.wish)
     costs = costs_of_people(prepared.policy, payers, prepared.wish.person, prepared.losses())
-    coordinates = prepared.coordinates()
     certain = [promise.mechanism.constant for promise in prepared.promises]
+
+    def ready() -> Callable[[], list[bool]]:
+        coordinates = prepared.coordinates()
+        return lambda: [_answered(LAPLACE, z, answer) for z, answer in zip(coordinates, certain, strict=True)]
+
     return Asked(
         of_table.request_of(prepared.plan),
         costs,
         tuple(promise.area for promise in prepared.promises),
         of_table.ANSWERS,
         lambda: of_table.facts_of(prepared),
-        lambda: [_answered(LAPLACE, z, answer) for z, answer in zip(coordinates, certain, strict=True)],
+        ready,
+        neighbours_of(prepared.plan.facts["unit"], prepared.plan.facts["neighbours"]),
+        lambda: str(prepared.identity.theme),
+        prepared.plan.facts,
+        prepared.same_people,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -10,21 +10,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp import progress
-from hetdp.errors import HetdpError, LedgerError, UnwrittenRecordError, UsageError, shown
+from hetdp.errors import HetdpError, LedgerError, UnwrittenRecordError, UsageError
 from hetdp.files.formats.json_form import write_json
 from hetdp.files.formats.writing import whole_file
-from hetdp.release.asked import asked_of
+from hetdp.release.asked import asked_of, checked_version
 from hetdp.release.ledger.ledger import Ledger
 from hetdp.release.ledger.lookup import source_of
 from hetdp.release.ledger.spending import Question, spend
+from hetdp.release.price import similar_words
 from hetdp.release.record import of_table
 from hetdp.release.record.amounts import charge_of, composition_of
 from hetdp.release.record.document import answers_of, completed, facts_digest, read_record
 from hetdp.release.record.page import page_of
 from hetdp.release.record.places import require_places
 from hetdp.version import VERSION as SOFTWARE
-
-LONGEST = 200  # characters of a declared version
 
 
 class Answer(NamedTuple):
@@ -93,6 +92,7 @@ def release(
     record: str | Path | None = None,
     html: str | Path | None = None,
     after: str | Path | Sequence[str | Path] = (),
+    announce: Callable[[tuple[str, ...]], None] | None = None,
 ) -> Release:
     """Publishes one private answer: proves the mechanism, spends, draws exactly once, and only then shows the answer.
 
@@ -111,6 +111,8 @@ def release(
         record: where the record is written, a ``.json`` file.
         html: where it is written as a page for everybody, an ``.html`` file. Neither replaces anything but itself.
         after: records of earlier releases, or one: a ledger that no longer has them is an old copy, and is refused.
+        announce: is called before anything is spent, if something similar was asked before, with that in words: this
+            is then a new question, drawn anew and charged anew. `hetdp.price` says it as well.
 
     Raises:
         UsageError: a file cannot be written, the ledger knows no such data, or it was asked of another table before;
@@ -135,9 +137,17 @@ def release(
     if hasattr(what, "_again"):  # what `ask` promised; the table is opened once more
         with what._again() as prepared:
             return release(
-                prepared, dataset, ledger=ledger, source=source, version=version, record=record, html=html, after=after
+                prepared,
+                dataset,
+                ledger=ledger,
+                source=source,
+                version=version,
+                record=record,
+                html=html,
+                after=after,
+                announce=announce,
             )
-    version = _version(version)
+    version = checked_version(version)
     keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     only, (source, currency) = keeper._seen if source is None else None, source_of(keeper, source)
     asked = asked_of(what, dataset)
@@ -149,11 +159,16 @@ def release(
         "composition": composition_of(asked.costs, source, version),
     }  # what cannot be said of it should be known before anything is spent
     receipts += require_places(record, html, keeper._database.path, facts | {"ledger": {"ledger": keeper.id}})
+    if announce is not None:
+        similar = similar_words(keeper, source, asked.request, asked.theme(), version, asked.plan)
+        if similar:
+            announce(similar)
+    bits = asked.ready()
     progress.stage("drawing")
     drawn: list[bool] = []
 
     def draw() -> list[bool]:
-        drawn[:] = asked.draw()
+        drawn[:] = bits()
         return drawn
 
     said = {
@@ -162,31 +177,27 @@ def release(
         "words": list(asked.answers),
         "facts_sha256": facts_digest(facts),
         "plan": of_table.spelling_of(facts["plan"]),
+        of_table.PEOPLE: asked.people,
+        of_table.THEME: asked.theme(),
     }
-    question = Question(source, charge, asked.request, version, draw, said, receipts)
+    question = Question(source, charge, asked.request, version, draw, said, receipts, asked.neighbours)
     entry = spend(keeper._database, keeper.id, question, only)
     if len(entry.answers) != len(asked.areas):
         raise LedgerError(keeper.place, "it has another number of answers to this question", "each area has one answer")
     if not drawn:
-        of_table.require_same_table(facts["plan"], entry, getattr(what, "approved", False))
+        of_table.require_same_table(facts["plan"], entry, getattr(what, "approved", False), asked.people)
+        facts |= of_table.first_worded(what, entry)
     answers = tuple(Answer(**one) for one in answers_of(entry.answers, asked.areas, asked.answers))
-    found = Release(answers, entry.receipt(), not drawn, entry, _as_first_told(facts, entry.facts))
+    found = Release(answers, entry.receipt(), not drawn, entry, _as_first_told(facts, entry))
     _write(found, record, html)
     return found
 
 
-def _version(version: Any) -> str:
-    if not isinstance(version, str) or not 0 < len(version) <= LONGEST or not version.isprintable():
-        raise UsageError(
-            f"the version {shown(version)}", f"a version of the data is a text of 1 to {LONGEST} printable characters"
-        )
-    return version
-
-
-def _as_first_told(facts: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
+def _as_first_told(facts: dict[str, Any], entry: Any) -> dict[str, Any]:
     """The facts of a release with the spelling of the plan that was first carried out: its record stays the same."""
-    plan = facts["plan"]
+    plan, kept = facts["plan"], entry.facts
     told = facts | {"software": kept.get("software", facts["software"])}
+    told |= {"composition": facts["composition"] | {"version": entry.version}}
     return told if plan is None else told | {"plan": plan | (kept.get("plan") or {})}
 
 

@@ -36,6 +36,9 @@ def used(address):
     ledger.spend("people", PEOPLE, "q", "2", lambda: [True])
     ledger.record("survey", TENTH, "elsewhere")
     ledger.record("other", Charge.to_people("epsilon-delta", ["Ann"], "0.5", "0.5"), "elsewhere")
+    ledger.declare("noted", cap=1)
+    ledger.spend("noted", TENTH, "q", "1", lambda: [True], unit="person")
+    ledger.declare("noted", relation="replace-one")
     ledger.spend("people", PEOPLE, "q", "3", lambda: [False])
     ledger.verify()
     return ledger
@@ -61,7 +64,7 @@ def require_found(address: str) -> None:
 CHANGES = {  # of every column of every table
     "hetdp_ledger": {
         "one": ["one + 1"],
-        "schema_version": ["2"],
+        "schema_version": ["3"],
         "ledger": ["'0'"],
         "secret": ["'00'", "'xy'", "''"],
         "entries": ["entries + 1", "entries - 1", "0", "-1"],
@@ -84,6 +87,7 @@ CHANGES = {  # of every column of every table
         "balances": ["CAST('' AS BLOB)", "CAST('0123456789abcdef' AS BLOB)"],
         "named": ["'email'", "NULL", "CAST('id' AS BLOB)"],
     },
+    "hetdp_sources": {"source": ["3"], "entry": ["1", "4", "10", "99"]},
 }
 
 
@@ -154,6 +158,7 @@ def test_a_row_that_is_gone_or_there_twice_is_found(used, address, table):
         with altering(address) as connection:
             connection.execute(rows.insert().values(row))
     copy = {"one": 2, "number": len(kept) + 1, "asked": None, "digest": "0", "name": "new", "first": bytes([255]) * 16}
+    copy |= {"source": 99} if table == "hetdp_sources" else {}
     with altering(address) as connection:
         connection.execute(rows.insert().values({key: copy.get(key, value) for key, value in kept[-1].items()}))
     require_found(address)
@@ -263,7 +268,7 @@ TRICKS = (
     "DROP TABLE hetdp_people",
     "ALTER TABLE hetdp_classes ADD COLUMN x",
     "ALTER TABLE hetdp_classes RENAME COLUMN cap TO hat",
-    "PRAGMA user_version = 2",
+    "PRAGMA user_version = 3",
     "PRAGMA application_id = 7",
 )
 

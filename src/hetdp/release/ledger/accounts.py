@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection
 from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.amounts import CURRENCIES, INFINITE, Currency, added
 from hetdp.release.ledger.entry import Entry
+from hetdp.release.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours, read_neighbours
 from hetdp.release.ledger.sealed import CLASS, EVERYBODY, PERSON, Sealed
 from hetdp.release.ledger.statements import Statement
 from hetdp.release.ledger.tables import classes, people
@@ -44,6 +45,7 @@ class Terms(NamedTuple):
         currency: how its privacy is counted.
         cap: what every account may spend, and of δ.
         caps: the same for the accounts, and for the people, of some classes.
+        neighbours: the unit and the relation, as far as the declaration states them.
     """
 
     number: int
@@ -51,6 +53,7 @@ class Terms(NamedTuple):
     currency: Currency
     cap: tuple[int, int]
     caps: dict[str, tuple[int, int]]
+    neighbours: Neighbours = NOTHING
 
     def cap_of(self, name: str) -> tuple[int, int]:
         """What a class, or a person in it, may spend; whoever is in no class that was said, no more than any class."""
@@ -65,10 +68,11 @@ class Terms(NamedTuple):
 def terms_of(entry: Entry) -> Terms:
     """What an entry declares; ValueError if it does not."""
     facts = entry.facts
-    if facts.keys() != {"currency", "cap", "caps"} or facts["currency"] not in CURRENCIES:
+    if facts.keys() - {NEIGHBOURS} != {"currency", "cap", "caps"} or facts["currency"] not in CURRENCIES:
         raise ValueError("no declaration")
     caps = {name: _pair(pair) for name, pair in facts["caps"].items()}
-    return Terms(entry.number, entry.source, CURRENCIES[facts["currency"]], _pair(facts["cap"]), caps)
+    neighbours = read_neighbours(facts.get(NEIGHBOURS))
+    return Terms(entry.number, entry.source, CURRENCIES[facts["currency"]], _pair(facts["cap"]), caps, neighbours)
 
 
 def _pair(given: Any) -> tuple[int, int]:
@@ -109,17 +113,35 @@ def _require_grouping(connection: Connection, terms: Terms, is_everybody: bool) 
         raise UsageError("a charge by class", rule, "leave the classes out, as before")
 
 
-def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list[str]:
-    """Charges class accounts; returns those that then exceed their caps."""
+def is_charged(connection: Connection, terms: Terms) -> bool:
+    """Whether anybody was charged for the source before."""
+    return any(first.rows(connection, of_source=terms.number) for first in FIRST.values())
+
+
+def classes_after(
+    connection: Connection, terms: Terms, charge: Sealed
+) -> tuple[set[str], NDArray[np.int64], NDArray[np.int64]]:
+    """The class accounts that are known, and the balances of those that pay, before a charge and after it.
+
+    Raises:
+        UsageError: the accounts of the source are of another kind.
+    """
     known = dict(read_classes(connection, terms, charge.names))
     if charge.names and not known:
         require_kind(connection, terms, CLASS)
     if charge.names and EVERYBODY not in terms.caps and not known.keys() - {EVERYBODY}:
         _require_grouping(connection, terms, charge.names == (EVERYBODY,))
-    before = [known.get(name, _empty(terms.cap_of(name))) for name in charge.names]
-    balances = np.array(before, np.int64).reshape(-1, 4).T.copy()
-    balances[SPENT] = added(balances[SPENT], charge.amounts)
-    balances[SPENT_DELTA] = added(balances[SPENT_DELTA], charge.deltas)
+    rows = [known.get(name, _empty(terms.cap_of(name))) for name in charge.names]
+    before = np.array(rows, np.int64).reshape(-1, 4).T.copy()
+    after = before.copy()
+    after[SPENT] = added(before[SPENT], charge.amounts)
+    after[SPENT_DELTA] = added(before[SPENT_DELTA], charge.deltas)
+    return set(known), before, after
+
+
+def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list[str]:
+    """Charges class accounts; returns those that then exceed their caps."""
+    known, _, balances = classes_after(connection, terms, charge)
     for name, values in zip(charge.names, balances.T.tolist(), strict=True):
         row = dict(zip(COLUMNS, values, strict=True))
         if name in known:

@@ -20,6 +20,7 @@ from hetdp.release.ledger.amounts import DELTA_SCALE, cap, currency_of
 from hetdp.release.ledger.chain import SECRET, Head, append
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import CREATE
+from hetdp.release.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours
 from hetdp.release.ledger.sealed import is_name
 from hetdp.release.ledger.statements import Statement, pragma
 
@@ -27,7 +28,7 @@ Declared = dict[str, Any]
 THINGS = Statement(select(column("type"), column("name")).select_from(table("sqlite_master")))
 
 
-def declared(currency: str, limit: Any, caps: Mapping[str, Any] | None) -> Declared:
+def declared(currency: str, limit: Any, caps: Mapping[str, Any] | None, neighbours: Neighbours = NOTHING) -> Declared:
     """What an entry says that declares a source; caps are rounded down."""
     known = currency_of(currency)
     if limit is None:
@@ -50,7 +51,7 @@ def declared(currency: str, limit: Any, caps: Mapping[str, Any] | None) -> Decla
         "currency": currency,
         "cap": pair(limit),
         "caps": {name: pair(value) for name, value in (caps or {}).items()},
-    }
+    } | ({NEIGHBOURS: neighbours.document()} if any(neighbours) else {})
 
 
 def create(database: Database) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.sealed import canonical, is_name
 
 VERSION = 1
-CREATE, DECLARE, SPEND, RECORD = KINDS = ("create", "declare", "spend", "record")
+CREATE, DECLARE, SPEND, RECORD, STATE = KINDS = ("create", "declare", "spend", "record", "state")
 KEYS = {
     "schema_version": int,
     "ledger": str,
@@ -41,7 +42,7 @@ class Entry:
         number: its place: 1, 2, 3, …
         previous: the hash of the entry before it; empty for the first.
         time: when it was made, in UTC.
-        kind: ``create``, ``declare``, ``spend`` or ``record``.
+        kind: ``create``, ``declare``, ``spend``, ``record`` or ``state``.
         source: the data it is about; empty for ``create``.
         request: the digest of what was asked; empty unless something was.
         version: the declared version of the data; likewise.
@@ -88,7 +89,20 @@ def digest(body: str) -> str:
 
 def question(source: str, request: str, version: str) -> str:
     """What tells one question about declared data from another."""
-    return digest(canonical({"source": source, "request": request, "version": version}))
+    return digest(canonical({"source": source, "request": request, "version": same_version(version)}))
+
+
+def same_version(version: str) -> str:
+    """A version of the data in the form in which versions are compared: without capitals, whole numbers as such.
+
+    Other decimals are compared as they are written: 1.10 may be the tenth version, or October.
+
+    >>> same_version("2.0") == same_version("02") == "2", same_version("V2"), same_version("1.10")
+    (True, 'v2', '1.10')
+    """
+    plain = normalize("NFKC", version).casefold().strip()
+    number = re.fullmatch(r"0*([0-9]+)(\.0*)?", plain)
+    return number[1] if number else plain
 
 
 def declaration(source: str) -> str:

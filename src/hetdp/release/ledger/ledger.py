@@ -9,12 +9,20 @@ from typing import Any
 from hetdp.errors import UsageError, shown
 from hetdp.release.ledger.chain import append, find, read_head, require_receipts
 from hetdp.release.ledger.charge import Charge
-from hetdp.release.ledger.charging import charge_all, require_terms
+from hetdp.release.ledger.charging import (
+    charge_all,
+    checked_terms,
+    neighbours_after,
+    neighbours_known,
+    point_to,
+    require_terms,
+)
 from hetdp.release.ledger.creation import create, declared, require_shape
 from hetdp.release.ledger.database import Database
-from hetdp.release.ledger.entry import DECLARE, RECORD, Entry, declaration, require_text
+from hetdp.release.ledger.entry import DECLARE, RECORD, STATE, Entry, declaration, require_text
 from hetdp.release.ledger.export import exported
 from hetdp.release.ledger.lookup import Seen
+from hetdp.release.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_of, stated
 from hetdp.release.ledger.spending import Question, spend
 from hetdp.release.ledger.status import Status, history_of, status_of
 from hetdp.release.ledger.verification import Verified, verified
@@ -62,6 +70,8 @@ class Ledger:
         cap: Any = None,
         caps: Mapping[str, Any] | None = None,
         currency: str = "epsilon",
+        unit: str | None = None,
+        relation: str | None = None,
         timeout: float = TIMEOUT,
     ) -> Ledger:
         """Makes a ledger where there is none, readable by its owner only, and declares a source if one is named.
@@ -72,6 +82,8 @@ class Ledger:
             cap: what each account may spend, as `declare` takes it.
             caps: other caps for some classes, as `declare` takes them.
             currency: how its privacy is counted, as `declare` takes it.
+            unit: whose data changes between neighbours, as `declare` takes it.
+            relation: how it changes, as `declare` takes it.
             timeout: how many seconds to wait for others who write to it.
 
         Returns:
@@ -83,11 +95,11 @@ class Ledger:
         """
         if source is not None:
             require_text(source=source)
-            declared(currency, cap, caps)
+            declared(currency, cap, caps, neighbours_of(unit, relation))
         create(Database(address, timeout))
         ledger = cls(address, timeout=timeout)
         if source is not None:
-            ledger.declare(source, cap=cap, caps=caps, currency=currency)
+            ledger.declare(source, cap=cap, caps=caps, currency=currency, unit=unit, relation=relation)
         return ledger
 
     @property
@@ -101,7 +113,14 @@ class Ledger:
         return self._database.shown
 
     def declare(
-        self, source: str, *, cap: Any = None, caps: Mapping[str, Any] | None = None, currency: str = "epsilon"
+        self,
+        source: str,
+        *,
+        cap: Any = None,
+        caps: Mapping[str, Any] | None = None,
+        currency: str = "epsilon",
+        unit: str | None = None,
+        relation: str | None = None,
     ) -> Entry:
         """Names data that will be asked about, and what may be spent of it; once, and not changed afterwards.
 
@@ -111,27 +130,42 @@ class Ledger:
                 limit.
             caps: other caps for some classes, and for the people in them; of several caps the lowest holds.
             currency: how its privacy adds up: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
+            unit: whose data changes between neighbouring datasets: ``person``, ``household`` or any other text. What is
+                not declared, the first charge fixes; a charge about anything else is refused.
+            relation: how it changes: ``replace-one`` (one person's answer changes), ``add-remove`` (one person joins
+                or leaves) or any other text. For a source that was declared without them, unit and relation may be
+                stated later, once, without a cap.
 
         Returns:
-            the entry that declares it; an earlier one that says the same if there is one
+            the entry that declares or states it; an earlier one that says the same if there is one
 
         Raises:
             UsageError: it was declared otherwise, a cap is no number, or the name looks like that of another source.
             LedgerError: the ledger cannot be used.
         """
         require_text(source=source)
-        facts = declared(currency, cap, caps)
+        given = neighbours_of(unit, relation)
+        only_states = any(given) and cap is None and not caps
+        facts = {} if only_states else declared(currency, cap, caps, given)
         with self._database.writing() as connection:
             head = read_head(self._database, connection, self._id)
             earlier = find(self._database, connection, head, declaration(source)).get(declaration(source))
             if earlier is None:
+                facts = facts or declared(currency, cap, caps, given)  # it has no cap, which is refused
                 self._seen.look(self._database, connection, head)
                 self._seen.require_unlike(source)
                 return append(connection, head, DECLARE, source=source, facts=facts)[1]
-            if earlier.facts != facts:
+            if facts and any(earlier.facts[key] != facts[key] for key in ("currency", "cap", "caps")):
                 rule = "a source is declared once; new data has a new name"
                 raise UsageError(f"the source {shown(source)} was declared with other caps or another currency", rule)
-            return earlier
+            terms = checked_terms(self._database, earlier)
+            known = neighbours_known(self._database, connection, head, terms)
+            after = stated(known, given, source)
+            if after == known:
+                return earlier
+            entry = append(connection, head, STATE, source=source, facts={NEIGHBOURS: after.document()})[1]
+            point_to(connection, terms, entry.number)
+            return entry
 
     def spend(
         self,
@@ -143,6 +177,8 @@ class Ledger:
         facts: Mapping[str, Any] | None = None,
         *,
         receipts: Iterable[Mapping[str, Any]] = (),
+        unit: str | None = None,
+        relation: str | None = None,
     ) -> Entry:
         """Charges everybody or nobody, draws answers, and returns them when all of it is written down durably.
 
@@ -154,6 +190,8 @@ class Ledger:
             draw: called once, if everybody can pay, and not at all if this was asked before; gives the answers.
             facts: what else the entry is to hold, as JSON.
             receipts: of earlier entries of this ledger, kept by records; a copy that lacks them is refused.
+            unit: whose data changes between neighbours, as `declare` takes it; None if it is not stated.
+            relation: how it changes, likewise.
 
         Returns:
             the entry with the answers: a new one, or the earlier one
@@ -161,31 +199,45 @@ class Ledger:
         Raises:
             BudgetError: an account would exceed its cap; nothing was spent, `draw` was not called.
             LedgerError: the ledger cannot be used; nothing was spent, unless a server was lost in the last moment.
-            UsageError: no such source, a charge of another currency, or another charge than when it was asked before.
+            UsageError: no such source, a charge of another currency, unit or relation, or another charge than when it
+                was asked before.
         """
-        asked = Question(source, charge, request, version, draw, facts, receipts)
+        about = neighbours_of(unit, relation)
+        asked = Question(source, charge, request, version, draw, facts, receipts, about)
         return spend(self._database, self._id, asked)
 
-    def record(self, source: str, charge: Charge, note: str) -> Entry:
+    def record(
+        self, source: str, charge: Charge, note: str, *, unit: str | None = None, relation: str | None = None
+    ) -> Entry:
         """Writes down what was spent elsewhere; since it is a fact, it may exceed a cap.
 
         Args:
             source: the data it was spent of.
             charge: who paid how much.
             note: where, and for what.
+            unit: whose data changes between neighbours, as `declare` takes it; by default what the source has.
+            relation: how it changes, likewise.
 
         Raises:
             LedgerError: the ledger cannot be used.
-            UsageError: there is no such source, or the charge is of another currency.
+            UsageError: there is no such source, or the charge is of another currency, unit or relation.
         """
+        given = neighbours_of(unit, relation)
         require_text(source=source, note=note)
         with self._database.writing() as connection:
             head = read_head(self._database, connection, self._id)
             known = find(self._database, connection, head, declaration(source)).get(declaration(source))
             terms = require_terms(self._database, source, known)
+            inherited = neighbours_known(self._database, connection, head, terms)
+            about = Neighbours(*(now or before for now, before in zip(given, inherited, strict=True)))
+            after, is_news = neighbours_after(self._database, connection, head, terms, about)
             sealed = charge_all(self._database, connection, head, terms, charge).sealed
-            told = {"source": source, "charge": sealed.digest, "accounts": sealed.accounts, "facts": {"note": note}}
-            return append(connection, head, RECORD, **told)[1]
+            facts = {"note": note} | ({NEIGHBOURS: after.document()} if any(after) else {})
+            told = {"source": source, "charge": sealed.digest, "accounts": sealed.accounts, "facts": facts}
+            entry = append(connection, head, RECORD, **told)[1]
+            if is_news:
+                point_to(connection, terms, entry.number)
+            return entry
 
     def status(self, source: str | None = None) -> list[Status]:
         """What each source may spend and has spent; people are counted, not listed.
@@ -196,7 +248,8 @@ class Ledger:
         Returns:
             for each source an object with `source`, `currency`, `unit`, `cap`, `cap_delta`, `classes` (with `name`,
             `cap`, `spent`, `cap_delta`, `spent_delta`), `people`, `named`, `most_spent`, `exhausted`,
-            `by_cap` (the same people by what they may spend); amounts as decimal text
+            `by_cap` (the same people by what they may spend), `privacy_unit` and `relation` (None if not stated);
+            amounts as decimal text
 
         Raises:
             LedgerError: the ledger cannot be used.

@@ -16,7 +16,7 @@ from hetdp.release.ledger.amounts import CURRENCIES, DELTA_SCALE, written
 from hetdp.release.ledger.chain import CHANGED, Head, entry_at, find, read_entry, read_head, require_receipts
 from hetdp.release.ledger.charging import checked_terms, require_terms
 from hetdp.release.ledger.database import Database
-from hetdp.release.ledger.entry import DECLARE, Entry, declaration, digest, looks
+from hetdp.release.ledger.entry import DECLARE, SPEND, Entry, declaration, digest, looks
 from hetdp.release.ledger.sealed import opened
 from hetdp.release.ledger.statements import Statement
 
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
     from hetdp.release.ledger.ledger import Ledger
 
 SHOWN = 10
+MOST_ALIKE = 1000  # entries that are similar, of which the latest are looked at
 LIKE_DECLARATION = f'%"kind":"{DECLARE}"%'  # as it stands in the line of an entry
 _number = tables.entries.c.number
 _later = select(tables.entries).where(_number > bindparam("after"), tables.entries.c.body.like(LIKE_DECLARATION))
 BODY = Statement(select(tables.entries.c.body).where(_number == bindparam("wanted")))
 CONTENT = Statement(select(tables.charges.c.content).where(tables.charges.c.digest == bindparam("wanted")))
 DECLARATIONS = Statement(_later.order_by(_number))
+_alike = select(tables.entries).where(tables.entries.c.body.like(bindparam("words")))
+ALIKE = Statement(_alike.order_by(_number.desc()).limit(MOST_ALIKE))
 
 
 @dataclass
@@ -98,6 +101,25 @@ def source_of(ledger: Ledger, named: str | None) -> tuple[str, str]:
             return named, require_terms(database, named, entry).currency.name
         seen.look(database, connection, head)
     return seen.only().source, seen.only().currency.name
+
+
+def similar_entries(ledger: Ledger, source: str, theme: str, key: str) -> list[Entry]:
+    """Earlier answers about the same theme, the latest first; none if exactly this was asked before.
+
+    Args:
+        ledger: the ledger.
+        source: the data.
+        theme: a digest, which entries keep among their facts, and which similar questions have in common.
+        key: by which this question is found.
+    """
+    database = ledger._database
+    with database.reading() as connection:
+        head = read_head(database, connection, ledger.id)
+        if find(database, connection, head, key):
+            return []
+        rows = ALIKE.rows(connection, words=f'%"theme":"{theme}"%')
+    entries = [read_entry(database, head, row) for row in rows]
+    return [one for one in entries if (one.kind, one.source, one.facts.get("theme")) == (SPEND, source, theme)]
 
 
 def most_paid(ledger: Ledger, entries: Iterable[Entry]) -> dict[str, str]:

@@ -48,12 +48,7 @@ NOBODY = Share(np.zeros(0, KEY), np.zeros((4, 0), np.int64))
 
 def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
     """Charges people; returns how many of them then exceed their caps. ValueError if balances are none."""
-    rows = STARTS.rows(connection, of_source=terms.number)
-    firsts = [row.first for row in rows]
-    if charge.accounts and not firsts:
-        require_kind(connection, terms, PERSON)
-    elif charge.accounts and charge.named != (known := _naming(rows)):
-        raise _named_otherwise(terms, known, charge.named)
+    firsts = _starts(connection, terms, charge)
     starts = _in_order(firsts or _new_rows(charge.keys))
     row_of = np.searchsorted(starts, charge.keys, side="right") - 1
     caps, too_many = caps_of(terms, charge), 0
@@ -65,6 +60,32 @@ def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
         too_many += int(exceeding(after.balances[:, where]).sum())
         _write(connection, terms, starts[row : row + 1].tobytes(), after, bool(firsts), charge.named)
     return too_many
+
+
+def people_after(connection: Connection, terms: Terms, charge: Sealed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The balances of those who pay, before a charge and after it; nothing is written. ValueError if they are none."""
+    _starts(connection, terms, charge)
+    shares = [NOBODY, *read_people(connection, terms)]
+    known = Share(
+        np.concatenate([one.keys for one in shares]), np.concatenate([one.balances for one in shares], axis=1)
+    )
+    caps, nothing = caps_of(terms, charge), np.zeros(charge.accounts, np.int64)
+    before, after = (
+        charged(known, charge.keys, *costs, caps, bool(charge.class_names))
+        for costs in ((nothing, nothing), (charge.amounts, charge.deltas))
+    )
+    return before[0].balances[:, before[1]], after[0].balances[:, after[1]]
+
+
+def _starts(connection: Connection, terms: Terms, charge: Sealed) -> list[bytes]:
+    """Where rows begin; refuses people where classes pay, or who are named otherwise."""
+    rows = STARTS.rows(connection, of_source=terms.number)
+    firsts = [row.first for row in rows]
+    if charge.accounts and not firsts:
+        require_kind(connection, terms, PERSON)
+    elif charge.accounts and charge.named != (known := _naming(rows)):
+        raise _named_otherwise(terms, known, charge.named)
+    return firsts
 
 
 def naming_of(connection: Connection, terms: Terms) -> str | None:

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 from hetdp.errors import BudgetError
 from hetdp.release.ledger.chain import append, find, read_head, require_receipts
 from hetdp.release.ledger.charge import Charge
-from hetdp.release.ledger.charging import charge_all, require_same_charge, require_terms
+from hetdp.release.ledger.charging import charge_all, neighbours_after, point_to, require_same_charge, require_terms
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import SPEND, Entry, declaration, facts_of, question, require_text
 from hetdp.release.ledger.lookup import Seen
+from hetdp.release.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours
 
 
 class Question(NamedTuple):
@@ -25,6 +26,7 @@ class Question(NamedTuple):
         draw: gives the answers.
         facts: what else the entry is to hold.
         receipts: of earlier entries, which the ledger must still have.
+        neighbours: the unit and the relation that the charge is about.
     """
 
     source: str
@@ -34,6 +36,7 @@ class Question(NamedTuple):
     draw: Callable[[], Sequence[bool]]
     facts: Mapping[str, Any] | None = None
     receipts: Iterable[Mapping[str, Any]] = ()
+    neighbours: Neighbours = NOTHING
 
 
 def spend(database: Database, ledger: str, asked: Question, only: Seen | None = None) -> Entry:
@@ -60,11 +63,16 @@ def spend(database: Database, ledger: str, asked: Question, only: Seen | None = 
         key, declared_as = question(asked.source, asked.request, asked.version), declaration(asked.source)
         known = find(database, connection, head, key, declared_as)
         if key in known:
-            return require_same_charge(known[key], asked.charge.sealed(head.secret))
+            return require_same_charge(database, connection, known[key], asked.charge.sealed(head.secret))
         terms = require_terms(database, asked.source, known.get(declared_as))
+        after, is_news = neighbours_after(database, connection, head, terms, asked.neighbours)
         sealed, exceeded, names = charge_all(database, connection, head, terms, asked.charge)
         if exceeded:
             raise BudgetError(asked.source, exceeded, sealed.accounts, names)
         answers = tuple(bool(answer) for answer in asked.draw())
         told = {"source": asked.source, "request": asked.request, "version": asked.version, "charge": sealed.digest}
-        return append(connection, head, SPEND, **told, accounts=sealed.accounts, answers=answers, facts=kept)[1]
+        kept |= {NEIGHBOURS: after.document()} if any(after) else {}
+        entry = append(connection, head, SPEND, **told, accounts=sealed.accounts, answers=answers, facts=kept)[1]
+        if is_news:
+            point_to(connection, terms, entry.number)
+        return entry

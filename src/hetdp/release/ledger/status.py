@@ -22,9 +22,10 @@ from hetdp.release.ledger.accounts import (
 )
 from hetdp.release.ledger.amounts import DELTA_SCALE, INFINITE, written
 from hetdp.release.ledger.chain import CHANGED, Head, read_entry
-from hetdp.release.ledger.charging import checked_terms
+from hetdp.release.ledger.charging import checked_terms, neighbours_known
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import DECLARE, Entry
+from hetdp.release.ledger.neighbours import Neighbours
 from hetdp.release.ledger.people import NOBODY, naming_of, read_people
 
 
@@ -84,6 +85,8 @@ class Status:
         most_spent: what the one of them has spent who has spent most.
         exhausted: how many of them have nothing left.
         by_cap: the same people by what they may spend, the lowest cap first, with the classes that have it.
+        privacy_unit: whose data changes between neighbouring datasets; None if nobody has stated it.
+        relation: how it changes, such as ``replace-one``; likewise.
     """
 
     source: str
@@ -97,6 +100,8 @@ class Status:
     most_spent: str
     exhausted: int
     by_cap: tuple[Group, ...]
+    privacy_unit: str | None
+    relation: str | None
 
 
 def history_of(database: Database, connection: Connection, head: Head) -> list[Entry]:
@@ -115,12 +120,12 @@ def status_of(database: Database, connection: Connection, head: Head, source: st
         if not listed:
             raise UsageError(f"the ledger has no source {shown(source)}", "data is declared before it is asked about")
     try:
-        return [_status(connection, terms) for terms in listed]
+        return [_status(connection, terms, neighbours_known(database, connection, head, terms)) for terms in listed]
     except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
 
 
-def _status(connection: Connection, terms: Terms) -> Status:
+def _status(connection: Connection, terms: Terms, neighbours: Neighbours) -> Status:
     shares = read_people(connection, terms)
     balances = np.concatenate([NOBODY.balances, *(share.balances for share in shares)], axis=1)
     known = {} if shares else {name: (cap, 0, cap_delta, 0) for name, (cap, cap_delta) in terms.caps.items()}
@@ -136,6 +141,7 @@ def _status(connection: Connection, terms: Terms) -> Status:
         naming_of(connection, terms),
         *_spent(terms, balances),
         _by_cap(terms, balances) if shares else (),
+        *neighbours,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, SmallInteger, Table, Text
 
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x48446C67  # SQLite keeps this number in the file's header, so that a ledger is known as one
 
 metadata = MetaData()
@@ -53,6 +53,12 @@ people = Table(  # what people have spent, some thousands of them to a row
         "balances", LargeBinary, nullable=False
     ),  # all caps, all spent; with δ all its caps, all spent: 8 bytes each
     Column("named", Text),  # what the ids of the source's people are, as its first charge to people says
+)
+sources = Table(  # where it stands what a source's unit and relation are, unless its declaration says both
+    "hetdp_sources",
+    metadata,
+    Column("source", BigInteger, primary_key=True, autoincrement=False),
+    Column("entry", BigInteger, nullable=False),  # the number of the entry that says it
 )
 NAMES = tuple(metadata.tables)
 INDICES = ("hetdp_entries_asked",)

@@ -15,7 +15,8 @@ from hetdp.release.ledger.amounts import INFINITE
 from hetdp.release.ledger.chain import CHANGED, Head, read_entry
 from hetdp.release.ledger.charging import checked_terms
 from hetdp.release.ledger.database import Database
-from hetdp.release.ledger.entry import CREATE, DECLARE, RECORD, SPEND
+from hetdp.release.ledger.entry import CREATE, DECLARE, RECORD, SPEND, STATE
+from hetdp.release.ledger.neighbours import NEIGHBOURS, Neighbours, joined, read_neighbours, stated
 from hetdp.release.ledger.people import NOBODY, Share, caps_of, charged, naming_of, read_people
 from hetdp.release.ledger.sealed import CLASS, Sealed, opened
 from hetdp.release.ledger.statements import Statement, pragma
@@ -23,6 +24,7 @@ from hetdp.release.ledger.statements import Statement, pragma
 ENTRIES = Statement(select(tables.entries).order_by(tables.entries.c.number))
 DIGESTS = Statement(select(tables.charges.c.digest))
 CONTENT = Statement(select(tables.charges.c.content).where(tables.charges.c.digest == bindparam("wanted")))
+STATED = Statement(select(tables.sources))
 SOURCES = [Statement(select(table.c.source).distinct()) for table in (tables.classes, tables.people)]
 
 
@@ -59,18 +61,42 @@ class Replay:
             tuple[int, str], int
         ] = {}  # in the order in which accounts were made; caps come out the same, however often a charge comes again
         self.sizes: dict[str, int] = {}
+        self.neighbours: dict[str, Neighbours] = {}
+        self.charged: set[str] = set()
+        self.stated: dict[int, int] = {}  # which entry says the unit and the relation of a source
 
     def take(self, entry: Any) -> None:
         """One more entry."""
         if (entry.kind == CREATE) != (entry.number == 1):
             raise self._database.unusable(CHANGED)
         if entry.kind == DECLARE:
-            self.terms[entry.source] = checked_terms(self._database, entry)
+            terms = self.terms[entry.source] = checked_terms(self._database, entry)
+            self.neighbours[entry.source] = terms.neighbours
+        elif entry.kind == STATE:
+            self._relate(entry)
         elif entry.kind in (SPEND, RECORD):
             if entry.source not in self.terms or self.sizes.setdefault(entry.charge, entry.accounts) != entry.accounts:
                 raise self._database.unusable(CHANGED)
             charge = self.terms[entry.source].number, entry.charge
             self.times[charge] = self.times.get(charge, 0) + 1
+            self._relate(entry)
+            if entry.accounts:
+                self.charged.add(entry.source)
+
+    def _relate(self, entry: Any) -> None:
+        """What an entry says of its source's unit and relation, which no other entry contradicts."""
+        source, is_stated = entry.source, entry.kind == STATE
+        try:
+            before, given = self.neighbours[source], read_neighbours(entry.facts.get(NEIGHBOURS))
+            after = (
+                stated(before, given, source) if is_stated else joined(before, given, source in self.charged, source)
+            )
+        except (KeyError, ValueError):
+            raise self._database.unusable(CHANGED) from None
+        if after != given or (is_stated and after == before):
+            raise self._database.unusable(CHANGED)
+        if after != before:
+            self.neighbours[source], self.stated[self.terms[source].number] = after, entry.number
 
 
 def verified(database: Database, connection: Connection, head: Head, records: int) -> Verified:
@@ -148,6 +174,8 @@ def _compare(connection: Connection, replay: Replay, sums: Sums) -> int:
     for sources in SOURCES:
         if {row.source for row in sources.each(connection)} - known:
             raise ValueError("accounts of no source")
+    if {row.source: row.entry for row in STATED.each(connection)} != replay.stated:
+        raise ValueError("another unit or relation of a source")
     count = 0
     for terms in replay.terms.values():
         names, people, named = sums[terms.number]

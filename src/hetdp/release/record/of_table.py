@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -17,34 +15,23 @@ from hetdp.release.charges import EVERYBODY
 from hetdp.release.record import words
 from hetdp.spaces.populations.theorem import Theorem
 from hetdp.spaces.privacy.grid import decimal
-from hetdp.spaces.table.plan import Plan
+from hetdp.spaces.table.asking import Prepared, prepare
+from hetdp.spaces.table.plan import WISH_KEYS, Plan
 from hetdp.spaces.table.promise import Promise, Protection, coin_caution
-from hetdp.spaces.table.wish import NO, YES
+from hetdp.spaces.table.wish import NO, YES, from_document
 
 PLAN = "plan"
+PEOPLE, THEME = "people", "theme"  # what an entry keeps beside the plan's words
 ANSWERS = (YES, NO)
 NOTION = "pure"
-TITLE = b"hetdp question 1\n"
-SPELLED = ("software", "table", "privacy", "columns", "people_sha256", "plan_sha256")
+SPELLED = ("software", "table", *WISH_KEYS, "people_sha256", "plan_sha256")
 
 Document = dict[str, Any]
 
 
 def request_of(plan: Plan) -> str:
-    """By which the ledger knows what is asked: a digest of the question and of who is promised what.
-
-    It depends neither on how a number was typed, nor on the name of the file or the version of the software.
-    """
-    wish, deciding = plan.wish, None if plan.wish.deciding is None else plan.wish.deciding.constant
-    told = {
-        "counted": str(wish.counted),
-        "question": wish.question.document(),
-        "policy": plan.facts["policy_sha256"],  # everybody's ε, and where they decide, unless that is one for all
-        "deciding": None if deciding is None else str(deciding.normalize()),
-        "columns": {"person": wish.person, "group": wish.group, "area": wish.area},
-        "objective": wish.objective,
-    }
-    return PREFIX + hashlib.sha256(TITLE + json.dumps(told, sort_keys=True).encode()).hexdigest()
+    """By which the ledger knows what is asked: a digest of its canonical form, and of who is promised what."""
+    return f"{PREFIX}{plan.facts['request_sha256']}"
 
 
 def spelling_of(plan: Document | None) -> Document | None:
@@ -52,7 +39,7 @@ def spelling_of(plan: Document | None) -> Document | None:
     return None if plan is None else {key: plan[key] for key in SPELLED}
 
 
-def require_same_table(plan: Document | None, entry: Any, approved: bool) -> None:
+def require_same_table(plan: Document | None, entry: Any, approved: bool, people: str | None = None) -> None:
     """Refuses to give the kept answer of another table: another one within a database, or about other people.
 
     Copies of the same data under another name, or in another format, have the same answer; but a plan that was approved
@@ -62,6 +49,7 @@ def require_same_table(plan: Document | None, entry: Any, approved: bool) -> Non
         plan: the plan that is carried out now; None for a problem.
         entry: the entry of the answer that was released before.
         approved: whether the plan was kept in a file.
+        people: a digest of who is there, by what is asked; None if nobody made one.
 
     Raises:
         UsageError: it is another table.
@@ -71,8 +59,7 @@ def require_same_table(plan: Document | None, entry: Any, approved: bool) -> Non
         return
     before, now = kept["table"], plan["table"]
     others = None not in (before["table"], now["table"]) and before["table"] != now["table"]
-    exchanged = None not in (kept.get("people_sha256"), plan["people_sha256"])
-    exchanged = exchanged and kept["people_sha256"] != plan["people_sha256"]
+    exchanged = None not in (entry.facts.get(PEOPLE), people) and entry.facts[PEOPLE] != people
     if others or exchanged or (approved and before != now):
         within = "" if before["table"] is None else f", table {shown(before['table'])}"
         when = f"on {entry.time[:10]}, of version {shown(entry.version)} of the data"
@@ -82,6 +69,22 @@ def require_same_table(plan: Document | None, entry: Any, approved: bool) -> Non
             "a version of the data is one table of the same people, and a plan is about the table that it names",
             hint,
         )
+
+
+def first_worded(prepared: Any, entry: Any) -> Document:
+    """What the record of an earlier answer says, where the same was asked in other words: it stays as it was.
+
+    Args:
+        prepared: what is asked now; anything else than a question to a table has one wording.
+        entry: the entry of the answer that was released before.
+    """
+    kept = entry.facts.get("plan")
+    if not isinstance(prepared, Prepared) or not isinstance(kept, dict):
+        return {}
+    words = {key: kept[key] for key in WISH_KEYS}
+    if words == prepared.wish.document():
+        return {}
+    return facts_of(prepare(prepared.source, from_document(words), identified=kept["people_sha256"] is not None))
 
 
 def facts_of(prepared: Any) -> Document:

@@ -16,6 +16,7 @@ from hetdp.release.charges import costs_of
 from hetdp.release.ledger.entry import Entry
 from hetdp.release.ledger.ledger import Ledger
 from hetdp.release.ledger.lookup import entry_of, source_of
+from hetdp.release.ledger.neighbours import NEIGHBOURS, is_same, neighbours_of, read_neighbours
 from hetdp.release.proof import Proved, digest_of
 from hetdp.release.record.amounts import charge_told, composition_of
 from hetdp.release.record.document import Document, answers_of, facts_digest, is_whole, read_record, require_record
@@ -142,6 +143,7 @@ def _ledger(record: Document, ledger: Ledger) -> RecordCheck:
     told = [entry.request, entry.source, entry.version, entry.time, kept.get("facts_sha256")]
     said = [record["mechanism"]["sha256"], composition["source"], composition["version"], record["released"]]
     same = told == [*said, facts_digest(record)] and _is_answered(record, entry.answers, kept.get("words"))
+    same = same and _is_about(record["privacy"], kept.get(NEIGHBOURS))
     return _check(
         "ledger", same and _is_charged(ledger, entry, composition), f"{number} says the same", f"{number} {ELSE}"
     )
@@ -153,6 +155,15 @@ def _is_answered(record: Document, bits: Sequence[bool], words: Any) -> bool:
         areas = [None] if record["plan"] is None else [one["area"] for one in record["plan"]["areas"]]
         return bool(record["answers"] == answers_of(bits, areas, words))
     except (KeyError, TypeError, ValueError, IndexError):  # we never wrote such a plan
+        return False
+
+
+def _is_about(privacy: Document, kept: Any) -> bool:
+    """Whether the record's unit and relation are those that its entry was charged for."""
+    try:
+        stated = neighbours_of(privacy["unit"], privacy["neighbours"])
+        return all(map(is_same, stated, read_neighbours(kept)))
+    except (UsageError, ValueError):
         return False
 
 

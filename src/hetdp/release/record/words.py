@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hetdp.release.charges import EPSILON, EPSILON_DELTA, GAUSSIAN
+from hetdp.release.ledger.neighbours import UNSTATED
 
 FLAVOURS = {
     "pure": "pure differential privacy, with an ε of its own for each pair of neighbours",
@@ -13,8 +14,7 @@ FLAVOURS = {
     " privacy with the same ε",
 }
 MODEL = "central: those who hold the data compute the answer, and are trusted with the data"
-UNIT = "one change between neighbouring datasets"
-NEIGHBOURS = "Neighbouring datasets are the pairs that the problem lists as edges."
+UNIT, NEIGHBOURS = UNSTATED
 NO_TITLE = "a yes/no question about the data"
 RULES = {
     EPSILON: "For each account, the ε of all its releases add up.",

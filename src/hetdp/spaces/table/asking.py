@@ -18,6 +18,7 @@ from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.problem.space import Floats
 from hetdp.spaces.names import require_known
 from hetdp.spaces.table.condition import condition
+from hetdp.spaces.table.identity import Identity, identity_of
 from hetdp.spaces.table.plan import Plan, plan_of
 from hetdp.spaces.table.policy import Policy
 from hetdp.spaces.table.promise import Promise, promise_of
@@ -37,6 +38,8 @@ class Prepared:
         policy: what is public in it.
         promises: one for each area, in the order of their names; one in all if there are none.
         plan: the same, as a document.
+        identity: by which a ledger knows what is asked.
+        same_people: a digest of who is there, by what the identity depends on; None where the plan has none.
         approved: whether the plan is kept in a file, so that it holds for the table that it names, and no copy.
     """
 
@@ -45,6 +48,8 @@ class Prepared:
     policy: Policy
     promises: tuple[Promise, ...]
     plan: Plan
+    identity: Identity
+    same_people: str | None
     _stamp: Any
     approved: bool = False
 
@@ -103,9 +108,12 @@ def prepare(
         if kept > MOST_KEPT:
             rule = f"the mechanisms of all areas are kept together, in at most {MOST_KEPT:,} tallies"
             raise UsageError(f"more than {MOST_KEPT:,} tallies in all areas", rule)
+    identity = identity_of(wish, policy, promises)
     people = source.people(wish) if identified else None
-    plan = plan_of(wish, policy, Path(source.name).name, source.sheet, [promise.body() for promise in promises], people)
-    return Prepared(source, wish, policy, tuple(promises), plan, stamp)
+    same = people if not identified or identity.wish.public == wish.public else source.people(identity.wish)
+    areas = [promise.body() for promise in promises]
+    plan = plan_of(wish, policy, Path(source.name).name, source.sheet, areas, people, identity.request)
+    return Prepared(source, wish, policy, tuple(promises), plan, identity, same, stamp)
 
 
 def _maker(wish: Wish) -> Callable[..., Any] | None:

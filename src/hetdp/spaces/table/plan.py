@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from hetdp.version import VERSION as SOFTWARE
 
 VERSION = 2
 KIND = "plan"
+MOST_FAULTS = 1000  # that a message holds
+LONGEST = 200  # characters of a value in it
 UNIT = "person"
 NEIGHBOURS = (
     "Neighbouring tables differ in one person's answer;"
@@ -36,6 +39,7 @@ KEYS = (
     "areas",
     "policy_sha256",
     "people_sha256",
+    "request_sha256",
     "plan_sha256",
 )
 
@@ -69,18 +73,38 @@ class Plan:
             name: its file, for the message.
 
         Raises:
-            InputError: with a fault for each key that differs; public facts alone are told.
+            InputError: with a fault for each fact that differs, as it was approved and as it is now. A plan holds
+                public facts only: no id, and no cell of a counted column.
         """
-        ours, theirs = self.facts, other.facts
         rule = "a plan is carried out exactly as it was approved, or not at all"
         hint = "a new plan is made under another name, and approved again"
         faults = [
-            Fault("differs from what is asked for now", f"{name}, {key}", "", rule, hint)
+            Fault("differs:", f"{name}, {where}", f"approved {before}, now {now}", rule, hint)
             for key in KEYS[:-1]
-            if _text(ours[key]) != _text(theirs[key])
+            for where, before, now in _differences(key, other.facts[key], self.facts[key])
         ]
         if faults:
-            raise InputError(faults[0].where if len(faults) == 1 else name, faults)
+            raise InputError(faults[0].where if len(faults) == 1 else name, faults[:MOST_FAULTS], len(faults))
+
+
+def _differences(where: str, approved: Any, present: Any) -> Iterator[tuple[str, str, str]]:
+    """Where two parts of a plan differ, with what each says there; objects are gone through key by key."""
+    if _text(approved) == _text(present):
+        return
+    if isinstance(approved, dict) and isinstance(present, dict):
+        for key in dict.fromkeys((*approved, *present)):
+            yield from _differences(f"{where}.{key}", approved.get(key), present.get(key))
+    elif isinstance(approved, list) and isinstance(present, list) and len(approved) == len(present):
+        for at, pair in enumerate(zip(approved, present, strict=True)):
+            yield from _differences(f"{where}[{at}]", *pair)
+    else:
+        yield where, _brief(approved), _brief(present)
+
+
+def _brief(part: Any) -> str:
+    """A part of a plan in a message: as it is written, and not too long."""
+    text = json.dumps(part, sort_keys=True, ensure_ascii=False, default=repr)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _text(part: Any) -> str:
@@ -100,6 +124,7 @@ def plan_of(
     sheet: str | None,
     areas: list[dict[str, Any]],
     people: str | None = None,
+    request: str = "",
 ) -> Plan:
     """The plan for a table.
 
@@ -110,6 +135,7 @@ def plan_of(
         sheet: the table within it, if it has several.
         areas: what is promised in each area.
         people: a digest of who is there with which ε, group and area; None if nothing will rest on it.
+        request: a digest of what is asked, in its canonical form; see `identity_of`.
     """
     counts = {
         "people": policy.size,
@@ -129,6 +155,7 @@ def plan_of(
         "areas": areas,
         "policy_sha256": policy.digest(),
         "people_sha256": people,
+        "request_sha256": request,
     }
     return Plan(wish, facts | {"plan_sha256": _digest(facts)})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -82,6 +82,12 @@ class Policy:
                 for name, rows in zip(self.groups.names, parts, strict=True)
             ]
         return self._by_group[area]
+
+    def without_groups(self) -> Policy:
+        """The same people, told apart by ε and area alone; what was sorted is not sorted again."""
+        found = replace(self, groups=None)
+        found.__dict__["_rows"], found.__dict__["_ordered"] = self._rows, self._ordered
+        return found
 
     def digest(self) -> str:
         """A digest of the policy that does not depend on the order of the rows."""

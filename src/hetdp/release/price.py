@@ -1,0 +1,271 @@
+"""price: what a release would cost whom, and what would be left. The ledger is read; nothing is written or drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy.engine import Connection
+
+from hetdp.errors import UsageError, counted, shown
+from hetdp.release.asked import Asked, asked_of, checked_version
+from hetdp.release.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, classes_after, exceeding
+from hetdp.release.ledger.amounts import DELTA_SCALE, INFINITE, written
+from hetdp.release.ledger.chain import CHANGED, find, read_head
+from hetdp.release.ledger.charging import neighbours_after, require_currency, require_same_charge, require_terms
+from hetdp.release.ledger.entry import Entry, declaration, question, require_text, same_version
+from hetdp.release.ledger.ledger import Ledger
+from hetdp.release.ledger.lookup import similar_entries, source_of
+from hetdp.release.ledger.people import people_after
+from hetdp.release.ledger.sealed import CLASS, EVERYBODY, Sealed
+from hetdp.release.record.amounts import charge_of
+from hetdp.spaces.table.wish import KEYS as WISH_KEYS
+
+SHOWN = 20  # classes, and similar questions, in words
+
+
+class ClassPrice(NamedTuple):
+    """What the accounts of one class would pay. Amounts are decimal text, of ε, or of μ² for the currency gaussian.
+
+    Attributes:
+        name: the class; "everybody" where there are none.
+        accounts: how many of them pay: 1, or how many people.
+        cap: what each may spend; of several caps the lowest.
+        charged: the most that one of them would be charged.
+        left: the least that one of them has left now.
+        left_after: the least that one of them would have left; None if somebody has not enough.
+        charged_delta: the most δ that one of them would be charged; None if the currency has none.
+        left_after_delta: the least δ that one of them would have left; likewise.
+        exceeded: how many of them have not enough.
+        largest: the largest ε, or μ, that would fit all of them.
+    """
+
+    name: str
+    accounts: int
+    cap: str
+    charged: str
+    left: str
+    left_after: str | None
+    charged_delta: str | None
+    left_after_delta: str | None
+    exceeded: int
+    largest: str
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a release would cost, before anything is spent. It names nobody.
+
+    Attributes:
+        source: the data, as the ledger knows it.
+        version: which state of it.
+        currency: how its privacy is counted.
+        unit: what amounts are of: ε, or μ².
+        classes: what each class would pay; none where it was released before, or nobody pays.
+        before: if exactly this was released before, when, and of which version: nothing would be charged.
+        similar: what was asked before that is similar, and would not be given again.
+        fits: whether everybody has enough left, so that the release would not be refused.
+        largest: the largest ε, or μ, that would fit everybody; None if nobody pays.
+    """
+
+    source: str
+    version: str
+    currency: str
+    unit: str
+    classes: tuple[ClassPrice, ...]
+    before: str | None
+    similar: tuple[str, ...]
+    fits: bool
+    largest: str | None
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """The price in words."""
+        yield f"price, for the source {shown(self.source)}, version {shown(self.version)}:"
+        if self.before is not None:
+            yield f"  nothing: it was released before, {self.before}; the same answer would be given again"
+            return
+        if not self.classes:
+            yield "  nothing: nobody is charged"
+        yield from (f"  {self._words(one)}" for one in self.classes[:SHOWN])
+        if len(self.classes) > SHOWN:
+            yield f"  and {len(self.classes) - SHOWN:,} classes more, in --json"
+        if not self.fits:
+            symbol = self.unit.removesuffix("²")
+            yield f"this does not fit, and would be refused; the largest {symbol} that fits everybody is {self.largest}"
+        yield from self.similar
+
+    def _words(self, one: ClassPrice) -> str:
+        whom = f"{shown(one.name)}, {counted(one.accounts, 'account')}"
+        delta = "" if one.charged_delta is None else f", δ {one.charged_delta}"
+        words = f"{whom}: at most {self.unit} {one.charged}{delta} each"
+        if one.exceeded:
+            symbol = self.unit.removesuffix("²")
+            few = f"{one.exceeded:,} of them would exceed the cap of {one.cap}"
+            return f"{words}; {few}; the largest {symbol} that fits all of them is {one.largest}"
+        delta = "" if one.left_after_delta is None else f", δ {one.left_after_delta}"
+        return f"{words}; at least {self.unit} {one.left_after}{delta} of {one.cap} would be left"
+
+
+def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "1") -> Price:
+    """What a release would cost each class, and what would be left; nothing is written, and no answer is looked at.
+
+    Args:
+        what: a Mechanism with its problem, or what `hetdp.ask` gives.
+        ledger: a Ledger, or where it is.
+        source: the data as it is declared in the ledger; needed if several are.
+        version: which state of the data this is.
+
+    Raises:
+        UsageError: the release would be refused for another reason than its price, such as another neighbour relation.
+        InputError: the table is no longer what was promised about.
+        VerificationError: the mechanism is not private.
+        LedgerError: the ledger cannot be used.
+
+    >>> import hetdp, pathlib, tempfile
+    >>> graph = hetdp.DatasetGraph.from_edges(["most say yes"], ["most say no"], 0.5)
+    >>> mechanism = hetdp.design(hetdp.Problem(graph, [1, 2]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = hetdp.Ledger.create(pathlib.Path(folder, "class.ledger"), source="class 4b", cap=0.4)
+    ...     found = hetdp.price(mechanism, ledger=ledger)
+    >>> found.fits, found.classes[0].charged, found.largest
+    (False, '0.5', '0.4')
+    """
+    if hasattr(what, "_again"):  # what `ask` promised; the table is opened once more
+        with what._again() as prepared:
+            return price(prepared, ledger=ledger, source=source, version=version)
+    keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    return price_of(asked_of(what), keeper, source, checked_version(version))
+
+
+def price_of(asked: Asked, keeper: Ledger, source: str | None, version: str) -> Price:
+    """The price of what is asked."""
+    source, currency = source_of(keeper, source)
+    require_text(source=source, version=version)
+    charge = charge_of(asked.costs, currency)
+    database = keeper._database
+    with database.reading() as connection:
+        head = read_head(database, connection, keeper.id)
+        key, declared_as = question(source, asked.request, version), declaration(source)
+        known = find(database, connection, head, key, declared_as)
+        terms = require_terms(database, source, known.get(declared_as))
+        require_currency(terms, charge)
+        sealed = charge.sealed(head.secret)
+        rows: list[ClassPrice] = []
+        if key in known:
+            require_same_charge(database, connection, known[key], sealed)
+        else:
+            neighbours_after(database, connection, head, terms, asked.neighbours)
+            try:
+                rows = list(_rows(connection, terms, sealed))
+            except UsageError:
+                raise
+            except (ValueError, TypeError):
+                raise database.unusable(CHANGED) from None
+    before = f"on {known[key].time[:10]}, of version {shown(known[key].version)}" if key in known else None
+    similar = () if before else similar_words(keeper, source, asked.request, asked.theme(), version, asked.plan)
+    fits = not any(one.exceeded for one in rows)
+    largest = min((one.largest for one in rows), key=Decimal, default=None)
+    unit = terms.currency.unit
+    return Price(source, version, terms.currency.name, unit, tuple(rows), before, similar, fits, largest)
+
+
+def _rows(connection: Connection, terms: Terms, sealed: Sealed) -> Iterator[ClassPrice]:
+    """What the accounts of each class would pay."""
+    if sealed.kind == CLASS:
+        names, codes = sealed.names, np.arange(sealed.accounts)
+        _, before, after = classes_after(connection, terms, sealed)
+    else:
+        names = sealed.class_names or (EVERYBODY,)
+        codes = sealed.class_numbers if sealed.class_names else np.zeros(sealed.accounts, np.intp)
+        before, after = people_after(connection, terms, sealed)
+    left, left_after, over = _left(before), _left(after), exceeding(after)
+    for code in np.unique(codes).tolist():
+        here = codes == code
+        yield _row(
+            terms, names[code], before[:, here], left[:, here], left_after[:, here], over[here], _costs(sealed, here)
+        )
+
+
+def _costs(sealed: Sealed, here: NDArray[np.bool_]) -> tuple[int, int]:
+    return int(sealed.amounts[here].max()), int(sealed.deltas[here].max())
+
+
+def _left(balances: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What each account has left, of both amounts; nothing where it has spent more than it may."""
+    caps, spent = balances[[CAP, CAP_DELTA]], balances[[SPENT, SPENT_DELTA]]
+    return np.where(caps == INFINITE, INFINITE, np.maximum(caps - np.minimum(spent, caps), 0))
+
+
+def _row(
+    terms: Terms,
+    name: str,
+    before: NDArray[np.int64],
+    left: NDArray[np.int64],
+    after: NDArray[np.int64],
+    over: NDArray[np.bool_],
+    costs: tuple[int, int],
+) -> ClassPrice:
+    known, exceeded = terms.currency, int(over.sum())
+    least, scale = int(left[0].min()), terms.currency.scale
+    after_words = written(int(after[0].min()), scale), written(int(after[1].min()), DELTA_SCALE)
+    return ClassPrice(
+        name,
+        before.shape[1],
+        written(int(before[CAP].min()), scale),
+        written(costs[0], scale),
+        written(least, scale),
+        None if exceeded else after_words[0],
+        written(costs[1], DELTA_SCALE) if known.has_delta else None,
+        after_words[1] if known.has_delta and not exceeded else None,
+        exceeded,
+        _largest(least, scale, known.squared),
+    )
+
+
+def _largest(units: int, scale: int, squared: bool) -> str:
+    """The largest ε that fits, rounded down; or μ, whose square does."""
+    if squared and units < INFINITE:
+        return written(isqrt(units), isqrt(scale))
+    return written(units, scale)
+
+
+def similar_words(
+    keeper: Ledger, source: str, request: str, theme: str, version: str, plan: dict[str, Any] | None
+) -> tuple[str, ...]:
+    """What was asked before that is similar, in words; empty if exactly this was asked before, or nothing like it.
+
+    Args:
+        keeper: the ledger.
+        source: the data.
+        request: by which the ledger knows what is asked.
+        theme: what similar questions have in common.
+        version: which state of the data this is.
+        plan: the plan of a question to a table, if it is one.
+    """
+    entries = similar_entries(keeper, source, theme, question(source, request, version))
+    if not entries:
+        return ()
+    words = [
+        f"the source {shown(source)} was asked something similar before: on {entry.time[:10]}, of version"
+        f" {shown(entry.version)} (entry {entry.number:,}){_difference(plan, entry, version)}"
+        for entry in entries[:SHOWN]
+    ]
+    more = [f"and {len(entries) - SHOWN:,} times more"] if len(entries) > SHOWN else []
+    return *words, *more, "this is a new question: its answer is drawn anew, and charged anew"
+
+
+def _difference(plan: dict[str, Any] | None, entry: Entry, version: str) -> str:
+    """In what a question about a table differs from an earlier one, by the keys of their plans."""
+    kept = entry.facts.get("plan")
+    others = [] if same_version(version) == same_version(entry.version) else ["version"]
+    if isinstance(kept, dict) and plan is not None:
+        others += [key for key in WISH_KEYS if kept.get(key) != plan[key]]
+    return f", with another {', '.join(others)}" if others else ""
