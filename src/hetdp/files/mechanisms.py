@@ -14,7 +14,7 @@ from hetdp import progress
 from hetdp.errors import Fault, InputError, shown
 from hetdp.files.answers import answer_column
 from hetdp.files.formats.tables import Table
-from hetdp.files.schema import INTEGER, VALUES
+from hetdp.files.schema import TEXT, VALUES
 from hetdp.files.sheets import Sheet, open_sheet
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.mechanism import Mechanism
@@ -105,8 +105,8 @@ def load_claim(path: str | Path, problem: Problem) -> LoadedClaim:
 def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     """The mechanism in the order of its file."""
     table, findings = sheet.table, Findings(sheet.name)
-    integers = sheet.meta.get("labels") == INTEGER
-    names = table.label_column("dataset", findings, integers)
+    kind = sheet.meta.get("labels", TEXT)
+    names = table.label_column("dataset", findings, kind)
     findings.raise_if_any()
     labels = labels_of(names, findings, table.row)
     answers = _answers(table, labels, problem, findings)
@@ -116,7 +116,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     z = np.empty(0)
     with findings.collecting():
         z = coordinates_of(table, outline)
-    links = _links(table, labels, integers, findings)
+    links = _links(table, labels, kind, findings)
     pinned = table.flags("pinned", findings)
     findings.raise_if_any()
     gap = sheet.meta.get("objective_gap")
@@ -186,14 +186,14 @@ def _require_agreement(z: Floats, best: str, other: str, table: Table, outline: 
     findings.add_where(wrong, fault_at)
 
 
-def _links(table: Table, labels: Labels, integers: bool, findings: Findings) -> Any:
+def _links(table: Table, labels: Labels, kind: str, findings: Findings) -> Any:
     column = table.columns.get("binding")
     if column is None:
         return np.full(table.length, -1, dtype=np.int64)
     listed = column.tolist() if isinstance(column, np.ndarray) else column
     bound = [at for at, label in enumerate(listed) if label is not None]
     some = table._replace(columns={"binding": [listed[at] for at in bound]}, row=lambda at: table.row(bound[at]))
-    found = labels.indices(some.label_column("binding", findings, integers) if bound else [])
+    found = labels.indices(some.label_column("binding", findings, kind) if bound else [])
     rule = "it is the label of a neighbour, or empty"
     findings.add_where(found < 0, lambda at: Fault("unknown dataset", f"{some.row(at)}, binding", "", rule))
     links = np.full(table.length, -1, dtype=np.int64)

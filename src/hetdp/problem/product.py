@@ -208,12 +208,7 @@ def edges_once(space: ProductSpace, written: bool = False) -> tuple[Indices, Ind
     Raises:
         UsageError: there are too many edges to be stored.
     """
-    if space.arc_count > MOST_ARCS:
-        raise UsageError(
-            f"{counted(space.edge_count, 'edge')} to be stored",
-            f"at most {MOST_ARCS // 2:,} edges between people's datasets are stored",
-            "balanced, check, extend and verify store none; tallies have fewer edges than votes",
-        )
+    require_few_edges(space)
     number = np.int32 if space.size < 2**31 else np.int64
     found: list[tuple[Any, ...]] = [(np.empty(0, number), np.empty(0, number), np.empty(0), np.empty(0, number))]
     for axis in range(len(space.axes)):
@@ -223,6 +218,20 @@ def edges_once(space: ProductSpace, written: bool = False) -> tuple[Indices, Ind
             found.append((*ends, epsilon[once], np.full(len(ends[0]), axis, dtype=number)))
     source, target, epsilon, axes = (np.concatenate(columns) for columns in zip(*found, strict=True))
     return source, target, epsilon, axes
+
+
+def require_few_edges(space: ProductSpace) -> None:
+    """Refuses a space with too many edges to be stored.
+
+    Raises:
+        UsageError: there are too many.
+    """
+    if space.arc_count > MOST_ARCS:
+        raise UsageError(
+            f"{counted(space.edge_count, 'edge')} to be stored",
+            f"at most {MOST_ARCS // 2:,} edges between people's datasets are stored",
+            "balanced, check, extend and verify store none; tallies have fewer edges than votes",
+        )
 
 
 def _range(epsilon: Floats) -> str:

@@ -48,8 +48,12 @@ def _written(part: Part, graph: LocalGraph, row: int, target: int) -> tuple[floa
     """What an arc from an own dataset promises, as written."""
     begin, end = int(graph.indptr[row]), int(graph.indptr[row + 1])
     at = begin + int(np.flatnonzero(graph.targets[begin:end] == target)[0])
-    columns = enumerate(graph.parameters)
-    return tuple(one_written(values, part.load(f"lowered_{column}"), at) for column, values in columns)
+    found = []
+    for column, used in enumerate(graph.parameters):
+        floored = f"floored_{column}"  # where what is used lies on the grid
+        values = part.load(floored) if part.has(floored) else used
+        found.append(one_written(values, part.load(f"lowered_{column}"), at))
+    return tuple(found)
 
 
 def trace(problem: PartitionedProblem, name: str, pins: str, number: int) -> list[Step]:
