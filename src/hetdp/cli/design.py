@@ -128,12 +128,14 @@ def _design_parts(
 
 def _say_worst(voice: Voice, mechanism: Mechanism) -> None:
     from hetdp.cli.verdicts import say_accuracy
+    from hetdp.problem.spelling import spelled
 
     errors = mechanism.errors
     if len(errors):
         worst = int(errors.argmax())
-        label, worse = mechanism.problem.labels.names[worst], int((errors > 0.5).sum())
-        say_accuracy(voice, label, float(errors[worst]), worse, "--max-error 0.5 would not allow it")
+        labels, worse = mechanism.problem.labels, int((errors > 0.5).sum())
+        name = spelled(labels.names[worst], labels)
+        say_accuracy(voice, name, float(errors[worst]), worse, "--max-error 0.5 would not allow it")
 
 
 command = Verb(

@@ -186,13 +186,15 @@ def say_worst(voice: Voice, mechanism: PartitionedMechanism) -> None:
     """What nobody should learn too late: the worst accuracy, and where a coin would do better."""
     from hetdp.cli.verdicts import say_accuracy
     from hetdp.mechanism.partitioned.mechanism import worst_of
+    from hetdp.problem.spelling import spelled
 
     problem = mechanism.problem
     found = problem.run(worst_of, mechanism.name, problem.notion.name)
     error, number, _ = max(found, key=lambda one: (one[0], -one[1]))
     if number >= 0:
         hint = "--max-error 0.5, which is for one machine, would not allow it"
-        say_accuracy(voice, problem.label(number), error, sum(worse for *_, worse in found), hint)
+        name = spelled(problem.label(number), problem.labels)
+        say_accuracy(voice, name, error, sum(worse for *_, worse in found), hint)
 
 
 def verify_parts(voice: Voice, problem: PartitionedProblem, path: str, as_json: bool) -> int:

@@ -7,8 +7,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from hetdp.cli import shapes
-from hetdp.mechanism.balanced import balanced_pins
 from hetdp.mechanism.compatibility import Witness, check
+from hetdp.mechanism.design import design
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.repair import Repair
@@ -91,7 +91,7 @@ def wished_for_too_much() -> Refusal:
 
 def solved(problem: Problem) -> Mechanism:
     """The best mechanism, with the smallest possible worst error at the boundary."""
-    return extend(problem, balanced_pins(problem))
+    return design(problem, "balanced")
 
 
 def accuracy(mechanism: Mechanism, votes: str) -> float:

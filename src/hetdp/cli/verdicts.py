@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from itertools import islice
 
-from hetdp.cli.labels import text_of
-
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from hetdp.cli.voice import Voice
     from hetdp.mechanism.compatibility import Verdict, Witness
@@ -21,7 +18,6 @@ SHOWN_PINS = 20
 
 def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
     """Everything people need to know about pins that do not extend."""
-    from hetdp.errors import shown
     from hetdp.mechanism.explanation import in_digits
 
     path, pinned = witness.path, in_digits(witness.value, witness.complement)
@@ -29,7 +25,7 @@ def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
     yield ""
     yield "Step by step:"
     yield from (f"  {line}" for line in str(path).splitlines())
-    yield f"  but p({shown(path.datasets[-1])}) is pinned at {pinned}"
+    yield f"  but p({path.names[-1]}) is pinned at {pinned}"
     if repair is None:
         return
     yield ""
@@ -39,9 +35,10 @@ def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
 
 def _pin_lines(repair: Repair) -> Iterator[str]:
     from hetdp.mechanism.explanation import in_digits
+    from hetdp.problem.spelling import spelled
 
     found = repair.probabilities
-    rows = [(text_of(label), in_digits(p, 1.0 - p)) for label, p in islice(found.items(), SHOWN_PINS)]
+    rows = [(spelled(label, repair.labels), in_digits(p, 1.0 - p)) for label, p in islice(found.items(), SHOWN_PINS)]
     width = max(len(name) for name, _ in rows)
     yield from (f"{name:<{width}}  {p}" for name, p in rows)
     if len(found) > SHOWN_PINS:
@@ -56,20 +53,20 @@ def say_of_pins(voice: Voice, free: int, boundary: int, verdict: Verdict) -> Non
         voice.say(f"the given values miss by a rounding; extend moves them by at most {verdict.moved:.1e} in z")
 
 
-def say_accuracy(voice: Voice, label: Any, error: float, worse: int, hint: str) -> None:
+def say_accuracy(voice: Voice, name: str, error: float, worse: int, hint: str) -> None:
     """What nobody should learn too late: the worst accuracy, and where a coin would do better.
 
     Args:
         voice: what is spoken with.
-        label: the dataset that is answered worst.
+        name: the dataset that is answered worst, as it is spelled.
         error: how often it is answered wrongly.
         worse: how many datasets a coin would answer better.
         hint: what is to be done about these.
     """
-    from hetdp.errors import counted, shown
+    from hetdp.errors import counted
     from hetdp.mechanism.explanation import in_digits
 
-    voice.say(f"worst accuracy {in_digits(1.0 - error, error)}, at {shown(label)}")
+    voice.say(f"worst accuracy {in_digits(1.0 - error, error)}, at {name}")
     if worse:
         verb = "is" if worse == 1 else "are"
         voice.say(f"{counted(worse, 'dataset')} {verb} answered worse than by a coin; {hint}")

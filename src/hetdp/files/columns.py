@@ -32,7 +32,7 @@ def mechanism_columns(mechanism: Mechanism) -> dict[str, Any]:
         "error": mechanism.errors,
         "pinned": mechanism.pinned,
         "binding": _bound_by(names, mechanism.links),
-    }
+    } | mechanism.given_column()
 
 
 def dataset_columns(problem: Problem, partial: PartialMechanism) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
 from hetdp.problem.query import answers_of
 from hetdp.problem.space import Floats
+from hetdp.problem.spelling import brief
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
@@ -118,6 +119,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
         z = coordinates_of(table, outline)
     links = _links(table, labels, kind, findings)
     pinned = table.flags("pinned", findings)
+    given = table.flags("given", findings) if "given" in table.columns else None
     findings.raise_if_any()
     gap = sheet.meta.get("objective_gap")
     return Mechanism(
@@ -128,6 +130,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
         float(sheet.meta.get("moved", 0.0)),
         objective=str(sheet.meta.get("objective", "extension")),
         objective_gap=None if gap is None else float(gap),
+        given=given,
     )
 
 
@@ -211,7 +214,7 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     findings.add_where(where < 0, lambda at: Fault(what, row(at), shown(found[at]), SAME_RULE))
     absent = np.ones(len(names), dtype=np.bool_)
     absent[where[where >= 0]] = False
-    findings.add_where(absent, lambda at: Fault("no row", f"dataset {shown(names[at])}", "", SAME_RULE))
+    findings.add_where(absent, lambda at: Fault("no row", f"dataset {brief(names[at])}", "", SAME_RULE))
     findings.raise_if_any()
     other = alone.problem.answers != problem.answers[where]
     rule = "its query answers as the problem does"
@@ -219,8 +222,8 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     findings.raise_if_any()
     order = np.argsort(where)
     links = np.where(alone.links < 0, -1, where[alone.links])[order]
-    z, pinned = alone.coordinates[order], alone.pinned[order]
-    return replace(alone, problem=problem, coordinates=z, pinned=pinned, links=links)
+    z, pinned, given = alone.coordinates[order], alone.pinned[order], alone.was_given[order]
+    return replace(alone, problem=problem, coordinates=z, pinned=pinned, links=links, given=given)
 
 
 def _as_in(problem: Problem, labels: Any) -> Any:

@@ -13,7 +13,7 @@ from hetdp.theory.catalogue import NOTIONS
 VERSION = 1
 EDGE_COLUMNS = ("source", "target", *COLUMNS, "class")
 DATASET_COLUMNS = ("dataset", "query", "p", "z", "error", "weight")
-MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", "binding")
+MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", "binding", "given")
 VALUES = ("z", "error", "p")  # from the one that keeps most to the one that keeps least
 PIN_COLUMNS = ("dataset", "p", "z", "error")
 PROBLEM_KEYS = (

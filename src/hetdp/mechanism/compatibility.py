@@ -13,7 +13,7 @@ import numpy as np
 
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
-from hetdp.errors import counted, printable, shown
+from hetdp.errors import counted, printable
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.explanation import BindingPath, binding_path, in_different_digits, in_digits
 from hetdp.mechanism.repair import Repair
@@ -42,7 +42,7 @@ class Witness:
 
     def __str__(self) -> str:
         path, steps = self.path, len(self.path.parameters)
-        first, last = shown(path.datasets[0]), shown(path.datasets[-1])
+        first, last = path.names[0], path.names[-1]
         bound, value = in_different_digits((path.bounds[-1], path.complements[-1]), (self.value, self.complement))
         return (
             f"p({first}) = {in_digits(path.bounds[0], path.complements[0])} allows at most"

@@ -19,9 +19,10 @@ from hetdp.problem.findings import Findings
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.grid import floored_labels
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
-from hetdp.problem.notebook import label, table_of
+from hetdp.problem.notebook import table_of
 from hetdp.problem.parameters import COLUMNS
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices
+from hetdp.problem.spelling import spelled
 from hetdp.problem.validation import Edges
 
 BLOCK = 1 << 18
@@ -249,7 +250,8 @@ class DatasetGraph(Frozen):
                 rows.append((name, f"from {values.min():g} to {values.max():g}"))
         if len(self._free.source):
             rows.append(("without a constraint", len(self._free.source) // 2))
-        return table_of("Graph of datasets", [], [*rows, ("the first", "; ".join(map(label, self.datasets[:5])))])
+        first = "; ".join(spelled(label, self.labels) for label in self.datasets[:5])
+        return table_of("Graph of datasets", [], [*rows, ("the first", first)])
 
     def __repr__(self) -> str:
         return f"DatasetGraph({counted(self.size, 'dataset')}, {counted(self.edge_count, 'edge')})"

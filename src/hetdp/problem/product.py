@@ -15,9 +15,10 @@ from hetdp.problem.axis import Axis
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels
 from hetdp.problem.lines import BLOCK, Lines
-from hetdp.problem.notebook import label, table_of
+from hetdp.problem.notebook import table_of
 from hetdp.problem.positions import TupleLabels
 from hetdp.problem.space import EdgeBlock, Floats, Indices
+from hetdp.problem.spelling import spelled
 
 States = NDArray[np.uint8]
 MOST_ARCS = 1 << 26  # that can be stored: about 1 GB of arrays, and three times as much for a search
@@ -177,7 +178,7 @@ class ProductSpace(Frozen):
 
     def _repr_html_(self) -> str:
         """For notebooks: one row for each axis."""
-        rows = ((label(axis.name), axis.people, axis.length, _range(axis.written)) for axis in self.axes)
+        rows = ((spelled(axis.name), axis.people, axis.length, _range(axis.written)) for axis in self.axes)
         header = ["who", "people", "positions", "ε"]
         title = f"{self.size:,} datasets, {self.edge_count:,} edges, none stored"
         return table_of(title, header, rows, len(self.axes))

@@ -38,7 +38,7 @@ def spelled(label: Any, labels: Labels | None = None) -> str:
         plain = _with_commas(label)
     if plain is not None:
         found = _first(plain, labels) if labels is not None else label
-        if found is not None and is_same(found, label) and any(is_same(each, label) for each in _readings(plain)):
+        if found is not None and is_same(found, label) and any(is_same(each, label) for each in readings(plain)):
             return plain
     try:
         return in_json(label)
@@ -102,10 +102,10 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _first(text: str, labels: Labels) -> Any:
-    return next((reading for reading in _readings(text) if _is_there(reading, labels)), None)
+    return next((reading for reading in readings(text) if _is_there(reading, labels)), None)
 
 
-def _readings(text: str) -> Iterator[Any]:
+def readings(text: str) -> Iterator[Any]:
     """What a text may mean, the likeliest first."""
     if text[:1] in JSON_BEGINS or text != text.strip():
         yield from _json_values(text)

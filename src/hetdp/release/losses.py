@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import EdgeBlock, Floats
+from hetdp.problem.spelling import brief
 
 Loss = Callable[[float, float, float], float]
 
@@ -70,7 +71,7 @@ def arcs_between(problem: Problem, source: int, target: int) -> list[Arc]:
     """
     arcs = [_arc(problem, *ends) for ends in ((source, target), (target, source))]
     if arcs == [None, None]:
-        pair = " and ".join(shown(problem.graph.label(end)) for end in (source, target))
+        pair = " and ".join(brief(problem.graph.label(end), problem.labels) for end in (source, target))
         raise UsageError(f"nothing is promised between {pair}", "an audit looks at neighbours with a finite ε or μ")
     return [arc for arc in arcs if arc is not None]
 

@@ -10,8 +10,7 @@ from dash import html
 from hetdp.errors import counted, printable
 from hetdp.mechanism.explanation import BindingPath, in_digits
 from hetdp.plots.colours import ONE, TWO
-from hetdp.problem.notebook import label
-from hetdp.problem.parameters import in_words
+from hetdp.problem.spelling import spelled
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_words
 from hetdp.studio.lit import explained
@@ -33,7 +32,8 @@ OBJECTIVES = {
 
 def name_of(session: Session, dataset: int) -> str:
     """A label as it is shown beside the picture."""
-    text = printable(label(session.sheet.problem.graph.label(dataset)))
+    problem = session.sheet.problem
+    text = spelled(problem.graph.label(dataset), problem.labels)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
@@ -72,7 +72,7 @@ def status(session: Session) -> tuple[str, list[Any]]:
         return "good", [*notice, *words]
     if found.witness is not None:
         path = found.witness.path
-        first, last = printable(label(path.datasets[0]))[:60], printable(label(path.datasets[-1]))[:60]
+        first, last = path.names[0][:60], path.names[-1][:60]
         words = [
             html.H2("No private mechanism has these values"),
             html.P(
@@ -99,15 +99,15 @@ def objective_words(session: Session) -> str:
     return OBJECTIVES[session.sheet.objective][1]
 
 
-def steps(path: BindingPath, upper: bool, first: str = "given") -> Any:
+def steps(path: BindingPath, upper: bool) -> Any:
     """A path step by step; each step can be chosen, to light the path so far."""
     relation = "≤" if upper else "≥"
     rows = []
     values = [in_digits(*tails) for tails in zip(path.bounds, path.complements, strict=True)]
-    for at, (name, value) in enumerate(zip(path.datasets[:MOST_STEPS], values, strict=False)):
-        how = first if at == 0 else in_words(tuple(path.parameters[at - 1]), path.parameters[at - 1].values())
+    for at, (name, value) in enumerate(zip(path.names[:MOST_STEPS], values, strict=False)):
+        how = printable(path.beginning) if at == 0 else path.steps[at - 1]
         bound = f"p = {value}" if at == 0 else f"p {relation} {value}"
-        text = printable(label(name))[:60]
+        text = name[:60]
         rows.append(
             html.Li(
                 html.Button(
@@ -166,12 +166,13 @@ def dataset_more(session: Session) -> list[Any]:
     path = explained(session)
     if path is not None and len(path.datasets) > 1:
         word_of = "at most" if path.upper else "at least"
-        parts += [html.H3(f"Why p is {word_of} that"), steps(path, path.upper, _first_word(session, path))]
+        parts += [html.H3(f"Why p is {word_of} that"), steps(path, path.upper)]
     elif session.answer.mechanism is not None:
-        given = at in session.sheet.pins
-        chosen = bool(session.answer.mechanism.pinned[at])
-        told = "This value is given." if given else "This value was chosen by the objective." if chosen else ""
-        parts += [html.P(told or "Nothing binds it.", className="quiet")]
+        if path is not None and path.origin:
+            told = f"This value is {path.beginning}."
+        else:
+            told = "This value is chosen by the vote." if path is None else "Nothing binds it."
+        parts += [html.P(printable(told), className="quiet")]
     targets, columns = problem.graph.neighbours(at)
     rows = [
         html.Li(_neighbour(session, at, int(other), float(columns[0][row])))
@@ -181,11 +182,6 @@ def dataset_more(session: Session) -> list[Any]:
         len(targets) > MOST_NEIGHBOURS
     )
     return [*parts, html.H3("Neighbours"), html.Ul(rows, className="steps"), *more]
-
-
-def _first_word(session: Session, path: BindingPath) -> str:
-    """Whether the value at which a path begins was given, or chosen by the objective."""
-    return "given" if session.sheet.problem.graph.index(path.datasets[0]) in session.sheet.pins else "chosen"
 
 
 def _neighbour(session: Session, at: int, other: int, epsilon: float) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault
 from hetdp.files.answers import answer_column, positive_of
 from hetdp.files.formats.ranges import Files, as_values, read_range
 from hetdp.files.formats.tables import Table
@@ -16,7 +16,7 @@ from hetdp.problem.outline import Outline
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.parts import Part
 from hetdp.problem.query import answers_of
-from hetdp.problem.spelling import in_json
+from hetdp.problem.spelling import brief, in_json
 from hetdp.problem.weights import weights_of
 from hetdp.theory.catalogue import NOTIONS
 
@@ -89,7 +89,7 @@ def _require_usual_json(table: Table, names: Any, findings: Findings) -> None:
 
 
 def _no_answer(labels: Known, at: int) -> Fault:
-    return Fault("no answer", f"dataset {shown(labels.names[at])}", "", "every dataset has a true answer")
+    return Fault("no answer", f"dataset {brief(labels.names[at])}", "", "every dataset has a true answer")
 
 
 def _is_plain(values: Any) -> bool:

@@ -85,6 +85,8 @@ def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> 
         "pinned": np.array(pinned),
         "binding": _bound_by(part, np.array(part.load(f"{name}/links")), own, labels),
     }
+    if part.has(f"{name}/given"):
+        columns["given"] = np.array(part.load(f"{name}/given"))
     with whole_file(Path(folder, f"part-{part.number:06}.parquet")) as draft:
         write_parquet(draft, columns)
     return int(np.count_nonzero(pinned))

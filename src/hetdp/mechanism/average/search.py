@@ -60,7 +60,7 @@ def best_average(
         if mean_error(problem, best.coordinates, weights) < mean_error(problem, scale, weights):
             scale = np.where(np.isfinite(best.coordinates), best.coordinates, scale)
     gap = max(0.0, mean_error(problem, best.coordinates, weights) - least)
-    return sealed(replace(best, objective="average", objective_gap=gap))
+    return sealed(replace(best, objective="average", objective_gap=gap, given=~np.isnan(pins)))
 
 
 def _on_people(
@@ -76,7 +76,8 @@ def _on_people(
     stored = Problem(explicit(space), problem.answers)
     found = best_average(stored, pins, fair, weights, max_error, engine)
     best = _extended(problem, pins, found.coordinates, engine)
-    return sealed(replace(best, objective=found.objective, objective_gap=found.objective_gap))
+    best = replace(best, objective=found.objective, objective_gap=found.objective_gap)
+    return sealed(replace(best, given=~np.isnan(pins)))
 
 
 def _private(

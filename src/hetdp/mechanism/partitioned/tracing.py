@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.explanation import Beside, BindingPath
 from hetdp.problem.building.written import one_written
 from hetdp.problem.local import LocalGraph
 from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.parts import Part
+from hetdp.problem.space import Indices
+from hetdp.problem.spelling import spelled
 from hetdp.theory.notion import turned
 
 
@@ -67,13 +70,39 @@ def trace(problem: PartitionedProblem, name: str, pins: str, number: int) -> lis
     return steps[::-1]
 
 
+def neighbours_of(part: Part, name: str, number: int, back: tuple[int, ...]) -> list[tuple[Beside, tuple[float, ...]]]:
+    """The neighbours of a dataset that this partition owns, each with what the edge to it promises, as written."""
+    graph, at = LocalGraph(part), number - part.first
+    row = slice(int(graph.indptr[at]), int(graph.indptr[at + 1]))
+    places = np.asarray(graph.targets[row])
+    numbers = graph.numbers(places)
+    used = zip(*(graph.parameters[place][row].tolist() for place in back), strict=True)
+    z, pinned, given, answers = (
+        _of(part, array, numbers) for array in (f"{name}/z", f"{name}/pinned", f"{name}/given", "answers")
+    )
+    same = answers == part.load("answers")[at]
+    facts = zip(numbers.tolist(), z.tolist(), same.tolist(), pinned.tolist(), given.tolist(), used, strict=True)
+    written = [_written(part, graph, at, place) for place in places.tolist()]
+    return [(Beside(*one), edge) for one, edge in zip(facts, written, strict=True)]
+
+
+def _of(part: Part, array: str, numbers: Indices) -> NDArray[Any]:
+    """The entries of some datasets, from their owners; false where there is no such array."""
+    if not part.has(array):
+        return np.zeros(len(numbers), dtype=np.bool_)
+    known, back = np.unique(numbers, return_inverse=True)
+    return part.everywhere(array, known)[back.ravel()]
+
+
 def path_of(problem: PartitionedProblem, steps: list[Step], z: Any, upper: bool) -> BindingPath:
     """The path in the words that people read; an edge is seen from its start, which comes earlier."""
     names, coordinate = problem.notion.parameters, problem.notion.coordinate
     seen = [dict(zip(names, [step.parameters[at] for at in turned(names)], strict=True)) for step in steps[1:]]
     z = np.asarray(z, dtype=np.float64)
+    labels = problem.names.labels([step.number for step in steps])
     return BindingPath(
-        datasets=problem.names.labels([step.number for step in steps]),
+        datasets=labels,
+        names=[spelled(label, problem.labels) for label in labels],
         parameters=seen,
         bounds=coordinate.probability(z).tolist(),
         complements=coordinate.probability(-z).tolist(),
