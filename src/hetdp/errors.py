@@ -81,7 +81,7 @@ class Fault:
 
     Attributes:
         what: the kind of fault, in a few words.
-        where: the place, such as ``edge 4 (a, b)`` or ``dataset '01'``.
+        where: the place, such as ``edge 4 (a, b)`` or ``dataset 01``.
         value: the offending value, as text; empty if there is none.
         rule: what would have been accepted.
         hint: what to do about it; empty if the rule says it all.

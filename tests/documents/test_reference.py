@@ -16,7 +16,6 @@ from docs import generate
 from hetdp.cli.failure import BUG, USAGE
 from hetdp.cli.group import GROUP, NAME, VERBS
 from hetdp.cli.main import INTERRUPTED, main
-from hetdp.spaces.products.written import with_edges
 from tests.documents.pages import DOCS, Typed, name_of, printed
 
 PYTHON = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
@@ -96,7 +95,7 @@ def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch
     Path(".config/fish/completions").mkdir(parents=True)
     hetdp.save(hetdp.read_problem("poll.json").problem, "folder", hetdp.read_problem("poll.json").partial)
     visit = hetdp.spaces.tallies({"pupils": 4, "staff": 3, "guests": 2}, hetdp.questions.count("yes", 3), 0.5)
-    hetdp.save(with_edges(visit), "visit.json")
+    hetdp.save(visit, "visit.json")
     shown = re.findall(r"^```text\n(.*?)^```$", COMMANDS, re.MULTILINE | re.DOTALL)
     lines = [re.split(r" {2,}", line)[0] for block in shown for line in block.splitlines() if "zsh" not in line]
     lines = [line for line in lines if not line.startswith("hetdp studio")]  # which serves until it is told to stop

@@ -34,8 +34,8 @@ def edge(**changes) -> dict:
 
 
 NOTIONS = "a notion is one of approximate, bounded-range, directed, gaussian, pure."
-KEYS = "the keys are schema_version, kind, notion, positive, about, labels, classes, datasets, edges."
-NO_LABEL = "a label is text, a number, or (in JSON) a list of these."
+KEYS = "the keys are schema_version, kind, notion, grid, positive, about, labels, classes, datasets, edges."
+NO_LABEL = "a label is text, a number, or a list or tuple of these."
 DOCUMENTS = {
     "no JSON": ("{", "FILE: no JSON: Expecting property name enclosed in double quotes"),
     "a list": ("[]", "FILE: no JSON object, but []; it is a JSON object."),
@@ -73,7 +73,7 @@ DOCUMENTS = {
     "another notion": (whole(notion="gauss"), f"FILE, notion: unknown notion 'gauss'; {NOTIONS}"),
     "a notion that is a list": (whole(notion=[]), f"FILE, notion: unknown notion []; {NOTIONS}"),
     "a notion that is nothing": (whole(notion=None), f"FILE, notion: unknown notion None; {NOTIONS}"),
-    "unknown labels": (whole(labels="hex"), "labels in CSV files are 'text' or 'integer'."),
+    "unknown labels": (whole(labels="hex"), "labels in tables are 'text', 'integer' or 'json'."),
     "a missing column": (
         whole(edges=[{"source": "a", "target": "b", "eps": 1.0}]),
         "edges: missing column epsilon; source, target, epsilon must be there. Hint: 'eps' looks like it",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,10 +12,15 @@ import hetdp
 from hetdp.plots.grid import grid_of
 from hetdp.plots.plot import drawing_of
 from hetdp.plots.tallies import boundary_line
-from hetdp.spaces.products.written import with_edges
 from tests.plots.shown import council, line, voters, words
 
 COUNT = hetdp.questions.count("yes", at_least=3)
+
+
+def stored(space):
+    with tempfile.TemporaryDirectory() as folder:
+        hetdp.save(space, Path(folder, "problem.json"))
+        return hetdp.read_problem(Path(folder, "problem.json")).problem
 
 
 def groups(**sizes):
@@ -47,7 +55,7 @@ def test_no_line_where_there_is_one_answer():
 
 def test_spaces_and_their_files_make_the_same_map():
     space = groups(pupils=4, staff=2)
-    one, other = grid_of(space), grid_of(with_edges(space))
+    one, other = grid_of(space), grid_of(stored(space))
     assert one is not None
     assert other is not None
     assert one.shape == other.shape == (3, 5)
@@ -136,7 +144,7 @@ def test_a_slice_of_three_groups_has_the_values_of_its_tallies():
 
 def test_a_slice_nobody_asked_for_shows_the_largest_groups_and_both_answers():
     space = groups(pupils=30, staff=3, guests=20)
-    for problem in (space, with_edges(space)):
+    for problem in (space, stored(space)):
         found = drawing_of(problem, "tallies", None, True, True).data
         assert found.names == ("guests", "pupils")
         assert {*np.unique(found.answers)} == {1, 2}

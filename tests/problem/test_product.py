@@ -12,6 +12,7 @@ import pytest
 
 import hetdp
 from hetdp.problem import product as product_module
+from hetdp.problem import stored as stored_module
 from hetdp.problem.axis import Axis
 from hetdp.problem.grid import UNIT, are_on_grid, floored, floored_labels
 from hetdp.problem.lines import BLOCK
@@ -168,16 +169,30 @@ def test_problems_are_known_by_their_definition():
             ProductSpace([Axis.person(at, values, epsilon) for at in "ab"], states), list(answers)
         ).identity
 
-    table = np.full((2, 2, 2, 2), 0.5)
+    same, table = np.full((2, 2, 2, 2), 0.5), np.full((2, 2, 2, 2), 0.5)
+    table[:, :, 1, 1] = 0.25
     others = [
         identity(0.25),
         identity(values=("y", "n")),
         identity(answers=(1, 2, 2, 2)),
-        identity(table, states=[0, 0, 0, 1]),
-        identity(table, states=[0, 0, 1, 0]),
+        identity(table, states=[1, 1, 0, 0]),
+        identity(table, states=[1, 0, 1, 0]),
     ]
     assert identity() == identity()
+    assert identity() == identity(same, states=[0, 0, 0, 1])  # which states there are makes no difference to any edge
     assert len({identity(), *others}) == 6
+
+
+def test_large_spaces_are_known_by_their_axes_and_small_ones_by_their_edges(monkeypatch):
+    def identity(epsilon):
+        return hetdp.Problem(ProductSpace([Axis.person(at, YES_NO, epsilon) for at in "ab"]), [1, 1, 2, 2]).identity
+
+    stored = hetdp.Problem(explicit(ProductSpace([Axis.person(at, YES_NO, 0.1) for at in "ab"])), [1, 1, 2, 2])
+    assert identity(0.1) == stored.identity
+    assert stored.identity != identity(0.3)
+    monkeypatch.setattr(stored_module, "MOST_WRITTEN", 3)
+    assert identity(0.1) != stored.identity
+    assert len({identity(0.1), identity(0.1), identity(0.3)}) == 2
 
 
 def test_edges_are_stored_only_where_they_fit(monkeypatch):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.spaces.products.written import with_edges
 from hetdp.studio import export, panels
 from hetdp.studio.forms import made
 from hetdp.studio.gallery import GALLERY
@@ -54,7 +53,8 @@ def test_every_edge_that_is_changed_is_the_chosen_one(key, monkeypatch):
 def test_an_edge_found_by_its_ends_is_exported_as_the_library_has_it(key, tmp_path):
     session = Session(SHEETS[key]())
     before = session.sheet.problem
-    library = before if isinstance(before.graph, hetdp.DatasetGraph) else with_edges(before)
+    hetdp.save(before, tmp_path / "before.json")
+    library = hetdp.read_problem(tmp_path / "before.json").problem
     original, names = edges_of(library), list(library.graph.datasets)
     for one in (0, len(names) // 2):
         other = int(before.graph.neighbours(one)[0][-1])

@@ -18,6 +18,7 @@ from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.problem.spelling import brief
 
 EVERY = "every edge checked"
 ROUNDED = "every edge checked, for z as rounded from the given values"
@@ -199,7 +200,7 @@ def _certificate(problem: Problem | PartitionedProblem, seen: Survey, chains: Ch
         source, target, *allowed = seen.worst
         worst = rule_of(problem.notion).worst(label(source), label(target), *allowed, seen.slack)
     private = _holds_everywhere(problem, seen)
-    shortfall = f"{chains.fault} (dataset {shown(label(chains.dataset))})" if chains.fault else ""
+    shortfall = f"{chains.fault} (dataset {brief(label(chains.dataset), problem.labels)})" if chains.fault else ""
     if not private:
         shortfall = "it is not private"
     return Certificate(
@@ -240,7 +241,7 @@ def _columns(problem: Problem, mechanism: Claim) -> tuple[Floats, Mask, Indices]
             value = f"{arrays[name].dtype} of shape {arrays[name].shape}"
             faults.append(Fault("misfit", name, value, f"the problem needs {size} {rule}"))
     if not faults and np.isnan(arrays["coordinates"]).any():
-        place = f"dataset {shown(problem.graph.label(int(np.argmax(np.isnan(arrays['coordinates'])))))}"
+        place = f"dataset {brief(problem.graph.label(int(np.argmax(np.isnan(arrays['coordinates'])))))}"
         faults.append(Fault("no value", place, "nan", "every dataset has a value"))
     if faults:
         raise InputError("mechanism", faults)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from hetdp.errors import shown
+from hetdp.problem.spelling import brief
 
 
 class WorstEdge(NamedTuple):
@@ -59,4 +59,4 @@ AnyWorstEdge = WorstEdge | WorstGaussianEdge | WorstDirectedEdge | WorstApproxim
 
 
 def _sentence(source: Any, target: Any, allowed: str, slack: float) -> str:
-    return f"{shown(source)} to {shown(target)}, {allowed}, slack {slack:.2g}"
+    return f"{brief(source)} to {brief(target)}, {allowed}, slack {slack:.2g}"

@@ -23,15 +23,15 @@ the rest can be computed by hetdp extend.
 def boundary(voice: Voice, problem: str, duplicates: str, positive: str | None, as_json: bool) -> None:
     """Lists the boundary of a problem."""
     from hetdp.cli import shapes
-    from hetdp.cli.labels import text_of
     from hetdp.cli.reading import read
+    from hetdp.problem.spelling import spelled
 
     asked = read(voice, problem, duplicates, positive)
     labels = asked.boundary
     if as_json:
         voice.emit_document(shapes.document("boundary", counts=shapes.counts(asked), boundary=labels))
     else:
-        voice.emit(map(text_of, labels))
+        voice.emit(spelled(label, asked.labels) for label in labels)
 
 
 command = Verb(

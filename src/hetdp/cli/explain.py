@@ -79,7 +79,7 @@ def _explain_parts(
     as_json: bool,
     where: dict[str, Any],
 ) -> None:
-    from hetdp.cli.labels import KnownLabels, find
+    from hetdp.cli.labels import find
     from hetdp.files.partitions.mechanisms import load_own_parts, open_parts
     from hetdp.mechanism.partitioned.extension import extend_parts
 
@@ -87,7 +87,7 @@ def _explain_parts(
         _refuse_pins(pins)
         open_parts(mechanism)  # or a refusal, before anything takes long
     with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
-        labels = find(KnownLabels(problem), datasets)
+        labels = find(problem.labels, datasets)
         found = extend_parts(problem, given) if mechanism is None else load_own_parts(mechanism, problem)
         explain_parts(voice, found, labels, as_json)
 

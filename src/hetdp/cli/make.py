@@ -67,12 +67,11 @@ def make(
     from hetdp.cli.reading import STANDARD, warn_of_constant
     from hetdp.cli.writing import require_place, write
     from hetdp.errors import UsageError, counted
-    from hetdp.spaces.products.written import with_edges
 
     if output is None:
         raise UsageError("no place for the problem", "-o names a .json file or a folder", "-o - is standard output")
     require_place("-o", output, as_json, (".json", ""), (given["question"], given["rules"]))
-    made = with_edges(_made(space, people, group, [value.strip() for value in values.split(",")], prior, given))
+    made = _made(space, people, group, [value.strip() for value in values.split(",")], prior, given)
     write(voice, made, output)
     warn_of_constant(voice, made)
     if as_json:
@@ -92,12 +91,12 @@ def _made(
 ) -> Problem:
     """The problem, after a look at its size."""
     from hetdp.errors import UsageError
+    from hetdp.problem.stored import INSTEAD, MOST_WRITTEN, WRITTEN_RULE
     from hetdp.spaces.exact import whole
     from hetdp.spaces.pairs import pairs
     from hetdp.spaces.products.building import require_few, values_of
     from hetdp.spaces.products.tallies import tallies
     from hetdp.spaces.products.votes import votes
-    from hetdp.spaces.products.written import INSTEAD, MOST_WRITTEN, WRITTEN_RULE
 
     is_votes, known = space == VOTES, values_of(values)
     wrong = [name for name, one in (("--group", group), ("--prior", prior)) if one] if is_votes else []

@@ -80,13 +80,13 @@ def require_input(*paths: str | None) -> None:
 
 def _read_pins(path: str, labels: Labels) -> PartialMechanism:
     """Pins in a file of their own; labels that are text in a CSV file are found as those on the command line are."""
-    from hetdp.cli.labels import meant
     from hetdp.files.pins import read_pins
+    from hetdp.problem.spelling import meant
 
     partial = read_pins(path)
 
     def known(label: Any) -> Any:
-        return label if (found := meant(labels, label)) is None else found
+        return label if (found := meant(label, labels)) is None else found
 
     return relabelled(partial, known)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hetdp.errors import Fault
     from hetdp.mechanism.accuracy.report import Accuracy
     from hetdp.mechanism.compatibility import Verdict, Witness
-    from hetdp.mechanism.explanation import BindingPath
+    from hetdp.mechanism.explanation import Across, BindingPath
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.mechanism.odds import Change, Odds
     from hetdp.mechanism.repair import Repair
@@ -65,6 +65,21 @@ def path(given: BindingPath) -> Shape:
         "complements": numbers(given.complements),
         "coordinates": numbers(given.coordinates),
         "upper": given.upper,
+        "origin": given.origin,
+        "across": None if given.across is None else across(given.across),
+        "moved": number(given.moved),
+    }
+
+
+def across(given: Across) -> Shape:
+    """What binds a chosen value from the other side of the boundary."""
+    return {
+        "dataset": given.dataset,
+        "parameters": dict(zip(given.parameters, numbers(given.parameters.values()), strict=True)),
+        "p": number(given.p[0]),
+        "bound": number(given.bound[0]),
+        "tight": given.tight,
+        "given": given.given,
     }
 
 
@@ -184,6 +199,7 @@ def explanation(mechanism: Mechanism, label: Any) -> Shape:
         "error": number(mechanism.errors[at]),
         "worse_than_coin": bool(mechanism.coordinates[at] * (3 - 2 * mechanism.problem.answers[at]) < 0.0),
         "pinned": bool(mechanism.pinned[at]),
+        "given": bool(mechanism.was_given[at]),
         "message": str(found),
         "path": path(found),
     }

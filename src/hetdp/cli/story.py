@@ -7,8 +7,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from hetdp.cli import shapes
-from hetdp.mechanism.balanced import balanced_pins
 from hetdp.mechanism.compatibility import Witness, check
+from hetdp.mechanism.design import design
 from hetdp.mechanism.digits import percentage
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism
@@ -92,7 +92,7 @@ def wished_for_too_much() -> Refusal:
 
 def solved(problem: Problem) -> Mechanism:
     """The best mechanism, with the smallest possible worst error at the boundary."""
-    return extend(problem, balanced_pins(problem))
+    return design(problem, "balanced")
 
 
 def error(mechanism: Mechanism, votes: str) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hetdp.cli.labels import text_of
-
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
@@ -25,14 +23,16 @@ def table_lines(mechanism: Mechanism) -> Iterator[str]:
 
 def _columns(mechanism: Mechanism) -> Sequence[list[str]]:
     from hetdp.mechanism.digits import error_digits, value_digits
+    from hetdp.problem.spelling import spelled
 
-    given = mechanism.columns()
+    given, labels = mechanism.columns(), mechanism.problem.labels
+    names = [spelled(label, labels) for label in given["dataset"]]
     lacking = mechanism.problem.notion.coordinate.probability(-mechanism.coordinates)
     return (
-        [text_of(label) for label in given["dataset"]],
+        names,
         [str(answer) for answer in given["query"].tolist()],
         [value_digits(*each) for each in zip(given["p"].tolist(), lacking.tolist(), given["z"].tolist(), strict=True)],
         [error_digits(error) for error in given["error"].tolist()],
         ["yes" if pinned else "no" for pinned in given["pinned"].tolist()],
-        [NOTHING if label is None else text_of(label) for label in given["binding"]],
+        [NOTHING if link < 0 else names[link] for link in mechanism.links.tolist()],
     )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import islice
 
-from hetdp.cli.labels import text_of
-
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
@@ -21,7 +19,6 @@ SHOWN_PINS = 20
 
 def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
     """Everything people need to know about pins that do not extend."""
-    from hetdp.errors import shown
     from hetdp.mechanism.digits import in_digits
 
     path, pinned = witness.path, in_digits(witness.value, witness.complement)
@@ -29,7 +26,7 @@ def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
     yield ""
     yield "Step by step:"
     yield from (f"  {line}" for line in str(path).splitlines())
-    yield f"  but p({shown(path.datasets[-1])}) is pinned at {pinned}"
+    yield f"  but p({path.names[-1]}) is pinned at {pinned}"
     if repair is None:
         return
     yield ""
@@ -39,9 +36,10 @@ def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
 
 def _pin_lines(repair: Repair) -> Iterator[str]:
     from hetdp.mechanism.digits import in_digits
+    from hetdp.problem.spelling import spelled
 
     found = repair.probabilities
-    rows = [(text_of(label), in_digits(p, 1.0 - p)) for label, p in islice(found.items(), SHOWN_PINS)]
+    rows = [(spelled(label, repair.labels), in_digits(p, 1.0 - p)) for label, p in islice(found.items(), SHOWN_PINS)]
     width = max(len(name) for name, _ in rows)
     yield from (f"{name:<{width}}  {p}" for name, p in rows)
     if len(found) > SHOWN_PINS:

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import UsageError, shown
+from hetdp.files.formats.tables import DEEPEST
+from hetdp.files.schema import INTEGER, JSON, LABEL_RULE, TEXT
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.findings import Findings
 from hetdp.problem.labels import Labels
 from hetdp.problem.ordered import PIN, in_order
 from hetdp.problem.partial import PartialMechanism
+from hetdp.problem.positions import Tuples
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Indices
-
-TABLE_RULE = "tables hold labels that are all text or all integers of 64 bits"
+from hetdp.problem.spelling import in_json
 
 
 def mechanism_columns(mechanism: Mechanism) -> dict[str, Any]:
@@ -30,7 +32,7 @@ def mechanism_columns(mechanism: Mechanism) -> dict[str, Any]:
         "error": mechanism.errors,
         "pinned": mechanism.pinned,
         "binding": _bound_by(names, mechanism.links),
-    }
+    } | mechanism.given_column()
 
 
 def dataset_columns(problem: Problem, partial: PartialMechanism) -> dict[str, Any]:
@@ -47,7 +49,7 @@ def edge_columns(problem: Problem) -> dict[str, Any]:
     columns = {"source": names[source], "target": names[target]}
     columns |= dict(zip(graph.parameter_names, parameters, strict=True))
     classes = graph.edge_classes()
-    return columns if classes is None else columns | {"class": _texts_or_integers(classes)}
+    return columns if classes is None else columns | {"class": label_array(classes)}
 
 
 def pin_columns(partial: PartialMechanism, labels: Labels) -> dict[str, Any]:
@@ -60,31 +62,53 @@ def pin_columns(partial: PartialMechanism, labels: Labels) -> dict[str, Any]:
 
 
 def label_array(names: Sequence[Any]) -> Any:
-    """Labels as an array of integers or of texts; anything else fits in JSON only."""
+    """Labels as an array of integers or of texts, as `kind_of` says."""
     if isinstance(names, range):
         return np.arange(len(names))
-    return _texts_or_integers(names)
+    kind = kind_of(names)
+    if kind == JSON:
+        return np.array([None if name is None else in_json(name) for name in names], dtype=object)
+    if kind == TEXT:
+        return np.array(names, dtype=object)
+    missing = np.fromiter((name is None for name in names), np.bool_, len(names))
+    integers = np.array([0 if name is None else name for name in names], dtype=np.int64)
+    return np.ma.MaskedArray(integers, missing) if missing.any() else integers
 
 
-def _texts_or_integers(values: Sequence[Any]) -> Any:
-    kinds = set(map(type, values)) - {type(None)}
-    known = [value for value in values if value is not None]
-    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in (min(known), max(known))):
-        missing = np.fromiter((value is None for value in values), np.bool_, len(values))
-        integers = np.array([0 if value is None else value for value in values], dtype=np.int64)
-        return np.ma.MaskedArray(integers, missing) if missing.any() else integers
-    if kinds <= {str}:
-        return np.array(values, dtype=object)
-    odd = _odd(known)
-    raise UsageError(f"the label {shown(odd)} fits in no column", TABLE_RULE, "a .json file holds any labels")
+def kind_of(names: Sequence[Any]) -> str:
+    """What a column of labels or classes holds: texts, integers of 64 bits, or the JSON of anything else.
+
+    >>> kind_of(["a", None]), kind_of([1, 2]), kind_of([1, "a"]), kind_of([("yes", 3)]), kind_of([""])
+    ('text', 'integer', 'json', 'json', 'json')
+    """
+    if isinstance(names, range):
+        return INTEGER
+    kinds = set(map(type, names)) - {type(None)}
+    if kinds <= {str} and "" not in names:  # an empty field is a missing one
+        return TEXT
+    known = [name for name in names if name is not None]
+    if kinds == {int} and all(-(2**63) <= name < 2**63 for name in (min(known), max(known))):
+        return INTEGER
+    return JSON
 
 
-def _odd(known: Sequence[Any]) -> Any:
-    """The value that is to blame: too long an integer, neither text nor integer, or of another kind than the first."""
-    if all(type(value) is int for value in known):
-        return max(known, key=abs)
-    strange = (value for value in known if type(value) not in (int, str))
-    return next(strange, next((value for value in known if type(value) is not type(known[0])), known[0]))
+def require_readable(names: Sequence[Any]) -> None:
+    """Refuses labels that a file could not be read with again.
+
+    Raises:
+        UsageError: one is no text, no number and no tuple of these.
+    """
+    if isinstance(names, (range, Tuples)) or set(map(type, names)) <= {str, int}:
+        return
+    for name in names:
+        if not _is_readable(name):
+            raise UsageError(f"the label {shown(name)} cannot be written down", LABEL_RULE)
+
+
+def _is_readable(label: Any, depth: int = 0) -> bool:
+    if isinstance(label, tuple):
+        return bool(label) and depth < DEEPEST and all(_is_readable(entry, depth + 1) for entry in label)
+    return isinstance(label, (str, int, float)) and not isinstance(label, bool)
 
 
 def _bound_by(names: Any, links: Indices) -> Any:

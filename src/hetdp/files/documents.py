@@ -12,14 +12,18 @@ from hetdp.files.columns import pin_columns
 from hetdp.files.formats.numerals import plain
 from hetdp.files.schema import VERSION
 from hetdp.mechanism.mechanism import Mechanism
+from hetdp.problem.grid import NAME as GRID
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
 from hetdp.version import VERSION as SOFTWARE
 
 
 def problem_words(problem: Problem) -> dict[str, Any]:
     """What a problem states beside its tables."""
     words: dict[str, Any] = {"schema_version": VERSION, "kind": "problem", "notion": problem.notion.name}
+    if isinstance(problem.graph, ProductSpace) or problem.graph.on_grid:
+        words["grid"] = GRID
     return words | ({"about": dict(problem.about)} if problem.about else {})
 
 

@@ -14,7 +14,7 @@ from hetdp import progress
 from hetdp.errors import Fault, InputError, shown
 from hetdp.files.answers import answer_column
 from hetdp.files.formats.tables import Table
-from hetdp.files.schema import INTEGER, VALUES
+from hetdp.files.schema import TEXT, VALUES
 from hetdp.files.sheets import Sheet, open_sheet
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.mechanism import Mechanism
@@ -27,6 +27,7 @@ from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
 from hetdp.problem.query import answers_of
 from hetdp.problem.space import Floats
+from hetdp.problem.spelling import brief
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
@@ -105,8 +106,8 @@ def load_claim(path: str | Path, problem: Problem) -> LoadedClaim:
 def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     """The mechanism in the order of its file."""
     table, findings = sheet.table, Findings(sheet.name)
-    integers = sheet.meta.get("labels") == INTEGER
-    names = table.label_column("dataset", findings, integers)
+    kind = sheet.meta.get("labels", TEXT)
+    names = table.label_column("dataset", findings, kind)
     findings.raise_if_any()
     labels = labels_of(names, findings, table.row)
     answers = _answers(table, labels, problem, findings)
@@ -116,8 +117,9 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     z = np.empty(0)
     with findings.collecting():
         z = coordinates_of(table, outline)
-    links = _links(table, labels, integers, findings)
+    links = _links(table, labels, kind, findings)
     pinned = table.flags("pinned", findings)
+    given = table.flags("given", findings) if "given" in table.columns else None
     findings.raise_if_any()
     gap = sheet.meta.get("objective_gap")
     return Mechanism(
@@ -128,6 +130,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
         float(sheet.meta.get("moved", 0.0)),
         objective=str(sheet.meta.get("objective", "extension")),
         objective_gap=None if gap is None else float(gap),
+        given=given,
     )
 
 
@@ -186,14 +189,14 @@ def _require_agreement(z: Floats, best: str, other: str, table: Table, outline: 
     findings.add_where(wrong, fault_at)
 
 
-def _links(table: Table, labels: Labels, integers: bool, findings: Findings) -> Any:
+def _links(table: Table, labels: Labels, kind: str, findings: Findings) -> Any:
     column = table.columns.get("binding")
     if column is None:
         return np.full(table.length, -1, dtype=np.int64)
     listed = column.tolist() if isinstance(column, np.ndarray) else column
     bound = [at for at, label in enumerate(listed) if label is not None]
     some = table._replace(columns={"binding": [listed[at] for at in bound]}, row=lambda at: table.row(bound[at]))
-    found = labels.indices(some.label_column("binding", findings, integers) if bound else [])
+    found = labels.indices(some.label_column("binding", findings, kind) if bound else [])
     rule = "it is the label of a neighbour, or empty"
     findings.add_where(found < 0, lambda at: Fault("unknown dataset", f"{some.row(at)}, binding", "", rule))
     links = np.full(table.length, -1, dtype=np.int64)
@@ -211,7 +214,7 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     findings.add_where(where < 0, lambda at: Fault(what, row(at), shown(found[at]), SAME_RULE))
     absent = np.ones(len(names), dtype=np.bool_)
     absent[where[where >= 0]] = False
-    findings.add_where(absent, lambda at: Fault("no row", f"dataset {shown(names[at])}", "", SAME_RULE))
+    findings.add_where(absent, lambda at: Fault("no row", f"dataset {brief(names[at])}", "", SAME_RULE))
     findings.raise_if_any()
     other = alone.problem.answers != problem.answers[where]
     rule = "its query answers as the problem does"
@@ -219,8 +222,8 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     findings.raise_if_any()
     order = np.argsort(where)
     links = np.where(alone.links < 0, -1, where[alone.links])[order]
-    z, pinned = alone.coordinates[order], alone.pinned[order]
-    return replace(alone, problem=problem, coordinates=z, pinned=pinned, links=links)
+    z, pinned, given = alone.coordinates[order], alone.pinned[order], alone.was_given[order]
+    return replace(alone, problem=problem, coordinates=z, pinned=pinned, links=links, given=given)
 
 
 def _as_in(problem: Problem, labels: Any) -> Any:

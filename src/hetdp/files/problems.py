@@ -16,6 +16,7 @@ from hetdp.files.schema import (
     DATASET_COLUMNS,
     EDGE_COLUMNS,
     INTEGER,
+    JSON,
     PROBLEM_KEYS,
     TEXT,
     require_columns,
@@ -26,6 +27,7 @@ from hetdp.files.schema import (
 from hetdp.problem.classes import classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.grid import NAME as GRID
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.outline import Outline
 from hetdp.problem.parameters import COLUMNS, COLUMNS_RULE, KINDS, parameters_of
@@ -101,8 +103,8 @@ def require_form(sheets: Sheets, findings: Findings) -> Notion:
     if about is not None and not (isinstance(about, dict) and all(isinstance(x, str) for x in about.values())):
         findings.add(Fault("no words:", f"{sheets.name}, about", shown(about), "it is an object of texts"))
     for key in ("labels", "classes"):
-        if meta.get(key, TEXT) not in (TEXT, INTEGER):
-            rule = f"{key} in CSV files are {TEXT!r} or {INTEGER!r}"
+        if meta.get(key, TEXT) not in (TEXT, INTEGER, JSON):
+            rule = f"{key} in tables are {TEXT!r}, {INTEGER!r} or {JSON!r}"
             findings.add(Fault(f"unknown kind of {key}", f"{sheets.name}, {key}", shown(meta[key]), rule))
     require_notion(meta, sheets.name, findings)
     findings.raise_if_any()
@@ -116,6 +118,9 @@ def require_form(sheets: Sheets, findings: Findings) -> Notion:
         if table.length or table.columns:  # an empty list of JSON has no columns
             named = notion.name if table is sheets.edges else ""
             require_columns(list(table.columns), wanted, columns, table.name, findings, named)
+    if "grid" in meta and (meta["grid"] != GRID or notion.parameters != PURE.parameters):
+        rule = f"the grid is {GRID!r}, and it is for edges that have ε alone"
+        findings.add(Fault("unknown grid", f"{sheets.name}, grid", shown(meta["grid"]), rule))
     findings.raise_if_any()
     return notion
 
@@ -123,7 +128,7 @@ def require_form(sheets: Sheets, findings: Findings) -> Notion:
 def _labels(sheets: Sheets, table: Table, column: str, findings: Findings) -> Any:
     if column not in table.columns:
         return []
-    return table.label_column(column, findings, sheets.meta.get("labels") == INTEGER)
+    return table.label_column(column, findings, sheets.meta.get("labels", TEXT))
 
 
 def _answers(
@@ -146,15 +151,17 @@ def _graph(sheets: Sheets, labels: Labels, notion: Notion, duplicates: str, find
     if not table.length:
         findings.raise_if_any()
         none: dict[str, Any] = dict.fromkeys(notion.parameters, ())
-        return DatasetGraph.from_edges([], [], datasets=labels.names, **none)
+        empty = Edges([], [], parameters_of(none, table.row, findings, [], notion.parameters))
+        ends = np.empty(0, np.int64), np.empty(0, np.int64)
+        return DatasetGraph.from_ends(labels, ends, empty, duplicates, findings, "grid" in sheets.meta)
     source, target = (_labels(sheets, table, end, findings) for end in ("source", "target"))
     unread: list[int] = []
     given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
     parameters = parameters_of(given, table.row, findings, unread, notion.parameters)
-    classes = classes_of(table.class_column(findings, sheets.meta.get("classes") == INTEGER), findings)
+    classes = classes_of(table.class_column(findings, sheets.meta.get("classes", TEXT)), findings)
     ends = labels.indices(source), labels.indices(target)
     edges = Edges(source, target, parameters, classes, table.row, unread)
-    return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings)
+    return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings, "grid" in sheets.meta)
 
 
 def _notion(sheets: Sheets, findings: Findings) -> Notion:

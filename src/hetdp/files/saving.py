@@ -11,20 +11,22 @@ from typing import Any
 from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.errors import UsageError, VerificationError, shown
-from hetdp.files.columns import dataset_columns, edge_columns, mechanism_columns
+from hetdp.files.columns import dataset_columns, edge_columns, kind_of, mechanism_columns, require_readable
 from hetdp.files.documents import mechanism_document, mechanism_words, problem_document, problem_words
 from hetdp.files.formats.csv_form import write_csv
 from hetdp.files.formats.duck import write_large_csv, write_parquet
 from hetdp.files.formats.json_form import lines_of, write_json
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.places import OURS, STANDARD, suffix_of
-from hetdp.files.schema import INTEGER
+from hetdp.files.schema import INTEGER, JSON
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
 from hetdp.problem.outline import Outline
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.stored import require_written_down
 
 SMALL_TABLE = 50_000  # rows that the standard library writes sooner than DuckDB loads
 SIDECAR = ".meta.json"  # what is put after the name of a CSV file, for the words beside the table
@@ -46,7 +48,8 @@ def save(
         tables: for a folder, "parquet" or "csv".
 
     Raises:
-        UsageError: the place cannot be written, or the labels do not fit into the format.
+        UsageError: the place cannot be written, a label is no text, number or tuple of these, or a space of people
+            has too many datasets for a file.
         VerificationError: the mechanism is not private; nothing is written.
 
     >>> import hetdp, pathlib, tempfile
@@ -71,15 +74,17 @@ def save(
 
 
 def _save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
+    require_readable(mechanism.problem.labels.names)
     if path == STANDARD or suffix_of(path) == ".json":
         _write_document(mechanism_document(mechanism), path)
         return
-    columns, words = mechanism_columns(mechanism), mechanism_words(mechanism)
-    if suffix_of(path) == ".parquet":
+    kind = suffix_of(path)
+    columns = mechanism_columns(mechanism)
+    words = mechanism_words(mechanism) | kind_words("labels", mechanism.problem.labels.names, kind == ".csv")
+    if kind == ".parquet":
         with whole_file(Path(path)) as draft:
             write_parquet(draft, columns, "\n".join(lines_of(words)))
         return
-    words |= _kind_of("labels", columns["dataset"])
     if Path(path).exists() and not Path(path).is_file():  # a pipe has nothing beside it
         _write_csv(Path(path), columns)
         return
@@ -92,7 +97,10 @@ def _save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
 
 def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str) -> None:
     partial = partial if isinstance(partial, PartialMechanism) else PartialMechanism(p=partial)
-    _ = problem.identity  # refuses labels that cannot be written down
+    if isinstance(problem.graph, ProductSpace):
+        require_written_down(problem.graph)
+    require_readable(problem.labels.names)
+    _ = problem.identity  # refuses what is no character, too
     if path == STANDARD or Path(path).suffix.lower() == ".json":
         _write_document(problem_document(problem, partial), path)
         return
@@ -101,8 +109,8 @@ def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str)
         raise UsageError(f"a problem cannot be saved to {str(path)!r} with tables={tables!r}", rule)
     sheets = {"datasets": dataset_columns(problem, partial), "edges": edge_columns(problem)}
     words = problem_words(problem)
-    if tables == "csv":
-        words |= _kind_of("labels", sheets["datasets"]["dataset"]) | _kind_of("classes", sheets["edges"].get("class"))
+    words |= kind_words("labels", problem.labels.names, tables == "csv")
+    words |= kind_words("classes", problem.graph.edge_classes() or (), tables == "csv")
     with whole_folder(Path(path), OURS) as draft:
         for name, columns in sheets.items():
             (_write_csv if tables == "csv" else write_parquet)(draft / f"{name}.{tables}", columns)
@@ -145,11 +153,10 @@ def _write_document(document: dict[str, Any], path: str | Path) -> None:
 
 
 def _write_csv(path: Path, columns: dict[str, Any]) -> None:
-    if "" in columns.get("dataset", ()):
-        raise UsageError("the label '' cannot be written to CSV", "an empty field is a missing one", "use .parquet")
     (write_csv if len(next(iter(columns.values()))) <= SMALL_TABLE else write_large_csv)(path, columns)
 
 
-def _kind_of(key: str, column: Any) -> dict[str, str]:
-    """What the texts of a CSV column stand for, if it is anything else than themselves."""
-    return {} if column is None or column.dtype == object else {key: INTEGER}
+def kind_words(key: str, names: Any, is_text: bool) -> dict[str, str]:
+    """What the cells of a column stand for, if it is anything else than themselves; CSV has text only."""
+    kind = kind_of(names)
+    return {key: kind} if kind == JSON or (is_text and kind == INTEGER) else {}

@@ -13,10 +13,13 @@ from hetdp.theory.catalogue import NOTIONS
 VERSION = 1
 EDGE_COLUMNS = ("source", "target", *COLUMNS, "class")
 DATASET_COLUMNS = ("dataset", "query", "p", "z", "error", "weight")
-MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", "binding")
+MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", "binding", "given")
 VALUES = ("z", "error", "p")  # from the one that keeps most to the one that keeps least
 PIN_COLUMNS = ("dataset", "p", "z", "error")
-PROBLEM_KEYS = ("schema_version", "kind", "notion", "positive", "about", "labels", "classes", "datasets", "edges")
+PROBLEM_KEYS = (
+    *("schema_version", "kind", "notion", "grid", "positive", "about", "labels", "classes"),
+    *("datasets", "edges"),
+)
 MECHANISM_KEYS = (
     *("schema_version", "verb", "kind", "notion", "coordinate", "objective", "objective_gap", "moved"),
     "worse_than_coin",
@@ -24,10 +27,10 @@ MECHANISM_KEYS = (
 )
 NUMBERS = frozenset({*COLUMNS, "p", "z", "error", "weight"})
 LABELS = frozenset({"dataset", "source", "target", "binding"})
-TEXT, INTEGER = "text", "integer"  # what labels in a CSV file are
+TEXT, INTEGER, JSON = "text", "integer", "json"  # what the labels in a column are; JSON holds any, as its text
 PANDAS = ("__index_level_", "Unnamed: ")
 PANDAS_HINT = "pandas writes its index as a column; index=False leaves it out"
-LABEL_RULE = "a label is text, a number, or (in JSON) a list of these"
+LABEL_RULE = "a label is text, a number, or a list or tuple of these"
 
 
 def require_version(meta: dict[str, Any], place: str, findings: Findings) -> None:

@@ -12,8 +12,11 @@ from hetdp.files.formats.tables import Table
 from hetdp.files.places import STANDARD, existing, open_document, open_table, parts_of, reading, suffix_of
 from hetdp.files.saving import digest_of, sidecar_of
 from hetdp.files.schema import (
+    INTEGER,
+    JSON,
     MECHANISM_COLUMNS,
     MECHANISM_KEYS,
+    TEXT,
     VALUES,
     require_columns,
     require_keys,
@@ -65,6 +68,9 @@ def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str
         if meta.get("kind", "mechanism") != "mechanism":
             findings.add(Fault("no mechanism, but of kind", name, shown(meta["kind"]), "its kind is 'mechanism'"))
         require_notion(meta, name, findings)
+        if meta.get("labels", TEXT) not in (TEXT, INTEGER, JSON):
+            rule = f"labels in tables are {TEXT!r}, {INTEGER!r} or {JSON!r}"
+            findings.add(Fault("unknown kind of labels", f"{name}, labels", shown(meta["labels"]), rule))
     for key in ("moved", "objective_gap"):
         small = meta.get(key, 0.0)
         if isinstance(small, bool) or not isinstance(small, (int, float)) or not 0.0 <= small <= 1.0:

@@ -13,7 +13,7 @@ import numpy as np
 
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
-from hetdp.errors import counted, printable, shown
+from hetdp.errors import counted, printable
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.digits import in_different_digits
 from hetdp.mechanism.explanation import BindingPath, binding_path
@@ -43,10 +43,10 @@ class Witness:
 
     def __str__(self) -> str:
         path, steps = self.path, len(self.path.parameters)
-        first, last = shown(path.datasets[0]), shown(path.datasets[-1])
+        first, last = path.names[0], path.names[-1]
         bound, value = in_different_digits((path.bounds[-1], path.complements[-1]), (self.value, self.complement))
         return (
-            f"p({first}) = {path.values()[0]} allows at most"
+            f"p({first}) = {path.values[0]} allows at most"
             f" p({last}) = {bound} ({counted(steps, 'step')} away), but p({last}) is pinned at {value}."
         )
 

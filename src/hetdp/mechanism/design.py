@@ -105,7 +105,8 @@ def design(
         require_possible(problem, _fair(problem, pins, engine), pins, limit)
         require_possible(problem, chosen, pins, limit, f"the {objective} mechanism's")
     kept = np.where(np.isnan(pins), np.where(problem.boundary_mask, chosen, np.nan), pins)
-    return sealed(replace(extend(problem, PartialMechanism(z=kept), engine), objective=objective))
+    best = extend(problem, PartialMechanism(z=kept), engine)
+    return sealed(replace(best, objective=objective, given=~np.isnan(pins)))
 
 
 def _voted(problem: Problem, partial: Any, limit: float | None) -> Mechanism:

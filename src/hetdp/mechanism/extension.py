@@ -15,7 +15,7 @@ from hetdp.certificate.certificate import Certificate, is_private
 from hetdp.certificate.certificate import verify as prove
 from hetdp.engines.contract import Engine, Role, Roles
 from hetdp.engines.registry import engine_for
-from hetdp.errors import Fault, NoExtensionError, VerificationError, shown
+from hetdp.errors import Fault, NoExtensionError, VerificationError
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
 from hetdp.mechanism.mechanism import Mechanism, sealed
@@ -24,6 +24,7 @@ from hetdp.problem.partial import pins_of
 from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
+from hetdp.problem.spelling import brief
 
 TURNS = 4  # of closing downward and upward; one is nearly always enough
 
@@ -116,8 +117,10 @@ def _refuse_free_boundary(problem: Problem, pins: Floats) -> None:
     findings = Findings("partial mechanism")
     rule = "every dataset with a neighbour of the other answer has a value"
     hint = "hetdp.design chooses values where there are none"
-    findings.add_where(
-        problem.boundary_mask & np.isnan(pins),
-        lambda at: Fault("boundary dataset without p", f"dataset {shown(problem.graph.label(at))}", "", rule, hint),
-    )
+
+    def fault_at(at: int) -> Fault:
+        place = f"dataset {brief(problem.graph.label(at), problem.labels)}"
+        return Fault("boundary dataset without p", place, "", rule, hint)
+
+    findings.add_where(problem.boundary_mask & np.isnan(pins), fault_at)
     findings.raise_if_any()

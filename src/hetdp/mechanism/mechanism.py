@@ -13,11 +13,23 @@ from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.coin import CoinComparison, CoinCounts, comparison_of, counts_of
 from hetdp.mechanism.digits import error_digits, value_digits
-from hetdp.mechanism.explanation import BindingPath, binding_path
-from hetdp.problem.notebook import MOST_ROWS, label, table_of
+from hetdp.mechanism.explanation import (
+    EXTENSION,
+    GIVEN,
+    Beside,
+    BindingPath,
+    Found,
+    across_in_words,
+    binding_edge,
+    binding_path,
+    find_across,
+)
+from hetdp.problem.notebook import MOST_ROWS, table_of
 from hetdp.problem.outline import Outline
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.problem.spelling import spelled
+from hetdp.theory.notion import turned
 
 BLOCK = 1 << 20  # datasets that are looked at in one go
 SEAL = "_sealed"  # what a copy made by `dataclasses.replace` does not have
@@ -34,9 +46,11 @@ class Mechanism:
         links: for each free dataset the neighbour that binds it; −1 where none does.
         moved: how far in z the given values were moved, at most, to be exactly compatible; 0.0 if they were.
         certificate: the proof, if one was asked for.
-        objective: what chose the pinned values; "extension" if they were given.
+        objective: what chose the pinned values; "extension" if they were given, "polish" if they were kept.
         objective_gap: for the objective average, how much larger the mean accuracy of any private mechanism can be, at
             most; None for the others, which are exact.
+        given: which of the pinned values were given, where an objective chose the others; None if the objective says
+            it all. `was_given` answers it for every dataset.
 
     ``mechanism[label]`` is p at one dataset.
     """
@@ -49,6 +63,7 @@ class Mechanism:
     certificate: Certificate | None = None
     objective: str = "extension"
     objective_gap: float | None = None
+    given: Mask | None = None
 
     def __post_init__(self) -> None:
         for array in (self.coordinates, self.pinned, self.links):
@@ -132,17 +147,52 @@ class Mechanism:
                 "only a mechanism with its problem can be explained",
                 "hetdp.load(path, problem) joins them",
             )
-        links, chain = proved_best(self.problem, self).links, [self.problem.labels.index(dataset)]
+        problem, links = self.problem, proved_best(self.problem, self).links
+        chain = [problem.labels.index(dataset)]
         while (link := int(links[chain[-1]])) >= 0:
             chain.append(link)
-        upper = bool(self.problem.answers[chain[0]] == 1)
-        return binding_path(self.problem, chain[::-1], self.coordinates[chain[::-1]], upper)
+        first = chain.pop()
+        upper, found = bool(problem.answers[first] == 1), Found([first], given=True)
+        sign = 1.0 if upper else -1.0
+        if self.pinned[first] and not self.was_given[first]:
+            z = self.coordinates
+            found = find_across(problem.notion, first, sign, lambda at: float(z[at]), self._beside)
+        whole = [*found.chain, *chain[::-1]]
+        origin = "" if not self.pinned[whole[0]] else GIVEN if self.was_given[whole[0]] else self.objective
+        path = binding_path(problem, whole, self.coordinates[whole], upper, origin)
+        if found.across is None:
+            return replace(path, moved=self.moved if origin == GIVEN else 0.0)
+        edge = binding_edge(problem, found.across.number, whole[0], sign * found.across.z)
+        across = across_in_words(
+            found, problem.graph.label, lambda end: spelled(end, problem.labels), edge, problem.notion
+        )
+        return replace(path, across=across)
+
+    def _beside(self, at: int) -> list[Beside]:
+        """The neighbours of a dataset, each with what the edge from it promises."""
+        problem = self.problem
+        assert isinstance(problem, Problem)
+        targets, columns = problem.graph.neighbours(at)
+        back = turned(problem.notion.parameters)
+        rows = zip(*(columns[place].tolist() for place in back), strict=True)
+        return [
+            Beside(
+                other,
+                float(self.coordinates[other]),
+                bool(problem.answers[other] == problem.answers[at]),
+                bool(self.pinned[other]),
+                bool(self.was_given[other]),
+                edge,
+            )
+            for other, edge in zip(targets.tolist(), rows, strict=True)
+        ]
 
     def columns(self) -> dict[str, Any]:
         """The mechanism as a table: columns ready for any data frame, in graph order.
 
         They are `dataset`, `query` (the true answer), `p`, `z`, `error`, `pinned`, and `binding`, the neighbour that
-        keeps a free dataset from being answered more accurately (None where none does).
+        keeps a free dataset from being answered more accurately (None where none does). Where some pinned values were
+        given and an objective chose the others, `given` says which.
 
         >>> import hetdp
         >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
@@ -159,7 +209,17 @@ class Mechanism:
             "error": self.errors,
             "pinned": self.pinned,
             "binding": [None if link < 0 else names[link] for link in self.links.tolist()],
-        }
+        } | self.given_column()
+
+    @cached_property
+    def was_given(self) -> Mask:
+        """Which values were given; no objective chose them."""
+        return given_by(self.objective, self.pinned) if self.given is None else self.given
+
+    def given_column(self) -> dict[str, Any]:
+        """The column `given`, where the objective does not say it all."""
+        usual = np.array_equal(self.was_given, given_by(self.objective, self.pinned))
+        return {} if usual else {"given": self.was_given}
 
     def node_attributes(self) -> dict[Any, dict[str, Any]]:
         """For each dataset its `query`, `p`, `error` and `pinned`, as NetworkX's `set_node_attributes` takes them."""
@@ -175,12 +235,12 @@ class Mechanism:
         lacking = self.problem.notion.coordinate.probability(-self.coordinates[: len(shown)])
         rows = [
             (
-                label(names[at]),
+                spelled(names[at], self.problem.labels),
                 str(answers[at]),
                 value_digits(self.probabilities[at], lacking[at], self.coordinates[at]),
                 error_digits(self.errors[at]),
                 bool(self.pinned[at]),
-                "" if self.links[at] < 0 else label(names[self.links[at]]),
+                "" if self.links[at] < 0 else spelled(names[self.links[at]], self.problem.labels),
             )
             for at in shown
         ]
@@ -192,6 +252,11 @@ class Mechanism:
         worst = error_digits(coin.error if coin.datasets else 0.0, 4)
         warning = f", {coin.short()}" if coin.short() else ""
         return f"Mechanism({coin.datasets} datasets, {int(self.pinned.sum())} pinned, worst error {worst}{warning})"
+
+
+def given_by(objective: str, pinned: Mask) -> Mask:
+    """Which pinned values were given, as far as the objective says it."""
+    return pinned if objective == EXTENSION else np.zeros_like(pinned)
 
 
 def _unchanging(values: Floats) -> Floats:

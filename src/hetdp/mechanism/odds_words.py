@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hetdp.errors import printable, shown
+from hetdp.errors import printable
+from hetdp.problem.spelling import brief
 
 if TYPE_CHECKING:
     from hetdp.mechanism.odds import Change
@@ -35,7 +36,7 @@ class Words(NamedTuple):
     @classmethod
     def of(cls, about: Mapping[str, str], edge_class: Any) -> Words:
         """The words that a problem has, for one class of edges."""
-        told = "" if edge_class is None else (edge_class if isinstance(edge_class, str) else shown(edge_class))
+        told = "" if edge_class is None else (edge_class if isinstance(edge_class, str) else brief(edge_class))
         answers = printable(about.get("answer_1", "1")), printable(about.get("answer_2", "2"))
         return cls(answers, printable(about.get("change", "").replace("{class}", told)), printable(told))
 
@@ -53,7 +54,7 @@ def sentence(
         parts.append(f"No other{protected} change{group} makes a larger difference.")
     if strongest.log_ratio > largest.log_ratio + ROUNDING:
         parts.append(
-            f"In proportion, {shown(strongest.target)} instead of {shown(strongest.source)} makes the largest:"
+            f"In proportion, {brief(strongest.target)} instead of {brief(strongest.source)} makes the largest:"
             f" {_runs(words, strongest) if strongest.high * MOST_RUNS >= 1.0 else _times(words, strongest)}."
         )
     if one_sided:
@@ -107,7 +108,7 @@ def _unprotected(number: int, edges: int, group: str) -> str:
 def _change(words: Words, change: Change) -> str:
     if words.change:
         return words.change
-    return f"the dataset is {shown(change.target)} instead of {shown(change.source)}"
+    return f"the dataset is {brief(change.target)} instead of {brief(change.source)}"
 
 
 def _runs(words: Words, change: Change) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from hetdp.certificate.certificate import verify
 from hetdp.errors import Fault, InputError
 from hetdp.mechanism.compatibility import NEAR_MISS
+from hetdp.mechanism.explanation import POLISH
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.partial import PartialMechanism, pins_of
@@ -40,4 +41,4 @@ def polish(problem: Problem, values: Any, engine: str = "auto") -> Mechanism:
         raise InputError("values", [Fault("not private:", "values", certificate.violated, rule)])
     z = values.coordinates if isinstance(values, Mechanism) else pins_of(values, problem)
     kept = PartialMechanism(z=np.where(problem.boundary_mask, z, np.nan))
-    return sealed(replace(extend(problem, kept, engine), objective="polish"))
+    return sealed(replace(extend(problem, kept, engine), objective=POLISH))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.engines.contract import Engine
+from hetdp.problem.labels import Labels
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
@@ -27,6 +28,11 @@ class Repair:
 
     def __repr__(self) -> str:
         return f"Repair({len(self._where)} pins; .pins extends, .below, .above, .intervals())"
+
+    @property
+    def labels(self) -> Labels:
+        """The names of the problem's datasets, both ways."""
+        return self._problem.labels
 
     @property
     def below(self) -> dict[Any, float]:

@@ -64,13 +64,12 @@ def refusal(failure: ImportError) -> UsageError:
 
 
 def readable(value: Any, longest: int = LONGEST) -> str:
-    r"""A label as it can be drawn: on one line, not too long, and with no character that the font lacks.
+    r"""Text as it can be drawn: on one line, not too long, and with no character that the font lacks.
 
-    >>> readable("a\nb"), readable(("yes", 3)), readable("x" * 30, 9)
-    ('a\\nb', 'yes,3', 'xxxx…xxxx')
+    >>> readable("a\nb"), readable("x" * 30, 9)
+    ('a\\nb', 'xxxx…xxxx')
     """
-    text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    text = unicodedata.normalize("NFC", printable(text))
+    text = unicodedata.normalize("NFC", printable(str(value)))
     if len(text) > longest:
         half = (longest - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"

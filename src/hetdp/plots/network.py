@@ -13,7 +13,7 @@ from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.colours import INK, SOFT
 from hetdp.plots.layout import Layout, layered
-from hetdp.plots.network_words import beside_epsilon, bounds_of, contradiction_of, why_alone
+from hetdp.plots.network_words import beside_epsilon, bounds_of, contradiction_of, origin_of, why_alone
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 
@@ -47,6 +47,7 @@ class Network:
             asked for, this too.
         alone: why the path that is lit has no steps, in words; empty if it has some.
         bare: whether p are true answers only.
+        origin: where the value comes from at which the path begins, in words.
     """
 
     problem: Problem
@@ -63,6 +64,7 @@ class Network:
     bounds: dict[int, str]
     alone: str
     bare: bool
+    origin: str = ""
 
     def strokes(self, edges: Any = slice(None)) -> Floats:
         """The lines of some edges, as points: edge, point, direction; those within a column bend outward."""
@@ -111,7 +113,7 @@ def network(problem: Problem, p: Floats, ringed: Mask, lit: BindingPath | Witnes
     if isinstance(lit, Witness):
         bounds[int(chain[-1])] = contradiction_of(lit)
     edges = source, target, epsilon, beside, widths_of(epsilon)
-    return Network(problem, layout, p, ringed, *edges, chain, steps, bounds, why_alone(path), bare)
+    return Network(problem, layout, p, ringed, *edges, chain, steps, bounds, why_alone(path), bare, origin_of(path))
 
 
 def widths_of(epsilon: Floats) -> Floats:

@@ -12,6 +12,7 @@ from hetdp.plots.colours import HALF, INK, SOFT, TWO
 from hetdp.plots.colours import ONE as BLUE
 from hetdp.plots.shades import add_scale, answer_words
 from hetdp.problem.space import Floats
+from hetdp.problem.spelling import spelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,8 +85,9 @@ def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any
         frame = {"markersize": 7, "color": "none", "markeredgecolor": INK, "markeredgewidth": 1.8}
         rows.append((Line2D([], [], linestyle="none", marker="D", **frame), shown.alone))
     if len(shown.chain) > 1:
-        first, last = (readable(shown.problem.graph.label(int(shown.chain[at]))) for at in (0, -1))
-        words = f"what {first} allows" if shown.bare else f"what binds {last}"
+        ends = (shown.problem.graph.label(int(shown.chain[at])) for at in (0, -1))
+        first, last = (readable(spelled(end, shown.problem.labels)) for end in ends)
+        words = f"what {first} allows" if shown.bare else f"what binds {last}: {first} is {shown.origin}"
         rows.append((Line2D([], [], color=INK, linewidth=1.8), words + ("" if steps_named else _steps(shown, letter))))
     return [handle for handle, _ in rows], [words for _, words in rows]
 

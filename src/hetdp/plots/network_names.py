@@ -11,6 +11,7 @@ from hetdp.plots.colours import INK, PAPER, ink_on
 from hetdp.plots.network import BEND, LARGEST
 from hetdp.plots.shades import hundredths
 from hetdp.problem.parameters import in_words
+from hetdp.problem.spelling import spelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +74,7 @@ def add_names(axes: Axes, shown: Network, size: float) -> bool:
     room, columns = Room(axes, shown.layout), columns_of(shown.layout)
     longest = max(3, int(0.9 * width / columns / (BROAD * SMALL)))
     for at in chosen:
-        label = readable(shown.problem.graph.label(at), min(longest, 24))
+        label = readable(spelled(shown.problem.graph.label(at), shown.problem.labels), min(longest, 24))
         value = shown.bounds.get(at, "") if shown.bare else hundredths(float(shown.p[at]))
         place = (shown.layout.across[at], shown.layout.up[at])
         if BROAD * SMALL * max(len(label), len(value)) <= 0.92 * size and size >= (20 if value else 11):

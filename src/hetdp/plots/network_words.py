@@ -9,6 +9,7 @@ from hetdp.mechanism.digits import in_different_digits, inside
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.canvas import readable
 from hetdp.plots.shades import hundredths
+from hetdp.problem.parameters import in_words
 from hetdp.problem.space import Floats
 
 
@@ -49,5 +50,14 @@ def why_alone(path: BindingPath | None) -> str:
     """Why a path has no steps; nothing if it has some."""
     if path is None or len(path.datasets) > 1:
         return ""
-    name = readable(path.datasets[0])
-    return f"nothing binds {name}" if np.isinf(path.coordinates[0]) else f"the value of {name} is given"
+    name = readable(path.names[0])
+    return f"the value of {name} is {origin_of(path)}" if path.origin else f"nothing binds {name}"
+
+
+def origin_of(path: BindingPath | None) -> str:
+    """Where the first value of a path comes from: given, or chosen, and from where it is bound."""
+    if path is None or not path.origin or path.across is None:
+        return "" if path is None else path.beginning
+    edge = in_words(tuple(path.across.parameters), path.across.parameters.values())
+    how = "bound across" if path.across.tight else "next to"
+    return f"chosen by {path.origin}, {how} {edge} from {readable(path.across.name)}"

@@ -7,7 +7,9 @@ of a move. What ε is, says a table: by kind of move, and by the states of the t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import combinations
 from math import comb
 from typing import Any, Literal, NamedTuple
@@ -16,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.problem.building.decimals import marks_of, unmarked
 from hetdp.problem.frozen import Frozen
-from hetdp.problem.grid import floored
+from hetdp.problem.grid import exact, floored_labels
 from hetdp.problem.space import Floats
 
 Shape = Literal["value", "count", "counts"]
@@ -190,6 +193,14 @@ def _require_size(name: Any, size: int, positions: int) -> None:
         raise UsageError(f"a group {shown(name)} of {size} people", rule)
 
 
+def _written(epsilon: Any) -> float:
+    """The float whose shortest decimal is what was written; the next one below, if that decimal would be above it."""
+    found = float(epsilon)
+    if not 0.0 < found < math.inf or Fraction(repr(found)) <= exact(epsilon):
+        return found
+    return math.nextafter(found, 0.0)
+
+
 def _tables(name: Any, values: int, epsilon: Any) -> tuple[Floats, Floats]:
     """ε on the grid and as written, by kind of move, state and state."""
     given = np.asarray(epsilon, dtype=object)
@@ -199,14 +210,14 @@ def _tables(name: Any, values: int, epsilon: Any) -> tuple[Floats, Floats]:
     if given.shape[2] != given.shape[3]:
         raise UsageError(f"a table of shape {given.shape} for {shown(name)}", TABLE_RULE)
     pairs = list(combinations(range(values), 2))
-    written = np.array([[[float(x) for x in row] for row in given[pair]] for pair in pairs], dtype=np.float64)
+    written = np.array([[[_written(x) for x in row] for row in given[pair]] for pair in pairs], dtype=np.float64)
     written = written.reshape(len(pairs), *given.shape[2:])
     if not np.all(written >= 0.0):
         raise InputError("privacy", [Fault("ε out of range", shown(name), "", "ε is a number ≥ 0")])
     both_ways = all(np.array_equal(given[a, b], given[b, a]) for a, b in pairs)
     if not both_ways or not np.array_equal(written, written.transpose(0, 2, 1)):
         raise InputError("privacy", [Fault("ε differs by direction", shown(name), "", "ε is the same both ways")])
-    used = np.array([floored(x) for pair in pairs for x in given[pair].ravel()], dtype=np.float64)
-    used, written = used.reshape(written.shape) + 0.0, written + 0.0
+    written += 0.0
+    used = floored_labels(unmarked(marks_of(written.ravel()))[0]).reshape(written.shape)
     used.flags.writeable = written.flags.writeable = False
     return used, written

@@ -17,10 +17,12 @@ from hetdp.problem.building.written import FreeArcs, all_written, one_written
 from hetdp.problem.classes import Classes
 from hetdp.problem.findings import Findings
 from hetdp.problem.frozen import Frozen
+from hetdp.problem.grid import floored_labels
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
-from hetdp.problem.notebook import label, table_of
+from hetdp.problem.notebook import table_of
 from hetdp.problem.parameters import COLUMNS
 from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Indices, blocks_of
+from hetdp.problem.spelling import spelled
 from hetdp.problem.validation import Edges
 
 
@@ -28,7 +30,8 @@ class DatasetGraph(Frozen):
     """Datasets, which of them are neighbours, and the ε of each pair. Make one with `from_edges`.
 
     Rows are kept in compressed form: the neighbours of dataset i are ``targets[indptr[i]:indptr[i + 1]]``, with the
-    parameters of the edges to them beside them in ``parameters``, floored to the decimals that were written. Two
+    parameters of the edges to them beside them in ``parameters``, floored to the decimals that were written. Where
+    `on_grid` is true, as in files of problems made from people, they are floored further, to multiples of 2^-40. Two
     datasets may be joined by several edges of different classes: the neighbour is then listed once for each of them,
     and ``is_parallel`` is true.
 
@@ -41,8 +44,10 @@ class DatasetGraph(Frozen):
         arcs: Arcs | Rows,
         classes: Classes | None = None,
         parameter_names: tuple[str, ...] = ("epsilon",),
+        on_grid: bool = False,
     ) -> None:
         self.labels = labels
+        self.on_grid = on_grid
         self.parameter_names = parameter_names
         self.is_parallel: bool = not isinstance(arcs, Rows) and bool(repeats(arcs).any())
         if isinstance(arcs, Rows):
@@ -59,9 +64,10 @@ class DatasetGraph(Frozen):
         columns = tuple(map(unmarked, marks))
         self.indptr: NDArray[np.int64] = indptr
         self.targets: Indices = targets
-        self.parameters: tuple[Floats, ...] = tuple(floored for floored, _ in columns)
+        self._floored: tuple[Floats, ...] = tuple(floored for floored, _ in columns)
         self._lowered = tuple(lowered for _, lowered in columns)
-        for array in (self.indptr, self.targets, *self.parameters):
+        self.parameters: tuple[Floats, ...] = tuple(map(floored_labels, self._floored)) if on_grid else self._floored
+        for array in (self.indptr, self.targets, *self._floored, *self.parameters):
             array.flags.writeable = False
 
     @classmethod
@@ -111,7 +117,13 @@ class DatasetGraph(Frozen):
 
     @classmethod
     def from_ends(
-        cls, labels: Labels, ends: tuple[Indices, Indices], edges: Edges, duplicates: str, findings: Findings
+        cls,
+        labels: Labels,
+        ends: tuple[Indices, Indices],
+        edges: Edges,
+        duplicates: str,
+        findings: Findings,
+        on_grid: bool = False,
     ) -> DatasetGraph:
         """A graph from edges whose ends were looked up, −1 where a label names no dataset; for readers of files."""
         validation.require_duplicates(duplicates)
@@ -122,7 +134,7 @@ class DatasetGraph(Frozen):
         if 2 * len(source) > SMALL and edges.classes is None and len(columns) == 1 and not findings.total:
             rows, agree = merged(rows_of(source, target, marks_of(columns[0]), len(labels.names)))
             if agree or duplicates == "min":
-                return cls(labels, rows, parameter_names=names)
+                return cls(labels, rows, parameter_names=names, on_grid=on_grid)
         arcs = both_directions(source, target, edges.parameters, usable)
         repeated = repeats(arcs)
         if repeated.any():
@@ -132,7 +144,7 @@ class DatasetGraph(Frozen):
             findings.raise_if_any()
             arcs = in_order(merge(arcs, again), edges.classes)
         findings.raise_if_any()
-        return cls(labels, arcs, edges.classes and edges.classes.take(arcs.edge), names)
+        return cls(labels, arcs, edges.classes and edges.classes.take(arcs.edge), names, on_grid)
 
     @property
     def size(self) -> int:
@@ -223,7 +235,7 @@ class DatasetGraph(Frozen):
 
     @property
     def _columns(self) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
-        return zip(self.parameters, self._lowered, strict=True)
+        return zip(self._floored, self._lowered, strict=True)
 
     def floored(self) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
         """Each column of parameters, with one bit for each number that was lowered to be not above its decimal."""
@@ -247,7 +259,8 @@ class DatasetGraph(Frozen):
                 rows.append((name, f"from {values.min():g} to {values.max():g}"))
         if len(self._free.source):
             rows.append(("without a constraint", len(self._free.source) // 2))
-        return table_of("Graph of datasets", [], [*rows, ("the first", "; ".join(map(label, self.datasets[:5])))])
+        first = "; ".join(spelled(label, self.labels) for label in self.datasets[:5])
+        return table_of("Graph of datasets", [], [*rows, ("the first", first)])
 
     def __repr__(self) -> str:
         return f"DatasetGraph({counted(self.size, 'dataset')}, {counted(self.edge_count, 'edge')})"

@@ -12,6 +12,7 @@ import numpy as np
 from hetdp.problem.space import Floats
 
 UNIT = 2.0**-40
+NAME = "2^-40"  # what files of problems made from people call it
 LARGEST_EXACT = 2.0**13  # below it, every multiple of the unit is a float, so every sum of such numbers is exact
 
 
@@ -21,16 +22,26 @@ def floored(number: Any) -> float:
     >>> floored(0.5), floored("0.1") == floored(0.1) < 0.1, floored(float("inf"))
     (0.5, True, inf)
     """
-    written = repr(float(number)) if isinstance(number, (float, np.floating)) else str(number)
-    if written in ("inf", "Infinity"):
+    if float(number) == math.inf:
         return math.inf
-    exact = Fraction(number) if isinstance(number, (Fraction, Decimal)) else Fraction(written)
-    found = float(Fraction(math.floor(exact * 2**40), 2**40))
-    return found if found <= exact else math.nextafter(found, 0.0)  # from 2^13 on, a float may lie above
+    meant = exact(number)
+    found = float(Fraction(math.floor(meant * 2**40), 2**40))
+    return found if found <= meant else math.nextafter(found, 0.0)  # from 2^13 on, a float may lie above
+
+
+def exact(number: Any) -> Fraction:
+    """A finite number exactly as it was written; a float is its shortest decimal.
+
+    >>> exact(0.1), exact("0.30"), exact(2)
+    (Fraction(1, 10), Fraction(3, 10), Fraction(2, 1))
+    """
+    if isinstance(number, (Fraction, Decimal)):
+        return Fraction(number)
+    return Fraction(repr(float(number)) if isinstance(number, (float, np.floating)) else str(number))
 
 
 def floored_labels(labels: Floats) -> Floats:
-    """Labels of float arithmetic, brought down to the grid; infinite ones stay."""
+    """Labels or ε of float arithmetic, brought down to the grid; infinite ones stay."""
     with np.errstate(over="ignore"):
         scaled = labels / UNIT
     return np.where(np.abs(labels) < LARGEST_EXACT, np.floor(scaled) * UNIT, labels)

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, shown
 from hetdp.problem.building.threads import spread
+from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
+from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats
+from hetdp.problem.stored import explicit, is_written_down
 
 if TYPE_CHECKING:
     from hetdp.problem.problem import Problem
@@ -25,13 +28,21 @@ def identity_of(problem: Problem) -> str:
     """A digest of the notion, the datasets in order, their answers, and the edges with what they promise.
 
     Problems read from files of any format have the same identity if they state the same constraints on the same
-    datasets in the same order; classes, weights and words do not matter.
+    datasets in the same order; classes, weights and words do not matter. Nor does it matter whether a space of people
+    computes its edges or a file lists them, as long as it is small enough for a file.
     """
     graph = problem.graph
     if isinstance(graph, ProductSpace):
+        if is_written_down(graph):
+            return identity_of_stored(problem.notion.name, explicit(graph), problem.answers)
         return _identity_of_product(problem, graph)
-    title = f"hetdp problem 1\n{problem.notion.name} {graph.size} {graph.arc_count}\n".encode()
-    arrays: tuple[NDArray[Any], ...] = (problem.answers, graph.indptr, graph.targets, *graph.parameters)
+    return identity_of_stored(problem.notion.name, graph, problem.answers)
+
+
+def identity_of_stored(notion: str, graph: DatasetGraph, answers: Answers) -> str:
+    """The digest of a problem whose edges are stored."""
+    title = f"hetdp problem 1\n{notion} {graph.size} {graph.arc_count}\n".encode()
+    arrays: tuple[NDArray[Any], ...] = (answers, graph.indptr, graph.targets, *graph.parameters)
     return _digest(title + _text_of(graph.datasets), arrays)
 
 

@@ -57,10 +57,5 @@ def cell(value: Any, longest: int = LONGEST) -> str:
     return escape(text if len(text) <= longest else f"{text[: longest - 1]}…")
 
 
-def label(value: Any) -> str:
-    """A label as text, so that numbers stay as they are."""
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
 def _tagged(tag: str, value: Any) -> str:
     return f'<{tag} style="{CELL}">{cell(value)}</{tag}>'

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault
 from hetdp.problem.findings import Findings
 from hetdp.problem.ordered import PIN, in_order
 from hetdp.problem.outline import Outline
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats
+from hetdp.problem.spelling import brief
 from hetdp.problem.validation import PROBABILITY_RULE
 
 
@@ -62,7 +63,7 @@ def _enter(name: str, values: Floats, pins: Floats, outline: Outline | Problem, 
     given = ~np.isnan(values)
 
     def place(at: int) -> str:
-        return f"dataset {shown(outline.labels.names[at])}"
+        return f"dataset {brief(outline.labels.names[at])}"
 
     rule = "a dataset is pinned once, as p, as z or as error"
     findings.add_where(given & ~np.isnan(pins), lambda at: Fault("pinned twice", place(at), "", rule))

@@ -113,6 +113,11 @@ class PartitionedProblem:
         """The results of a task on every partition."""
         return self.workers.run(task, [(part, *arguments) for part in self.parts], words)
 
+    @property
+    def labels(self) -> PartitionedLabels:
+        """The names of the datasets, both ways."""
+        return PartitionedLabels(self)
+
     def label(self, number: int) -> Hashable:
         """The label of a dataset."""
         found: Hashable = self.names.labels([number])[0]
@@ -146,6 +151,38 @@ class Names(Protocol):
 
     def indices(self, labels: list[Any]) -> Any:
         """The numbers of some datasets, −1 where a label names none."""
+
+
+class PartitionedLabels:
+    """Labels of a partitioned problem, as those of another are asked for."""
+
+    def __init__(self, problem: PartitionedProblem) -> None:
+        self._names = problem.names
+        self.names: Any = _Some(problem)
+
+    def index(self, label: Any) -> int:
+        """The number of a dataset."""
+        return self._names.index(label)
+
+    def indices(self, labels: Any) -> Any:
+        """The numbers of some, −1 where a label names none."""
+        return self._names.indices(list(labels))
+
+
+class _Some:
+    """Labels by number; only the first few are ever looked at one after the other."""
+
+    def __init__(self, problem: PartitionedProblem) -> None:
+        self._problem = problem
+
+    def __len__(self) -> int:
+        return self._problem.graph.size
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._problem.label(int(at))
+
+    def __iter__(self) -> Any:
+        return iter(self._problem.names.labels(list(range(min(len(self), 1000)))))
 
 
 def forget(problem: PartitionedProblem, name: str) -> None:

@@ -15,9 +15,10 @@ from hetdp.problem.axis import Axis
 from hetdp.problem.frozen import Frozen
 from hetdp.problem.labels import Labels
 from hetdp.problem.lines import BLOCK, Lines
-from hetdp.problem.notebook import label, table_of
+from hetdp.problem.notebook import table_of
 from hetdp.problem.positions import TupleLabels
 from hetdp.problem.space import Constraint, EdgeBlock, Floats, Indices
+from hetdp.problem.spelling import spelled
 
 States = NDArray[np.uint8]
 MOST_ARCS = 1 << 26  # that can be stored: about 1 GB of arrays, and three times as much for a search
@@ -178,7 +179,7 @@ class ProductSpace(Frozen):
 
     def _repr_html_(self) -> str:
         """For notebooks: one row for each axis."""
-        rows = ((label(axis.name), axis.people, axis.length, _range(axis.written)) for axis in self.axes)
+        rows = ((spelled(axis.name), axis.people, axis.length, _range(axis.written)) for axis in self.axes)
         header = ["who", "people", "positions", "ε"]
         title = f"{self.size:,} datasets, {self.edge_count:,} edges, none stored"
         return table_of(title, header, rows, len(self.axes))
@@ -209,12 +210,7 @@ def edges_once(space: ProductSpace, written: bool = False) -> tuple[Indices, Ind
     Raises:
         UsageError: there are too many edges to be stored.
     """
-    if space.arc_count > MOST_ARCS:
-        raise UsageError(
-            f"{counted(space.edge_count, 'edge')} to be stored",
-            f"at most {MOST_ARCS // 2:,} edges between people's datasets are stored",
-            "balanced, check, extend and verify store none; tallies have fewer edges than votes",
-        )
+    require_few_edges(space)
     number = np.int32 if space.size < 2**31 else np.int64
     found: list[tuple[Any, ...]] = [(np.empty(0, number), np.empty(0, number), np.empty(0), np.empty(0, number))]
     for axis in range(len(space.axes)):
@@ -224,6 +220,20 @@ def edges_once(space: ProductSpace, written: bool = False) -> tuple[Indices, Ind
             found.append((*ends, epsilon[once], np.full(len(ends[0]), axis, dtype=number)))
     source, target, epsilon, axes = (np.concatenate(columns) for columns in zip(*found, strict=True))
     return source, target, epsilon, axes
+
+
+def require_few_edges(space: ProductSpace) -> None:
+    """Refuses a space with too many edges to be stored.
+
+    Raises:
+        UsageError: there are too many.
+    """
+    if space.arc_count > MOST_ARCS:
+        raise UsageError(
+            f"{counted(space.edge_count, 'edge')} to be stored",
+            f"at most {MOST_ARCS // 2:,} edges between people's datasets are stored",
+            "balanced, check, extend and verify store none; tallies have fewer edges than votes",
+        )
 
 
 def _range(epsilon: Floats) -> str:

@@ -12,6 +12,7 @@ from hetdp.errors import Fault, shown
 from hetdp.problem.columns import as_list, by_label, column, distinct
 from hetdp.problem.findings import Findings
 from hetdp.problem.labels import Labels
+from hetdp.problem.spelling import brief
 
 Answers = NDArray[np.int8]
 RULE = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
@@ -58,7 +59,7 @@ def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: Finding
     has_answer = np.zeros(len(labels.names), dtype=np.bool_)
     has_answer[where[where >= 0]] = True
     rule = "every dataset has a true answer"
-    findings.add_where(~has_answer, lambda at: Fault("no answer", f"dataset {shown(labels.names[at])}", "", rule))
+    findings.add_where(~has_answer, lambda at: Fault("no answer", f"dataset {brief(labels.names[at])}", "", rule))
     findings.raise_if_any()
     ordered: list[Any] = [None] * len(labels.names)
     for position, value in zip(where.tolist(), query.values(), strict=True):
@@ -87,7 +88,7 @@ def _require_one_kind(values: Any, labels: Labels, findings: Findings) -> None:
         findings.add_where(
             numbers,
             lambda at: Fault(
-                "a number among truth values:", f"dataset {shown(labels.names[at])}", shown(values[at]), rule
+                "a number among truth values:", f"dataset {brief(labels.names[at])}", shown(values[at]), rule
             ),
         )
 
@@ -97,7 +98,7 @@ def _distinct(values: Any, labels: Labels, findings: Findings) -> list[Any]:
     listed = as_list(values)
     missing = np.fromiter((value is None or value != value for value in listed), np.bool_, len(listed))
     rule = "every dataset has a true answer"
-    findings.add_where(missing, lambda at: Fault("no answer", f"dataset {shown(labels.names[at])}", "", rule))
+    findings.add_where(missing, lambda at: Fault("no answer", f"dataset {brief(labels.names[at])}", "", rule))
     try:
         return list(dict.fromkeys(value for value in listed if not (value is None or value != value)))
     except TypeError:
@@ -114,7 +115,7 @@ def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any
     if len(answers) > 2 or (positive is not None and len({*answers, positive}) > 2):
         known = {*answers[:2]} if positive is None else {positive, *[x for x in answers if x != positive][:1]}
         third = next(at for at, value in enumerate(as_list(values)) if value not in known)
-        findings.add(Fault("a third answer", f"dataset {shown(labels.names[third])}", shown(values[third]), RULE))
+        findings.add(Fault("a third answer", f"dataset {brief(labels.names[third])}", shown(values[third]), RULE))
         return None
     if positive is not None:
         return positive

@@ -4,11 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 
+from hetdp.errors import UsageError
 from hetdp.problem.building.rows import Rows, rows_of
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import NamedLabels
-from hetdp.problem.product import ProductSpace, edges_once
+from hetdp.problem.product import MOST_ARCS, ProductSpace, edges_once, require_few_edges
 from hetdp.problem.space import SMALL
+
+MOST_WRITTEN = 1 << 16  # datasets
+WRITTEN_RULE = f"at most {MOST_WRITTEN:,} datasets of people are written to a file"
+INSTEAD = (
+    "hetdp.spaces in Python stores no edges, so balanced, check, extend and verify work there; tallies have fewer"
+    " datasets than votes; hetdp ask needs none"
+)
+
+
+def is_written_down(space: ProductSpace) -> bool:
+    """True if a space of people is small enough for a file that lists its edges; then the file is the same problem."""
+    return space.size <= MOST_WRITTEN and space.arc_count <= MOST_ARCS
+
+
+def require_written_down(space: ProductSpace) -> None:
+    """Refuses a space of people that is too large for a file.
+
+    Raises:
+        UsageError: it has too many datasets, or too many edges.
+    """
+    if space.size > MOST_WRITTEN:
+        raise UsageError(f"{space.size:,} datasets whose edges are computed", WRITTEN_RULE, INSTEAD)
+    require_few_edges(space)
 
 
 def explicit(space: ProductSpace) -> DatasetGraph:

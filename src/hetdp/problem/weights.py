@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault
 from hetdp.problem.findings import Findings
 from hetdp.problem.labels import Labels
 from hetdp.problem.ordered import WEIGHT, in_order
 from hetdp.problem.space import Floats
+from hetdp.problem.spelling import brief
 
 RULE = "a weight is a finite number ≥ 0"
 
@@ -43,7 +44,7 @@ def weights_of(given: Any, labels: Labels) -> Floats:
     values = in_order("weights", given, labels, WEIGHT, findings)
 
     def place(at: int) -> str:
-        return f"dataset {shown(labels.names[at])}"
+        return f"dataset {brief(labels.names[at])}"
 
     missing = np.isnan(values)
     findings.add_where(missing, lambda at: Fault("no weight", place(at), "", WEIGHT.missing))

@@ -15,6 +15,7 @@ from hetdp import progress
 from hetdp.certificate.certificate import values_of
 from hetdp.errors import UsageError, counted, shown
 from hetdp.problem.problem import Problem
+from hetdp.problem.spelling import brief
 from hetdp.release.confidence import bounds_of
 from hetdp.release.draw.bernoulli import Coin
 from hetdp.release.losses import Arc, arcs_between, loss_of, worst_edges
@@ -63,7 +64,7 @@ class AuditedEdge(NamedTuple):
         delta = f", δ = {self.delta:g}" if self.delta else ""
         whose = "" if self.edge_class is None else f" to class {shown(self.edge_class)}"
         return (
-            f"{shown(self.source)} to {shown(self.target)}, answer {self.answer}: at least {self.at_least:.4g},"
+            f"{brief(self.source)} to {brief(self.target)}, answer {self.answer}: at least {self.at_least:.4g},"
             f" promised {self.promised:g}{delta}{whose}"
         )
 

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import EdgeBlock, Floats
+from hetdp.problem.spelling import brief
 
 Loss = Callable[[float, float, float], float]
 
@@ -71,7 +72,7 @@ def arcs_between(problem: Problem, source: int, target: int) -> list[Arc]:
     """
     arcs = [arc for ends in ((source, target), (target, source)) for arc in _arcs(problem, *ends)]
     if not arcs:
-        pair = " and ".join(shown(problem.graph.label(end)) for end in (source, target))
+        pair = " and ".join(brief(problem.graph.label(end), problem.labels) for end in (source, target))
         raise UsageError(f"nothing is promised between {pair}", "an audit looks at neighbours with a finite ε or μ")
     return arcs
 

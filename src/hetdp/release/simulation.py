@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hetdp.errors import UsageError, counted, shown
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.seeded import MARK, seeded
+from hetdp.problem.spelling import brief
 
 MOST_RUNS = 100_000_000
 
@@ -40,7 +41,7 @@ class Simulation:
 
     def __str__(self) -> str:
         ones = f"answer 1 in {self.ones:,} of {counted(len(self.answers), 'run')}"
-        return f"{MARK}, no release: {ones} at dataset {shown(self.dataset)} (seed {self.seed})"
+        return f"{MARK}, no release: {ones} at dataset {brief(self.dataset)} (seed {self.seed})"
 
     __repr__ = __str__
 
@@ -62,7 +63,7 @@ def simulate(mechanism: Mechanism, dataset: Hashable, *, seed: int, runs: int = 
     >>> graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
     >>> mechanism = hetdp.design(hetdp.Problem(graph, {"a": 1, "b": 2}))
     >>> hetdp.simulate(mechanism, "a", seed=3, runs=1000)
-    SIMULATED, no release: answer 1 in 744 of 1,000 runs at dataset 'a' (seed 3)
+    SIMULATED, no release: answer 1 in 744 of 1,000 runs at dataset a (seed 3)
     """
     if not isinstance(mechanism, Mechanism):
         raise UsageError(f"{shown(mechanism)} is no mechanism", "the first argument is a Mechanism")

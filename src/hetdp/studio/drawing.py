@@ -12,9 +12,10 @@ from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
 from hetdp.mechanism.digits import inside
 from hetdp.plots.colours import DARK, SHADES
 from hetdp.plots.layout import Layout, layered
-from hetdp.problem.notebook import label
+from hetdp.problem.labels import Labels
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.problem.spelling import spelled
 from hetdp.studio.edits import Ends
 from hetdp.studio.state import Session
 
@@ -91,25 +92,25 @@ def inks(codes: list[str]) -> list[str]:
     return found
 
 
-def short(name: Any, longest: int = LONGEST) -> str:
-    r"""A label on one line, cut in the middle if it is long.
+def short(name: Any, labels: Labels | None = None, longest: int = LONGEST) -> str:
+    r"""A label as it is spelled, cut in the middle if it is long.
 
     >>> short("a" * 30), short("a\nb")
-    ('aaaaaaaaa…aaaaaaaa', 'a\\nb')
+    ('aaaaaaaaa…aaaaaaaa', '"a\\nb"')
     """
-    text = printable(label(name))
+    text = spelled(name, labels)
     if len(text) <= longest:
         return text
     return f"{text[: longest // 2]}…{text[len(text) - longest + longest // 2 + 1 :]}"
 
 
-def beside(name: Any) -> str:
+def beside(name: Any, labels: Labels | None = None) -> str:
     """A label as it stands below a dataset: on two lines if it is long, so that it does not reach to the next column.
 
     >>> beside("a rather long name 10").splitlines(), beside("a" * 40).splitlines()
     (['a rather', 'long name 10'], ['aaaaaaaaaaaaa', '…aaaaaaaaaaaa'])
     """
-    text = short(name, 2 * BROADEST)
+    text = short(name, labels, 2 * BROADEST)
     if len(text) <= BROADEST:
         return text
     spaces = [at for at, letter in enumerate(text) if letter in " ,-_/" and max(at, len(text) - at - 1) <= BROADEST]

@@ -11,14 +11,12 @@ from hetdp.mechanism.solving.scaling import Columns, written_edges
 from hetdp.problem.classes import classes_of
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
-from hetdp.problem.labels import Labels, NamedLabels
+from hetdp.problem.labels import Labels
 from hetdp.problem.parameters import Parameters, rule_of
-from hetdp.problem.positions import TupleLabels
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Indices, Mask
 from hetdp.problem.validation import Edges
-from hetdp.spaces.products.written import MOST_WRITTEN, WRITTEN_RULE, as_texts, with_edges
 
 
 class Ends(NamedTuple):
@@ -57,21 +55,6 @@ def ends_of(problem: Problem) -> Ends:
     return Ends(source[places], target[places], ordered, places, [names[place] for place in places.tolist()])
 
 
-def written(problem: Problem) -> Problem:
-    """The same problem as files have it: edges stored, labels of people's datasets as texts; datasets keep their order.
-
-    Raises:
-        UsageError: it is made of people, and too large for that, or a value has a comma.
-    """
-    if not isinstance(problem.labels, TupleLabels):
-        return problem
-    if problem.graph.size > MOST_WRITTEN:
-        raise UsageError(f"{problem.graph.size:,} datasets whose edges are computed", WRITTEN_RULE)
-    if isinstance(problem.graph, ProductSpace):
-        return with_edges(problem)
-    return _with(problem, NamedLabels(as_texts(problem.graph.datasets).tolist()), *written_edges(problem.graph))
-
-
 def with_parameter(problem: Problem, place: int, name: str, value: float) -> Problem:
     """The problem with another ε, δ or μ on one edge; the same one, if that is not another.
 
@@ -106,7 +89,8 @@ def with_parameter(problem: Problem, place: int, name: str, value: float) -> Pro
 def _with(problem: Problem, labels: Labels, source: Indices, target: Indices, columns: Columns) -> Problem:
     """A problem with other labels or numbers on the same edges, which are as the graph lists them."""
     findings = Findings("edges")
+    on_grid = isinstance(problem.graph, ProductSpace) or problem.graph.on_grid
     classes = classes_of(problem.graph.edge_classes(), findings)
     edges = Edges(source, target, Parameters(tuple(columns), tuple(columns.values())), classes)
-    graph = DatasetGraph.from_ends(labels, (source, target), edges, "error", findings)
+    graph = DatasetGraph.from_ends(labels, (source, target), edges, "error", findings, on_grid)
     return Problem(graph, problem.answers, problem.notion.name, weights=problem.weights, about=problem.about)

@@ -105,7 +105,7 @@ def dataset_elements(session: Session, frame: Frame, look: Look, rows: Indices) 
         kinds += ["pinned"] * (index in look.pins) + ["chosen"] * (index == look.dataset) + ["bare"] * look.bare
         text = ""
         if tell or index in bounds or index == look.dataset:
-            text = beside(problem.graph.label(index))
+            text = beside(problem.graph.label(index), problem.labels)
         if index in bounds:
             kinds += ["lit", f"step{min(look.path.index(index), LAST_STEP)}"]
             text += f"\n{_bound(session, index, look.path, bounds[index]) if look.bare else short_digits(value)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +10,6 @@ from hetdp.errors import UsageError, printable
 from hetdp.files.saving import save
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.studio.answers import GIVEN, Answer, partial_of
-from hetdp.studio.edits import written
 from hetdp.studio.sheets import Sheet
 from hetdp.studio.state import Session
 
@@ -68,7 +66,7 @@ def problem_text(session: Session) -> str:
     Raises:
         UsageError: it is made of people, and too large for a file.
     """
-    problem = written(session.sheet.problem)
+    problem = session.sheet.problem
     with tempfile.TemporaryDirectory(prefix="hetdp-studio-") as folder:
         place = Path(folder, PROBLEM)
         save(problem, place, partial_of(problem, session.sheet.pins))
@@ -76,7 +74,7 @@ def problem_text(session: Session) -> str:
 
 
 def mechanism_text(session: Session) -> str:
-    """The mechanism, proved again on the problem as it is exported.
+    """The mechanism, as the file that belongs to the problem's.
 
     Raises:
         UsageError: there is none.
@@ -84,10 +82,9 @@ def mechanism_text(session: Session) -> str:
     found = session.answer.mechanism
     if found is None:
         raise UsageError("no mechanism", "there is none while given values contradict each other, or are missing")
-    problem = written(session.sheet.problem)
     with tempfile.TemporaryDirectory(prefix="hetdp-studio-") as folder:
         place = Path(folder, MECHANISM)
-        save(found if problem is session.sheet.problem else replace(found, problem=problem), place)
+        save(found, place)
         return place.read_text(encoding="utf-8")
 
 

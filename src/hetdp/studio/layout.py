@@ -10,11 +10,12 @@ import dash_cytoscape
 from dash import dcc, html
 
 from hetdp.problem.parameters import LETTERS
+from hetdp.problem.spelling import spelled
 from hetdp.studio.dialog import dialog
-from hetdp.studio.drawing import short
 from hetdp.studio.parts import button, named, segments
 from hetdp.studio.state import Session
 
+LONGEST_OFFER = 200  # characters of a label that is offered
 OFFERED = 400  # datasets that are offered while one types
 GRAPH_KEYS = (
     "Network of datasets. Arrow keys go from one to the next, E goes through the edges of the chosen one, "
@@ -215,4 +216,5 @@ def _export() -> list[Any]:
 def offers(session: Session) -> list[Any]:
     """Labels that are offered while one types."""
     graph = session.sheet.problem.graph
-    return [html.Option(value=short(graph.label(at), 80)) for at in range(min(graph.size, OFFERED))]
+    names = (spelled(graph.label(at), graph.labels) for at in range(min(graph.size, OFFERED)))
+    return [html.Option(value=name) for name in names if len(name) <= LONGEST_OFFER]

@@ -10,7 +10,7 @@ from hetdp.errors import counted, printable
 from hetdp.mechanism.digits import error_digits, in_digits, percentage, short_digits, value_digits
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.colours import ONE, TWO
-from hetdp.problem.notebook import label
+from hetdp.problem.spelling import spelled
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_words, value_at
 from hetdp.studio.lit import explained
@@ -38,7 +38,8 @@ OBJECTIVES = {
 
 def name_of(session: Session, dataset: int) -> str:
     """A label as it is shown beside the picture."""
-    text = printable(label(session.sheet.problem.graph.label(dataset)))
+    problem = session.sheet.problem
+    text = spelled(problem.graph.label(dataset), problem.labels)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
@@ -79,16 +80,16 @@ def status(session: Session) -> tuple[str, list[Any]]:
         return "caution", [*notice, html.H2(f"Private, but {coin.short()}"), warning, html.P(f"{told} {hardest}")]
     if found.witness is not None:
         path = found.witness.path
-        first, last = printable(label(path.datasets[0]))[:60], printable(label(path.datasets[-1]))[:60]
+        first, last = path.names[0][:60], path.names[-1][:60]
         words = [
             html.H2("No private mechanism has these values"),
             html.P(
                 [
                     "p(",
                     word(first),
-                    f") = {path.values()[0]} allows at most p(",
+                    f") = {path.values[0]} allows at most p(",
                     word(last),
-                    f") = {path.values()[-1]}, ",
+                    f") = {path.values[-1]}, ",
                     f"{counted(len(path.parameters), 'step')} away; but p(",
                     word(last),
                     f") is pinned at {in_digits(found.witness.value, found.witness.complement)}.",
@@ -106,16 +107,16 @@ def objective_words(session: Session) -> str:
     return OBJECTIVES[session.sheet.objective][1]
 
 
-def steps(path: BindingPath, upper: bool, first: str = "given") -> Any:
+def steps(path: BindingPath, upper: bool) -> Any:
     """A path step by step; each step can be chosen, to light the path so far."""
     relation = "≤" if upper else "≥"
     rows = []
-    values = path.values()
-    edges = [printable(words)[:120] for words in path.steps()]
-    for at, (name, value) in enumerate(zip(path.datasets[:MOST_STEPS], values, strict=False)):
-        how = first if at == 0 else edges[at - 1]
+    values = path.values
+    edges = [printable(words)[:120] for words in path.steps]
+    for at, (name, value) in enumerate(zip(path.names[:MOST_STEPS], values, strict=False)):
+        how = printable(path.beginning) if at == 0 else edges[at - 1]
         bound = f"p = {value}" if at == 0 else f"p {relation} {value}"
-        text = printable(label(name))[:60]
+        text = name[:60]
         rows.append(
             html.Li(
                 html.Button(
@@ -179,21 +180,17 @@ def dataset_more(session: Session) -> list[Any]:
     path = explained(session)
     if path is not None and len(path.datasets) > 1:
         word_of = "at most" if path.upper else "at least"
-        parts += [html.H3(f"Why p is {word_of} that"), steps(path, path.upper, _first_word(session, path))]
+        parts += [html.H3(f"Why p is {word_of} that"), steps(path, path.upper)]
     elif session.answer.mechanism is not None:
-        given = at in session.sheet.pins
-        chosen = bool(session.answer.mechanism.pinned[at])
-        told = "This value is given." if given else "This value was chosen by the objective." if chosen else ""
-        parts += [html.P(told or "Nothing binds it.", className="quiet")]
+        if path is not None and path.origin:
+            told = f"This value is {path.beginning}."
+        else:
+            told = "This value is chosen by the vote." if path is None else "Nothing binds it."
+        parts += [html.P(printable(told), className="quiet")]
     others = list(dict.fromkeys(problem.graph.neighbours(at)[0].tolist()))
     rows = [html.Li(_neighbour(session, at, other)) for other in others[:MOST_NEIGHBOURS]]
     more = [html.P(f"and {len(others) - MOST_NEIGHBOURS:,} more", className="quiet")] * (len(others) > MOST_NEIGHBOURS)
     return [*parts, html.H3("Neighbours"), html.Ul(rows, className="steps"), *more]
-
-
-def _first_word(session: Session, path: BindingPath) -> str:
-    """Whether the value at which a path begins was given, or chosen by the objective."""
-    return "given" if session.sheet.problem.graph.index(path.datasets[0]) in session.sheet.pins else "chosen"
 
 
 def _neighbour(session: Session, at: int, other: int) -> Any:
@@ -204,7 +201,7 @@ def _neighbour(session: Session, at: int, other: int) -> Any:
     chips = []
     for edge in edges:
         number = -1 if session.ends is None else session.ends.number(at, other, edge.edge_class)
-        whose = f" ({printable(label(edge.edge_class))[:30]})" if len(edges) > 1 and edge.edge_class is not None else ""
+        whose = f" ({printable(str(edge.edge_class))[:30]})" if len(edges) > 1 and edge.edge_class is not None else ""
         text = f"{letter} = {in_short(next(iter(edge.parameters.values())))}{whose}"
         chips.append(html.Button(text, id={"type": "edge", "at": number}, className="chip", title="Move it"))
     name = html.Button(word(name_of(session, other)), id={"type": "dataset", "at": other}, className="row")

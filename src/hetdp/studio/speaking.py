@@ -36,9 +36,10 @@ def spoken(session: Session) -> str:
         value = "" if found is None else f", p = {short_digits(value_at(session, number))}"
         edges = len(graph.neighbours(number)[0])
         counted = "1 edge" if edges == 1 else f"{edges:,} edges"
-        return f"Dataset {short(graph.label(number), LONGEST)}: truly {truth}{value}. {counted}."
+        return f"Dataset {short(graph.label(number), graph.labels, LONGEST)}: truly {truth}{value}. {counted}."
     if kind == "edge" and session.ends is not None:
-        ends = (short(graph.label(int(end[number])), LONGEST) for end in (session.ends.source, session.ends.target))
+        both = (session.ends.source, session.ends.target)
+        ends = (short(graph.label(int(end[number])), graph.labels, LONGEST) for end in both)
         values = session.moved()
         name, whose = session.ends.classes[number], ""
         if session.ends.parallel()[number]:

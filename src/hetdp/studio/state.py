@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import HetdpError, UsageError, shown
-from hetdp.problem.notebook import label
+from hetdp.problem.spelling import meant
 from hetdp.problem.validation import PROBABILITY_RULE
 from hetdp.studio.answers import GIVEN, Answer, answer, objectives_for
 from hetdp.studio.edits import Ends, ends_of, with_parameter
@@ -231,18 +231,8 @@ class Session:
         return f"{value:.6g}" if not as_given else repr(value).removesuffix(".0").replace("inf", "∞")
 
     def find(self, text: str) -> int | None:
-        """The dataset whose label reads so."""
+        """The dataset that a text means, as everywhere else; blanks around its entries do not matter."""
         labels = self.sheet.problem.labels
-        candidates: list[Any] = [text]
-        if text.lstrip("-").isdecimal():
-            candidates.append(int(text))
-        parts = [part.strip() for part in text.split(",")]
-        candidates.append(tuple(parts))
-        candidates.append(tuple(int(part) if part.lstrip("-").isdecimal() else part for part in parts))
-        for candidate in candidates:
-            found = labels.indices([candidate])
-            if found[0] >= 0:
-                return int(found[0])
-        if self.sheet.problem.graph.size <= 100_000:
-            return next((at for at, name in enumerate(labels.names) if label(name) == text), None)
-        return None
+        tidy = ",".join(part.strip() for part in text.split(","))
+        found = next((found for each in (text, tidy) if (found := meant(each, labels)) is not None), None)
+        return None if found is None else int(labels.index(found))

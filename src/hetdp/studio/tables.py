@@ -10,7 +10,7 @@ from dash import html
 from hetdp.errors import printable
 from hetdp.mechanism.accuracy.report import Accuracy
 from hetdp.mechanism.digits import percentage
-from hetdp.problem.notebook import label
+from hetdp.problem.spelling import spelled
 from hetdp.studio.panels import word
 
 
@@ -38,7 +38,7 @@ def odds_list(found: Any) -> list[Any]:
     given = list(found.values()) if isinstance(found, dict) else [found]
     rows = []
     for one in given[:30]:
-        who = "Everybody" if one.edge_class is None else printable(label(one.edge_class))[:60]
+        who = "Everybody" if one.edge_class is None else spelled(one.edge_class)[:60]
         small = f"ε used: {one.loss:.4g} of {one.epsilon:g}" if np.isfinite(one.loss) else ""
         rows.append(html.Li([html.H3(word(who)), html.P(printable(str(one))), html.P(small, className="quiet")]))
     more = [html.P(f"and {len(given) - 30:,} more", className="quiet")] * (len(given) > 30)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import Fault, shown
-from hetdp.files.schema import LABEL_RULE
+from hetdp.files.schema import INTEGER, JSON, LABEL_RULE, TEXT
 from hetdp.problem.findings import Findings
 
 INTEGER_TEXT = "0|-?[1-9][0-9]{0,4000}"
@@ -31,15 +32,17 @@ class Table(NamedTuple):
     length: int
     row: Callable[[int], str]
 
-    def label_column(self, name: str, findings: Findings, integers: bool = False) -> Any:
-        """A column of labels: lists become tuples, which can be looked up, and texts integers where that was said."""
+    def label_column(self, name: str, findings: Findings, kind: str = TEXT) -> Any:
+        """A column of labels: lists become tuples, which can be looked up, and texts what the file says they are."""
         column = self.columns[name]
         if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and not np.ma.is_masked(column):
             return np.asarray(column)
         values = column.tolist() if isinstance(column, np.ndarray) else column
         kinds = set(map(type, values))
+        if kind == JSON:
+            return [self._of_json(name, at, value, findings) for at, value in enumerate(values)]
         if kinds == {str}:
-            return self._integers(name, values, findings) if integers else values
+            return self._integers(name, values, findings) if kind == INTEGER else values
         if kinds == {int}:
             return values
         return [self._label(name, at, value, findings) for at, value in enumerate(values)]
@@ -56,6 +59,16 @@ class Table(NamedTuple):
         findings.add(Fault("no integer:", f"{self.row(wrong)}, {name}", shown(values[wrong]), rule))
         return values
 
+    def _of_json(self, name: str, at: int, value: Any, findings: Findings) -> Any:
+        """A label whose JSON stands in a cell."""
+        try:
+            found = json.loads(value) if isinstance(value, str) else value
+        except (ValueError, RecursionError):
+            rule = "the file says that each of its labels is JSON"
+            findings.add(Fault("no JSON:", f"{self.row(at)}, {name}", shown(value), rule))
+            return value
+        return self._label(name, at, found, findings)
+
     def _label(self, name: str, at: int, value: Any, findings: Findings, depth: int = 0) -> Any:
         if isinstance(value, list) and value and depth < DEEPEST:
             return tuple(self._label(name, at, part, findings, depth + 1) for part in value)
@@ -66,13 +79,18 @@ class Table(NamedTuple):
             return None
         return value
 
-    def class_column(self, findings: Findings, integers: bool = False) -> Any:
+    def class_column(self, findings: Findings, kind: str = TEXT) -> Any:
         """The classes of edges, None where an edge has none; None if there is no such column."""
         column = self.columns.get("class")
         if column is None:
             return None
         values = column.tolist() if isinstance(column, np.ndarray) else column
-        if integers:
+        if kind == JSON:
+            return [
+                None if value is None else self._of_json("class", at, value, findings)
+                for at, value in enumerate(values)
+            ]
+        if kind == INTEGER:
             return [value if value is None else _integer(value) for value in values]
         if set(map(type, values)) <= {str, int, type(None)}:
             return values

@@ -54,7 +54,14 @@ class Numbers(NamedTuple):
 
 
 def build(
-    part: Part, chunks: list[Chunk], names: tuple[str, ...], duplicates: str, edges: Files, datasets: Files, labels: str
+    part: Part,
+    chunks: list[Chunk],
+    names: tuple[str, ...],
+    duplicates: str,
+    edges: Files,
+    datasets: Files,
+    labels: str,
+    on_grid: bool,
 ) -> Built:
     """Builds the graph of a partition and writes it."""
     dealt = dealt_to(part, chunks, len(names))
@@ -64,7 +71,7 @@ def build(
     parameters = Parameters(names, dealt.columns)
     try:
         rows = Edges(dealt.source, dealt.target, parameters, dealt.classes)
-        graph = DatasetGraph.from_ends(RangeLabels(size), ends, rows, duplicates, Findings("edges"))
+        graph = DatasetGraph.from_ends(RangeLabels(size), ends, rows, duplicates, Findings("edges"), on_grid)
     except InputError:
         return _contradictions(part, dealt, names, edges, datasets, labels)
     write_cut(part, dealt.source, dealt.target)
@@ -80,6 +87,8 @@ def _write(part: Part, graph: DatasetGraph, ghosts: NDArray[np.int64]) -> Built:
     write_rows(part, "rows", graph.indptr[own.start : own.stop + 1] - low, graph.targets[low:high], columns)
     for at, (column, lowered) in enumerate(graph.floored()):
         part.save(f"lowered_{at}", np.packbits(np.unpackbits(lowered, count=len(column))[low:high]))
+        if graph.on_grid:
+            part.save(f"floored_{at}", column[low:high])
     if (classes := graph.arc_classes()) is not None:
         part.save("rows_class", classes.numbers[low:high])
         part.save("class_names", names_as_bytes(classes.names))

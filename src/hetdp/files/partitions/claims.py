@@ -71,6 +71,8 @@ def read_part(part: Part, name: str, notion: str, files: Files, datasets: Files,
     part.save(f"{name}/z", z + 0.0)
     part.save(f"{name}/pinned", np.asarray(pinned, dtype=np.bool_))
     part.save(f"{name}/links", np.where(pinned, -1, links))
+    if "given" in table.columns:
+        part.save(f"{name}/given", np.asarray(table.flags("given", findings), dtype=np.bool_))
     given = part.load("pins")
     same = np.isnan(given) | np.isclose(given, z, rtol=0.0, atol=1e-9)
     return Read([], 0, int(np.count_nonzero(~same)), strangers)

@@ -6,16 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault
 from hetdp.files.answers import answer_column, positive_of
 from hetdp.files.formats.ranges import Files, as_values, read_range
 from hetdp.files.formats.tables import Table
-from hetdp.files.schema import DATASET_COLUMNS
+from hetdp.files.schema import DATASET_COLUMNS, JSON
 from hetdp.problem.findings import Findings
 from hetdp.problem.outline import Outline
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.parts import Part
 from hetdp.problem.query import answers_of
+from hetdp.problem.spelling import brief, in_json
 from hetdp.problem.weights import weights_of
 from hetdp.theory.catalogue import NOTIONS
 
@@ -58,11 +59,13 @@ class Scanned(NamedTuple):
     missing: tuple[list[Fault], int]
 
 
-def scan_datasets(part: Part, files: Files) -> Scanned:
+def scan_datasets(part: Part, files: Files, kind: str) -> Scanned:
     """Looks at labels and answers."""
     table = read_range(files, part.first, part.first + part.size, ("dataset", "query"))
     findings, missing = Findings(""), Findings("")
-    names = table.label_column("dataset", findings) if part.size else np.empty(0, dtype=np.int64)
+    names = table.label_column("dataset", findings, kind) if part.size else np.empty(0, dtype=np.int64)
+    if kind == JSON and not findings.total:
+        _require_usual_json(table, names, findings)
     is_array = isinstance(names, np.ndarray)
     in_order = is_array and np.array_equal(names, np.arange(part.first, part.first + part.size))
     values = table.columns["query"]
@@ -77,8 +80,16 @@ def scan_datasets(part: Part, files: Files) -> Scanned:
     return Scanned(findings.faults, findings.total, in_order, answers, plain, (missing.faults, missing.total))
 
 
+def _require_usual_json(table: Table, names: Any, findings: Findings) -> None:
+    """Labels are compared by their JSON, as it stands: it has one form only."""
+    rule = "on partitions, a label's JSON is written as hetdp writes it"
+    for at, (cell, name) in enumerate(zip(as_values(table.columns["dataset"]), names, strict=True)):
+        if isinstance(cell, str) and cell != in_json(name):
+            findings.add(Fault("other JSON than", f"{table.row(at)}, dataset", in_json(name), rule))
+
+
 def _no_answer(labels: Known, at: int) -> Fault:
-    return Fault("no answer", f"dataset {shown(labels.names[at])}", "", "every dataset has a true answer")
+    return Fault("no answer", f"dataset {brief(labels.names[at])}", "", "every dataset has a true answer")
 
 
 def _is_plain(values: Any) -> bool:

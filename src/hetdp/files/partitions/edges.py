@@ -60,14 +60,14 @@ def chunk_path(work: str, chunk: int, name: str) -> Path:
 
 
 def deal_edges(
-    part: Part, chunk: Chunk, files: Files, notion: str, labels: str, integer_classes: bool
+    part: Part, chunk: Chunk, files: Files, notion: str, labels: str, class_kind: str
 ) -> tuple[list[Fault], int]:
     """Reads a chunk, reports its faults, and writes its sound edges by partition; `part` is any of them."""
     table, findings, unread = read_range(files, chunk.start, chunk.stop, EDGE_COLUMNS), Findings(""), list[int]()
     ends = [table.label_column(end, findings) for end in ("source", "target")]
     given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
     parameters = parameters_of(given, table.row, findings, unread, NOTIONS[notion].parameters)
-    classes = classes_of(table.class_column(findings, integer_classes), findings)
+    classes = classes_of(table.class_column(findings, class_kind), findings)
     numbers = numbers_of_ends(part, chunk.number, files, (chunk.start, chunk.stop), ends, labels)
     edges = Edges(ends[0], ends[1], parameters, classes, table.row, unread)
     usable = usable_edges(edges, (numbers[0], numbers[1]), findings)

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from hetdp.files.formats.ranges import Files
 from hetdp.files.partitions.naming import own_labels
-from hetdp.files.partitions.numbering import RANGE
+from hetdp.files.partitions.numbering import ENCODED, RANGE
 from hetdp.problem.identity import PIECE, PREFIX
 from hetdp.problem.local import LocalGraph
 from hetdp.problem.partitioned import Workers
 from hetdp.problem.parts import Part
+from hetdp.problem.spelling import of_json
 from hetdp.theory.notion import Notion
 
 
@@ -64,6 +65,7 @@ def digest_labels(parts: list[Part], datasets: Files, labels: str, title: bytes)
     for part in parts:
         if part.size:
             names = own_labels(part, datasets, labels).tolist()
+            names = list(map(of_json, names)) if labels == ENCODED else names
             digest.update(before + json.dumps(names, ensure_ascii=False)[1:-1].encode())
             before = b", "
     digest.update((b"[" if before == b"[" else b"") + b"]\n")

@@ -17,9 +17,18 @@ from hetdp.files.partitions.building import build
 from hetdp.files.partitions.datasets import first_answers, scan_datasets, settle_datasets
 from hetdp.files.partitions.edges import Chunk, chunks_of, deal_edges
 from hetdp.files.partitions.naming import labels_at
-from hetdp.files.partitions.numbering import NAMED, RANGE, STRANGE, join_bucket, kind_of, write_names, write_wanted
+from hetdp.files.partitions.numbering import (
+    ENCODED,
+    NAMED,
+    RANGE,
+    STRANGE,
+    join_bucket,
+    kind_of,
+    write_names,
+    write_wanted,
+)
 from hetdp.files.partitions.tables import Tables
-from hetdp.files.schema import INTEGER
+from hetdp.files.schema import JSON, TEXT
 from hetdp.problem.findings import Findings
 from hetdp.problem.partitioned import Workers
 from hetdp.problem.parts import Part
@@ -61,7 +70,8 @@ def lay_out(
     fingerprint = _fingerprint(tables, duplicates, positive)
     parts = [Part(work, number, offsets) for number in range(len(offsets) - 1)]
     findings = Findings(tables.name)
-    scanned = workers.run(scan_datasets, [(part, tables.datasets) for part in parts], "reading datasets")
+    kind = tables.words.get("labels", TEXT)
+    scanned = workers.run(scan_datasets, [(part, tables.datasets, kind) for part in parts], "reading datasets")
     for one in scanned:
         _take(findings, one.faults, one.total)
     findings.raise_if_any()
@@ -73,12 +83,13 @@ def lay_out(
     labels = _number(parts, chunks, tables, in_order, findings, workers)
     for faults, total, _ in settled:
         _take(findings, faults, total)
-    integers = tables.words.get("classes") == INTEGER
-    items = [(parts[0], chunk, tables.edges, tables.notion, labels, integers) for chunk in chunks]
+    classes = tables.words.get("classes", TEXT)
+    items = [(parts[0], chunk, tables.edges, tables.notion, labels, classes) for chunk in chunks]
     for faults, total in workers.run(deal_edges, items, "reading edges"):
         _take(findings, faults, total)
     names = NOTIONS[tables.notion].parameters
-    graphs = [(part, chunks, names, duplicates, tables.edges, tables.datasets, labels) for part in parts]
+    told = names, duplicates, tables.edges, tables.datasets, labels, "grid" in tables.words
+    graphs = [(part, chunks, *told) for part in parts]
     built = workers.run(build, graphs, "building the graphs")
     for one in built:
         _take(findings, one.faults, one.total)
@@ -126,7 +137,7 @@ def _number(
     for number, label in zip(repeated, labels_at(datasets, repeated, NAMED), strict=True):
         findings.add(Fault("duplicate dataset", datasets.row(number), shown(label), rule))
     findings.total += sum(total for _, total in found) - len(repeated)
-    return NAMED if same else STRANGE
+    return STRANGE if not same else ENCODED if tables.words.get("labels") == JSON else NAMED
 
 
 def _take(findings: Findings, faults: list[Fault], total: int) -> None:

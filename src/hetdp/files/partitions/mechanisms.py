@@ -67,6 +67,7 @@ def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
         "problem": problem.identity,
         "certificate": None if certificate is None else certificate_document(certificate),
         "software": f"hetdp {SOFTWARE}",
+        **problem.names.written.words,
     }
 
 
@@ -85,6 +86,8 @@ def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> 
         "pinned": np.array(pinned),
         "binding": _bound_by(part, np.array(part.load(f"{name}/links")), own, labels),
     }
+    if part.has(f"{name}/given"):
+        columns["given"] = np.array(part.load(f"{name}/given"))
     with whole_file(Path(folder, f"part-{part.number:06}.parquet")) as draft:
         write_parquet(draft, columns)
     return int(np.count_nonzero(pinned))
@@ -178,7 +181,7 @@ def _opened(path: str | Path, name: str) -> tuple[Files, dict[str, Any]]:
 def _refuse_unknown(names: FileNames, strangers: list[tuple[Any, str]], findings: Findings) -> None:
     """Refuses labels that bind and name no dataset; those of datasets that are no neighbours are for the proof."""
     rule = "it is the label of a neighbour, or empty"
-    unknown = names.indices([label for label, _ in strangers]) < 0 if strangers else []
+    unknown = names.cells([label for label, _ in strangers]) < 0 if strangers else []
     for at in np.flatnonzero(unknown):
         findings.add(Fault("unknown dataset", f"{strangers[at][1]}, binding", "", rule))
 

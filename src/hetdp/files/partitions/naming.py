@@ -12,10 +12,12 @@ from hetdp.errors import UnknownDatasetError
 from hetdp.files.formats.database import connection
 from hetdp.files.formats.duck import cell_of, exactly
 from hetdp.files.formats.ranges import ROWS, Files, as_values, read_range
-from hetdp.files.partitions.numbering import RANGE, kind_of
+from hetdp.files.partitions.numbering import ENCODED, RANGE, kind_of
+from hetdp.files.schema import JSON
 from hetdp.problem.labels import RangeLabels
 from hetdp.problem.partitioned import Workers
 from hetdp.problem.parts import Part
+from hetdp.problem.spelling import in_json, of_json
 
 
 def labels_at(datasets: Files, numbers: list[int], labels: str) -> list[Any]:
@@ -55,11 +57,23 @@ def find_labels(part: Part, datasets: Files, labels: list[Any]) -> dict[int, int
     return {places[name]: part.first + at for at, name in enumerate(names) if name in places}
 
 
+def _json_or_none(label: Any) -> str | None:
+    try:
+        return in_json(label)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
 class Labelled(NamedTuple):
     """What a task that writes labels is told."""
 
     files: Files
     kind: str
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What a mechanism says of its labels beside its table."""
+        return {"labels": JSON} if self.kind == ENCODED else {}
 
     def own(self, part: Part) -> Any:
         """The labels of a partition's datasets, as an array."""
@@ -86,6 +100,8 @@ class FileNames:
         """The labels of some datasets, in the order given."""
         different, back = np.unique(np.asarray(numbers, dtype=np.int64), return_inverse=True)
         known = labels_at(self.files, different.tolist(), self.kind)
+        if self.kind == ENCODED:
+            known = list(map(of_json, known))
         return [known[at] for at in back.ravel().tolist()]
 
     def index(self, label: Hashable) -> int:
@@ -100,6 +116,12 @@ class FileNames:
         if self.kind == RANGE:
             return RangeLabels(self.files.length).indices(labels)
         labels = [label.item() if isinstance(label, np.generic) else label for label in labels]
+        return self.cells([_json_or_none(label) for label in labels] if self.kind == ENCODED else labels)
+
+    def cells(self, labels: list[Any]) -> Any:
+        """The numbers of some datasets, by what stands in the files, −1 where that names none."""
+        if self.kind == RANGE:
+            return RangeLabels(self.files.length).indices(labels)
         wanted = int if kind_of(self.files, "dataset") == "integer" else str
         numbers = np.full(len(labels), -1, dtype=np.int64)
         places = [at for at, label in enumerate(labels) if type(label) is wanted]

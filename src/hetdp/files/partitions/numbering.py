@@ -23,6 +23,7 @@ from hetdp.problem.parts import Part
 from hetdp.problem.space import Indices
 
 RANGE, NAMED, STRANGE = "range", "named", "strange"  # labels that are numbers; that are looked up; of another kind
+ENCODED = "encoded"  # labels that are looked up by their JSON
 WIDE = "DECIMAL(20, 0)"  # holds integers of 64 bits, signed or not; Parquet would round a HUGEINT to a float
 REPEATED = 1000  # labels that are there twice which are reported
 

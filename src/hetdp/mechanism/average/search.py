@@ -67,7 +67,7 @@ def best_average(
         z, least = improved(problem, best.coordinates, weights, allowed, chosen, least, is_close)
         best = _better(best, _extended(problem, pins, z, engine), weights)
     gap = max(0.0, mean_error(problem, best.coordinates, weights) * (1.0 + ROUNDING) - least)
-    return sealed(replace(best, objective="average", objective_gap=gap))
+    return sealed(replace(best, objective="average", objective_gap=gap, given=~np.isnan(pins)))
 
 
 def _is_close(size: int, error: float, least: float) -> bool:
@@ -95,7 +95,8 @@ def _on_people(
     stored = Problem(explicit(space), problem.answers)
     found = best_average(stored, pins, fair, weights, max_error, engine)
     best = _extended(problem, pins, found.coordinates, engine)
-    return sealed(replace(best, objective=found.objective, objective_gap=found.objective_gap))
+    best = replace(best, objective=found.objective, objective_gap=found.objective_gap)
+    return sealed(replace(best, given=~np.isnan(pins)))
 
 
 def _private(

@@ -9,7 +9,7 @@ from hetdp.engines.dask.rounds import grow
 from hetdp.errors import NoExtensionError, UsageError
 from hetdp.mechanism.partitioned.extension import after, extend_named, judge_parts, new_name
 from hetdp.mechanism.partitioned.fair import fair_pins
-from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
+from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism, mark_given
 from hetdp.mechanism.partitioned.pins import pins_named
 from hetdp.mechanism.partitioned.results import Searches, finish_balanced
 from hetdp.mechanism.partitioned.starts import start_balanced, start_closing
@@ -31,7 +31,10 @@ def design_parts(
     (fair_pins if objective == FAIR else _balanced_pins)(problem, name, pins, given, limits)
     for search in limits:
         forget(problem, search)
-    return replace(extend_named(problem, pins, name), objective=objective)
+    found = replace(extend_named(problem, pins, name), objective=objective)
+    if given is not None:
+        problem.run(mark_given, found.name, given)
+    return found
 
 
 def require_offered(objective: str, prior: Any, max_error: Any) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import is_private_in_parts, verify
 from hetdp.engines.dask.rounds import Growth, grow
-from hetdp.errors import NoExtensionError, VerificationError, shown
+from hetdp.errors import NoExtensionError, VerificationError
 from hetdp.mechanism.compatibility import NEAR_MISS, Verdict, Witness
 from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
 from hetdp.mechanism.partitioned.pins import pins_named
@@ -28,6 +28,7 @@ from hetdp.mechanism.partitioned.starts import start_closing, start_extension
 from hetdp.mechanism.partitioned.tracing import path_of, trace
 from hetdp.problem.findings import Findings
 from hetdp.problem.partitioned import PartitionedProblem, Task, forget, require_dask
+from hetdp.problem.spelling import brief
 
 TURNS = 4  # of closing downward and upward, as on one machine
 
@@ -131,6 +132,6 @@ def _refuse_free_boundary(problem: PartitionedProblem, pins: str) -> None:
     found = problem.run(free_boundary, pins)
     numbers = [number for some, _ in found for number in some][:1000]
     for label in problem.names.labels(numbers):
-        findings.add(boundary_fault(shown(label)))
+        findings.add(boundary_fault(brief(label, problem.labels)))
     findings.total += sum(total for _, total in found) - len(numbers)
     findings.raise_if_any()

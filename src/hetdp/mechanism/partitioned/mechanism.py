@@ -12,11 +12,21 @@ import numpy as np
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import Fault, InputError
 from hetdp.mechanism.coin import CoinComparison, CoinCounts, comparison_of, counts_of
-from hetdp.mechanism.explanation import BindingPath
-from hetdp.mechanism.partitioned.tracing import path_of, trace
+from hetdp.mechanism.explanation import (
+    EXTENSION,
+    GIVEN,
+    Beside,
+    BindingPath,
+    Found,
+    across_in_words,
+    find_across,
+)
+from hetdp.mechanism.partitioned.tracing import Edge, Step, neighbours_of, path_of, tightest_of, trace
 from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.parts import Part
-from hetdp.problem.space import Floats
+from hetdp.problem.space import Constraint, Floats
+from hetdp.problem.spelling import spelled
+from hetdp.theory.notion import turned
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +87,62 @@ class PartitionedMechanism:
 
 def explained(mechanism: PartitionedMechanism, number: int) -> BindingPath:
     """The path that binds a dataset of a proved mechanism."""
-    problem = mechanism.problem
-    steps = trace(problem, mechanism.name, f"{mechanism.name}/z", number)
-    owner = problem.parts[int(problem.parts[0].owners(np.array([number]))[0])]
-    upper = bool(owner.load("answers")[number - owner.first] == 1)
-    return path_of(problem, steps, [step.z for step in steps], upper)
+    problem, name = mechanism.problem, mechanism.name
+    steps = trace(problem, name, f"{name}/z", number)
+    upper = bool(_at(mechanism, "answers", number) == 1)
+    edges: dict[tuple[int, int], list[Edge]] = {}
+    back = turned(problem.notion.parameters)
+
+    def beside(at: int) -> list[Beside]:
+        found = problem.workers.run(neighbours_of, [(_owner(mechanism, at), name, at, back)])[0]
+        for one, edge in found:
+            known = edges.setdefault((at, one.number), [])
+            known.extend([edge] * (edge not in known))
+        return [one for one, _ in found]
+
+    first = steps[0].number
+    found = Found([first], given=True)
+    if _at(mechanism, f"{name}/pinned", first) and not is_given(mechanism, first):
+        found = find_across(problem.notion, first, 1.0 if upper else -1.0, mechanism.coordinate, beside)
+        before = [Step(at, mechanism.coordinate(at), np.nan, edges.get((at, link), [])) for link, at in found.links()]
+        steps = [*before, *steps[1:]]
+    first = steps[0].number
+    path = path_of(problem, steps, [step.z for step in steps], upper)
+    if not _at(mechanism, f"{name}/pinned", first):
+        return replace(path, origin="")
+    if is_given(mechanism, first):
+        return replace(path, origin=GIVEN, moved=mechanism.moved)
+    edge = None
+    if found.across is not None:
+        sign = 1.0 if upper else -1.0
+        binding = tightest_of(problem.notion, edges[first, found.across.number], sign * found.across.z)
+        written = dict(zip(problem.notion.parameters, [binding.written[at] for at in back], strict=True))
+        edge = Constraint(written, binding.edge_class)
+    across = across_in_words(found, problem.label, lambda end: spelled(end, problem.labels), edge, problem.notion)
+    return replace(path, origin=mechanism.objective, across=across)
+
+
+def is_given(mechanism: PartitionedMechanism, number: int) -> bool:
+    """True if the value of a dataset was given, and no objective chose it."""
+    if _owner(mechanism, number).has(f"{mechanism.name}/given"):
+        return bool(_at(mechanism, f"{mechanism.name}/given", number))
+    return mechanism.objective == EXTENSION and bool(_at(mechanism, f"{mechanism.name}/pinned", number))
+
+
+def _owner(mechanism: PartitionedMechanism, number: int) -> Part:
+    parts = mechanism.problem.parts
+    return parts[int(parts[0].owners(np.array([number]))[0])]
+
+
+def _at(mechanism: PartitionedMechanism, array: str, number: int) -> Any:
+    """The entry of one dataset in an array."""
+    owner = _owner(mechanism, number)
+    return owner.load(array)[number - owner.first]
+
+
+def mark_given(part: Part, name: str, pins: str) -> None:
+    """Writes which values of a mechanism were given, where an objective chose the others."""
+    part.save(f"{name}/given", ~np.isnan(part.load(pins)))
 
 
 def proved(mechanism: PartitionedMechanism) -> PartitionedMechanism:
@@ -105,6 +166,7 @@ def row_at(mechanism: PartitionedMechanism, number: int) -> dict[str, Any]:
         "z": z if np.isfinite(z) else str(z),
         "error": float(coordinate.error(z, answer)),
         "pinned": bool(part.load(f"{mechanism.name}/pinned")[at]),
+        "given": is_given(mechanism, number),
     }
 
 

@@ -6,12 +6,13 @@ from typing import NoReturn
 
 import numpy as np
 
-from hetdp.errors import Fault, InputError, shown
+from hetdp.errors import Fault, InputError
 from hetdp.mechanism.digits import limit_digits
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.solving.goal import MEAN, Goal
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
+from hetdp.problem.spelling import brief
 
 
 def refuse_certainty(problem: Problem, goal: Goal) -> NoReturn:
@@ -35,11 +36,10 @@ def refuse_out_of_reach(goal: Goal, limit: Mechanism, given: PartialMechanism | 
     path = limit.explain(problem.graph.label(worst))
     first = problem.labels.index(path.datasets[0])
     if given is not None and not np.isnan(given.z[first]):
-        p = path.values()[0]
-        cause = f"p({shown(path.datasets[0])}) = {p} is given, whatever the multiple"
+        cause = f"p({path.names[0]}) = {path.values[0]} is given, whatever the multiple"
     else:
         cause = f"{_edge_across(problem, first)} lies between the answers and has ε = 0, whatever the multiple"
-    whose = "" if goal.at == MEAN else f" of {shown(problem.graph.label(worst))}"
+    whose = "" if goal.at == MEAN else f" of {brief(problem.graph.label(worst), problem.labels)}"
     stays = "below" if goal.is_just_met(error) else "at or below"
     _refuse(goal, f"the accuracy{whose} stays {stays} {limit_digits(error)}, since {cause}")
 
@@ -47,7 +47,8 @@ def refuse_out_of_reach(goal: Goal, limit: Mechanism, given: PartialMechanism | 
 def _edge_across(problem: Problem, at: int) -> str:
     neighbours = problem.graph.neighbours(at)[0]
     other = neighbours[problem.answers[neighbours] != problem.answers[at]][0]
-    return f"the edge ({shown(problem.graph.label(at))}, {shown(problem.graph.label(int(other)))})"
+    ends = ", ".join(brief(problem.graph.label(int(end)), problem.labels) for end in (at, other))
+    return f"the edge ({ends})"
 
 
 def _refuse(goal: Goal, rule: str) -> NoReturn:

@@ -13,14 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.problem.axis import Axis
+from hetdp.problem.building.decimals import marks_of, unmarked
 from hetdp.problem.building.parting import ghosts_among, placed, write_cut, write_rows
-from hetdp.problem.identity import PIECE, PREFIX, product_facts
+from hetdp.problem.identity import PIECE, PREFIX, identity_of_stored, product_facts
 from hetdp.problem.partitioned import Workers
 from hetdp.problem.parts import Part
 from hetdp.problem.positions import TupleLabels
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats
+from hetdp.problem.spelling import in_json
+from hetdp.problem.stored import explicit, is_written_down
 from hetdp.spaces.questions.question import Question
 
 Numbers = NDArray[np.int64]
@@ -56,8 +59,8 @@ def answers_at(tallied: Tallied, numbers: Numbers) -> Answers:
     return np.where(holds, np.int8(1), np.int8(2))
 
 
-def arcs_from(tallied: Tallied, numbers: Numbers) -> tuple[Numbers, Numbers, Floats]:
-    """All arcs that begin at some ascending datasets, in order: source, target and ε, on the grid."""
+def arcs_from(tallied: Tallied, numbers: Numbers) -> tuple[Numbers, Numbers, Floats, Floats]:
+    """All arcs that begin at some ascending datasets, in order: source, target and ε, on the grid and as written."""
     space, found = tallied.space, []
     for at, axis in enumerate(tallied.axes):
         lines, positions = space.lines(at), space.positions(at, numbers)
@@ -68,17 +71,18 @@ def arcs_from(tallied: Tallied, numbers: Numbers) -> tuple[Numbers, Numbers, Flo
         source = np.repeat(numbers, lengths)
         target = source + (lines.moves.targets[arc] - np.repeat(positions, lengths)) * lines.low
         epsilon = axis.epsilon[lines.moves.kinds[arc], 0, 0]
+        written = axis.written[lines.moves.kinds[arc], 0, 0]
         bound = epsilon < np.inf
-        found.append((source[bound], target[bound], epsilon[bound]))
-    source, target, epsilon = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        found.append((source[bound], target[bound], epsilon[bound], written[bound]))
+    source, target, epsilon, written = (np.concatenate(columns) for columns in zip(*found, strict=True))
     order = np.lexsort((target, source))
-    return source[order], target[order], epsilon[order]
+    return source[order], target[order], epsilon[order], written[order]
 
 
 def lay_slab(part: Part, tallied: Tallied) -> int:
     """Writes the answers and the graph of one slab; returns how many arcs begin there."""
     numbers = np.arange(part.first, part.first + part.size, dtype=np.int64)
-    source, target, epsilon = arcs_from(tallied, numbers)
+    source, target, epsilon, as_written = arcs_from(tallied, numbers)
     ghosts = ghosts_among(part, target)
     before, size = int(np.searchsorted(ghosts, part.first)), part.size + len(ghosts)
     number = np.int32 if size < 2**31 else np.int64
@@ -87,7 +91,9 @@ def lay_slab(part: Part, tallied: Tallied) -> int:
     write_cut(part, source, target)
     counts = np.bincount(source - part.first, minlength=part.size)
     write_rows(part, "rows", np.concatenate([[0], np.cumsum(counts)]), ends, (epsilon,))
-    part.save("lowered_0", np.zeros(-(-len(epsilon) // 8), dtype=np.uint8))
+    floored, lowered = unmarked(marks_of(as_written))
+    part.save("floored_0", floored)
+    part.save("lowered_0", lowered)
     order = np.lexsort((starts, ends))  # every arc turned round: ε is the same both ways
     counts = np.bincount(ends, minlength=size)
     write_rows(part, "search", np.concatenate([[0], np.cumsum(counts)]), starts[order], (epsilon[order],))
@@ -102,6 +108,9 @@ def lay_slab(part: Part, tallied: Tallied) -> int:
 
 def identity_of_slabs(parts: list[Part], tallied: Tallied, notion: str, workers: Workers) -> str:
     """The identity of the problem, as one machine has it."""
+    if is_written_down(tallied.space):
+        answers = np.concatenate([np.empty(0, np.int8), *(part.load("answers") for part in parts)])
+        return identity_of_stored(notion, explicit(tallied.space), answers)
     text, table = product_facts(notion, tallied.space)
     size = parts[0].offsets[-1]
     pieces = [(parts, start, min(start + PIECE, size)) for start in range(0, size, PIECE)]
@@ -122,7 +131,7 @@ def digest_answers(parts: list[Part], start: int, stop: int) -> bytes:
 
 
 class SlabNames:
-    """Labels both ways: tuples with an entry for each group; in files they are texts."""
+    """Labels both ways: tuples with an entry for each group."""
 
     def __init__(self, axes: tuple[Axis, ...]) -> None:
         self._axes, self._labels = axes, TupleLabels(axes)
@@ -146,9 +155,14 @@ class SlabNames:
 
 
 class SlabTexts(NamedTuple):
-    """Labels as texts, as files of tallies have them."""
+    """Labels as JSON, as tables of tallies have them."""
 
     axes: tuple[Axis, ...]
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What a mechanism says of its labels beside its table."""
+        return {"labels": "json"}
 
     def own(self, part: Part) -> Any:
         """Those of a slab."""
@@ -157,4 +171,4 @@ class SlabTexts(NamedTuple):
     def at(self, numbers: list[int]) -> list[Any]:
         """Those of some datasets."""
         names = TupleLabels(self.axes).names
-        return [",".join("/".join(map(str, x)) if isinstance(x, tuple) else str(x) for x in names[n]) for n in numbers]
+        return [in_json(names[number]) for number in numbers]

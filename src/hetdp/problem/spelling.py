@@ -1,0 +1,152 @@
+"""The one spelling of a label: what is printed, drawn and written can be typed, and means the same dataset again.
+
+Text is itself, an integer its digits, and a tuple its entries with commas between, such as ``yes,no`` or ``3,1/2``.
+Where that could mean another dataset of the same problem, or could not be read back, a label is its JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from hetdp.problem.labels import Labels
+
+LONGEST = 80  # characters of a label in a message
+INTEGER = re.compile("0|-?[1-9][0-9]{0,40}", re.ASCII)
+JSON_BEGINS = frozenset('"[{-0123456789tfnIN')  # as any text does that is JSON
+
+
+def spelled(label: Any, labels: Labels | None = None) -> str:
+    r"""A label on one line, as `meant` reads it.
+
+    Args:
+        label: the label of a dataset, or the name of a class.
+        labels: all labels of the problem; without them, the label is spelled as if there were no other.
+
+    >>> [spelled(label) for label in ("01", "", " a", 3, ("yes", 3), (3, (1, 2)), ("a,b", "1"), "a\nb")]
+    ['01', '""', '" a"', '3', 'yes,3', '3,1/2', '["a,b", "1"]', '"a\\nb"']
+    """
+    if type(label) is int:
+        return str(label)
+    if isinstance(label, str):
+        plain = label if label and label.isprintable() and label.strip() == label else None
+        if plain and plain[0] not in JSON_BEGINS:
+            return plain
+    else:
+        plain = _with_commas(label)
+    if plain is not None:
+        found = _first(plain, labels) if labels is not None else label
+        if found is not None and is_same(found, label) and any(is_same(each, label) for each in readings(plain)):
+            return plain
+    try:
+        return in_json(label)
+    except (TypeError, ValueError, RecursionError):
+        return repr(label)  # no text, number or tuple of these: nobody can type it
+
+
+def brief(label: Any, labels: Labels | None = None) -> str:
+    """A label in a message: spelled, and cut if it is very long."""
+    text = spelled(label, labels)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def meant(text: Any, labels: Labels) -> Any:
+    """The label that a text means among those of a problem; None if it means none.
+
+    Its JSON value comes first, then the text itself, then a tuple of what stands between its commas.
+
+    >>> from hetdp.problem.labels import NamedLabels
+    >>> labels = NamedLabels(["3", 3, ("yes", 1)])
+    >>> meant("3", labels), meant('"3"', labels), meant("yes,1", labels), meant("no,1", labels)
+    (3, '3', ('yes', 1), None)
+    """
+    if not isinstance(text, str):
+        return text if _is_there(text, labels) else None
+    return _first(text, labels)
+
+
+def in_json(label: Any) -> str:
+    r"""The JSON of a label, on one line of characters that print.
+
+    Raises:
+        TypeError: it is no text, number or tuple of these.
+        ValueError: it has NaN, infinity or half of a character in it.
+
+    >>> in_json(("\u202e", 1)), in_json("«")
+    ('["\\u202e", 1]', '"«"')
+    """
+    text = json.dumps(label, ensure_ascii=False, allow_nan=False)
+    text.encode()
+    return text if text.isprintable() else "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
+
+
+def of_json(text: str) -> Any:
+    """The label that a JSON text stands for.
+
+    Raises:
+        ValueError: it is no JSON.
+
+    >>> of_json('["yes", [1, 2]]')
+    ('yes', (1, 2))
+    """
+    return _hashable(json.loads(text))
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """True if two labels are written alike: to Python, 1 and 1.0 and True are the same."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    return type(one) is type(other) and (repr(one) == repr(other) if isinstance(one, float) else bool(one == other))
+
+
+def _first(text: str, labels: Labels) -> Any:
+    return next((reading for reading in readings(text) if _is_there(reading, labels)), None)
+
+
+def readings(text: str) -> Iterator[Any]:
+    """What a text may mean, the likeliest first."""
+    if text[:1] in JSON_BEGINS or text != text.strip():
+        yield from _json_values(text)
+    yield text
+    parts = text.split(",")
+    yield tuple(parts)
+    yield tuple(map(_entry, parts))
+
+
+def _json_values(text: str) -> list[Any]:
+    try:
+        return [of_json(text)]
+    except (ValueError, RecursionError):
+        return []
+
+
+def _entry(part: str) -> Any:
+    """An integer, the counts of several values, or a text."""
+    counts = part.split("/")
+    if len(counts) > 1 and all(map(INTEGER.fullmatch, counts)):
+        return tuple(map(int, counts))
+    return int(part) if INTEGER.fullmatch(part) else part
+
+
+def _with_commas(label: Any) -> str | None:
+    """The entries of a tuple with commas between; None if that would be hard to read."""
+    if not isinstance(label, tuple) or not label:
+        return None
+    entries = ["/".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in label]
+    text = ",".join(entries)
+    return text if text.isprintable() and all(entry and entry.strip() == entry for entry in entries) else None
+
+
+def _is_there(label: Any, labels: Labels) -> bool:
+    try:
+        hash(label)
+    except TypeError:  # which can be no label
+        return False
+    at = int(labels.indices([label])[0])
+    return at >= 0 and is_same(labels.names[at], label)
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
