@@ -37,6 +37,7 @@ def request_of(plan: Plan) -> str:
     wish, deciding = plan.wish, None if plan.wish.deciding is None else plan.wish.deciding.constant
     told = {
         "counted": str(wish.counted),
+        "exact_text": wish.exact_text,
         "question": wish.question.document(),
         "policy": plan.facts["policy_sha256"],  # everybody's ε, and where they decide, unless that is one for all
         "deciding": None if deciding is None else str(deciding.normalize()),
