@@ -60,8 +60,8 @@ def comparable(cell: Any, value: Any, sign: str, exact: bool) -> tuple[Any, Any]
         if exact:
             return cell, value
         return None if is_missing(cell, exact) else plain(cell), plain(value)
-    when = iso(value)
-    found = iso(cell) if isinstance(cell, str) else cell
+    when: Any = iso(value)
+    found: Any = iso(cell) if isinstance(cell, str) else cell
     if type(when) is date:
         return found.date() if isinstance(found, datetime) else found, when
     fits = isinstance(found, datetime) and (found.tzinfo is None) == (when.tzinfo is None)
