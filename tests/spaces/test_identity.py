@@ -114,7 +114,7 @@ def formed(sizes: dict[str, int]) -> list[tuple[Any, str, tuple[bool, ...]]]:
     found = []
     every = list(tables(sizes))
     for asked, means in (*thresholds(), *joined()):
-        form = canonical(asked, sizes, VALUES)
+        form = canonical(asked, sizes)
         found.append((asked, json.dumps(form, sort_keys=True), tuple(bool(means(one)) for one in every)))
     return found
 
@@ -156,28 +156,28 @@ def test_a_count_a_share_and_a_majority_of_so_many_people_are_one_question():
     for size in range(1, 40):
         sizes = {EVERYBODY: size}
         for k in range(size + 2):
-            form = canonical(questions.count("yes", at_least=k), sizes, ("yes", "no"))
+            form = canonical(questions.count("yes", at_least=k), sizes)
             for strict in (False, True):
                 for parts in range(1, 9):
                     share = Fraction(min(k, parts), parts)
                     needs = share * size
                     least = int(needs) + 1 if strict else -(-needs.numerator // needs.denominator)
                     asked = questions.share("yes", at_least=str(share), strict=strict)
-                    same = canonical(questions.count("yes", at_least=least), sizes, ("yes", "no"))
-                    assert canonical(asked, sizes, ("yes", "no")) == same
+                    same = canonical(questions.count("yes", at_least=least), sizes)
+                    assert canonical(asked, sizes) == same
             if k == size // 2 + 1:
-                assert canonical(questions.majority("yes"), sizes, ("yes", "no")) == form
+                assert canonical(questions.majority("yes"), sizes) == form
 
 
 def test_scores_with_a_common_factor_and_numbers_typed_otherwise_are_one_question():
     sizes = {"a": 5, "b": 7}
-    first = canonical(questions.weighted_sum({"a": 1, "b": 3}, at_least=4), sizes, VALUES)
+    first = canonical(questions.weighted_sum({"a": 1, "b": 3}, at_least=4), sizes)
     for factor, form in product((2, 3, 10), (str, int, float)):
         weights = {"a": form(factor), "b": form(3 * factor)}
-        assert canonical(questions.weighted_sum(weights, at_least=4 * factor), sizes, VALUES) == first
+        assert canonical(questions.weighted_sum(weights, at_least=4 * factor), sizes) == first
         scored = questions.weighted_sum({"a": 1, "b": "3.0"}, scores={"yes": factor}, at_least=4 * factor)
-        assert canonical(scored, sizes, VALUES) == first
-    assert canonical(questions.weighted_sum({"a": 1, "b": 3}, at_least=5), sizes, VALUES) != first
+        assert canonical(scored, sizes) == first
+    assert canonical(questions.weighted_sum({"a": 1, "b": 3}, at_least=5), sizes) != first
 
 
 def test_the_opposite_question_is_another_one():

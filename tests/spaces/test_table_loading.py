@@ -242,7 +242,8 @@ def test_names_of_columns_and_values_are_only_names_and_values(form, tmp_path):
     with opened(FILES[form](columns, tmp_path)) as source:
         for at, name in enumerate(HOSTILE):
             counted = Comparison(name, "=", VALUES[at])
-            asked = wanted(counted=str(counted), person=f"{name} id", epsilon=f"{name} eps", of="respondents")
+            columns_used = {"person": f"{name} id", "epsilon": f"{name} eps"}
+            asked = wanted(counted=str(counted), of="respondents", exact_text=True, **columns_used)
             assert asked.counted == counted
             assert prepare(Whole(source), asked, population=population).policy.size == len(VALUES)
             assert Whole(source).said(asked).tolist() == [0] + [1] * (len(VALUES) - 1)

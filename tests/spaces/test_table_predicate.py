@@ -1,110 +1,74 @@
-"""What is counted: a small grammar, nothing beyond it, and a defined meaning for every row."""
+"""What is counted: a small grammar, nothing beyond it, one form for one meaning, and a meaning for every row."""
 
 from __future__ import annotations
 
-import re
-from typing import Any
+import random
+import unicodedata
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
 from hetdp.spaces.privacy import grid
 from hetdp.spaces.table import kinds
+from hetdp.spaces.table.canonical import canonical
 from hetdp.spaces.table.condition import condition
 from hetdp.spaces.table.database import locked
+from hetdp.spaces.table.moments import moment_of
 from hetdp.spaces.table.parsing import parsed
-from hetdp.spaces.table.predicate import Among, Comparison, Joined, Missing, Negation, Predicate
+from hetdp.spaces.table.texts import alike, folded, folded_sql
+from tests.oracle import asking as oracle
+from tests.oracle.conditions import CELLS, SCHEMA, TYPED, rewritten, some_condition, some_rows
 
-COLUMNS = {"vote": "VARCHAR", "age": "BIGINT", "height": "DOUBLE", "member": "BOOLEAN"}
-TEXTS, NUMBERS = ["", "yes", "no", "it's", '"', "7", "1e2", "nan", "é\x00"], [-1, 0, 7, 18, 0.5]
-ROWS = pa.table(
-    {
-        "vote": pa.array([None, *TEXTS], pa.string()),
-        "age": pa.array([None, -1, 0, 7, 18, 2**62, -(2**63), 5, 6, 8], pa.int64()),
-        "height": pa.array([None, float("nan"), 0.5, 7.0, -1.0, float("inf"), 0.0, 18.0, 1.0, -0.0], pa.float64()),
-        "member": pa.array([None, True, False] * 3 + [None], pa.bool_()),
-    }
-)
-
-
-def leaves() -> st.SearchStrategy[Predicate]:
-    signs = st.sampled_from(["=", "!=", "<", "<=", ">", ">="])
-    numbers, texts = st.sampled_from(NUMBERS), st.sampled_from(TEXTS)
-    return st.one_of(
-        st.builds(Comparison, st.just("vote"), signs, texts | numbers),
-        st.builds(Comparison, st.sampled_from(["age", "height"]), signs, numbers),
-        st.builds(Comparison, st.just("member"), st.sampled_from(["=", "!="]), st.booleans()),
-        st.builds(Among, st.just("vote"), st.lists(texts, min_size=1, max_size=3).map(tuple)),
-        st.builds(Missing, st.sampled_from(sorted(COLUMNS))),
-    )
-
-
-def joined(parts: st.SearchStrategy[Predicate]) -> st.SearchStrategy[Predicate]:
-    several = st.lists(parts, min_size=2, max_size=3).map(tuple)
-    return st.builds(Negation, parts) | st.builds(Joined, st.sampled_from(["AND", "OR"]), several)
-
-
-PREDICATES = st.recursive(leaves(), joined, max_leaves=6)
-
-
-def said(predicate: Predicate, row: dict[str, Any]) -> bool | None:
-    """The meaning, from its definition: None where it cannot be said."""
-    if isinstance(predicate, Negation):
-        inner = said(predicate.part, row)
-        return None if inner is None else not inner
-    if isinstance(predicate, Joined):
-        found, decides = [said(part, row) for part in predicate.parts], predicate.word == "OR"
-        return decides if decides in found else None if None in found else not decides
-    cell = row[predicate.column]  # type: ignore[attr-defined]
-    if isinstance(cell, float) and cell != cell:
-        cell = None
-    if isinstance(predicate, Missing):
-        return cell is None
-    if isinstance(predicate, Among):
-        return None if cell is None else cell in predicate.values
-    assert isinstance(predicate, Comparison)
-    if isinstance(cell, str) and not isinstance(predicate.value, str):
-        cell = float(cell) if re.fullmatch(r"[-+]?[0-9.]+(e[0-9]+)?", cell) else None
-    if cell is None:
-        return None
-    left, right = (one.encode() if isinstance(one, str) else one for one in (cell, predicate.value))
-    return {
-        "=": left == right,
-        "!=": left != right,
-        "<": left < right,  # type: ignore[operator]
-        "<=": left <= right,  # type: ignore[operator]
-        ">": left > right,  # type: ignore[operator]
-        ">=": left >= right,  # type: ignore[operator]
-    }[predicate.operator]
+ROWS = some_rows(random.Random(0), 80, CELLS | TYPED)
+COLUMNS = {
+    "vote": "VARCHAR",
+    "age": "BIGINT",
+    "height": "DOUBLE",
+    "member": "BOOLEAN",
+    "born": "DATE",
+    "seen": "TIMESTAMP",
+    "tags": "VARCHAR[]",
+}
 
 
 @pytest.fixture(scope="module")
 def database():
     with locked(None) as found:
-        found.register("people", ROWS)
+        found.register("people", pa.Table.from_pylist(ROWS, SCHEMA))
+        found.execute("CREATE TABLE rows AS SELECT * FROM people")
         yield found
 
 
-@settings(max_examples=200)
-@given(PREDICATES)
-def test_the_database_finds_what_the_definition_says(database, predicate):
-    words, parameters = condition(predicate, COLUMNS)
-    found = database.execute(f"SELECT {words} FROM people", parameters).fetchall()
-    assert [row[0] for row in found] == [said(predicate, row) for row in ROWS.to_pylist()]
+@pytest.fixture(scope="module")
+def columns(database):
+    return {name: kind for name, kind, *_ in database.execute("DESCRIBE rows").fetchall()}
 
 
-@given(PREDICATES)
-def test_what_is_written_is_read_again(predicate):
-    assert str(parsed(str(predicate))) == str(predicate)
-    words, parameters = condition(parsed(str(predicate)), COLUMNS)
-    assert (words.replace("(", "").replace(")", ""), parameters) == (
-        condition(predicate, COLUMNS)[0].replace("(", "").replace(")", ""),
-        condition(predicate, COLUMNS)[1],
-    )
+@pytest.mark.parametrize("seed", range(200))
+def test_a_condition_and_its_one_form_mean_what_is_documented(database, columns, seed):
+    chance = random.Random(seed)
+    given_condition, exact = some_condition(chance, list(columns)), seed % 3 == 0
+    meant = [oracle.truth(given_condition, row, exact) for row in ROWS]
+    typed = parsed(oracle.written(given_condition))
+    for predicate in (typed, canonical(typed, exact)):
+        words, parameters = condition(predicate, columns, exact)
+        found = database.execute(f"SELECT {words} FROM rows", parameters).fetchall()
+        assert [row[0] for row in found] == meant, oracle.written(given_condition)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_what_means_the_same_has_one_form(seed):
+    chance = random.Random(seed)
+    given_condition, exact = some_condition(chance, [*CELLS, *TYPED]), seed % 3 == 0
+    form = canonical(parsed(oracle.written(given_condition)), exact)
+    other = rewritten(chance, given_condition, exact)
+    assert str(canonical(parsed(oracle.written(other), typed=False), exact)) == str(form), oracle.written(other)
+    assert canonical(parsed(str(form), typed=False), exact) == form
+    assert str(parsed(str(form), typed=False)) == str(form)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +77,61 @@ def test_what_is_written_is_read_again(predicate):
         ("vote = 'yes'", "vote = 'yes'"),
         ("vote == 'yes' and age <> 3", "vote = 'yes' AND age != 3"),
         ('"my ""vote""" = \'it\'\'s\'', '"my ""vote""" = \'it\'\'s\''),
-        ("a=1 or b=2 and not c is not null", "a = 1 OR (b = 2 AND NOT (NOT (c IS NULL)))"),
-        ("a not in (1, -2.5, 'x')", "NOT (a IN (1, -2.5, 'x'))"),
+        ("a=1 or b=2 and not c is not null", "a = 1 OR (b = 2 AND NOT (c IS NOT NULL))"),
+        ("a not in (1, -2.5, 'x')", "a NOT IN (1, -2.5, 'x')"),
         ("\n a\t=  TRUE ", "a = TRUE"),
         ("größe >= 1e3", "größe >= 1000.0"),
     ],
 )
 def test_the_grammar(text, written):
     assert str(parsed(text)) == written
+
+
+@pytest.mark.parametrize(
+    ("texts", "form"),
+    [
+        (["vote = 'yes'", "vote IN ('yes')", "vote = ' YES '", "\"vote\" in ('Yes','yes')"], "vote = 'yes'"),
+        (["NOT vote = 'no'", "vote != 'No'", "vote NOT IN ('no')", "NOT NOT NOT vote = 'no'"], "vote != 'no'"),
+        (["a = 1", "a = 1.0", "a = 1e0", "a = 01", "a IN (1, 1.0)"], "a = 1"),
+        (["a = 1 OR (b = 2 OR a = 3)", "a IN (3, 1) OR b = 2"], "a IN (1, 3) OR b = 2"),
+        (["NOT (a = 1 OR a = 3)", "a != 3 AND a != 1", "a NOT IN (1, 3)"], "a NOT IN (1, 3)"),
+        (["NOT (a < 1 AND b IS NULL)", "b IS NOT NULL OR a >= 1"], "a >= 1 OR b IS NOT NULL"),
+        (["m != TRUE", "m = FALSE", "NOT m = TRUE", "m NOT IN (TRUE)"], "m = FALSE"),
+        (["d > '2024-01-31 12:00'", "d > '2024-01-31T12:00:00.000'"], "d > '2024-01-31T12:00:00'"),
+        (["d >= '2024-01-31T12:00+02:00'", "d >= '2024-01-31 10:00Z'"], "d >= '2024-01-31T10:00:00Z'"),
+        (["a = '1' OR a = 1", "a IN (1, '1')"], "a IN ('1', 1)"),
+        (["a = -0", "a = -0.0", "a = 0"], "a = 0"),
+    ],
+)
+def test_the_one_form_is_readable(texts, form):
+    assert {str(canonical(parsed(text))) for text in texts} == {form}
+
+
+def test_exact_text_keeps_what_was_typed_apart():
+    forms = {
+        str(canonical(parsed(text), exact_text=True)) for text in ("a = 'yes'", "a = 'Yes'", "a = 'yes '", "a = ''")
+    }
+    assert len(forms) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("age >= '18'", "write 18 without quotation marks"),
+        ("age < ' -1.5 '", "write -1.5 without quotation marks"),
+        ("born >= '01.01.2024'", "'2024-01-31'"),
+        ("born >= '2024-02-30'", "'2024-01-31'"),
+        ("vote > 'a'", "=, != and IN"),
+        ("NOT vote <= 'a'", "=, != and IN"),
+        ("member > TRUE", "member = TRUE"),
+        ("vote = ' '", "vote IS NULL"),
+        ("vote IN ('yes', '')", "vote IS NULL"),
+    ],
+)
+def test_what_has_no_order_is_refused_before_any_table_is_seen(text, hint):
+    with pytest.raises(hetdp.UsageError) as refusal:
+        canonical(parsed(text))
+    assert hint in refusal.value.hint
 
 
 @pytest.mark.parametrize(
@@ -139,6 +150,7 @@ def test_the_grammar(text, written):
         "vote LIKE 'y%'",
         "lower(vote) = 'yes'",
         "vote = NULL",
+        "vote BETWEEN 1 AND 2",
         "NOT",
         "a = 1 AND",
         "(a = 1",
@@ -174,22 +186,68 @@ def test_any_text_is_read_or_refused(text):
     assert str(parsed(str(predicate))) == str(predicate)
 
 
+def test_the_longest_and_deepest_condition_can_be_read_from_a_plan():
+    deep = "a=1 or b=2 and(" * 40 + "c=1" + ")" * 40
+    long = "a in(" + ",".join(f"'ΐ{at}'" for at in range(1380)) + ")"
+    for text in (deep, long):
+        form = canonical(parsed(text))
+        assert canonical(parsed(str(form), typed=False)) == form
+
+
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
         ("nobody = 1", "no column 'nobody'"),
         ("Vote = 'yes'", "no column 'Vote'.*'vote' looks like it"),
-        ("age = 'yes'", "whole numbers"),
+        ("age = '18'", "whole numbers.*without quotation marks"),
+        ("age > '2024-01-31'", "whole numbers"),
         ("height = 'yes'", "numbers"),
         ("member = 'true'", "true or false"),
-        ("member < TRUE", "true or false"),
-        ("vote = TRUE", "text"),
+        ("member = 1", "true or false"),
+        ("vote = TRUE", "text.*vote = 'true'"),
         ("tags = 'a'", "other things"),
+        ("tags IS NULL", "other things"),
+        ("born > 2024", "dates.*born > '2024-01-31'"),
+        ("born = 'yes'", "ISO dates"),
+        ("born = '2024-01-31T12:00'", "without one.*born = '2024-01-31'"),
+        ("seen < '2024-01-31T12:00Z'", "time zone.*seen < '2024-01-31T12:00:00'"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_by_its_type(text, rule):
     with pytest.raises(hetdp.UsageError, match=rule):
-        condition(parsed(text), {**COLUMNS, "tags": "VARCHAR[]"})
+        condition(canonical(parsed(text)), COLUMNS)
+
+
+def test_texts_are_folded_by_the_database_as_in_python():
+    """Every letter that has a case or is white space, alone and among others, and their decomposed forms."""
+    letters = [
+        chr(code)
+        for code in range(0x110000)
+        if not 0xD800 <= code < 0xE000
+        and (chr(code).casefold() != chr(code) or not chr(code).strip() or code < 256 or chr(code).upper() != chr(code))
+    ]
+    texts = [form for letter in letters for form in (letter, f" a{letter}B", unicodedata.normalize("NFD", letter))]
+    assert len(texts) > 8000
+    with locked(None) as database:
+        database.register("people", {"cell": np.array(texts, dtype=object)})
+        found = database.execute(f"SELECT {folded_sql('cell')} FROM people").fetchall()
+    assert [row[0] for row in found] == [folded(text) or None for text in texts]
+    assert [folded(text) for text in texts] == [oracle.plain(text) for text in texts]
+
+
+def test_names_that_look_alike_are_found():
+    assert alike(["b", "North", "a", "NORTH ", "north"]) == [["North", "NORTH ", "north"]]
+
+
+@given(st.datetimes(), st.sampled_from(["T", " "]), st.sampled_from(["", "Z", "+02:00", "-11:30"]))
+def test_a_moment_is_what_python_reads(when, between, zone):
+    text = when.isoformat(between) + zone
+    found = moment_of(text)
+    if found is not None:  # else it has no year in UTC
+        again = moment_of(str(found))
+        assert again is not None
+        assert again[1:] == found[1:]
+        assert (found.zoned, found.day) == (bool(zone), when.date())
 
 
 def test_the_grammar_of_epsilon_is_the_same_as_in_privacy_rules():

@@ -41,6 +41,7 @@ def ask(
     more_than: Number = None,
     of: str | None = None,
     question: Question | str | Path | None = None,
+    exact_text: bool = False,
     epsilon: Number = None,
     epsilon_by: Mapping[str, Number] | None = None,
     deciding_epsilon: Number = None,
@@ -78,12 +79,15 @@ def ask(
         table: the name of a ``.csv``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; of a folder whose files, all
             ``.parquet`` or all ``.csv``, are one table; or a pandas or Polars data frame, or an Arrow table. It has one
             row for each person.
-        count: which rows count as yes, such as ``"vote = 'yes'"``.
+        count: which rows are yes, such as ``"vote = 'yes'"``; a row for which that is false is no, and one for which it
+            is unknown, for want of a value, is blank.
         at_least: how many must, for the answer yes: a whole number, or a share such as ``"50%"``, ``"2/3"`` or 0.5.
         more_than: the same, where exactly that counts as no.
-        of: a share of ``"all"`` rows, or of ``"respondents"``, whose counted column is not empty.
+        of: a share of ``"all"`` rows, or of ``"respondents"``, which leaves out blank rows.
         question: any other question, instead of these three, from `hetdp.questions` or as a ``.json`` or ``.toml``
             file: about the values yes, no and blank, and the groups of `group`.
+        exact_text: whether texts in `count` are compared letter by letter. By default case and outer spaces do not
+            matter: ``"vote = 'yes'"`` counts ``Yes`` and ``YES``, too.
         epsilon: everybody's ε: one number, or the name of a column.
         epsilon_by: group → ε, instead.
         deciding_epsilon: ε where the answer depends on one person: one number, or the name of a column.
@@ -147,6 +151,7 @@ def ask(
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
+    options["exact_text"] = exact_text or None
     wanted = _wanted(count, options, approved)
     identified = plan is not None or ledger is not None  # whoever only looks is not made to wait for it
     with reader.opened(table, sheet, curator) as rows:
@@ -228,4 +233,5 @@ def _wanted(count: str | None, options: dict[str, Any], approved: Plan | None) -
         return approved.wish
     if count is None:
         raise UsageError("nothing is counted", "--count says which rows are a yes", "--count \"vote = 'yes'\"")
-    return wish(count, **(options | {"objective": BALANCED if options["objective"] is None else options["objective"]}))
+    defaults = {"objective": BALANCED, "exact_text": False}
+    return wish(count, **options | {key: value for key, value in defaults.items() if options[key] is None})

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 from hetdp.errors import counted, shown
 from hetdp.mechanism.digits import promised
+from hetdp.release.record.words import constant_words
 from hetdp.spaces.populations.population import BALANCED, WEIGHTED_VOTE
 from hetdp.spaces.populations.theorem import METHOD
-from hetdp.release.record.words import constant_words
 from hetdp.spaces.privacy.grid import decimal
 from hetdp.spaces.table.asking import Prepared
 from hetdp.spaces.table.plan import NEIGHBOURS, meaning_of_missing
 from hetdp.spaces.table.promise import Promise, Protection, coin_caution
 from hetdp.spaces.table.simulation import MARK, WARNING
+from hetdp.spaces.table.texts import alike
 
 MOST_AREAS = 20  # that are told in words; --json has them all
 MOST_GROUPS = 20  # of an area, likewise
@@ -42,6 +43,10 @@ def promise_lines(prepared: Prepared) -> list[str]:
     nobody = [group for group, _ in wish.epsilon.by_group if group not in there]
     if nobody:
         lines.append(f"nobody is in a group that is promised an ε: {', '.join(map(shown, nobody[:MOST_GROUPS]))}")
+    for what, names in (("groups", prepared.policy.groups), ("areas", prepared.policy.areas)):
+        told = [] if names is None else [", ".join(map(shown, one[:MOST_GROUPS])) for one in alike(names.names)]
+        rule = f"{what} that differ in case or outer spaces only, and stay apart"
+        lines += [f"{rule}: {one}" for one in told[:MOST_AREAS]]
     if wish.area is not None:
         lines.append(PARALLEL)
     for promise in prepared.promises[:MOST_AREAS]:

@@ -29,7 +29,8 @@ hetdp ask survey.csv --count "vote = 'yes'" --question veto.toml --epsilon eps -
 ABOUT = """
 Reads what is public (who is there, with which ε), fixes the most accurate private mechanism, says what it promises, and
 writes the plan; only then are the counted columns read, once. Neighbouring tables differ in one person's answer; the
-number of people and their ε are public. A row whose counted column is empty is not counted. TABLE is a .csv, .parquet,
+number of people and their ε are public. A row is yes if --count holds, no if it does not, and blank if that is
+unknown, for want of a value. TABLE is a .csv, .parquet,
 .arrow or .sqlite file with one row for each person, or a folder whose files, all .parquet or all .csv, are one table;
 with --engine dask, workers read them, and all numbers are the same. With --ledger the
 answer is released: everybody pays their ε, and it is shown once that is durable; asked again, the same question gives
@@ -38,7 +39,11 @@ code 6 if somebody's budget does not suffice.
 """
 TABLE = click.Argument(["table"], type=PATH, metavar="TABLE")
 OPTIONS = [
-    click.Option(["--count"], metavar="WHAT", help="Which rows count as yes, such as \"vote = 'yes'\"."),
+    click.Option(
+        ["--count"],
+        metavar="WHAT",
+        help="Which rows are yes, such as \"vote = 'yes'\"; others are no, or blank if a value is missing.",
+    ),
     click.Option(
         ["--at-least"],
         metavar="K|SHARE",
@@ -48,13 +53,18 @@ OPTIONS = [
     click.Option(
         ["--of"],
         type=click.Choice(["all", "respondents"]),
-        help="A share of all rows, or only of those whose counted column is not empty. Default: all.",
+        help="A share of all rows, or of respondents, which leaves out blank rows. Default: all.",
     ),
     click.Option(
         ["--question"],
         type=PATH,
         metavar="FILE",
         help="Any other question about yes, no, blank and the groups of --group, as a .json or .toml file.",
+    ),
+    click.Option(
+        ["--exact-text"],
+        is_flag=True,
+        help="Compare texts in --count letter by letter. Default: case and outer spaces do not matter.",
     ),
     click.Option(["--epsilon"], metavar="COLUMN|NUMBER", help="Everybody's ε: a column, or one number."),
     click.Option(

@@ -80,10 +80,14 @@ def joined_classes(parts: Sequence[Classes]) -> Classes | None:
 
 
 def names_as_bytes(names: Sequence[Any]) -> NDArray[np.uint8]:
-    """Names of classes, which are texts and numbers, as they lie in a file beside others."""
+    """Names of classes, which are texts, numbers and tuples of these, as they lie in a file beside others."""
     return np.frombuffer(json.dumps(list(names)).encode(), dtype=np.uint8)
 
 
 def names_from_bytes(stored: NDArray[np.uint8]) -> tuple[Any, ...]:
     """The names again."""
-    return tuple(json.loads(stored.tobytes()))
+    return tuple(map(_as_name, json.loads(stored.tobytes())))
+
+
+def _as_name(value: Any) -> Any:
+    return tuple(map(_as_name, value)) if isinstance(value, list) else value

@@ -173,7 +173,7 @@ class AllOf(Among):
 
     def __str__(self) -> str:
         words = f"all rows{of_groups(self.groups)} say {spoken(self.value)}"
-        return f"{words}; any other value, blank included, makes it no"
+        return f"{words}; any other value{'' if self.value == BLANK else ', blank included,'} makes it no"
 
 
 def yes_or_no(answer: bool) -> str:

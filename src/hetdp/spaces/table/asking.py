@@ -97,7 +97,7 @@ def prepare(
     """
     stamp = source.unchanged
     policy = source.policy(wish)
-    condition(wish.counted, source.columns)  # refuses what cannot be compared, by its type
+    condition(wish.counted, source.columns, wish.exact_text)  # refuses what cannot be compared, by its type
     _require_groups(wish, policy)
     progress.stage("designing")
     make = population or _maker(wish)

@@ -1,4 +1,7 @@
-"""A predicate as a condition of DuckDB: names are quoted, values are parameters, and no cell can make it fail."""
+"""A predicate as a condition of DuckDB: names are quoted, values are parameters, and no cell can make it fail.
+
+What can be compared is decided by the predicate and the declared types of the columns alone.
+"""
 
 from __future__ import annotations
 
@@ -8,41 +11,61 @@ from typing import Any
 from hetdp.errors import UsageError, instead_of, shown
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.database import identifier
-from hetdp.spaces.table.predicate import Among, Comparison, Joined, Literal, Missing, Negation, Predicate, written_name
+from hetdp.spaces.table.moments import (
+    FIRST,
+    INSTANT,
+    LAST,
+    Moment,
+    day_sql,
+    instant,
+    moment_of,
+    required_moment,
+    time_sql,
+)
+from hetdp.spaces.table.predicate import (
+    EQUALITIES,
+    Among,
+    Comparison,
+    Joined,
+    Literal,
+    Missing,
+    Negation,
+    Predicate,
+    written_name,
+)
+from hetdp.spaces.table.texts import folded, folded_sql
 
 SQL = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+Condition = tuple[str, list[Any]]  # the words, and the values of the question marks in them
 
 
-def condition(predicate: Predicate, columns: Mapping[str, str]) -> tuple[str, list[Any]]:
+def condition(predicate: Predicate, columns: Mapping[str, str], exact_text: bool = False) -> Condition:
     """The condition and its parameters: true, false, or null where it cannot be said.
 
     Args:
         predicate: what is counted.
         columns: name → type of every column of the table.
+        exact_text: whether texts are compared letter by letter.
 
     Raises:
         UsageError: a column is not there, or holds what cannot be compared with the value; told by its type alone.
     """
     if isinstance(predicate, Comparison):
-        require_columns([predicate.column], columns)
-        side, parameter = _comparable(predicate.column, columns[predicate.column], predicate.value, predicate.operator)
-        return f"({side} {SQL[predicate.operator]} {parameter})", [predicate.value]
+        return _compared(predicate, columns, exact_text)
     if isinstance(predicate, Among):
-        parts = tuple(Comparison(predicate.column, "=", value) for value in predicate.values)
-        return condition(Joined("OR", parts), columns)
+        return _among(predicate, columns, exact_text)
     if isinstance(predicate, Missing):
         require_columns([predicate.column], columns)
         if kinds.kind_of(columns[predicate.column]) == kinds.OTHER:  # to read some of these fails at some cells
             rule = "its type is one of which every cell can be read"
             raise UsageError(f"the column {shown(predicate.column)} holds {kinds.OTHER}", rule)
-        return f"({_present(predicate.column, columns[predicate.column])} IS NULL)", []
+        return kinds.missing(predicate.column, columns[predicate.column], exact_text), []
     if isinstance(predicate, Negation):
-        inner, parameters = condition(predicate.part, columns)
+        inner, parameters = condition(predicate.part, columns, exact_text)
         return f"(NOT {inner})", parameters
     if isinstance(predicate, Joined):
-        found = [condition(part, columns) for part in predicate.parts]
-        joint = f" {predicate.word} "
-        return f"({joint.join(words for words, _ in found)})", [value for _, values in found for value in values]
+        found = [condition(part, columns, exact_text) for part in predicate.parts]
+        return _joined(f" {predicate.word} ", found)
     raise UsageError(f"what is counted is {shown(predicate)}", "it is a predicate")
 
 
@@ -58,24 +81,101 @@ def require_columns(names: list[str], columns: Mapping[str, str]) -> None:
             raise UsageError(f"the table has no column {shown(name)}", rule, instead_of(name, columns))
 
 
-def _present(column: str, declared: str) -> str:
-    """A cell that is null where nothing stands; so is a number that is none."""
-    return kinds.number(column, declared) if declared in ("DOUBLE", "FLOAT") else identifier(column)
+def _joined(joint: str, found: list[Condition]) -> Condition:
+    return f"({joint.join(words for words, _ in found)})", [value for _, values in found for value in values]
 
 
-def _comparable(column: str, declared: str, value: Literal, operator: str) -> tuple[str, str]:
-    """Both sides of a comparison, brought to one type."""
-    kind = kinds.kind_of(declared)
+def _among(given: Among, columns: Mapping[str, str], exact: bool) -> Condition:
+    """A column against several values; texts and numbers of one kind are looked up together."""
+    together: dict[str, list[Any]] = {}
+    others: list[Condition] = []
+    for value in given.values:
+        words, parameters = _compared(Comparison(given.column, "=", value), columns, exact)
+        if words.endswith(" = ?)"):
+            together.setdefault(words.removesuffix(" = ?)") + " IN (", []).extend(parameters)
+        else:
+            others.append((words, parameters))
+    listed = [(f"{words}{', '.join('?' * len(values))}))", values) for words, values in together.items()]
+    return _joined(" OR ", [*listed, *others])
+
+
+def _compared(given: Comparison, columns: Mapping[str, str], exact: bool) -> Condition:
+    """A column against one value, both brought to one type."""
+    require_columns([given.column], columns)
+    column, operator, value, declared = given.column, given.operator, given.value, columns[given.column]
+    kind, by_order = kinds.kind_of(declared), given.operator not in EQUALITIES
     if isinstance(value, bool):
-        if kind == kinds.TRUTH and operator in ("=", "!="):
-            return identifier(column), "CAST(? AS BOOLEAN)"
+        if kind == kinds.TRUTH and not by_order:
+            return f"({identifier(column)} {SQL[operator]} CAST(? AS BOOLEAN))", [value]
     elif isinstance(value, str):
-        if kind in (kinds.TEXT, kinds.MOMENT):
-            return kinds.text(column), "CAST(? AS VARCHAR)"
+        if by_order or kind == kinds.MOMENT:
+            moment = required_moment(column, operator, value)
+            if kind in (kinds.TEXT, kinds.MOMENT):
+                return _moment(given, declared, moment)
+        elif kind == kinds.TEXT:
+            side = kinds.text(column) if exact else folded_sql(kinds.text(column))
+            return f"({side} {SQL[operator]} ?)", [value if exact else folded(value)]
     elif kind == kinds.WHOLE and isinstance(value, int):
-        return identifier(column), "CAST(? AS BIGINT)"
+        return f"({identifier(column)} {SQL[operator]} CAST(? AS BIGINT))", [value]
     elif kind in (kinds.WHOLE, kinds.NUMBER, kinds.TEXT):
-        return kinds.number(column, declared), "CAST(? AS DOUBLE)"
-    what = f"the column {shown(column)} against {shown(value)}"
-    hint = f"{written_name(column)} = TRUE, or = FALSE" if kind == kinds.TRUTH else ""
-    raise UsageError(what, f"it holds {kind}, which cannot be compared with that ({operator})", hint)
+        return f"({kinds.number(column, declared)} {SQL[operator]} CAST(? AS DOUBLE))", [float(value)]
+    raise _refusal(given, kind, value)
+
+
+def _refusal(given: Comparison, kind: str, value: Literal) -> UsageError:
+    """Says that a column of some kind cannot be compared with a value; the hint says with what it can."""
+    column = written_name(given.column)
+    hint = ""
+    if kind == kinds.TRUTH:
+        hint = f"{column} = TRUE, or = FALSE"
+    elif kind == kinds.MOMENT:
+        hint = f"{column} {given.operator} '2024-01-31'"
+    elif kind in (kinds.WHOLE, kinds.NUMBER) and isinstance(value, str):
+        hint = "write numbers without quotation marks"
+    elif kind == kinds.TEXT and isinstance(value, bool):
+        hint = f"{column} = '{str(value).lower()}'"
+    what = f"the column {shown(given.column)} against {shown(value)}"
+    return UsageError(what, f"it holds {kind}, which cannot be compared with that ({given.operator})", hint)
+
+
+def _moment(given: Comparison, declared: str, moment: Moment) -> Condition:
+    """A column of dates, of times, or of texts against a date or a time."""
+    cell, is_text, sign = identifier(given.column), kinds.kind_of(declared) == kinds.TEXT, SQL[given.operator]
+    if moment.time is None:
+        if is_text or declared == "DATE":
+            side = day_sql(kinds.text(given.column)) if is_text else cell
+            return f"({side} {sign} CAST(? AS DATE))", [str(moment)]
+        return _on_day(given, declared, moment)
+    if declared == "DATE":
+        hint = f"{written_name(given.column)} {given.operator} '{moment.day}'"
+        raise UsageError(f"the column {shown(given.column)} against a time of day", "it holds dates without one", hint)
+    if is_text and moment.zoned:
+        return f"({INSTANT}({kinds.text(given.column)}) {sign} CAST(? AS BIGINT))", [instant(str(moment))]
+    if moment.zoned:
+        hint = f"{written_name(given.column)} {given.operator} '{str(moment)[:-1]}'"
+        raise UsageError(f"the column {shown(given.column)} against a time zone", "its times have none", hint)
+    side = time_sql(kinds.text(given.column)) if is_text else cell
+    return f"({side} {sign} {_timestamp(declared)})", [_within(declared, str(moment))]
+
+
+def _on_day(given: Comparison, declared: str, moment: Moment) -> Condition:
+    """A column of times against a date, which is all of a day."""
+    cell, parameter = identifier(given.column), _timestamp(declared)
+    begin, end = (_within(declared, day) for day in (str(moment), moment.next_day))
+    if given.operator in EQUALITIES:
+        within = f"({cell} >= {parameter} AND {cell} < {parameter})"
+        return (within if given.operator == "=" else f"(NOT {within})"), [begin, end]
+    sign, bound = {"<": ("<", begin), "<=": ("<", end), ">": (">=", end), ">=": (">=", begin)}[given.operator]
+    return f"({cell} {sign} {parameter})", [bound]
+
+
+def _timestamp(declared: str) -> str:
+    return "CAST(? AS TIMESTAMP_NS)" if declared == "TIMESTAMP_NS" else "CAST(? AS TIMESTAMP)"
+
+
+def _within(declared: str, written: str) -> str:
+    """A time, or infinity where a column of nanoseconds cannot hold it."""
+    found = moment_of(written)
+    if declared != "TIMESTAMP_NS" or (found is not None and FIRST <= found.begin <= LAST):
+        return written
+    return "-infinity" if found is not None and found.begin < FIRST else "infinity"

@@ -14,6 +14,7 @@ import numpy as np
 
 from hetdp.errors import Fault, InputError
 from hetdp.interrupts import load_whole
+from hetdp.spaces.table.texts import add_functions
 
 SETTINGS = {
     "autoinstall_known_extensions": "false",  # nothing is ever fetched
@@ -42,6 +43,7 @@ def locked(*paths: str | None) -> Iterator[Any]:
             database.execute(f"SET allowed_paths = [{', '.join(allowed)}]")
         database.execute("SET enable_external_access = false")
         database.execute("SET lock_configuration = true")
+        add_functions(database)
         yield database
     finally:
         database.close()

@@ -22,11 +22,11 @@ from hetdp.spaces.populations.scores import scores_of
 from hetdp.spaces.questions.logic import And, Joined, Not, Or
 from hetdp.spaces.questions.question import Question
 from hetdp.spaces.questions.ratios import RatioOfShares
-from hetdp.spaces.questions.thresholds import ALL, BLANK
+from hetdp.spaces.questions.thresholds import ALL
 from hetdp.spaces.table.epsilons import Epsilon
 from hetdp.spaces.table.policy import Policy
 from hetdp.spaces.table.promise import Promise
-from hetdp.spaces.table.wish import NO, Wish
+from hetdp.spaces.table.wish import VALUES, Wish
 
 TITLE = b"hetdp question 2\n"
 THEME = b"hetdp theme 1\n"
@@ -49,33 +49,32 @@ class Identity(NamedTuple):
     wish: Wish
 
 
-def canonical(question: Question, sizes: Mapping[str, int], values: Sequence[str]) -> Form:
+def canonical(question: Question, sizes: Mapping[str, int]) -> Form:
     """A question about so many people, in the one form that all wordings of it have.
 
     Args:
         question: the question.
         sizes: how many people each group has; one group of everybody if the question names none.
-        values: the values that a row may have.
 
     Returns:
         true or false where every table has this answer; a sum of scores with its threshold; a ratio; or such forms,
         joined by and, or, not
 
     >>> from hetdp import questions
-    >>> canonical(questions.share("yes", at_least="50%"), {"": 400}, ("yes", "no"))
+    >>> canonical(questions.share("yes", at_least="50%"), {"": 400})
     ['sum', {'': [1, 0, 0]}, 200]
-    >>> canonical(questions.count("yes", at_least=200), {"": 400}, ("yes", "no"))
+    >>> canonical(questions.count("yes", at_least=200), {"": 400})
     ['sum', {'': [1, 0, 0]}, 200]
     """
     if question.linear() is not None:
         try:
-            return _sum(question, sizes, values)
+            return _sum(question, sizes)
         except UsageError:  # its scores are too large for a formula, so they are compared as written
             return ["as written", question.body()]
     if isinstance(question, Joined):
-        return _joined(type(question), [canonical(part, sizes, values) for part in question.parts])
+        return _joined(type(question), [canonical(part, sizes) for part in question.parts])
     if isinstance(question, Not):
-        return _negated(question.part, sizes, values)
+        return _negated(question.part, sizes)
     if isinstance(question, RatioOfShares):
         facts = {"value": question.value, "a": question.group_a, "b": question.group_b, "of": question.of}
         left_out = [] if question.of == ALL else sorted(set(question.blank))
@@ -83,14 +82,12 @@ def canonical(question: Question, sizes: Mapping[str, int], values: Sequence[str
     return ["as written", question.body()]
 
 
-def _sum(question: Question, sizes: Mapping[str, int], values: Sequence[str]) -> Form:
+def _sum(question: Question, sizes: Mapping[str, int]) -> Form:
     groups = list(sizes)
-    found = scores_of(question, groups, np.array(list(sizes.values()), dtype=np.int64), values)
+    found = scores_of(question, groups, np.array(list(sizes.values()), dtype=np.int64), VALUES)
     if found.constant:
         return found.constant == 1
     rows = {group: row for group, row in zip(groups, found.scores.tolist(), strict=True) if sizes[group]}
-    if BLANK not in values:  # then a blank row counts as a no
-        rows = {group: [*row, row[list(values).index(NO)]] for group, row in rows.items()}
     first = next(iter(rows.values()))
     if all(row == first for row in rows.values()):
         rows = {EVERYBODY: first}
@@ -112,14 +109,14 @@ def _joined(how: type[Question], forms: list[Form]) -> Form:
     return next(iter(parts.values())) if len(parts) == 1 else [word, [parts[key] for key in sorted(parts)]]
 
 
-def _negated(part: Question, sizes: Mapping[str, int], values: Sequence[str]) -> Form:
+def _negated(part: Question, sizes: Mapping[str, int]) -> Form:
     """The opposite of a question that is no sum."""
     if isinstance(part, Not):
-        return canonical(part.part, sizes, values)
+        return canonical(part.part, sizes)
     if isinstance(part, Joined):
         other = Or if isinstance(part, And) else And
-        return _joined(other, [canonical(Not(one), sizes, values) for one in part.parts])
-    return ["not", canonical(part, sizes, values)]
+        return _joined(other, [canonical(Not(one), sizes) for one in part.parts])
+    return ["not", canonical(part, sizes)]
 
 
 def identity_of(wish: Wish, policy: Policy, promises: Sequence[Promise]) -> Identity:
@@ -133,11 +130,12 @@ def identity_of(wish: Wish, policy: Policy, promises: Sequence[Promise]) -> Iden
         policy: what is public in the table.
         promises: one for each area, with its mechanism.
     """
-    forms = [canonical(wish.question, sizes, wish.values) for sizes in _sizes(wish, policy)]
+    forms = [canonical(wish.question, sizes) for sizes in _sizes(wish, policy)]
     plain = _plain(wish, policy, forms)
     deciding = None if wish.deciding is None else wish.deciding.constant
     told = {
         "counted": str(wish.counted),
+        "exact_text": wish.exact_text,
         "areas": [
             [promise.area, form, (promise.tallies or {}).get("sha256")]
             for promise, form in zip(promises, forms, strict=True)

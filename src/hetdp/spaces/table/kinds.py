@@ -6,6 +6,7 @@ import re
 
 from hetdp.errors import Fault, InputError
 from hetdp.spaces.table.database import identifier
+from hetdp.spaces.table.texts import BLANKS
 
 TEXT, WHOLE, NUMBER, TRUTH, MOMENT, OTHER = "text", "whole numbers", "numbers", "true or false", "dates", "other things"
 KINDS = {
@@ -44,13 +45,28 @@ def require_kind(name: str, column: str, declared: str, allowed: tuple[str, ...]
 
 
 def number(column: str, declared: str) -> str:
-    """A cell as a number; what is none is missing."""
-    cell = identifier(column)
+    """A cell as a 64-bit number; null where it is none, not finite, or missing. Outer spaces of a text do not matter.
+
+    Decimals and 32-bit numbers are read as they are printed, so that 0.1 is the same number in every format.
+    """
+    if kind_of(declared) == WHOLE:
+        return f"CAST({identifier(column)} AS DOUBLE)"
+    value = identifier(column)
     if kind_of(declared) == TEXT:
-        return f"CASE WHEN regexp_full_match({text(column)}, '{NUMERAL}') THEN try_cast({text(column)} AS DOUBLE) END"
+        value = f"try_cast(regexp_extract({text(column)}, '\\A{BLANKS}({NUMERAL}){BLANKS}\\z', 1) AS DOUBLE)"
+    elif declared != "DOUBLE":
+        value = f"try_cast({text(column)} AS DOUBLE)"
+    return f"CASE WHEN isfinite({value}) THEN {value} END"
+
+
+def missing(column: str, declared: str, exact_text: bool) -> str:
+    """Whether nothing stands in a cell; true or false for every row. A number that is none is missing, too."""
+    cell = identifier(column)
     if declared in ("DOUBLE", "FLOAT"):
-        return f"CASE WHEN isnan({cell}) THEN NULL ELSE CAST({cell} AS DOUBLE) END"
-    return f"CAST({cell} AS DOUBLE)"
+        return f"({cell} IS NULL OR isnan({cell}))"
+    if kind_of(declared) == TEXT and not exact_text:
+        return f"({cell} IS NULL OR regexp_full_match({text(column)}, '{BLANKS}'))"
+    return f"({cell} IS NULL)"
 
 
 def text(column: str) -> str:

@@ -20,6 +20,7 @@ from hetdp.spaces.table.predicate import (
 
 LONGEST = 10_000  # characters of one predicate
 DEEPEST = 50  # brackets within brackets
+WRITTEN = 4  # how many times as long and deep the text may be that we write for a predicate that was typed
 LARGEST = 10**15  # whole numbers below it are compared exactly, whatever type a column has
 RULE = "what is counted is a column compared with a value, such as vote = 'yes', joined by AND, OR and NOT"
 HINT = "text stands in single quotation marks, odd names of columns in double ones"
@@ -36,12 +37,13 @@ _token = re.compile(
 )
 
 
-def parsed(given: Any) -> Predicate:
+def parsed(given: Any, typed: bool = True) -> Predicate:
     """A predicate from its text.
 
     Args:
         given: comparisons (``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``), ``IN (…)``, ``IS NULL``, ``IS NOT NULL``,
             joined by ``AND``, ``OR``, ``NOT`` and brackets.
+        typed: whether somebody typed it; else it stands in a plan, where it may be longer.
 
     Raises:
         UsageError: the text is anything else.
@@ -53,16 +55,17 @@ def parsed(given: Any) -> Predicate:
         raise UsageError(f"what is counted is {shown(given)}", RULE, HINT)
     if any("\ud800" <= sign <= "\udfff" for sign in given):  # what the system gives for bytes that are no text
         raise UsageError("what is counted is no UTF-8 text", RULE)
-    if len(given) > LONGEST:
+    room = 1 if typed else WRITTEN
+    if len(given) > LONGEST * room:
         raise UsageError(f"what is counted has {len(given):,} characters", f"at most {LONGEST:,} are read")
-    return _Parser(given).whole()
+    return _Parser(given, DEEPEST * room).whole()
 
 
 class _Parser:
     """Reads from left to right; OR binds least, then AND, then NOT."""
 
-    def __init__(self, text: str) -> None:
-        self.tokens = _tokens(text)
+    def __init__(self, text: str, deepest: int) -> None:
+        self.tokens, self.deepest = _tokens(text), deepest
         self.at = self.depth = 0
 
     def whole(self) -> Predicate:
@@ -85,7 +88,7 @@ class _Parser:
 
     def _single(self) -> Predicate:
         self.depth += 1
-        if self.depth > DEEPEST:
+        if self.depth > self.deepest:
             raise UsageError("brackets and NOT within each other", f"at most {DEEPEST} deep", HINT)
         if self._takes("NOT"):
             found: Predicate = Negation(self._single())

@@ -11,9 +11,13 @@ from typing import Any
 
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.spaces.documents import parsed_json, refuse, require_keys
+from hetdp.spaces.questions.thresholds import BLANK
+from hetdp.spaces.table.moments import meaning as moments_meaning
+from hetdp.spaces.table.moments import moment_of
 from hetdp.spaces.table.policy import Policy
+from hetdp.spaces.table.predicate import EQUALITIES, Comparison
 from hetdp.spaces.table.wish import KEYS as WISH_KEYS
-from hetdp.spaces.table.wish import YES, Wish
+from hetdp.spaces.table.wish import NO, Wish, looks_at_text
 from hetdp.spaces.table.wish import from_document as wish_from
 from hetdp.version import VERSION as SOFTWARE
 
@@ -21,6 +25,8 @@ VERSION = 2
 KIND = "plan"
 MOST_FAULTS = 1000  # that a message holds
 LONGEST = 200  # characters of a value in it
+FOLDED = "Text is compared without regard to case and outer spaces; a cell of spaces has no value."
+EXACT = "Text is compared exactly, letter by letter."
 UNIT = "person"
 NEIGHBOURS = (
     "Neighbouring tables differ in one person's answer;"
@@ -161,9 +167,15 @@ def plan_of(
 
 
 def meaning_of_missing(wish: Wish) -> str:
-    """What a row counts as for which it cannot be said whether it is counted; declared before any is read."""
-    counts = f"is left out as {wish.values[2]}" if len(wish.values) > 2 else f"counts as not {YES}"
-    return f"Any other value counts as not {YES}; a row of which it cannot be said, for want of a value, {counts}."
+    """What every row counts as, and how cells are compared; declared before any is read."""
+    words = [f"A row for which it does not hold is {NO}; if that is unknown, for want of a value, it is {BLANK}."]
+    if looks_at_text(wish.counted):
+        words.append(EXACT if wish.exact_text else FOLDED)
+    read = [leaf for leaf in wish.counted.leaves() if isinstance(leaf, Comparison) and not isinstance(leaf.value, bool)]
+    if any(not isinstance(leaf.value, str) for leaf in read):
+        words.append("Where a number is compared, cells are finite numbers; any other cell has no value.")
+    by_order = [str(leaf.value) for leaf in read if isinstance(leaf.value, str) and leaf.operator not in EQUALITIES]
+    return " ".join([*words, *moments_meaning(found for found in map(moment_of, by_order) if found is not None)])
 
 
 def read_plan(path: Path) -> Plan:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 Literal = str | int | float | bool
 OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 OPERATORS = tuple(OPPOSITES)
+EQUALITIES = ("=", "!=")
 KEYWORDS = frozenset({"AND", "OR", "NOT", "IN", "IS", "NULL", "TRUE", "FALSE"})
 
 _is_bare = re.compile(r"[^\W\d]\w*").fullmatch
@@ -24,6 +25,10 @@ class Predicate(ABC):
     @abstractmethod
     def columns(self) -> Iterator[str]:
         """The columns that are looked at, in the order of the text; one may come several times."""
+
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """The comparisons with one value each, and the tests for a missing one, that this is made of."""
+        return iter(())
 
     @abstractmethod
     def __str__(self) -> str: ...
@@ -41,6 +46,10 @@ class Comparison(Predicate):
         """The one column."""
         yield self.column
 
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """This one."""
+        yield self
+
     def __str__(self) -> str:
         return f"{written_name(self.column)} {self.operator} {written(self.value)}"
 
@@ -56,8 +65,16 @@ class Among(Predicate):
         """The one column."""
         yield self.column
 
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """An equality for each value."""
+        return (Comparison(self.column, "=", value) for value in self.values)
+
+    def written(self, word: str) -> str:
+        """The text, with IN or NOT IN."""
+        return f"{written_name(self.column)} {word} ({', '.join(map(written, self.values))})"
+
     def __str__(self) -> str:
-        return f"{written_name(self.column)} IN ({', '.join(map(written, self.values))})"
+        return self.written("IN")
 
 
 @dataclass(frozen=True)
@@ -69,6 +86,10 @@ class Missing(Predicate):
     def columns(self) -> Iterator[str]:
         """The one column."""
         yield self.column
+
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """This one."""
+        yield self
 
     def __str__(self) -> str:
         return f"{written_name(self.column)} IS NULL"
@@ -84,7 +105,15 @@ class Negation(Predicate):
         """Those of the part."""
         return self.part.columns()
 
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """Those of the part."""
+        return self.part.leaves()
+
     def __str__(self) -> str:
+        if isinstance(self.part, Among):
+            return self.part.written("NOT IN")
+        if isinstance(self.part, Missing):
+            return f"{written_name(self.part.column)} IS NOT NULL"
         return f"NOT ({self.part})"
 
 
@@ -99,6 +128,11 @@ class Joined(Predicate):
         """Those of all parts."""
         for part in self.parts:
             yield from part.columns()
+
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """Those of all parts."""
+        for part in self.parts:
+            yield from part.leaves()
 
     def __str__(self) -> str:
         return f" {self.word} ".join(f"({part})" if isinstance(part, Joined) else str(part) for part in self.parts)

@@ -89,10 +89,7 @@ class Whole(Respondents):
 
     def said(self, wish: Wish) -> Any:
         """Everybody's value, as its number in ``wish.values``, in the order of the rows; every row has one."""
-        said, parameters = condition(wish.counted, self.columns)
-        if len(wish.values) > 2:
-            code, parameters = f"CASE WHEN {said} THEN 0 WHEN NOT {said} THEN 1 ELSE 2 END", [*parameters, *parameters]
-        else:
-            code = f"CASE WHEN {said} THEN 0 ELSE 1 END"
-        found = self._source.read({"code": f"CAST({code} AS UTINYINT)"}, parameters, wish.private)["code"]
-        return np.asarray(found, dtype=np.uint8)
+        said, parameters = condition(wish.counted, self.columns, wish.exact_text)
+        code = f"coalesce(CAST((NOT {said}) AS UTINYINT), CAST(2 AS UTINYINT))"  # 0 yes, 1 no, 2 blank
+        found = self._source.read({"code": code}, parameters, wish.private)["code"]
+        return np.array(wish.places, dtype=np.uint8)[found]

@@ -25,7 +25,7 @@ from hetdp.spaces.table.everybody import cells
 from hetdp.spaces.table.folders import named
 from hetdp.spaces.table.people import part_digests, rows_of
 from hetdp.spaces.table.sources import Queried, Source, opened, stamp
-from hetdp.spaces.table.wish import Wish
+from hetdp.spaces.table.wish import NO, YES, Wish
 
 MOST_KINDS = 1 << 22  # of people, by ε, group and area, that are counted apart
 NAMED = ("group", "area")
@@ -66,10 +66,9 @@ def tally(path: str, wish: Wish, curator: bool, with_answers: bool) -> Tally:
         keys, flags, uses = _public(source, wish)
         parameters: list[Any] = []
         if with_answers:
-            said, values = condition(wish.counted, source.columns)
-            flags["yes"], parameters, uses = f"coalesce({said}, false)", [*values], [*uses, *wish.private]
-            if len(wish.values) > 2:
-                flags["no"], parameters = f"coalesce(NOT {said}, false)", [*values, *values]
+            said, values = condition(wish.counted, source.columns, wish.exact_text)
+            flags |= {YES: f"coalesce({said}, false)", NO: f"coalesce(NOT {said}, false)"}
+            parameters, uses = [*values, *values], [*uses, *wish.private]
         found = source.counted(keys, flags, parameters, uses, MOST_KINDS)
     names, columns = {}, {name: found[name] for name in keys}
     for role in NAMED:
@@ -77,9 +76,13 @@ def tally(path: str, wish: Wish, curator: bool, with_answers: bool) -> Tally:
             there, codes = np.unique(columns[role].astype(object), return_inverse=True)
             names[role], columns[role] = [str(name) for name in there], codes.astype(np.int32)
     people = found["people"].astype(np.int64)
-    told = [found[name].astype(np.int64) for name in ("yes", "no") if name in flags]
-    answers = np.stack([*told, people - sum(told)], axis=1) if with_answers else None
-    missing = {name: int(found[name].sum()) for name in flags if name not in ("yes", "no")}
+    answers = None
+    if with_answers:
+        yes, no = (found[name].astype(np.int64) for name in (YES, NO))
+        answers = np.zeros((len(people), len(wish.values)), dtype=np.int64)
+        for place, rows in zip(wish.places, (yes, no, people - yes - no), strict=True):
+            answers[:, place] += rows
+    missing = {name: int(found[name].sum()) for name in flags if name not in (YES, NO)}
     return Tally(before, columns, names, missing, people, answers)
 
 

@@ -15,13 +15,15 @@ from hetdp.spaces.questions.constructors import count, share
 from hetdp.spaces.questions.question import Question
 from hetdp.spaces.questions.reading import from_document as question_from
 from hetdp.spaces.questions.thresholds import ALL, BLANK, RESPONDENTS
+from hetdp.spaces.table.canonical import canonical
 from hetdp.spaces.table.epsilons import ALWAYS, DECIDING, Epsilon, epsilon_from, epsilon_of
 from hetdp.spaces.table.parsing import parsed
-from hetdp.spaces.table.predicate import Predicate
+from hetdp.spaces.table.predicate import EQUALITIES, Missing, Predicate
 
 YES, NO = "yes", "no"
+VALUES = (YES, NO, BLANK)  # what a row may say: that it is counted, that it is not, or that this is unknown
 BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = ("balanced", "weighted-vote", "fair")
-KEYS = ("counted", "question", "privacy", "columns", "objective")
+KEYS = ("counted", "exact_text", "question", "privacy", "columns", "objective")
 ROLES = ("person", "epsilon", "deciding_epsilon", "group", "area")
 THRESHOLD_RULE = "it is a whole number of people, or a share from 0% to 100%, such as 50%, 2/3 or 0.5"
 PROMISES = ("epsilon", "deciding_epsilon")
@@ -32,7 +34,8 @@ class Wish:
     """All that a plan fixes, but for the table.
 
     Attributes:
-        counted: which rows say yes.
+        counted: which rows say yes, in the canonical form; where that is unknown, a row is blank.
+        exact_text: whether texts are compared letter by letter, rather than without regard to case and outer spaces.
         question: what is asked about how many do.
         epsilon: what people are promised.
         deciding: what they are promised where the answer depends on one of them; None for the same.
@@ -43,6 +46,7 @@ class Wish:
     """
 
     counted: Predicate
+    exact_text: bool
     question: Question
     epsilon: Epsilon
     deciding: Epsilon | None
@@ -53,8 +57,14 @@ class Wish:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What a row may say: blank is one of them only if respondents alone are asked about."""
-        return (YES, NO, BLANK) if BLANK in self.question.values_used() else (YES, NO)
+        """What the question tells apart: yes, no and blank; or one of them and all else, if it names no other."""
+        used = self.question.values_used()
+        return VALUES if len(used) > 1 else (*used, f"not {min(used)}")
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Where rows that say yes, no and blank stand in `values`."""
+        return tuple(self.values.index(value) if value in self.values else 1 for value in VALUES)
 
     @property
     def public(self) -> list[str]:
@@ -72,6 +82,7 @@ class Wish:
         """As it stands in a plan; `from_document` reads it."""
         return {
             "counted": str(self.counted),
+            "exact_text": self.exact_text,
             "question": self.question.document(),
             "privacy": {
                 "epsilon": self.epsilon.document(),
@@ -102,6 +113,7 @@ def wish(
     area: str | None = None,
     objective: str = BALANCED,
     question: Question | None = None,
+    exact_text: bool = False,
 ) -> Wish:
     """What is asked for, from words as they are typed.
 
@@ -120,6 +132,7 @@ def wish(
         objective: ``balanced``, ``weighted-vote`` or ``fair``.
         question: what is asked, instead of `at_least` and `more_than`: about the values yes, no and blank, and the
             groups of the table.
+        exact_text: whether texts are compared letter by letter.
 
     Raises:
         UsageError: something is missing, contradicts itself, or is not what it must be.
@@ -129,7 +142,7 @@ def wish(
         raise UsageError("no column says who is who", rule, "--person names it")
     steps = deciding is not None or deciding_by_group is not None
     found = Wish(
-        parsed(counted),
+        *_condition(parsed(counted), exact_text),
         _question(at_least, more_than, of, question),
         epsilon_of(epsilon, by_group, group),
         epsilon_of(deciding, deciding_by_group, group, DECIDING, "--deciding-epsilon") if steps else None,
@@ -161,7 +174,7 @@ def from_document(document: Any) -> Wish:
     )
     assert always is not None
     found = Wish(
-        parsed(document["counted"]),
+        *_condition(parsed(document["counted"], typed=False), document["exact_text"]),
         question_from(document["question"]),
         always,
         deciding,
@@ -172,6 +185,21 @@ def from_document(document: Any) -> Wish:
     )
     _require_possible(found)
     return found
+
+
+def _condition(counted: Predicate, exact_text: Any) -> tuple[Predicate, bool]:
+    """What is counted in the canonical form, and whether by exact text; which is false where no text is compared."""
+    if not isinstance(exact_text, bool):
+        raise UsageError(f"exact_text is {shown(exact_text)}", "it is true or false")
+    return canonical(counted, exact_text), exact_text and looks_at_text(counted)
+
+
+def looks_at_text(counted: Predicate) -> bool:
+    """Whether it matters how texts are compared: a column equals a text, or is missing."""
+    return any(
+        isinstance(leaf, Missing) or (isinstance(leaf.value, str) and leaf.operator in EQUALITIES)
+        for leaf in counted.leaves()
+    )
 
 
 def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Question:
@@ -207,7 +235,7 @@ def _require_possible(found: Wish) -> None:
         raise UsageError(f"the design {shown(found.objective)}", f"the designs are {', '.join(DESIGNS)}")
     found.question.body()  # a Python function is refused: nobody could approve it
     words = shown(str(found.question))
-    others = found.question.values_used() - set(found.values)
+    others = found.question.values_used() - set(VALUES)
     if others:
         rule = f"a table's rows are {YES}, {NO} or {BLANK}: --count says which are {YES}"
         raise UsageError(f"the question {words} is about {shown(min(others))}", rule)
