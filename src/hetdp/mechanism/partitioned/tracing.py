@@ -49,25 +49,26 @@ def follow(part: Part, name: str, pins: str, number: int) -> tuple[list[Step], i
     """The steps from a dataset back along its links, as far as this partition owns them; and who comes next, or −1."""
     graph = LocalGraph(part)
     z, links, given = part.load(f"{name}/z"), part.load(f"{name}/links"), part.load(pins)
+    classes = names_from_bytes(part.load("class_names")) if part.has("class_names") else None
     steps = []
     while part.first <= number < part.first + part.size:
         at = number - part.first
         link = int(links[at])
-        edges = _edges_between(part, graph, at, graph.place(link)) if link >= 0 else []
+        edges = _edges_between(part, graph, at, graph.place(link), classes) if link >= 0 else []
         steps.append(Step(number, float(z[at]), float(given[at]), edges))
         number = link
     return steps, number
 
 
-def _edges_between(part: Part, graph: LocalGraph, row: int, target: int) -> list[Edge]:
+def _edges_between(part: Part, graph: LocalGraph, row: int, target: int, classes: tuple[Any, ...] | None) -> list[Edge]:
     """The edges from an own dataset to a neighbour."""
     begin, end = int(graph.indptr[row]), int(graph.indptr[row + 1])
     found = (begin + np.flatnonzero(graph.targets[begin:end] == target)).tolist()
     lowered = [part.load(f"lowered_{column}") for column in range(len(graph.parameters))]
     columns = list(zip(graph.parameters, lowered, strict=True))
     names: list[Any] = [None] * len(found)
-    if part.has("rows_class"):
-        names = Classes(names_from_bytes(part.load("class_names")), part.load("rows_class")[found]).by_name()
+    if classes is not None:
+        names = Classes(classes, part.load("rows_class")[found]).by_name()
     return [
         Edge(
             tuple(float(values[at]) for values in graph.parameters),
