@@ -182,8 +182,8 @@ def test_scores_with_a_common_factor_and_numbers_typed_otherwise_are_one_questio
 
 def test_the_opposite_question_is_another_one():
     for asked, _ in thresholds():
-        form = canonical(asked, SIZES, VALUES)
-        assert canonical(Not(asked), SIZES, VALUES) != form
+        form = canonical(asked, SIZES)
+        assert canonical(Not(asked), SIZES) != form
 
 
 def test_questions_of_one_form_have_the_same_mechanism_with_and_without_groups():

@@ -52,31 +52,31 @@ def follow(part: Part, name: str, pins: str, number: int) -> tuple[list[Step], i
     """The steps from a dataset back along its links, as far as this partition owns them; and who comes next, or −1."""
     graph = LocalGraph(part)
     z, links, given = part.load(f"{name}/z"), part.load(f"{name}/links"), part.load(pins)
-    steps = []
+    classes, steps = _class_names(part), []
     while part.first <= number < part.first + part.size:
         at = number - part.first
         link = int(links[at])
-        edges = _edges_between(part, graph, at, graph.place(link)) if link >= 0 else []
+        begin, end = int(graph.indptr[at]), int(graph.indptr[at + 1])
+        to_link = np.flatnonzero(graph.targets[begin:end] == graph.place(link)) if link >= 0 else np.empty(0, np.int64)
+        edges = _edges_at(part, graph, begin + to_link, classes)
         steps.append(Step(number, float(z[at]), float(given[at]), edges))
         number = link
     return steps, number
 
 
-def _edges_between(part: Part, graph: LocalGraph, row: int, target: int) -> list[Edge]:
-    """The edges from an own dataset to a neighbour."""
-    begin, end = int(graph.indptr[row]), int(graph.indptr[row + 1])
-    return _edges_at(part, graph, begin + np.flatnonzero(graph.targets[begin:end] == target))
+def _class_names(part: Part) -> tuple[Any, ...] | None:
+    return names_from_bytes(part.load("class_names")) if part.has("class_names") else None
 
 
-def _edges_at(part: Part, graph: LocalGraph, places: NDArray[np.int64]) -> list[Edge]:
+def _edges_at(part: Part, graph: LocalGraph, places: NDArray[np.int64], classes: tuple[Any, ...] | None) -> list[Edge]:
     """Some arcs from own datasets, by their places."""
     columns = []
     for at, used in enumerate(graph.parameters):
         floored = f"floored_{at}"  # where what is used lies on the grid
         columns.append((part.load(floored) if part.has(floored) else used, part.load(f"lowered_{at}")))
     names: list[Any] = [None] * len(places)
-    if part.has("rows_class"):
-        names = Classes(names_from_bytes(part.load("class_names")), part.load("rows_class")[places]).by_name()
+    if classes is not None:
+        names = Classes(classes, part.load("rows_class")[places]).by_name()
     return [
         Edge(
             tuple(float(values[at]) for values in graph.parameters),
@@ -116,7 +116,7 @@ def neighbours_of(part: Part, name: str, number: int, back: tuple[int, ...]) -> 
     )
     same = answers == part.load("answers")[at]
     facts = zip(numbers.tolist(), z.tolist(), same.tolist(), pinned.tolist(), given.tolist(), used, strict=True)
-    edges = _edges_at(part, graph, np.arange(row.start, row.stop))
+    edges = _edges_at(part, graph, np.arange(row.start, row.stop), _class_names(part))
     return [(Beside(*one), edge) for one, edge in zip(facts, edges, strict=True)]
 
 
