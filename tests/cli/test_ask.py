@@ -37,7 +37,7 @@ def test_a_dry_run_promises_and_reads_no_answers(hetdp, folder):
         "people: 7, told apart by id.",
         "Neighbouring tables differ in one person's answer",
         "are public",
-        "3 rows of 'pupil': ε = 0.3",
+        "3 rows of 'pupil': up to ε = 0.3 allowed, 0.3 used",
         "where 1 person decides",
         "If you answer differently",
     ):
@@ -141,7 +141,7 @@ def test_epsilon_by_group_and_for_the_deciding_step(hetdp, people):
     assert said.code == 0
     assert "where the answer depends on one person, ε is at most 0.1 for everybody" in said.out
     assert said == hetdp("ask", people, *VOTE, "--epsilon-by", '{"pupil": 0.3, "staff": 1, "guest": "2"}', *both)
-    assert "1 row of 'guest': ε = 2" in said.out
+    assert "1 row of 'guest': up to ε = 2 allowed, " in said.out
 
 
 def test_a_plan_is_carried_out_exactly_or_not_at_all(hetdp, folder, people):
@@ -209,7 +209,7 @@ def test_every_tampered_plan_is_refused(hetdp, people):
     plan = json.loads(Path("plan.json").read_text())
     assert plan["kind"] == "plan"
     changes: dict[str, Any] = {
-        "schema_version": 2,
+        "schema_version": 3,
         "kind": "question",
         "software": "hetdp 9.9.9",
         "table": {"file": "other.csv", "table": None},

@@ -335,21 +335,22 @@ def test_without_the_ledger_an_answer_that_was_turned_is_not_checked_and_that_is
         assert (found.code, found.out.splitlines()[-1].split(",")[0]) == (0, "not checked: all else that a record says")
 
 
-def test_a_group_that_is_left_out_of_the_promises_is_noticed_and_their_sizes_are_not_checked(hetdp, folder):
+def test_a_group_that_is_left_out_of_the_promises_or_has_another_size_is_noticed(hetdp, folder):
     Path("survey.csv").write_text(SURVEY)
     ledger(folder, "3")
     given = ("--group", "county", "--epsilon-by", "N=0.1,S=3", "--ledger", "a.ledger", "--plan", "p.json")
     assert planned(hetdp, *ASK[:-2], *given, "-o", "r.json", "-q").code == 0
     record = json.loads(Path("r.json").read_text(encoding="utf-8"))
     strict, open_ = record["privacy"]["promises"]
-    for promises, others in (
-        ([strict | {"people": 3}], ["promises"]),
-        ([strict | {"people": 2}, open_ | {"people": 1}], []),
+    for promises in (
+        [strict | {"people": 3}],
+        [strict | {"people": 2}, open_ | {"people": 1}],
+        [strict | {"used": "0.05"}, open_],
     ):
         forged = record | {"privacy": record["privacy"] | {"promises": promises}}
         found = package.verify_record(forged | {DIGEST: digest_of(forged)}, plan="p.json")
-        assert [check.name for check in found.checks if not check.passed] == others
-        assert "the names and sizes of groups" in str(found)
+        assert [check.name for check in found.checks if not check.passed] == ["promises"]
+        assert "the least ε of each group" in str(found)
 
 
 def test_the_unprotected_and_those_who_are_only_where_they_decide_are_allowed_by_the_plan(hetdp, folder):

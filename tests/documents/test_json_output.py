@@ -80,6 +80,7 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (7, "release good.json mechanism.json --dataset 2 --ledger nowhere.ledger"),
     (0, f"ask survey.csv {ASKED} --epsilon 1 --by county --ledger people.ledger -o answers.json --html answers.html"),
     (0, f"ask survey.csv {ASKED} --epsilon 1 --group county --design fair --ledger people.ledger"),
+    (0, f"ask survey.csv {ASKED.replace('50%', '5')} --epsilon 1 --ledger people.ledger"),
     (0, "record verify record.json --ledger class.ledger --problem good.json --mechanism mechanism.json"),
     (3, "record verify good.json"),
     (0, "ledger init school.ledger --source survey --cap 1 --class-cap pupils=0.6"),

@@ -28,8 +28,8 @@ from hetdp.spaces.table.plan import read_plan
 NAME = "record"
 ELSE = "tells something else"
 UNPLANNED = (
-    "the odds, what its proofs say, the names and sizes of groups, who is unprotected, and any ε that a column says:"
-    " they follow from the table; the ledger covers them"
+    "the odds, what its proofs say, who is unprotected, and the least ε of each group: they follow from the table; the"
+    " ledger covers them"
 )
 
 

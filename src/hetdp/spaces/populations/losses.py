@@ -54,7 +54,8 @@ def losses_of(formula: Balanced | WeightedVote) -> Whole:
         return np.where(most > 0, classes.units, 0)
     sides = [_side(formula, scores.scores, scores.threshold - 1)]
     sides.append(_side(formula, scores.most[:, None] - scores.scores, scores.total - scores.threshold))
-    found = np.maximum(_beside(formula, sides), _across(formula, sides))
+    beside = _beside(formula, sides)
+    found = np.maximum(beside, _across(formula, sides, beside))
     if not all(side.is_finite for side in sides):
         found = np.where(classes.units == UNBOUNDED, UNBOUNDED, found)
     return np.where(most > 0, np.minimum(found, classes.units), 0)
@@ -134,24 +135,36 @@ def _beside(formula: Balanced, sides: list[Side]) -> Whole:
     return np.asarray(np.minimum(classes.units, classes.by_class(np.array(limits, dtype=np.int64))))
 
 
-def _across(formula: Balanced, sides: list[Side]) -> Whole:
-    """The loss where the answer changes: the person with the least label can go at one of the two ends."""
+def _across(formula: Balanced, sides: list[Side], beside: Whole) -> Whole:
+    """The loss where the answer changes: the person with the least label can go at one of the two ends.
+
+    It is looked for only where it may be above the loss `beside`, and once for all of a group whose own label is above
+    what the others allow.
+    """
     classes, scores = formula.classes, formula.scores
     least = int(np.min(classes.meeting, where=formula.counted, initial=UNBOUNDED))
+    ends = [(_limits(scores.most, side, side.rich, least), _limits(scores.most, other, least, least))
+            for side, other in (sides, sides[::-1])]  # fmt: skip
+    most = np.max(ends, axis=(0, 1))
 
-    def label(side: Side, rich: int) -> Whole:
-        """The most that a label can be, by class, where somebody with a label of at most `rich` can go."""
-        limits = [
-            min(rich + side.price * (most - 1), least + side.price * most, UNBOUNDED) if most else 0
-            for most in scores.most.tolist()
-        ]
-        return np.asarray(np.minimum(classes.meeting, classes.by_class(np.array(limits, dtype=np.int64))))
+    def units_of(own: Whole, group: Whole) -> Whole:
+        found = np.zeros(len(own))
+        for high, low in ends:
+            one, other = (np.ldexp(np.minimum(own, limit[group]).astype(np.float64), -GRID) for limit in (high, low))
+            found = np.maximum(found, losses(np.negative(other), one, True))
+        return np.ceil(np.ldexp(np.minimum(found, 2.0**22) * (1.0 + MARGIN), GRID)).astype(np.int64)
 
-    found = np.zeros(len(classes.units))
-    for side, other in (sides, sides[::-1]):
-        high, low = (np.ldexp(label(*about).astype(np.float64), -GRID) for about in ((side, side.rich), (other, least)))
-        found = np.maximum(found, losses(np.negative(low), high, True))
-    units = np.ceil(np.ldexp(np.minimum(found, 2.0**22) * (1.0 + MARGIN), GRID)).astype(np.int64)
-    dear = max(side.dear for side in sides)  # no loss is above the ε of a label that both ends are below
-    single = classes.by_class(scores.most == 1)
-    return np.minimum(np.where(single, np.minimum(units, dear), units), classes.deciding)
+    every = np.arange(len(most))
+    alike = units_of(np.full(len(most), UNBOUNDED), every)
+    found = np.array(classes.by_class(alike))
+    dear = max(side.dear for side in sides)  # where people go one step, no loss is above the ε of the larger label
+    limit = np.minimum(classes.deciding, classes.by_class(np.where(scores.most == 1, dear, UNBOUNDED)))
+    closer = np.flatnonzero((beside < limit) & (classes.meeting < classes.by_class(most)))
+    found[closer] = units_of(classes.meeting[closer], classes.group[closer])
+    return np.asarray(np.minimum(found, limit))
+
+
+def _limits(most: Whole, side: Side, rich: int, least: int) -> Whole:
+    """The most that a label can be, by group, at tables where somebody with a label of at most `rich` can go."""
+    found = [min(rich + side.price * (one - 1), least + side.price * one, UNBOUNDED) for one in most.tolist()]
+    return np.where(most > 0, np.array(found, dtype=np.int64), 0)
