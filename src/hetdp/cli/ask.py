@@ -27,7 +27,7 @@ hetdp ask people --count "vote = 'yes'" --at-least 50% --epsilon eps --person id
 hetdp ask survey.csv --count "vote = 'yes'" --question veto.toml --epsilon eps --person id --group role --dry-run
 """
 ABOUT = """
-Reads what is public (who is there, with which ε), fixes the most accurate private mechanism, says what it promises, and
+Reads what is public (who is there, with which ε), fixes a private mechanism by --design, says what it promises, and
 writes the plan; only then are the counted columns read, once. Neighbouring tables differ in one person's answer; the
 number of people and their ε are public. A row is yes if --count holds, no if it does not, and blank if that is
 unknown, for want of a value. TABLE is a .csv, .parquet,

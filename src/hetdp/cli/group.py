@@ -21,7 +21,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "boundary": "which datasets need a value",
     "check": "whether the given values can be private together",
     "extend": "the most accurate private mechanism with the given values",
-    "design": "the best private mechanism when no values are given, or only some",
+    "design": "the private mechanism that is best for an objective, when no values are given, or only some",
     "make": "a problem file from people, a question and privacy rules",
     "ask": "a table of people and a yes/no question, without a graph",
     "release": "publish one private answer, exactly drawn and paid for",
@@ -43,8 +43,8 @@ HELP = """\b
 hetdp demo                                  see what it does, in a second
 hetdp boundary poll.json                    which datasets need a value?
 hetdp check poll.json                       can these values be private?
-hetdp extend poll.json -o mechanism.csv     the best private mechanism, with its proof
-hetdp design poll.json                      the same when no values are given
+hetdp extend poll.json -o mechanism.csv     the most accurate private mechanism with the given values, and its proof
+hetdp design poll.json                      values chosen by an objective, where none are given
 hetdp accuracy poll.json                    how good is it, and how good is anything else?
 hetdp verify poll.json mechanism.csv        prove a mechanism again, or refute it
 hetdp audit poll.json mechanism.csv         draw many answers, and see whether they contradict it
@@ -54,7 +54,7 @@ hetdp make votes --people 5 --majority --epsilon 1 -o five.json    a problem fil
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --dry-run
 hetdp release poll.json mechanism.csv --dataset 111 --ledger school.ledger -o record.json
 
-The most accurate private yes/no answer, when pairs of neighbouring datasets need different privacy. PROBLEM is a JSON
+Private yes/no answers, as accurate as can be, when pairs of neighbouring datasets need different privacy. PROBLEM is a JSON
 file, a folder of tables, or - for JSON on standard input. hetdp ask needs no graph, but a table
 with one row for each person.
 """
