@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.certificate.contradiction import contradicts
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
 from hetdp.errors import counted, printable
@@ -23,13 +24,14 @@ from hetdp.problem.partial import pins_of
 from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
+from hetdp.theory.notion import Notion
 
 NEAR_MISS = 1e-9  # in z; pins written as decimals are often tight and miss by a rounding
 
 
 @dataclass(frozen=True)
 class Witness:
-    """Two pinned datasets that cannot both keep their values.
+    """Two pinned datasets that cannot both keep their values, which is proved in exact arithmetic.
 
     Attributes:
         path: from one to the other, with the bound that the first imposes at each step.
@@ -56,7 +58,8 @@ class Verdict:
     """Whether a private extension exists.
 
     Attributes:
-        compatible: it does; pins that miss by less than 1e-9 in z count as compatible and are closed downward.
+        compatible: it does; pins that miss by less than 1e-9 in z, or by nothing but roundings, count as compatible and
+            are closed downward.
         moved: how far in z the pins had to be moved for that, at most.
         witness: why not; None if compatible.
         repair: values that do extend; None if compatible.
@@ -115,13 +118,19 @@ def close(problem: Problem, pins: Floats, engine: Engine) -> Growth:
 
 
 def judge(problem: Problem, pins: Floats, engine: Engine, closed: Growth) -> Verdict:
-    """The verdict on pins, once they have been closed."""
+    """The verdict on pins, once they have been closed; `extend` asks for the very same one.
+
+    Labels are rounded, so a pin that fell is only a suspicion. What counts is a path along which the bound, in exact
+    arithmetic, contradicts a pin; without one, the pins missed by roundings, and are moved.
+    """
     moves = drops(pins, closed.labels)
-    worst = int(np.argmax(moves)) if len(moves) else 0
-    moved = float(moves[worst]) if len(moves) else 0.0
-    if moved <= NEAR_MISS:
-        return Verdict(True, moved)
-    return Verdict(False, moved, _witness(problem, pins, moves, closed, worst), Repair(problem, pins, engine))
+    moved = float(np.max(moves, initial=0.0))
+    fallen = np.flatnonzero(moves > NEAR_MISS)
+    for dataset in fallen[np.argsort(-moves[fallen], kind="stable")].tolist():
+        witness = _witness(problem, pins, moves, closed, dataset)
+        if witness is not None:
+            return Verdict(False, moved, witness, Repair(problem, pins, engine))
+    return Verdict(True, moved)
 
 
 def drops(pins: Floats, labels: Floats) -> Floats:
@@ -129,14 +138,23 @@ def drops(pins: Floats, labels: Floats) -> Floats:
     return np.subtract(pins, labels, out=np.zeros_like(pins), where=labels < pins)  # never where a pin is NaN
 
 
-def _witness(problem: Problem, pins: Floats, moves: Floats, closed: Growth, worst: int) -> Witness:
-    """The chain to the pin that fell furthest, cut at the first pin on it that the chain's start contradicts."""
-    chain = [worst]
+def _witness(problem: Problem, pins: Floats, moves: Floats, closed: Growth, fallen: int) -> Witness | None:
+    """The chain to a pin that fell, cut at the first pin on it that the chain's start contradicts; None if none is."""
+    chain = [fallen]
     while (link := int(closed.links[chain[-1]])) >= 0:
         chain.append(link)
     chain.reverse()
-    end = next(at for at, dataset in enumerate(chain) if moves[dataset] > NEAR_MISS)
-    chain = chain[: end + 1]
-    path = binding_path(problem, chain, closed.labels[chain], upper=True)
-    pin, coordinate = pins[chain[-1]], problem.notion.coordinate
-    return Witness(path, float(coordinate.probability(pin)), float(coordinate.probability(-pin)))
+    for end in [at for at, dataset in enumerate(chain) if moves[dataset] > NEAR_MISS]:
+        path = binding_path(problem, chain[: end + 1], closed.labels[chain[: end + 1]], upper=True)
+        found = witness_of(path, float(pins[chain[end]]), problem.notion)
+        if found is not None:
+            return found
+    return None
+
+
+def witness_of(path: BindingPath, pin: float, notion: Notion) -> Witness | None:
+    """The witness that a path makes against the pin at its end, if the two contradict each other exactly."""
+    if not contradicts(notion.name, path.coordinates[0], path.parameters, pin):
+        return None
+    p, complement = (float(notion.coordinate.probability(z)) for z in (pin, -pin))
+    return Witness(path, p, complement)

@@ -64,8 +64,8 @@ def extend(problem: Problem | PartitionedProblem, partial: Any, engine: str = "a
     pins = given
     for upward in (False, True) * TURNS:
         mechanism, fits = _from_pins(problem, pins, chosen, verify)
-        moved = float(np.max(np.maximum(drops(given, pins), drops(-given, -pins)), initial=0.0))
-        if fits and moved <= NEAR_MISS:
+        if fits:
+            moved = float(np.max(np.maximum(drops(given, pins), drops(-given, -pins)), initial=0.0))
             return sealed(replace(mechanism, moved=moved))
         progress.stage("searching again, from closed pins")
         pins = _close(problem, given, pins, chosen, upward)
@@ -97,13 +97,17 @@ def search_from(problem: Problem, pins: Floats) -> tuple[Floats, Roles]:
 
 
 def _close(problem: Problem, given: Floats, pins: Floats, engine: Engine, upward: bool) -> Floats:
-    """Pins that miss by a rounding, moved to where they fit: downward, and if edges across ½ still miss, upward."""
+    """Pins that miss by a rounding, moved to where they fit: downward, and if edges across ½ still miss, upward.
+
+    Pins of which `check` says that they contradict each other are refused.
+    """
     if upward:
         return np.where(np.isnan(pins), np.nan, -close(problem, -pins, engine).labels)
     closed = close(problem, pins, engine)
     if np.max(drops(given, closed.labels), initial=0.0) > NEAR_MISS:
         verdict = judge(problem, given, engine, close(problem, given, engine))
-        raise NoExtensionError(verdict.witness, verdict.repair)
+        if not verdict.compatible:
+            raise NoExtensionError(verdict.witness, verdict.repair)
     return np.where(np.isnan(pins), np.nan, closed.labels)
 
 

@@ -10,12 +10,20 @@ from __future__ import annotations
 import math
 
 from hetdp.theory.coordinate import LAPLACE
-from hetdp.theory.directed import DOWN, fall_below, gain, rise_above
+from hetdp.theory.directed import DOWN, UP, fall_below, gain, rise_above
 from hetdp.theory.directed import fall as fall_without
 from hetdp.theory.directed import rise as rise_without
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import meet as meet_without
-from hetdp.theory.rounding import EIGHT_ULPS_DOWN, NEGLIGIBLE, add_down, beyond_meeting
+from hetdp.theory.rounding import (
+    EIGHT_ULPS_DOWN,
+    NEGLIGIBLE,
+    add_down,
+    beyond_meeting,
+    minus_log_of_less,
+    minus_log_of_rest,
+    sum_pair,
+)
 
 
 def rise(z: float, epsilon: float, delta: float) -> float:
@@ -36,12 +44,33 @@ def rise_below(z: float, epsilon: float, delta: float) -> float:
     t = add_down(z, epsilon)
     if t >= 1.0:
         return math.inf
+    if delta >= 0.5:
+        return left_below(z, epsilon, delta)
     twice = (math.exp(t) + 2.0 * delta) * DOWN
     if twice >= 2.0:
         return math.inf
     if twice > 1.0:
-        return -math.log(2.0 - twice) * EIGHT_ULPS_DOWN
+        return max(-math.log(2.0 - twice) * EIGHT_ULPS_DOWN, left_below(z, epsilon, delta))
     return math.log(twice) * (2.0 - EIGHT_ULPS_DOWN)
+
+
+def left_below(z: float, epsilon: float, delta: float) -> float:
+    """−log(2(1 − δ) − e^(z + ε)), rounded down, for z ≤ 0; a number below 0 stands for any that is."""
+    t = add_down(z, epsilon)
+    rest = 0.0
+    kept = 1.0 - delta
+    lost = (1.0 - kept) - delta  # 1 − δ is kept + lost, exactly
+    bound = -math.inf
+    if delta >= 0.5:
+        left = (2.0 * kept - math.exp(t) * DOWN) * UP  # at most 1, up to a rounding
+        if left <= 0.0:
+            return math.inf
+        bound = -math.log(left) * EIGHT_ULPS_DOWN if left < 1.0 else 0.0
+    if kept < 0.25:  # then |log 2(1 − δ)| is above ½
+        t, rest = sum_pair(z, epsilon)
+    if t == -math.inf:
+        return bound
+    return max(bound, minus_log_of_less(2.0 * kept, 2.0 * lost, t, rest))
 
 
 def fall(z: float, epsilon: float, delta: float) -> float:
@@ -52,9 +81,15 @@ def fall(z: float, epsilon: float, delta: float) -> float:
     if delta < NEGLIGIBLE or without == math.inf:
         return without
     low = fall_below(min(z, 0.0), epsilon, delta)
+    left = left_below(min(z, 0.0), 0.0, delta)
+    if left >= 0.0:
+        low = max(low, add_down(left, epsilon))
     if z < 0.0:
         return max(without, low)
-    return max(without, low, add_down(gain(z, math.exp(-z), 2.0 * delta), epsilon))
+    left = gain(z, math.exp(-z), 2.0 * delta)
+    if left < math.inf:
+        left = max(left, minus_log_of_rest(2.0 * delta, 0.0, 0.0, z))
+    return max(without, low, add_down(left, epsilon))
 
 
 def step(z: float, epsilon: float, epsilon_back: float, delta: float, delta_back: float) -> float:

@@ -20,9 +20,13 @@ from hetdp.theory.rounding import (
     NEGLIGIBLE,
     add_down,
     beyond_meeting,
+    exp_pair,
+    minus_log_of_rest,
+    sum_pair,
 )
 
 MARGIN = 2.0**-48  # more than the relative errors of what `fall_below` adds up
+SMALL_LOSS = 1e-15  # less is not known well enough to say what is left
 UP = 1.0 + 2.0**-50
 DOWN = 1.0 - 2.0**-50
 TWICE = 0.6931471805599  # just below ln 2: where `gain` changes its formula, and so never turns back
@@ -60,7 +64,13 @@ def rise_above(z: float, epsilon: float, delta: float) -> float:
         return math.inf
     kept = math.exp(-z)
     lost = (math.expm1(epsilon) * (2.0 - kept) + 2.0 * delta) * DOWN * DOWN
-    return gain(z, kept, lost)
+    bound = gain(z, kept, lost)
+    if bound == math.inf or lost < SMALL_LOSS:
+        return bound
+    whole, rest = exp_pair(epsilon)
+    high, low = sum_pair(whole - 1.0, delta)
+    high, low = sum_pair(high, low + rest)
+    return max(bound, minus_log_of_rest(2.0 * high, 2.0 * low, epsilon, z))
 
 
 def gain(z: float, kept: float, lost: float) -> float:

@@ -6,17 +6,17 @@ import os
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from hetdp import progress
 from hetdp.certificate.certificate import is_private_in_parts, verify
 from hetdp.engines.dask.rounds import Growth, grow
 from hetdp.errors import NoExtensionError, VerificationError
-from hetdp.mechanism.compatibility import NEAR_MISS, Verdict, Witness
+from hetdp.mechanism.compatibility import NEAR_MISS, Verdict, Witness, witness_of
 from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
 from hetdp.mechanism.partitioned.pins import pins_named
 from hetdp.mechanism.partitioned.results import (
+    FALLEN,
     boundary_fault,
+    fallen_pins,
     finish_closing,
     finish_extension,
     finish_witness,
@@ -48,9 +48,8 @@ def extend_named(problem: PartitionedProblem, given: str, name: str, attach: boo
     pins = given
     for turn, upward in enumerate((False, True) * TURNS):
         mechanism, fits = _from_pins(problem, pins, f"{name}-{turn}", attach)
-        moved = max(problem.run(moved_from, given, pins))
-        if fits and moved <= NEAR_MISS:
-            return replace(mechanism, moved=moved)
+        if fits:
+            return replace(mechanism, moved=max(problem.run(moved_from, given, pins)))
         progress.stage("searching again, from closed pins")
         pins = _close(problem, given, pins, f"{name}-closed-{turn}", upward)
     mechanism, _ = _from_pins(problem, pins, f"{name}-last", attach)
@@ -77,10 +76,10 @@ def _close(problem: PartitionedProblem, given: str, pins: str, name: str, upward
     sign = -1.0 if upward else 1.0
     growth = grow(problem, f"{name}-search", start_closing, pins, sign)
     if not upward:
-        moved = max(drop for drop, _ in after(problem, growth, worst_drop, given))
-        if moved > NEAR_MISS:
+        if max(after(problem, growth, worst_drop, given)) > NEAR_MISS:
             verdict = judge_parts(problem, given, f"{name}-verdict")
-            raise NoExtensionError(verdict.witness, verdict.repair)
+            if not verdict.compatible:
+                raise NoExtensionError(verdict.witness, verdict.repair)
     after(problem, growth, finish_closing, pins, sign, name)
     forget(problem, growth.search)
     return name
@@ -96,24 +95,36 @@ def check_parts(problem: PartitionedProblem, partial: Any, engine: str = "dask")
 def judge_parts(problem: PartitionedProblem, given: str, name: str) -> Verdict:
     """The verdict on pins: one growth from all of them over all edges. There is a witness, but no repair."""
     growth = grow(problem, f"{name}-search", start_closing, given, 1.0)
-    worst = max(after(problem, growth, worst_drop, given), key=lambda found: (found[0], -found[1]))
-    moved, number = worst
-    if moved <= NEAR_MISS:
-        forget(problem, growth.search)
-        return Verdict(True, moved)
-    after(problem, growth, finish_witness, name)
+    moved = max(after(problem, growth, worst_drop, given))
+    witness = None
+    if moved > NEAR_MISS:
+        after(problem, growth, finish_witness, name)
+        witness = _first_witness(problem, growth, given, name)
     forget(problem, growth.search)
-    return Verdict(False, moved, _witness(problem, given, name, number))
+    return Verdict(witness is None, moved, witness)
 
 
-def _witness(problem: PartitionedProblem, given: str, name: str, number: int) -> Witness:
-    """The chain to the pin that fell furthest, cut at the first pin on it that the chain's start contradicts."""
+def _first_witness(problem: PartitionedProblem, growth: Growth, given: str, name: str) -> Witness | None:
+    """The first witness that is exactly right, from the pin that fell furthest on; None if there is none."""
+    seen = 0
+    while found := [one for some in after(problem, growth, fallen_pins, given, NEAR_MISS, seen) for one in some]:
+        for _, number in sorted(found, key=lambda one: (-one[0], one[1])):
+            witness = _witness(problem, given, name, number)
+            if witness is not None:
+                return witness
+        seen += FALLEN
+    return None
+
+
+def _witness(problem: PartitionedProblem, given: str, name: str, number: int) -> Witness | None:
+    """The chain to a pin that fell, cut at the first pin on it that the chain's start contradicts; None if none is."""
     steps = trace(problem, name, given, number)
-    end = next(at for at, step in enumerate(steps) if step.pin - step.z > NEAR_MISS)
-    steps = steps[: end + 1]
-    path = path_of(problem, steps, [step.z for step in steps], upper=True)
-    pin, coordinate = np.float64(steps[-1].pin), problem.notion.coordinate
-    return Witness(path, float(coordinate.probability(pin)), float(coordinate.probability(-pin)))
+    for end in [at for at, step in enumerate(steps) if step.pin - step.z > NEAR_MISS]:
+        path = path_of(problem, steps[: end + 1], [step.z for step in steps[: end + 1]], upper=True)
+        found = witness_of(path, steps[end].pin, problem.notion)
+        if found is not None:
+            return found
+    return None
 
 
 def after(problem: PartitionedProblem, growth: Growth, task: Task, *arguments: Any) -> list[Any]:

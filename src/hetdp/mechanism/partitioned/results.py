@@ -14,6 +14,7 @@ from hetdp.problem.local import LocalGraph
 from hetdp.problem.parts import Part
 from hetdp.problem.space import Floats
 
+FALLEN = 100  # pins that a partition tells of at a time
 Searches = dict[str, tuple[int, ...]]  # by name; for each partition, the round in which it was last at work
 
 
@@ -45,11 +46,19 @@ def finish_closing(part: Part, search: str, latest: int, pins: str, sign: float,
     part.save(name, np.where(np.isnan(part.load(pins)), np.nan, closed))
 
 
-def worst_drop(part: Part, search: str, latest: int, given: str) -> tuple[float, int]:
-    """How far a search from all pins lowered a given one, at most, and which one first."""
+def worst_drop(part: Part, search: str, latest: int, given: str) -> float:
+    """How far a search from all pins lowered a given one, at most."""
+    return float(np.max(drops(part.load(given), labels_of(part, search, latest)), initial=0.0))
+
+
+def fallen_pins(
+    part: Part, search: str, latest: int, given: str, least: float, skipped: int
+) -> list[tuple[float, int]]:
+    """The next pins that a search lowered by more than that, and how far: those that fell furthest come first."""
     moves = drops(part.load(given), labels_of(part, search, latest))
-    worst = int(np.argmax(moves)) if len(moves) else 0
-    return (float(moves[worst]), part.first + worst) if len(moves) else (0.0, -1)
+    fallen = np.flatnonzero(moves > least)
+    next_ones = fallen[np.argsort(-moves[fallen], kind="stable")][skipped : skipped + FALLEN]
+    return list(zip(moves[next_ones].tolist(), (part.first + next_ones).tolist(), strict=True))
 
 
 def moved_from(part: Part, given: str, pins: str) -> float:
