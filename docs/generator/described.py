@@ -25,7 +25,7 @@ The examples on this page begin with
 GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "The problem",
-        "Datasets, which of them are neighbours, the ε of each pair, the true answers, and the values that are given.",
+        "Datasets, which of them are neighbours, the ε of each edge, the true answers, and the values that are given.",
         ("DatasetGraph", "from_networkx", "from_scipy", "from_table", "Problem", "PartialMechanism"),
     ),
     (

@@ -26,7 +26,7 @@ def test_edges_listed_twice_and_other_answers_need_a_word(hetdp):
     refused = hetdp("boundary", "twice.json")
     assert refused.code == 3
     assert "Hint: say --positive, the answer p speaks of" in refused.err
-    assert "Hint: --duplicates min keeps the smallest ε of each pair" in refused.err
+    assert "--duplicates min keeps the smallest ε of a class" in refused.err
     ended = hetdp("boundary", "twice.json", "--positive", "yes", "--duplicates", "min")
     assert ended == (0, "a\nb\n", "read twice.json: 2 datasets, 1 edge\n")
 

@@ -27,7 +27,7 @@ from hetdp.problem.validation import Edges
 
 
 class DatasetGraph(Frozen):
-    """Datasets, which of them are neighbours, and the ε of each pair. Make one with `from_edges`.
+    """Datasets, which of them are neighbours, and the ε of each edge. Make one with `from_edges`.
 
     Rows are kept in compressed form: the neighbours of dataset i are ``targets[indptr[i]:indptr[i + 1]]``, with the
     parameters of the edges to them beside them in ``parameters``, floored to the decimals that were written. Where
