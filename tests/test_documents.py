@@ -24,6 +24,6 @@ def test_the_readme_table_shows_what_the_demo_prints(capsys: pytest.CaptureFixtu
 def test_the_demo_shows_a_binding_path_a_witness_and_a_repair_that_works(capsys: pytest.CaptureFixture[str]):
     demo.main()
     printed = capsys.readouterr().out
-    assert "p('11111') at most" in printed
-    assert "but p('112') is pinned at 0.95" in printed
+    assert "p(11111) at most" in printed
+    assert "but p(112) is pinned at 0.95" in printed
     assert printed.strip().splitlines()[-1].strip().startswith("With them: private on all 12 edges")

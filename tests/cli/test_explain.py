@@ -27,8 +27,7 @@ def test_several_datasets_are_told_apart_by_a_blank_line(hetdp):
 def test_a_label_may_be_text_or_a_list(hetdp):
     ended = hetdp("explain", "grid.json", "[0,0]", "no/one")
     assert ended.out == (
-        "p((0, 1)) = 0.7 is given\nover ε = 1: p((0, 0)) at most 0.889636\n\n"
-        "p('no/one') = 1, exactly; nothing binds it\n"
+        "p(0,1) = 0.7 is given\nover ε = 1: p(0,0) at most 0.889636\n\np(no/one) = 1, exactly; nothing binds it\n"
     )
 
 
@@ -46,7 +45,7 @@ def test_unknown_datasets_are_all_named_with_the_closest(hetdp):
         "  dataset 'no-one': there is no such dataset; only datasets of the problem can be asked about."
         " Hint: did you mean no/one?",
         "  dataset '[0,2]': there is no such dataset; only datasets of the problem can be asked about."
-        " Hint: did you mean [0, 1] or [0, 0]?",
+        " Hint: did you mean 0,1 or 0,0?",
         "  dataset 'x': there is no such dataset; only datasets of the problem can be asked about.",
     ]
 

@@ -11,5 +11,5 @@ def test_a_value_that_is_nearly_certain_is_not_shown_as_certain(hetdp):
     problem["edges"][1]["epsilon"] = 41
     Path("certain.json").write_text(json.dumps(problem))
     out = hetdp("check", "certain.json").out
-    assert "  over ε = 41: p('near') at most 0.639843\n  but p('near') is pinned at 1 − 1e-18\n" in out
+    assert "  over ε = 41: p(near) at most 0.639843\n  but p(near) is pinned at 1 − 1e-18\n" in out
     assert out.endswith("  near   0.819922\n  other  0.180078\n")

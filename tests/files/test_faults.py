@@ -144,20 +144,20 @@ DOCUMENTS = {
     ),
     "a third answer": (
         whole(datasets=[*DATASETS, {"dataset": "c", "query": 3}]),
-        "FILE: dataset 'c': a third answer 3; a query has two answers",
+        "FILE: dataset c: a third answer 3; a query has two answers",
     ),
-    "no answer": (whole(datasets=[*DATASETS, {"dataset": "c"}]), "FILE: dataset 'c': no answer; every dataset has a"),
+    "no answer": (whole(datasets=[*DATASETS, {"dataset": "c"}]), "FILE: dataset c: no answer; every dataset has a"),
     "p out of range": (
         whole(datasets=[DATASETS[0] | {"p": 1.5}, DATASETS[1]]),
-        "FILE: dataset 'a': p out of range: 1.5; a probability lies in [0, 1].",
+        "FILE: dataset a: p out of range: 1.5; a probability lies in [0, 1].",
     ),
     "pinned twice": (
         whole(datasets=[DATASETS[0] | {"z": 0.5}, DATASETS[1]]),
-        "FILE: dataset 'a': pinned twice; a dataset is pinned once, as p, as z or as error.",
+        "FILE: dataset a: pinned twice; a dataset is pinned once, as p, as z or as error.",
     ),
     "a negative weight": (
         whole(datasets=[DATASETS[0] | {"weight": -1}, DATASETS[1] | {"weight": 1}]),
-        "FILE: dataset 'a': weight out of range: -1.0; a weight is a finite number ≥ 0.",
+        "FILE: dataset a: weight out of range: -1.0; a weight is a finite number ≥ 0.",
     ),
     "a huge number": (edge(epsilon=10**400), "FILE: edges[0]: non-numeric ε 1000000000"),
 }
@@ -263,7 +263,7 @@ FOLDERS = {
     "an unknown end": ((ROWS, PAIRS + "1,02,1\n"), "FILE: edges.csv row 2 ('1', '02'): unknown dataset '1'; both ends"),
     "semicolons": ((ROWS, PAIRS.replace(",", ";")), "FILE: edges.csv: fields that are separated by ';'; a CSV file"),
     "an index": (("," + ROWS.replace("\n", "\n0,", 2), PAIRS), "unknown column ''; the columns are dataset, query, p"),
-    "truth and numbers": ((ROWS.replace("1,0.6", "true,0.6"), PAIRS), "dataset '02': a number among truth values: 2;"),
+    "truth and numbers": ((ROWS.replace("1,0.6", "true,0.6"), PAIRS), "dataset 02: a number among truth values: 2;"),
     "a column twice": ((ROWS, "source,source\n"), "edges.csv: a column that is there twice: source; each column"),
     "no header": ((ROWS, "01,02,0.5\n"), "edges.csv: missing column source; source, target, epsilon must be there."),
     "an empty file": (("", PAIRS), "FILE: datasets.csv: an empty file; a CSV file is UTF-8 text with a header row"),

@@ -124,7 +124,7 @@ FAULTS = {
         lambda f: f["datasets"][0].update(z="1"),
         "z['a']: non-numeric pin '1'; a pin is a number",
     ),
-    "a dataset missing": (lambda f: f["datasets"].pop(0), "dataset 'a': no row; it has one"),
+    "a dataset missing": (lambda f: f["datasets"].pop(0), "dataset a: no row; it has one"),
     "a dataset too many": (
         lambda f: f["datasets"].append({"dataset": "x", "query": 1, "z": 0.0, "pinned": False}),
         "datasets[3]: a dataset that is none of the problem's: 'x'; it has one row for each dataset of the problem.",
@@ -194,7 +194,7 @@ def test_values_alone_can_be_verified():
     )
     assert hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=MECHANISM.coordinates)).method == "every edge checked"
     assert not hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=MECHANISM.coordinates)).optimal
-    with pytest.raises(hetdp.InputError, match="dataset 'c': no value nan; every dataset has a value"):
+    with pytest.raises(hetdp.InputError, match="dataset c: no value nan; every dataset has a value"):
         hetdp.verify(PROBLEM, {"a": 0.5, "b": 0.5})
 
 

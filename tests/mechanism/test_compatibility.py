@@ -139,8 +139,8 @@ def test_no_extension_carries_the_witness_and_the_repair(engine):
     assert set(error.repair.probabilities) == {"a", "b", "c"}
     assert hetdp.extend(THREE, error.repair.pins, engine=engine).certificate.private
     assert str(error) == (
-        "no private extension of this partial mechanism exists: p('b') = 0.3 allows at most p('a') = 0.494616"
-        " (1 step away), but p('a') is pinned at 0.9."
+        "no private extension of this partial mechanism exists: p(b) = 0.3 allows at most p(a) = 0.494616"
+        " (1 step away), but p(a) is pinned at 0.9."
         " Hint: .witness has the path, .repair.pins a compromise that does extend."
     )
 
@@ -151,9 +151,9 @@ def test_a_witness_over_free_datasets_counts_its_steps():
     assert witness.path.datasets == ["a", "b", "c"]
     assert "(2 steps away)" in str(witness)
     assert str(witness.path).splitlines() == [
-        "p('a') = 0.2 is given",
-        "over ε = 0.5: p('b') at most 0.329744",
-        "over ε = 0.25: p('c') at most 0.4234",
+        "p(a) = 0.2 is given",
+        "over ε = 0.5: p(b) at most 0.329744",
+        "over ε = 0.25: p(c) at most 0.4234",
     ]
 
 

@@ -56,7 +56,7 @@ def test_a_pinned_dataset_explains_itself():
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0), [1, 1, 2])
     path = hetdp.extend(problem, {"b": 0.7, "c": 0.3}).explain("b")
     assert (path.datasets, path.epsilons, path.bounds) == (["b"], [], [pytest.approx(0.7)])
-    assert str(path) == "p('b') = 0.7 is given"
+    assert str(path) == "p(b) = 0.7 is given"
 
 
 def test_an_unbound_dataset_does_not_claim_to_be_given():
@@ -71,8 +71,8 @@ def test_an_unbound_dataset_does_not_claim_to_be_given():
 def test_upper_and_lower_bounds_read_differently():
     graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [0.1, 1.0, 0.1])
     mechanism = hetdp.extend(hetdp.Problem(graph, [1, 1, 2, 2]), {"b": 0.6, "c": 0.4})
-    assert str(mechanism.explain("a")) == "p('b') = 0.6 is given\nover ε = 0.1: p('a') at most 0.638065"
-    assert str(mechanism.explain("d")) == "p('c') = 0.4 is given\nover ε = 0.1: p('d') at least 0.361935"
+    assert str(mechanism.explain("a")) == "p(b) = 0.6 is given\nover ε = 0.1: p(a) at most 0.638065"
+    assert str(mechanism.explain("d")) == "p(c) = 0.4 is given\nover ε = 0.1: p(d) at least 0.361935"
 
 
 def test_the_strongest_path_is_not_the_one_with_the_least_sum():

@@ -142,7 +142,7 @@ class TestSentence:
 
     def test_it_names_the_datasets_if_not(self):
         assert str(hetdp.odds(edge_problem(0.5), {"a": 0.62, "b": 0.38})) == (
-            "If the dataset is 'a' instead of 'b', the published answer is 1 in at most 62 of 100 runs instead of 38."
+            "If the dataset is a instead of b, the published answer is 1 in at most 62 of 100 runs instead of 38."
         )
 
     def test_it_names_the_class(self):
@@ -163,7 +163,7 @@ class TestSentence:
         assert str(found) == (
             "If you vote differently, the published answer is yes in at most 15 of 100 runs instead of 10."
             " No other change makes a larger difference."
-            " In proportion, 'b' instead of 'c' makes the largest: yes in at most 100 of 1,000 runs instead of 60."
+            " In proportion, b instead of c makes the largest: yes in at most 100 of 1,000 runs instead of 60."
         )
 
     def test_small_probabilities_are_told_in_more_runs(self):
@@ -181,13 +181,11 @@ class TestSentence:
         problem = hetdp.Problem(graph, [1, 2, 2, 2])
         found = hetdp.odds(problem, hetdp.PartialMechanism(z={"a": 0.2, "b": 0.0, "c": z, "d": z - 3.0}))
         assert found.loss == 3.0
-        end = f"In proportion, 'c' instead of 'd' makes the largest: {told} in less than 1 of 1,000,000,000 runs."
+        end = f"In proportion, c instead of d makes the largest: {told} in less than 1 of 1,000,000,000 runs."
         assert str(found).endswith(end)
 
     def test_no_difference_is_told_as_such(self):
-        message = (
-            "If the dataset is 'b' instead of 'a', the published answer is 1 in at most 63 of 100 runs either way."
-        )
+        message = "If the dataset is b instead of a, the published answer is 1 in at most 63 of 100 runs either way."
         assert str(hetdp.odds(edge_problem(0.0), {"a": 0.625, "b": 0.625})) == message
 
     def test_where_nothing_is_promised_it_says_so(self):

@@ -117,6 +117,6 @@ def test_a_mechanism_is_a_mapping_from_labels_to_probabilities():
 
 def test_verdicts_and_repairs_can_be_printed():
     verdict = hetdp.check(PROBLEM, {"b": 0.95, "c": 0.05})
-    assert str(verdict).startswith("no private extension exists: p('c') = 0.05 allows at most")
+    assert str(verdict).startswith("no private extension exists: p(c) = 0.05 allows at most")
     assert str(hetdp.check(PROBLEM, PINS)) == "a private extension exists"
     assert repr(verdict.repair).startswith("Repair(2 pins;")

@@ -50,9 +50,10 @@ def test_values_may_be_given_and_the_mechanism_written(tmp_path):
     assert np.array_equal(coordinates(mechanism), whole.coordinates)
     assert hetdp.check(parted, pins).compatible
     hetdp.save(mechanism, tmp_path / "saved")
-    loaded = hetdp.load(tmp_path / "saved")
-    assert list(loaded.keys()) == [str(count) for count in range(10)]
-    assert np.array_equal(loaded.coordinates, whole.coordinates)
+    assert parted.identity == problem.identity
+    for loaded in (hetdp.load(tmp_path / "saved"), hetdp.load(tmp_path / "saved", problem)):
+        assert list(loaded.keys()) == [(count,) for count in range(10)]
+        assert np.array_equal(loaded.coordinates, whole.coordinates)
     with pytest.raises(hetdp.UsageError, match="a problem that was read from files"):
         hetdp.load(tmp_path / "saved", parted)
 

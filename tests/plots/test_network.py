@@ -161,7 +161,9 @@ def test_epsilon_that_is_not_written_at_a_step_is_in_the_key_with_its_range():
 def test_a_dataset_that_no_path_binds_is_framed_with_a_word():
     mechanism = hetdp.extend(line(8), {3: 0.4, 4: 0.6})
     assert "the value of 4 is given" in words(hetdp.plot(mechanism, explain=4))
-    assert "is given" not in words(hetdp.plot(mechanism, explain=5))
+    assert "4 is given" in words(hetdp.plot(mechanism, explain=5))
+    assert "the value of" not in words(hetdp.plot(mechanism, explain=5))
+    assert "4 is chosen by fair, bound across ε = 0.5 from 3" in words(hetdp.plot(hetdp.design(line(8)), explain=7))
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, datasets=["a", "b", "c"])
     free = hetdp.design(hetdp.Problem(graph, [1, 2, 1]))
     assert "nothing binds c" in words(hetdp.plot(free, explain="c"))

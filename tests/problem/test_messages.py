@@ -147,22 +147,22 @@ EDGES = {
 QUERY = {
     "a dataset without an answer": (
         query({"a": 1, "b": 1}),
-        f"query: dataset 'c': no answer; {ANSWERED}",
+        f"query: dataset c: no answer; {ANSWERED}",
     ),
     "an answer to an unknown dataset": (
         query({"a": 1, "b": 1, "c": 2, "d": 2}),
         "query: query['d']: unknown dataset; a query answers datasets of the graph.",
     ),
-    "a missing answer": (query([1, None, 2]), f"query: dataset 'b': no answer; {ANSWERED}"),
-    "a NaN answer": (query([1.0, NAN, 2.0]), f"query: dataset 'b': no answer; {ANSWERED}"),
+    "a missing answer": (query([1, None, 2]), f"query: dataset b: no answer; {ANSWERED}"),
+    "a NaN answer": (query([1.0, NAN, 2.0]), f"query: dataset b: no answer; {ANSWERED}"),
     "too few answers": (
         query([1, 2]),
         "query: wrong number of answers 2 for 3 datasets; a sequence has one answer for each dataset, in graph order.",
     ),
-    "a third answer": (query([1, 2, 3]), f"query: dataset 'c': a third answer 3; {TWO_ANSWERS}."),
+    "a third answer": (query([1, 2, 3]), f"query: dataset c: a third answer 3; {TWO_ANSWERS}."),
     "a third answer in words": (
         query({"a": "no", "b": "maybe", "c": "yes"}, positive="yes"),
-        f"query: dataset 'b': a third answer 'maybe'; {TWO_ANSWERS}.",
+        f"query: dataset b: a third answer 'maybe'; {TWO_ANSWERS}.",
     ),
     "an unclear pair": (
         query({"a": "no", "b": "no", "c": "yes"}),
@@ -176,15 +176,15 @@ QUERY = {
 PINS = {
     "p above one": (
         pins({"b": 1.25, "c": 0.5}),
-        "partial mechanism: dataset 'b': p out of range: 1.25; a probability lies in [0, 1].",
+        "partial mechanism: dataset b: p out of range: 1.25; a probability lies in [0, 1].",
     ),
     "an infinite p": (
         pins({"b": math.inf, "c": 0.5}),
-        "partial mechanism: dataset 'b': p out of range: inf; a probability lies in [0, 1].",
+        "partial mechanism: dataset b: p out of range: inf; a probability lies in [0, 1].",
     ),
     "a negative error": (
         pins(error={"b": -0.1, "c": 0.5}),
-        "partial mechanism: dataset 'b': error out of range: -0.1; a probability lies in [0, 1].",
+        "partial mechanism: dataset b: error out of range: -0.1; a probability lies in [0, 1].",
     ),
     "text as p": (
         pins({"b": "0.5", "c": 0.5}),
@@ -213,11 +213,11 @@ PINS = {
     ),
     "pinned twice": (
         pins(p={"b": 0.5, "c": 0.5}, error={"c": 0.5}),
-        "partial mechanism: dataset 'c': pinned twice; a dataset is pinned once, as p, as z or as error.",
+        "partial mechanism: dataset c: pinned twice; a dataset is pinned once, as p, as z or as error.",
     ),
     "a boundary dataset without p": (
         pins({"b": 0.5}),
-        f"partial mechanism: dataset 'c': boundary dataset without p; {BOUNDARY}",
+        f"partial mechanism: dataset c: boundary dataset without p; {BOUNDARY}",
     ),
     "alpha out of range": (
         lambda: hetdp.induced_bounds(GRAPH, "a", 1.5),
@@ -271,8 +271,8 @@ def test_all_faults_of_the_query_come_together():
     assert [str(fault).split(":")[0] for fault in refused.value.faults] == [
         "query['x']",
         "query['y']",
-        "dataset 'b'",
-        "dataset 'c'",
+        "dataset b",
+        "dataset c",
     ]
 
 
@@ -282,7 +282,7 @@ def test_all_faults_of_the_pins_come_together():
         hetdp.check(PROBLEM, partial)
     found = {(fault.where, fault.what) for fault in refused.value.faults}
     assert found >= {
-        ("dataset 'a'", "p out of range:"),
+        ("dataset a", "p out of range:"),
         ("p['x']", "unknown dataset"),
         ("z['b']", "missing value"),
         ("error['c']", "non-numeric pin"),

@@ -83,7 +83,7 @@ def test_a_probability_beyond_the_ends_is_refused(name, value):
 def test_every_boundary_dataset_without_p_is_named():
     with pytest.raises(hetdp.InputError) as refused:
         hetdp.extend(PROBLEM, {"a": 0.5})
-    assert [fault.where for fault in refused.value.faults] == ["dataset 'b'", "dataset 'c'"]
+    assert [fault.where for fault in refused.value.faults] == ["dataset b", "dataset c"]
 
 
 def test_check_asks_for_no_boundary():

@@ -27,9 +27,9 @@ def test_weights_are_kept_in_graph_order():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ({"a": 1.0, "b": 1.0}, "weights: dataset 'c': no weight; every dataset has a weight."),
-        ([1.0, -1.0, 1.0], "weights: dataset 'b': weight out of range: -1.0; a weight is a finite number ≥ 0."),
-        ([1.0, 1.0, np.inf], "weights: dataset 'c': weight out of range: inf; a weight is a finite number ≥ 0."),
+        ({"a": 1.0, "b": 1.0}, "weights: dataset c: no weight; every dataset has a weight."),
+        ([1.0, -1.0, 1.0], "weights: dataset b: weight out of range: -1.0; a weight is a finite number ≥ 0."),
+        ([1.0, 1.0, np.inf], "weights: dataset c: weight out of range: inf; a weight is a finite number ≥ 0."),
         (["x", 1.0, 1.0], "weights: weights['a']: non-numeric weight 'x'; a weight is a number."),
         (
             [1.0],

@@ -223,6 +223,6 @@ def test_a_tight_edge_has_just_the_loss_that_is_promised(notion):
 
 def test_an_edge_says_what_it_shows():
     edge = AuditedEdge("a", "b", 2, 0.5, 0.01, 700, 300, 0.83, 0.6123)
-    assert str(edge) == "'a' to 'b', answer 2: at least 0.6123, promised 0.5, δ = 0.01"
+    assert str(edge) == "a to b, answer 2: at least 0.6123, promised 0.5, δ = 0.01"
     assert edge.contradicted
     assert not edge._replace(at_least=0.5).contradicted

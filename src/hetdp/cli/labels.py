@@ -39,10 +39,10 @@ def find(labels: Labels, texts: Iterable[str]) -> list[Any]:
 
 
 def _close(labels: Labels, text: str) -> str:
-    from hetdp.problem.spelling import spelled
+    from hetdp.problem.spelling import readings, spelled
 
     known = [spelled(label) for label in islice(labels.names, LOOKED_AT)]
-    close = get_close_matches(text, known, 3)
+    close = get_close_matches(text, known, 3) or get_close_matches(spelled(next(readings(text))), known, 3)
     return f"did you mean {' or '.join(close)}?" if close else ""
 
 

@@ -280,6 +280,7 @@ def proved_best(problem: Problem, mechanism: Mechanism) -> Mechanism:
         raise InputError(
             "mechanism", [Fault("not the best one:", "mechanism", str(certificate).removesuffix("."), rule)]
         )
-    nobody_looked = mechanism.pinned | np.isinf(mechanism.coordinates)
+    best = np.where(problem.answers == 1, np.inf, -np.inf)
+    nobody_looked = mechanism.pinned | (mechanism.coordinates == best)
     links = np.where(nobody_looked, -1, mechanism.links)
     return sealed(replace(mechanism, certificate=certificate, links=links))

@@ -87,8 +87,10 @@ def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any
     if len(shown.chain) > 1:
         ends = (shown.problem.graph.label(int(shown.chain[at])) for at in (0, -1))
         first, last = (readable(spelled(end, shown.problem.labels)) for end in ends)
-        words = f"what {first} allows" if shown.bare else f"what binds {last}: {first} is {shown.origin}"
+        words = f"what {first} allows" if shown.bare else f"what binds {last}"
         rows.append((Line2D([], [], color=INK, linewidth=1.8), words + ("" if steps_named else _steps(shown, letter))))
+        if shown.origin and not shown.bare:
+            rows.append((Line2D([], [], linestyle="none"), f"{first} is {shown.origin}"))
     return [handle for handle, _ in rows], [words for _, words in rows]
 
 

@@ -1,0 +1,154 @@
+"""One spelling for a label: what is printed means the same dataset when it is typed, whatever else there is."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hetdp
+from hetdp.problem.findings import Findings
+from hetdp.problem.labels import NamedLabels, labels_of
+from hetdp.problem.spelling import in_json, meant, of_json, spelled
+
+ODD = [
+    *(
+        "",
+        " ",
+        " a",
+        "a ",
+        "a b",
+        "a,b",
+        "a, b",
+        ",",
+        "3",
+        "-3",
+        "03",
+        "1e3",
+        "0.5",
+        "null",
+        "true",
+        "None",
+        "nan",
+        "NaN",
+    ),
+    *("Infinity", "-", "--json", "[1]", "[1, 2]", '["a"]', '"3"', '"', "'a'", "{}", "1,2", "1/2", "1,2/3", "a/b", "é"),
+    *(
+        "e\u0301",
+        "\u202eabc",
+        "\x00",
+        "\x1b[2J",
+        "a\nb",
+        "\t",
+        "\u200b",
+        "\U0001f600",
+        "\u2028",
+        "日本",
+        "\\",
+        "\\n",
+        "%",
+        "#",
+        "$(x)",
+    ),
+    *(0, 1, 3, -3, 2**63, 2**70, -(2**65), 0.5, 1.5, 1e300, -0.25),
+    *(
+        (0,),
+        (1, 2),
+        ("1", "2"),
+        ("1", 2),
+        ("a", "b"),
+        ("a,b",),
+        ("a", "b,c"),
+        ("a,b", "c"),
+        (3, (1, 2)),
+        ("x", ("1", "2")),
+    ),
+    *(
+        ("yes", "no"),
+        ("", "a"),
+        (" a", "b"),
+        ((1, 2),),
+        ("a/b", 1),
+        (1, 1.5),
+        ("\n",),
+        (("a",),),
+        (((1,),),),
+        ("null",),
+        ("[1]",),
+    ),
+]
+LABELS = st.one_of(
+    st.sampled_from(ODD),
+    st.text(max_size=4),
+    st.integers(-30, 30),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.tuples(st.sampled_from(["a", "1", "a,b", ""]), st.integers(0, 3)),
+    st.recursive(
+        st.integers(0, 3) | st.sampled_from("ab12,/"),
+        lambda inside: st.lists(inside, min_size=1, max_size=3).map(tuple),
+        max_leaves=5,
+    ),
+)
+
+
+def known(*names):
+    return labels_of(list(names), Findings("datasets"))
+
+
+@given(st.lists(LABELS, min_size=1, max_size=12))
+def test_what_is_spelled_means_the_same_label_and_no_other(names):
+    labels = NamedLabels(dict.fromkeys(names))
+    texts = [spelled(name, labels) for name in labels.names]
+    assert len({*texts}) == len(texts)
+    for name, text in zip(labels.names, texts, strict=True):
+        assert text.isprintable()
+        assert text == text.strip() != ""
+        found = meant(text, labels)
+        assert (type(found), repr(found)) == (type(name), repr(name))
+
+
+def test_all_odd_labels_stand_side_by_side():
+    labels = NamedLabels(dict.fromkeys(ODD))
+    assert len({spelled(label, labels) for label in labels.names}) == len(labels.names) == len(ODD)
+    assert [meant(spelled(label, labels), labels) for label in labels.names] == list(labels.names)
+
+
+@given(LABELS)
+def test_any_label_is_its_json(label):
+    assert of_json(in_json(label)) == label
+    assert in_json(label).isprintable()
+
+
+def test_people_are_spelled_with_commas():
+    votes = hetdp.spaces.votes(["Ann", "Bob"], hetdp.questions.majority("1"), 1, ["1", "2"])
+    assert [spelled(label, votes.labels) for label in votes.labels.names] == ["1,1", "1,2", "2,1", "2,2"]
+    three = hetdp.spaces.tallies({"a": 1, "b": 1}, hetdp.questions.majority(), 1, ["yes", "no", "blank"])
+    assert spelled(three.labels.names[0], three.labels) == "0/0/1,0/0/1"
+    for problem in (votes, three, hetdp.spaces.tallies({"a": 3}, hetdp.questions.majority(), 1)):
+        texts = [spelled(label, problem.labels) for label in problem.labels.names]
+        assert [meant(text, problem.labels) for text in texts] == list(problem.labels.names)
+        assert not any("[" in text for text in texts)
+
+
+def test_json_comes_first_then_text_then_commas():
+    assert meant("3", known("3", 3)) == 3
+    assert meant('"3"', known("3", 3)) == "3"
+    assert meant("3", known("3", "4")) == "3"
+    assert meant("1,2", known("1,2", (1, 2))) == "1,2"
+    assert meant("[1, 2]", known("1,2", (1, 2))) == (1, 2)
+    assert meant("1,2", known((1, 2), ("1", "2"))) == ("1", "2")
+
+
+@pytest.mark.parametrize("text", ["true", "1.0", "[1]", "{}", '{"a": 1}', "null", "[" * 100_000, "9" * 5000])
+def test_a_number_is_found_only_as_it_is_written(text):
+    assert meant(text, known(1, 5)) is None
+
+
+def test_nothing_else_is_meant():
+    for one, other in itertools.permutations(["3", 3, (3,), "[3]", '"3"'], 2):
+        labels = NamedLabels([one])
+        assert spelled(one, labels) == spelled(one)
+        if meant(spelled(other), labels) is not None:  # where it stands alone, a shorter spelling may do
+            assert meant(spelled(other), labels) == one
