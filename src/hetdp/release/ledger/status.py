@@ -100,8 +100,8 @@ class Status:
     most_spent: str
     exhausted: int
     by_cap: tuple[Group, ...]
-    privacy_unit: str | None
-    relation: str | None
+    privacy_unit: str | None = None
+    relation: str | None = None
 
 
 def history_of(database: Database, connection: Connection, head: Head) -> list[Entry]:
