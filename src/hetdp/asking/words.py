@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from hetdp.errors import counted, shown
 from hetdp.mechanism.digits import promised
 from hetdp.spaces.populations.population import BALANCED, WEIGHTED_VOTE
-from hetdp.spaces.populations.theorem import METHOD
+from hetdp.spaces.populations.theorem import METHOD, coin_caution
 from hetdp.spaces.table.asking import Prepared
 from hetdp.spaces.table.plan import NEIGHBOURS, meaning_of_missing
-from hetdp.spaces.table.promise import Promise, Protection, coin_caution
+from hetdp.spaces.table.promise import Promise, Protection
 from hetdp.spaces.table.simulation import MARK, WARNING
 
 MOST_AREAS = 20  # that are told in words; --json has them all

@@ -65,7 +65,11 @@ class SolvedEpsilon:
         place = Goal(self.target, self.at).place()
         letter = LETTERS[self.problem.notion.parameters[0]]
         reached = right_digits(self.error, digits=9)
-        return f"{self.multiple:.9g} times {letter}: accuracy {reached} {place}; the target is {self.target!r}."
+        coin = self.mechanism.against_coin
+        caution = f" Caution: {coin}." if coin.worse else ""
+        return (
+            f"{self.multiple:.9g} times {letter}: accuracy {reached} {place}; the target is {self.target!r}.{caution}"
+        )
 
 
 def solve_epsilon(

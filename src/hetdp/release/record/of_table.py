@@ -16,9 +16,9 @@ from hetdp.problem.identity import PREFIX
 from hetdp.release.charges import EVERYBODY
 from hetdp.release.record import words
 from hetdp.release.record.amounts import decimal
-from hetdp.spaces.populations.theorem import Theorem
+from hetdp.spaces.populations.theorem import Theorem, coin_caution
 from hetdp.spaces.table.plan import Plan
-from hetdp.spaces.table.promise import Promise, Protection, coin_caution
+from hetdp.spaces.table.promise import Promise, Protection
 from hetdp.spaces.table.wish import NO, YES
 
 PLAN = "plan"
