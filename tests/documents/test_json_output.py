@@ -27,6 +27,7 @@ FILES = {
     "good.json": GOOD,
     "bad.json": GOOD.replace("0.6", "0.9").replace("0.4", "0.1"),
     "faulty.json": GOOD.replace("0.6", "1.6"),
+    "worse.json": GOOD.replace("0.6", "0.3"),
     "alone.json": '{"schema_version": 1, "datasets": [{"dataset": "a", "query": 1}], "edges": []}',
 }
 FILES |= {
@@ -47,6 +48,7 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, "extend good.json --no-verify"),
     (0, "extend good.json -o mechanism.json"),
     (0, "extend alone.json"),
+    (0, "extend worse.json"),
     (4, "extend bad.json"),
     (3, "extend faulty.json"),
     (2, "extend good.json -o mechanism.txt"),

@@ -115,7 +115,7 @@ def test_a_file_says_so_and_a_loaded_mechanism_claims_nothing(tmp_path: Any) -> 
     mechanism = path({"b": 0.3, "c": 0.2})
     for name in ("m.json", "m.csv", "m.parquet"):
         hetdp.save(mechanism, tmp_path / name)
-        loaded = hetdp.load(tmp_path / name, mechanism.problem)
+        loaded = hetdp.load(tmp_path / name, mechanism.problem)  # type: ignore[arg-type]
         assert loaded.against_coin.worse == 1
         assert "no private mechanism" not in str(loaded.against_coin)  # nobody has proved it here
     told = json.loads((tmp_path / "m.json").read_text())["worse_than_coin"]

@@ -153,7 +153,7 @@ def test_design_counts_given_values_and_says_where_a_coin_would_do_better(capsys
     made("worse", {0: 0.1})
     code, out, said = ended(capsys, ["design", "worse", "--json", "-o", "m"], DASK)
     assert (code, json.loads(out)["counts"]["pinned"]) == (0, 1)
-    assert said[2].startswith("3 datasets are answered worse than by a coin")
+    assert said[2].startswith("3 of 6 datasets are answered worse than by a coin")
     assert json.loads(ended(capsys, ["design", "row", "--free", "--json", "-o", "m"], DASK)[1])["counts"]["pinned"] == 0
 
 
@@ -321,3 +321,19 @@ def test_workers_that_hash_labels_otherwise_are_refused(capsys, monkeypatch):
     code, _, said = ended(capsys, ["check", "named"], DASK)
     assert code == hetdp.UsageError.exit_code
     assert "workers have DuckDB 0.1 and DuckDB" in said[0]
+
+
+def test_every_verb_says_where_given_values_are_worse_than_a_coin(capsys, tmp_path):
+    problem = made("bad", {2: 0.2, 3: 0.3})
+    alone = hetdp.extend(problem, {2: 0.2, 3: 0.3}).against_coin
+    assert alone.worse > 0
+    parted, given = read_inline(tmp_path / "bad", tmp_path / "work")
+    found = hetdp.extend(parted, given).against_coin
+    assert found == alone
+    assert main(["extend", "bad", *DASK, "-o", "m", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["worse_than_coin"] == alone.document()
+    assert str(alone) in said.err
+    for words in (["verify", "bad", "m"], ["explain", "bad", "1", "--mechanism", "m"]):
+        assert main([*words, *DASK]) == 0
+        assert f"{alone.worse} of 6 datasets" in capsys.readouterr().err

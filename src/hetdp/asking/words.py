@@ -8,11 +8,11 @@ from hetdp.errors import counted, shown
 from hetdp.mechanism.digits import promised
 from hetdp.release.record.words import constant_words
 from hetdp.spaces.populations.population import BALANCED, WEIGHTED_VOTE
-from hetdp.spaces.populations.theorem import METHOD
+from hetdp.spaces.populations.theorem import METHOD, coin_caution
 from hetdp.spaces.privacy.grid import decimal
 from hetdp.spaces.table.asking import Prepared
 from hetdp.spaces.table.plan import NEIGHBOURS, meaning_of_missing
-from hetdp.spaces.table.promise import Promise, Protection, coin_caution
+from hetdp.spaces.table.promise import Promise, Protection
 from hetdp.spaces.table.simulation import MARK, WARNING
 from hetdp.spaces.table.texts import alike
 

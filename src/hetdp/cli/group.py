@@ -54,9 +54,9 @@ hetdp make votes --people 5 --majority --epsilon 1 -o five.json    a problem fil
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --dry-run
 hetdp release poll.json mechanism.csv --dataset 111 --ledger school.ledger -o record.json
 
-Private yes/no answers, as accurate as can be, when pairs of neighbouring datasets need different privacy. PROBLEM is a JSON
-file, a folder of tables, or - for JSON on standard input. hetdp ask needs no graph, but a table
-with one row for each person.
+Private yes/no answers, as accurate as can be, when pairs of neighbouring datasets need different privacy. PROBLEM is
+a JSON file, a folder of tables, or - for JSON on standard input. hetdp ask needs no graph, but a table with one row
+for each person.
 """
 ENDS = """\b
 Exit codes:

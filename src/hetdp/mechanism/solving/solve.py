@@ -65,9 +65,10 @@ class SolvedEpsilon:
     def __str__(self) -> str:
         place = Goal(self.target, self.at).place()
         letter = LETTERS[self.problem.notion.parameters[0]]
-        reached = right_digits(self.error, digits=DIGITS)
+        reached, coin = right_digits(self.error, digits=DIGITS), self.mechanism.against_coin
         enough = f"{rounded_up(self.multiple, DIGITS):.{DIGITS}g} times {letter}"
-        return f"{enough}: accuracy {reached} {place}; the target is {self.target!r}."
+        caution = f" Caution: {coin}." if coin.worse else ""
+        return f"{enough}: accuracy {reached} {place}; the target is {self.target!r}.{caution}"
 
 
 def solve_epsilon(

@@ -1,7 +1,7 @@
 """What one account's privacy is about: the unit, and the relation between neighbouring datasets.
 
 Losses add up only if they are about the same change. "One person's answer changes" is worth up to two of "one person
-joins or leaves", so a source has one unit and one relation (docs/decisions/0011-one-relation-per-source.md).
+joins or leaves", so a source has one unit and one relation (docs/decisions/0012-one-relation-per-source.md).
 """
 
 from __future__ import annotations

@@ -13,11 +13,11 @@ from hetdp.files.formats.numerals import plain
 from hetdp.problem.identity import PREFIX
 from hetdp.release.charges import EVERYBODY
 from hetdp.release.record import words
-from hetdp.spaces.populations.theorem import Theorem
+from hetdp.spaces.populations.theorem import Theorem, coin_caution
 from hetdp.spaces.privacy.grid import decimal
 from hetdp.spaces.table.asking import Prepared, prepare
 from hetdp.spaces.table.plan import WISH_KEYS, Plan
-from hetdp.spaces.table.promise import Promise, Protection, coin_caution
+from hetdp.spaces.table.promise import Promise, Protection
 from hetdp.spaces.table.wish import NO, YES, from_document
 
 PLAN = "plan"

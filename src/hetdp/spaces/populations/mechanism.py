@@ -18,7 +18,7 @@ from hetdp.spaces.populations.losses import losses_of, rounded_up
 from hetdp.spaces.populations.odds import PopulationOdds, odds_of, odds_of_all
 from hetdp.spaces.populations.plans import document_of
 from hetdp.spaces.populations.population import BALANCED, OBJECTIVES, WEIGHTED_VOTE, Population
-from hetdp.spaces.populations.theorem import Theorem
+from hetdp.spaces.populations.theorem import Theorem, coin_caution
 from hetdp.spaces.populations.vote import WeightedVote
 from hetdp.spaces.privacy.grid import GRID
 from hetdp.theory.coordinate import LAPLACE
@@ -208,7 +208,15 @@ class PopulationMechanism:
         constant = self.population.constant > 0
         gap = 0.0 if constant else self.formula.gap / (1 << GRID) if balanced else math.inf
         best = constant or (balanced and self.population.scores.all_decide)
-        return Theorem(True, best, gap, STATEMENTS[self.objective])
+        return Theorem(True, best, gap, STATEMENTS[self.objective], caution=self._caution())
+
+    def _caution(self) -> str:
+        """Where a coin would do as well, or better, as far as that is known."""
+        if self.objective == WEIGHTED_VOTE and not (self.population.is_count or self.population.constant):
+            return "the answer may be wrong more often than right; at which tables was not computed"
+        margin = self.worse_than_coin_up_to()
+        is_even = not margin and not self.population.constant and self.formula.worst(1) == 0
+        return coin_caution(margin, int(is_even))
 
 
 def mechanism_of(population: Population, objective: str) -> PopulationMechanism:

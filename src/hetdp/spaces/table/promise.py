@@ -128,22 +128,6 @@ def promise_of(
     return Promise(area, epsilon.people, _protections(policy, area, mechanism), mechanism, accuracy, worse)
 
 
-def coin_caution(worse_up_to: int, even_up_to: int) -> str:
-    """What must be said where a coin would do as well, or better; empty if it would not.
-
-    >>> coin_caution(0, 0), coin_caution(0, 1)
-    ('', 'where 1 person decides, the answer may be right only as often as a coin')
-    >>> coin_caution(3, 3)
-    'where it takes 3 people or fewer to change it, the answer may be wrong more often than right'
-    """
-    margin = worse_up_to or even_up_to
-    if not margin:
-        return ""
-    where = "where 1 person decides" if margin == 1 else f"where it takes {margin:,} people or fewer to change it"
-    what = "may be wrong more often than right" if worse_up_to else "may be right only as often as a coin"
-    return f"{where}, the answer {what}"
-
-
 def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Protection, ...]:
     odds = mechanism.odds().values()  # in the order of the groups' numbers, of those that are there
     there = [(name, part) for name, part in policy.by_group(area) if len(part)]
