@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from dash import html
 
+from hetdp.certificate.losses import certain_answer
 from hetdp.errors import counted, printable
 from hetdp.mechanism.explanation import BindingPath, in_digits
 from hetdp.plots.colours import ONE, TWO
 from hetdp.problem.notebook import label
 from hetdp.problem.parameters import in_words
+from hetdp.release.record.words import constant_words
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_words
 from hetdp.studio.lit import explained
@@ -65,10 +67,11 @@ def status(session: Session) -> tuple[str, list[Any]]:
         best = proof is not None and proof.optimal and found.mechanism.objective != "weighted-vote"
         worst = float(np.max(found.mechanism.errors, initial=0.0))
         told = f"Proved on {_all_edges(session.sheet.problem.graph.edge_count)}, exactly."
-        words = [
-            html.H2("Private, and as accurate as can be" if best else "Private"),
-            html.P(f"{told} Where it is hardest, the answer is right in {_runs(worst)} of 100 runs."),
-        ]
+        hardest = f"Where it is hardest, the answer is right in {_runs(worst)} of 100 runs."
+        certain = certain_answer(found.mechanism.coordinates)
+        if certain:
+            hardest = constant_words(answer_words(session.sheet.problem)[certain - 1], "dataset")
+        words = [html.H2("Private, and as accurate as can be" if best else "Private"), html.P(f"{told} {hardest}")]
         return "good", [*notice, *words]
     if found.witness is not None:
         path = found.witness.path
