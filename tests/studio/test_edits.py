@@ -11,6 +11,7 @@ import hetdp
 from hetdp.studio import export, panels
 from hetdp.studio.forms import made
 from hetdp.studio.gallery import GALLERY
+from hetdp.studio.sheets import sheet_of
 from hetdp.studio.speaking import NO_LONGER_PEOPLE, remark
 from hetdp.studio.state import Session
 
@@ -99,3 +100,11 @@ def test_an_edge_that_is_given_what_it_has_is_no_change():
     session.set_parameter(0, "epsilon", float(session.ends.columns["epsilon"][0]))
     assert not session.past
     assert session.sheet.origin.python
+
+
+def test_a_query_with_one_answer_only_is_said_to_need_no_randomness():
+    problem = hetdp.spaces.votes(3, hetdp.questions.count("yes", 4), hetdp.privacy.rules(0.5))
+    session = Session(sheet_of("never", problem))
+    words = str(panels.status(session)[1])
+    assert "The answer is the same for every dataset: no. It uses no randomness and costs nobody anything." in words
+    assert "Where it is hardest" not in words

@@ -6,11 +6,13 @@ from typing import Any
 
 from dash import html
 
+from hetdp.certificate.losses import certain_answer
 from hetdp.errors import counted, printable
 from hetdp.mechanism.digits import error_digits, in_digits, percentage, short_digits, value_digits
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.colours import ONE, TWO
 from hetdp.problem.spelling import spelled
+from hetdp.release.record.words import constant_words
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_words, value_at
 from hetdp.studio.lit import explained
@@ -73,6 +75,9 @@ def status(session: Session) -> tuple[str, list[Any]]:
         told = f"Proved on {_all_edges(session.sheet.problem.graph.edge_count)}, exactly."
         head = f"Private, and as accurate as can be {best}" if best else "Private"
         hardest = f"Where it is hardest, the answer is right in {percentage(coin.error, right=coin.right)} of 100 runs."
+        certain = certain_answer(found.mechanism.coordinates)
+        if certain:
+            hardest = constant_words(answer_words(session.sheet.problem)[certain - 1], "dataset")
         if coin.is_better:
             return "good", [*notice, html.H2(head), html.P(f"{told} {hardest if coin.datasets else ''}".rstrip())]
         told_of_coin = printable(str(coin))
