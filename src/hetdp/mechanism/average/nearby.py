@@ -28,7 +28,13 @@ PROGRESS = 1e-11  # of the mean error; less is none
 
 
 def improved(
-    problem: Problem, z: Floats, weights: Floats, allowed: Limits, engine: Engine, least: float, is_close: Callable[[float, float], bool]
+    problem: Problem,
+    z: Floats,
+    weights: Floats,
+    allowed: Limits,
+    engine: Engine,
+    least: float,
+    is_close: Callable[[float, float], bool],
 ) -> tuple[Floats, float]:
     """A private mechanism that is at least as good, and the largest lower bound on the mean error that was found.
 

@@ -88,7 +88,13 @@ class _Program:
     """
 
     def __init__(
-        self, problem: Problem, reference: Floats, weights: Floats, allowed: Limits, columns: Indices, costs: float = COSTS
+        self,
+        problem: Problem,
+        reference: Floats,
+        weights: Floats,
+        allowed: Limits,
+        columns: Indices,
+        costs: float = COSTS,
     ) -> None:
         coordinate, answers = problem.notion.coordinate, problem.answers
         tail = coordinate.probability(-np.abs(reference))
@@ -148,9 +154,7 @@ def _that_count(loss: Floats, free: Mask, mass: float) -> Indices:
     return np.sort(candidates[order[kept]])
 
 
-def _solve(
-    rows: Rows, cost: Floats, lower: Floats, upper: Floats, least: Floats, most: Floats
-) -> tuple[Floats, float]:
+def _solve(rows: Rows, cost: Floats, lower: Floats, upper: Floats, least: Floats, most: Floats) -> tuple[Floats, float]:
     """Solves with the rows that may bind, adds those that were exceeded, until none is; and bounds the minimum.
 
     The solution lies between `lower` and `upper`; the bound is for all that lies between `least` and `most`.
