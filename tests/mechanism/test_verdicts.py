@@ -14,7 +14,7 @@ from tests.mechanism.verdict_trials import judged, trials
 
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_check_says_what_extend_does_and_every_witness_is_right(notion):
-    found = [judged(*trial) for trial in trials(16, 250, notion)]
+    found = [judged(*trial) for trial in trials(16, 80, notion)]
     assert all(checked == extends and right for checked, extends, right in found)
     assert {checked for checked, _, _ in found} == {True, False}
 
@@ -43,6 +43,5 @@ def test_what_exact_arithmetic_does_not_contradict_is_no_witness():
     assert not contradicts("approximate", 0.0, [half], math.inf)
     assert contradicts("approximate", math.nextafter(0.0, -1.0), [half], math.inf)
     assert contradicts("directed", -math.inf, [{"epsilon": 1.0, "epsilon_back": 1.0}], -1e6)
-    assert not contradicts(
-        "directed", -math.inf, [{"epsilon": 1.0, "epsilon_back": math.inf}], math.log(2 - 2 / math.e)
-    )
+    one_way = {"epsilon": 1.0, "epsilon_back": math.inf}
+    assert not contradicts("directed", -math.inf, [one_way], -0.5)
