@@ -249,7 +249,7 @@ def partition_selection(epsilon: float, delta: float, length: int) -> list[float
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "length"), [(0.5, 1e-6, 60), (1.0, 1e-3, 14), (0.1, 0.05, 30), (0.0, 0.125, 8)]
+    ("epsilon", "delta", "length"), [(0.5, 1e-6, 60), (1.0, 1e-3, 14), (0.1, 0.05, 30), (0.0, 0.125, 7)]
 )
 def test_optimal_partition_selection_is_private_and_optimal_and_a_bit_more_is_not(epsilon, delta, length):
     z = partition_selection(epsilon, delta, length)
@@ -259,8 +259,8 @@ def test_optimal_partition_selection_is_private_and_optimal_and_a_bit_more_is_no
     certificate = hetdp.verify(problem, claim(z, pinned, links))
     assert certificate.private
     assert certificate.optimal
-    assert 0.0 < certificate.gap < 1e-11
-    assert z[-1] > 10.0
+    assert 0.0 < certificate.gap < 1e-9
+    assert z[-1] > (10.0 if epsilon else 1.0)
     for at in range(1, length + 1):
         if z[at] < math.inf:
             more = list(z)

@@ -128,11 +128,11 @@ def main(count: int) -> None:
         below = sum(one.error > one.fair for one in found)
         odd = sum(not (one.private and one.within) for one in found)
         better = sum(one.error < one.fair - 1e-9 for one in found)
-        print(
+        sys.stdout.write(
             f"{notion}: {count} problems; gap above {WANTED:g}: {wide}; largest gap {worst:.2g}; below fair: {below};"
-            f" better than fair: {better}; not private or not within limits: {odd}; {time.monotonic() - begun:.0f} s",
-            flush=True,
+            f" better than fair: {better}; not private or not within limits: {odd}; {time.monotonic() - begun:.0f} s\n"
         )
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.spaces.exact import exact
 
 
 class Series:
@@ -65,6 +66,38 @@ def test_a_short_or_long_float_is_the_decimal_it_prints_as(kind):
     used = graph(np.array([0.1, 0.7], dtype=kind)).epsilon
     assert Fraction(float(used[0])) <= Fraction(1, 10)
     assert used[0] == pytest.approx(0.1, abs=1e-4)
+
+
+JUST_BELOW_1 = np.nextafter(np.longdouble(1), np.longdouble(0))
+EXACTLY = {  # what an ε may be given as, and what it is at most
+    "long double": (JUST_BELOW_1, Fraction(*JUST_BELOW_1.as_integer_ratio())),
+    "long double as written": (np.longdouble("0.1"), Fraction(1, 10)),
+    "half": (np.float16(0.1), Fraction(1, 10)),
+    "single": (np.float32(0.7), Fraction(7, 10)),
+    "decimal": (Decimal("0.99999999999999999999"), Fraction("0.99999999999999999999")),
+    "fraction": (Fraction(2**60 - 1, 2**60), Fraction(2**60 - 1, 2**60)),
+    "whole": (2**53 + 3, Fraction(2**53 + 3)),
+    "whole of NumPy": (np.uint64(2**64 - 1), Fraction(2**64 - 1)),
+    "large": (10**30 + 1, Fraction(10**30 + 1)),
+}
+
+
+@pytest.mark.parametrize("kind", EXACTLY)
+def test_an_epsilon_of_any_type_is_rounded_down_through_every_door(kind):
+    value, most = EXACTLY[kind]
+    boxed = np.empty(1, dtype=object)
+    boxed[0] = value
+    for given in (value, [value], (value,), np.array([value]), np.array(value), boxed, [value, 0.5]):
+        several = isinstance(given, list) and len(given) == 2
+        ends = ([0, 1], [1, 2]) if several else ([0], [1])
+        used = hetdp.DatasetGraph.from_edges(*ends, given, datasets=range(3)).epsilon
+        assert most * (1 - Fraction(1, 10**12)) < Fraction(float(used[0])) <= most
+
+
+def test_an_exact_number_is_not_above_a_long_double():
+    for value in (JUST_BELOW_1, np.longdouble("0.1"), np.longdouble(1) / 3):
+        assert exact(value, "ε") <= min(Fraction(*value.as_integer_ratio()), Fraction(str(value)))
+    assert exact(np.longdouble("0.1"), "ε") == Fraction(1, 10)
 
 
 @pytest.mark.parametrize("value", [True, 1j, 10**400, np.bool_(True), np.timedelta64(1, "s"), "0.5", b"0.5"])

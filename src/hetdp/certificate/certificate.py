@@ -12,7 +12,7 @@ from hetdp.certificate.links import Chains
 from hetdp.certificate.partitioned import Seen, follow_parts, survey_parts
 from hetdp.certificate.rules import rule_of
 from hetdp.certificate.worst import AnyWorstEdge, WorstApproximateEdge, WorstDirectedEdge
-from hetdp.errors import Fault, InputError, UsageError, counted, shown
+from hetdp.errors import Fault, InputError, UsageError, counted, rounded_up, shown
 from hetdp.problem.notebook import table_of
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.partitioned import PartitionedProblem
@@ -52,8 +52,8 @@ class Certificate:
         slack: ε minus the privacy loss on that edge, given its δ if it has one; negative exactly if the mechanism is
             not private.
         gap: a bound on how far any free dataset stays below the exact bound along its chain, because labels are
-            rounded toward privacy; infinite if `optimal` is false. It is in z; for directed ε and for δ it is in
-            log p, with p the probability of the right answer.
+            rounded toward privacy; infinite if `optimal` is false. It is in z, which keeps both tails: a small error
+            is at most e^gap times the least possible one (for the notion gaussian, e^(|z|·gap), about).
         edges: how many edges were checked.
         enclosed: how many comparisons plain addition could not settle, such as those across p = ½; there the full
             formula did, with enclosures where it is close.
@@ -84,13 +84,14 @@ class Certificate:
         rows: list[tuple[str, Any]] = [("private", self.private), ("optimal", self.optimal)]
         rows += [("edges checked", self.edges), ("violations", self.violations), ("least slack", f"{self.slack:.1e}")]
         rows += [("on the edge", str(self.worst_edge))] if self.worst_edge is not None else []
-        rows += [("gap", f"{self.gap:.1e}")] if self.optimal else [("not shown optimal", self.shortfall)]
+        rows += [("gap", f"{rounded_up(self.gap, 2):.1e}")] if self.optimal else [("not shown optimal", self.shortfall)]
         return table_of("Certificate", [], [*rows, ("method", self.method)])
 
     def __str__(self) -> str:
         if not self.private:
             return f"NOT PRIVATE: {self.violated}."
-        optimal = f"optimal (gap {self.gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
+        gap = rounded_up(self.gap, 2)
+        optimal = f"optimal (gap {gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
         anywhere = isinstance(self.worst_edge, WorstDirectedEdge | WorstApproximateEdge)
         place = "" if anywhere else " across ½"
         across = f"{self.enclosed}{place} by the full formula, least slack {self.slack:.1e}"

@@ -22,6 +22,7 @@ from hetdp.problem.space import SMALL, Floats, Indices, Mask
 
 CROSSING_ULPS = 128.0  # how far below its exact bound a label on a crossing edge may be rounded
 BLOCK = 1 << 16
+ROUNDING = 2.0**-30  # relative; more than a sum of gaps is rounded by
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved
         return Chains("links form a cycle", dataset)
     plain = gap_of_a_chain(reach_of(better), seen.counts, seen.gaps)
     further = above[~pinned[links[above]]] if plain > 0.0 else above[:0]  # a pinned parent lacks nothing
-    return Chains("", gap=plain + max(passed_on(further, better, links, epsilon, plain), room))
+    more = max(passed_on(further, better, links, epsilon, plain), room)
+    return Chains("", gap=(plain + more) * (1.0 + ROUNDING))
 
 
 def joined(found: list[Indices]) -> Indices:
@@ -145,4 +147,4 @@ def gap_of_a_chain(reach: tuple[float, float], counts: Floats, gaps: Floats) -> 
         links = np.minimum(counts, np.ldexp(np.float64(reach[1]) - reach[0], -rises) + 1.0)
     links[0] = counts[0]
     some = counts > 0.0
-    return float(links[some] @ gaps[some])
+    return float(links[some] @ gaps[some]) * (1.0 + ROUNDING)

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hetdp.certificate.chains import link_gaps
 from hetdp.certificate.claims import Claimed, claimed
 from hetdp.certificate.crossings import chains_across
-from hetdp.certificate.links import Chains, gap_of_a_chain, joined, loosen, passed_on, reach_of, seen_links
+from hetdp.certificate.links import ROUNDING, Chains, gap_of_a_chain, joined, loosen, passed_on, reach_of, seen_links
 from hetdp.certificate.rules import HALVED, RULES
 from hetdp.problem.local import LocalGraph
 from hetdp.problem.partitioned import PartitionedProblem
@@ -80,7 +81,14 @@ def _look_at_links(claim: Claimed, seen: Seen, parameters: Floats, notion: str, 
     if notion not in HALVED:
         held = ~claim.skipped & (claim.better < np.inf)
         missing = np.flatnonzero(held & np.isnan(parameters[0]))
-        return seen._replace(missing=_number(graph, missing))
+        gaps, slopes = np.zeros(graph.size), np.zeros(graph.size)
+        links = np.flatnonzero(held & ~np.isnan(parameters[0]))
+        gaps[links], slopes[links] = link_gaps(
+            claim.better[claim.links[links]], claim.better[links], *parameters[:, links]
+        )
+        part.save(f"{name}/proof-gaps", gaps[graph.own])
+        part.save(f"{name}/proof-slopes", slopes[graph.own])
+        return seen._replace(missing=_number(graph, missing), loose=_number(graph, np.flatnonzero(np.isinf(gaps))))
     tally = seen_links(claim.better, claim.skipped, claim.links, parameters, HALVED[notion])
     above = joined(tally.crossings)
     room = loosen(tally, above, claim.better, claim.links, parameters)
@@ -136,4 +144,4 @@ def follow_parts(problem: PartitionedProblem, name: str, seen: list[Seen]) -> Ch
     more = 0.0
     if plain > 0.0 and any(one.further for one in seen):
         more = max(problem.run(gap_passed_on, name, plain))
-    return Chains("", gap=plain + max(more, *(one.room for one in seen)))
+    return Chains("", gap=(plain + max(more, *(one.room for one in seen))) * (1.0 + ROUNDING))

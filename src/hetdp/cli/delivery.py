@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import PATH
+from hetdp.errors import rounded_up
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -41,7 +42,8 @@ def deliver(
     say_accuracy(voice, mechanism.against_coin, LIMIT if verb == "design" else "")
     if mechanism.moved > 0.0:
         whose = "given" if mechanism.objective == "extension" else "chosen"
-        voice.say(f"the {whose} values missed by a rounding, and were moved by at most {mechanism.moved:.1e} in z")
+        moved = rounded_up(mechanism.moved, 2)
+        voice.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
     voice.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
     if output is not None:
         write(voice, mechanism, output)

@@ -7,7 +7,7 @@ import click
 from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
 from hetdp.cli.options import ENGINE, PINS, PRIOR, PROBLEM, READING, SPEAKING, Verb
 from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder
-from hetdp.errors import UsageError
+from hetdp.errors import UsageError, rounded_up
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -97,7 +97,8 @@ def design(
     given = PartialMechanism(z=given.z * float("nan")) if free else given
     mechanism = best(asked, objective, given, prior, max_error, engine)
     if mechanism.objective_gap is not None:
-        voice.say(f"no private mechanism has a mean accuracy larger by more than {mechanism.objective_gap:.1e}")
+        gap = rounded_up(mechanism.objective_gap, 2)
+        voice.say(f"no private mechanism has a mean accuracy larger by more than {gap:.1e}")
     deliver(voice, "design", asked, given, mechanism, output, as_json)
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import click
 
 from hetdp.cli.options import PATH
-from hetdp.errors import UsageError, counted
+from hetdp.errors import UsageError, counted, rounded_up
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -139,7 +139,8 @@ def deliver_parts(
     say_accuracy(voice, coin, LIMIT if verb == "design" else "")
     if mechanism.moved > 0.0:
         whose = "given" if mechanism.objective == "extension" else "chosen"
-        voice.say(f"the {whose} values missed by a rounding, and were moved by at most {mechanism.moved:.1e} in z")
+        moved = rounded_up(mechanism.moved, 2)
+        voice.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
     told = counted(sum(mechanism.told), "label")
     voice.say(f"{counted(mechanism.rounds, 'round')}, {told} between partitions")
     voice.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))

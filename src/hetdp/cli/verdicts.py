@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import islice
 
+from hetdp.errors import rounded_up
+
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
@@ -51,7 +53,9 @@ def say_of_pins(voice: Voice, free: int, boundary: int, verdict: Verdict) -> Non
     if free:
         voice.say(f"boundary datasets without a value: {free} of {boundary}; extend needs them all")
     if verdict.compatible and verdict.moved > 0.0:
-        voice.say(f"the given values miss by a rounding; extend moves them by at most {verdict.moved:.1e} in z")
+        voice.say(
+            f"the given values miss by a rounding; extend moves them by at most {rounded_up(verdict.moved, 2):.1e} in z"
+        )
 
 
 def say_accuracy(voice: Voice, coin: CoinComparison, hint: str = "") -> None:

@@ -19,7 +19,9 @@ from hetdp.problem.space import Floats
 Integers = NDArray[np.int64]
 REAL = (np.floating, np.integer)
 SHORT = (np.float16, np.float32)
-ONE_BY_ONE = (str, bytes, bool, complex, np.bool_, np.complexfloating, np.timedelta64, Decimal, Fraction, *SHORT)
+LONG = (np.longdouble,)
+EXACT = (Decimal, Fraction, *LONG)  # what may lie between two floats
+ONE_BY_ONE = (str, bytes, bool, complex, np.bool_, np.complexfloating, np.timedelta64, *EXACT, *SHORT)
 
 
 def by_label(values: Any) -> Mapping[Any, Any] | None:
@@ -111,6 +113,8 @@ def _number(value: Any) -> float | None:
     try:
         if value is None:
             return math.nan
+        if isinstance(value, LONG):
+            return _not_above_long(value)
         if isinstance(value, (Decimal, Fraction)):
             return _not_above(value)
         if isinstance(value, SHORT):
@@ -133,12 +137,19 @@ def _not_above(value: Decimal | Fraction) -> float:
     return nearest
 
 
+def _not_above_long(value: Any) -> float:
+    """A float of more than 64 bits: not above its exact value, nor above the decimal it prints as."""
+    nearest = float(value)
+    if not math.isfinite(nearest) or nearest == 0.0:
+        return nearest if not np.isfinite(value) else _not_above(Fraction(*value.as_integer_ratio()))
+    return _not_above(min(Fraction(*value.as_integer_ratio()), Fraction(str(value))))
+
+
 def _from_other_floats(values: NDArray[Any]) -> Floats:
     """Short floats as the decimals they print as, long ones rounded down."""
     if values.dtype.itemsize < np.dtype(np.float64).itemsize:
         return np.array([float(str(value)) for value in values])
-    nearest = values.astype(np.float64)
-    return np.where(nearest > values, np.nextafter(nearest, -np.inf), nearest)
+    return np.array([_not_above_long(value) for value in values], dtype=np.float64)
 
 
 def _fits(array: NDArray[Any]) -> bool:

@@ -43,6 +43,8 @@ def exact(number: Any, what: str) -> Fraction:
 
 def _exact(number: Any) -> Fraction | None:
     found = number if isinstance(number, Fraction) else _from_text(numeral(number))
+    if isinstance(number, np.longdouble) and found is not None:  # its decimal may lie above it
+        found = min(found, Fraction(*number.as_integer_ratio()))
     is_short = found is not None and found.numerator.bit_length() + found.denominator.bit_length() <= MOST_BITS
     return found if is_short else None  # what is taken can also be written down, and read again
 

@@ -99,7 +99,8 @@ def log_pair(high: float, low: float) -> tuple[float, float]:
 def minus_log_of_less(high: float, low: float, t: float, rest: float) -> float:
     """−log(high + low − e^(t + rest)), rounded down, where next to nothing is left; −∞ where more is.
 
-    It is monotone in t + rest if c − t is exact, as it is for |c| ≥ ½; otherwise a rest of 0 makes it so. Letters: c = log(high + low), d = c − t − rest; what is left is e^c·(1 − e^(−d)).
+    It is monotone in t + rest if c − t is exact, as it is for |c| ≥ ½; otherwise a rest of 0 makes it so. Letters:
+    c = log(high + low), d = c − t − rest; what is left is e^c·(1 − e^(−d)).
     """
     if not math.log(high) - t < NEARLY_ALL:
         return -math.inf

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import counted, printable
+from hetdp.errors import counted, printable, rounded_up
 from hetdp.mechanism.accuracy.comparison import Comparison
 from hetdp.mechanism.accuracy.distance import NOWHERE
 from hetdp.mechanism.accuracy.measures import Method
@@ -84,7 +84,8 @@ def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> It
     for method in methods:
         gap = method.mechanism.objective_gap
         if gap is not None and gap > WORTH_SAYING:
-            yield f"{method.name}: some private mechanism may have a mean accuracy larger by up to {gap:.1e}"
+            most = rounded_up(gap, 2)
+            yield f"{method.name}: some private mechanism may have a mean accuracy larger by up to {most:.1e}"
     for method in methods:
         if not method.baseline and str(method.mechanism.against_coin):
             yield f"{method.name}: {method.mechanism.against_coin}"

@@ -75,11 +75,10 @@ def _close(problem: PartitionedProblem, given: str, pins: str, name: str, upward
     """Pins that miss by a rounding, moved to where they fit."""
     sign = -1.0 if upward else 1.0
     growth = grow(problem, f"{name}-search", start_closing, pins, sign)
-    if not upward:
-        if max(after(problem, growth, worst_drop, given)) > NEAR_MISS:
-            verdict = judge_parts(problem, given, f"{name}-verdict")
-            if not verdict.compatible:
-                raise NoExtensionError(verdict.witness, verdict.repair)
+    if not upward and max(after(problem, growth, worst_drop, given)) > NEAR_MISS:
+        verdict = judge_parts(problem, given, f"{name}-verdict")
+        if not verdict.compatible:
+            raise NoExtensionError(verdict.witness, verdict.repair)
     after(problem, growth, finish_closing, pins, sign, name)
     forget(problem, growth.search)
     return name
