@@ -33,7 +33,8 @@ def test_a_dry_run_promises_and_reads_no_answers(hetdp, folder):
     assert (said.code, said.err) == (0, "")
     for words in (
         "at least half of all rows say yes; exactly half counts as yes",
-        "Any other value counts as not yes; a row of which it cannot be said, for want of a value, counts as not yes.",
+        "A row for which it does not hold is no; if that is unknown, for want of a value, it is blank.",
+        "Text is compared without regard to case and outer spaces; a cell of spaces has no value.",
         "people: 7, told apart by id.",
         "Neighbouring tables differ in one person's answer",
         "are public",
@@ -214,6 +215,7 @@ def test_every_tampered_plan_is_refused(hetdp, people):
         "software": "hetdp 9.9.9",
         "table": {"file": "other.csv", "table": None},
         "counted": "vote = 'no'",
+        "exact_text": True,
         "question": plan["question"] | {"question": {"asks": "count", "value": "yes", "at_least": 1}},
         "privacy": plan["privacy"] | {"deciding_epsilon": "9"},
         "columns": plan["columns"] | {"group": "county"},

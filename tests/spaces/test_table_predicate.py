@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import unicodedata
 
 import numpy as np
@@ -19,7 +20,7 @@ from hetdp.spaces.table.condition import condition
 from hetdp.spaces.table.database import locked
 from hetdp.spaces.table.moments import moment_of
 from hetdp.spaces.table.parsing import parsed
-from hetdp.spaces.table.texts import alike, folded, folded_sql
+from hetdp.spaces.table.texts import PLAIN, alike, folded, folded_sql
 from tests.oracle import asking as oracle
 from tests.oracle.conditions import CELLS, SCHEMA, TYPED, rewritten, some_condition, some_rows
 
@@ -219,20 +220,31 @@ def test_what_cannot_be_compared_is_refused_by_its_type(text, rule):
 
 
 def test_texts_are_folded_by_the_database_as_in_python():
-    """Every letter that has a case or is white space, alone and among others, and their decomposed forms."""
+    """Every letter, alone and among others, and its decomposed form: all that have a case, are white space or plain."""
     letters = [
-        chr(code)
-        for code in range(0x110000)
-        if not 0xD800 <= code < 0xE000
-        and (chr(code).casefold() != chr(code) or not chr(code).strip() or code < 256 or chr(code).upper() != chr(code))
+        letter
+        for letter in map(chr, range(0x110000))
+        if (letter.casefold(), letter.upper(), letter.strip()) != (letter,) * 3 or re.fullmatch(PLAIN, letter)
     ]
-    texts = [form for letter in letters for form in (letter, f" a{letter}B", unicodedata.normalize("NFD", letter))]
-    assert len(texts) > 8000
+    texts = [form for letter in letters for form in (letter, f" a{letter}B ", unicodedata.normalize("NFD", letter))]
+    assert len(texts) > 100_000
     with locked(None) as database:
         database.register("people", {"cell": np.array(texts, dtype=object)})
         found = database.execute(f"SELECT {folded_sql('cell')} FROM people").fetchall()
-    assert [row[0] for row in found] == [folded(text) or None for text in texts]
-    assert [folded(text) for text in texts] == [oracle.plain(text) for text in texts]
+    meant = [oracle.plain(text) for text in texts]
+    assert [folded(text) for text in texts] == meant
+    assert [row[0] for row in found] == [text or None for text in meant]
+
+
+def test_plain_letters_combine_with_no_other():
+    """So a text of them is in normal form C, in whichever order they stand."""
+    decomposed = [unicodedata.decomposition(chr(code)).split() for code in range(0x110000)]
+    second = {chr(int(parts[1], 16)) for parts in decomposed if len(parts) == 2 and "<" not in parts[0]}
+    jamo = {chr(code) for code in range(0x1100, 0x1200)}
+    plain = {letter for letter in map(chr, range(0x110000)) if re.fullmatch(PLAIN, letter)}
+    assert len(plain) > 30_000
+    assert not plain & (second | jamo)
+    assert all(unicodedata.normalize("NFC", letter) == letter and not unicodedata.combining(letter) for letter in plain)
 
 
 def test_names_that_look_alike_are_found():

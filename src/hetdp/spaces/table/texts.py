@@ -1,7 +1,7 @@
 """When two texts count as the same: case and outer spaces do not matter, unless exact text is asked for.
 
-The rule is written once, in Python, and DuckDB calls it for every text beyond printable ASCII, so that a cell means the
-same in every format and on every worker.
+The rule is written once, in Python, and DuckDB calls it for every text that is not plain, so that a cell means the same
+in every format and on every worker.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 BLANKS = r"[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]*"
-PRINTABLE = "[ -~]*"  # of these texts, lower and trim of DuckDB are all there is to it
+PLAIN = (  # letters for which lower and trim of DuckDB do all that `folded` does, and that combine with no other
+    "[ -~À-ÖØ-Þà-öø-ÿĀ-įĲ-ňŊ-žΆΈ-ΊΌΎΏΑ-ΡΣ-Ωά-ία-ρσ-ωό-ώЀ-џא-תء-يぁ-ゖァ-ヺー一-鿿가-힣]*"
+)
 FOLDED = "hetdp_folded"  # how queries call the function below
 
 
@@ -26,7 +28,7 @@ def folded(text: str) -> str:
 
 def folded_sql(cell: str) -> str:
     """The same for a cell in a query, given as VARCHAR; null where nothing but white space stands."""
-    plain = f"regexp_full_match({cell}, '{PRINTABLE}')"
+    plain = f"regexp_full_match({cell}, '{PLAIN}')"
     return f"nullif(CASE WHEN {plain} THEN lower(trim({cell})) ELSE {FOLDED}({cell}) END, '')"
 
 
