@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from hetdp import questions, spaces
+from hetdp import spaces
 from hetdp.spaces.populations.folding import Ordered
 from hetdp.spaces.populations.scores import constant_of
 from hetdp.spaces.privacy.grid import decimal
+from hetdp.spaces.questions.constructors import count
 from hetdp.spaces.table.policy import Policy
 from hetdp.spaces.table.wish import BALANCED, NO, YES, Wish
 
@@ -117,7 +118,7 @@ def promise_of(
     constant = 0 if population is None else _constant(wish, epsilon, codes)
     if constant:  # a formula says so of any number of people, where tallies would be too many
         make, objective = spaces.population, BALANCED
-        asked = questions.count(wish.values[0], 0 if constant == 1 else epsilon.people + 1)
+        asked = count(wish.values[0], 0 if constant == 1 else epsilon.people + 1)
     made = make(asked, epsilon, values=wish.values, groups=codes, deciding=deciding)
     mechanism = made.design(objective)
     accuracy = tuple((int(row.margin), float(row.accuracy), float(row.error)) for row in mechanism.accuracy_by_margin())
