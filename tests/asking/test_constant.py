@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
+import numpy as np
 import pandas
 import pytest
 
 import hetdp
 from hetdp.release import asked as asked_module
 from hetdp.release.record.page import page_of
+from hetdp.spaces.populations.scores import constant_of
 
 Q = hetdp.questions
 PEOPLE = pandas.DataFrame(
@@ -132,3 +135,38 @@ def test_values_that_are_alike_but_random_cost_nothing_and_are_drawn(tmp_path):
     record = hetdp.release(mechanism, "b", ledger=ledger).record
     assert record["constant"] == []
     assert record["composition"]["charged"][0]["used"] == "0"
+
+
+LARGE: list[dict[str, Any]] = [
+    {"question": Q.count("yes", 10**6) & Q.majority()},
+    {"at_least": 10**6, "design": "fair"},
+]
+
+
+@pytest.mark.parametrize("given", LARGE)
+def test_a_constant_question_needs_no_tallies_however_many_people_there_are(given):
+    people = pandas.DataFrame({"id": range(5000), "eps": [at / 1000 for at in range(5000)], "vote": ["yes"] * 5000})
+    asked = hetdp.ask(people, "vote = 'yes'", epsilon="eps", person="id", **given, dry_run=True)
+    assert [one["constant"] for one in asked.plan["areas"]] == ["no"]
+
+
+def test_what_the_parts_of_a_question_tell_is_so_for_every_table():
+    sizes, values = {"a": 2, "b": 3}, ("yes", "no")
+    parts = [
+        Q.count("yes", 0),
+        Q.count("yes", 6),
+        Q.count("yes", 3, "b"),
+        Q.count("yes", 4, "b"),
+        Q.majority(group="a"),
+    ]
+    decided = 0
+    for one, other, third in itertools.product(parts, repeat=3):
+        for question in ((one & other) | ~third, ~(one | other) & third):
+            found = constant_of(question, list(sizes), np.array(list(sizes.values())), values)
+            answers = {
+                bool(question.holds({"a": {"yes": a, "no": 2 - a}, "b": {"yes": b, "no": 3 - b}}, sizes))
+                for a, b in itertools.product(range(3), range(4))
+            }
+            assert not found or answers == {found == 1}, question
+            decided += found > 0
+    assert decided > 20

@@ -11,6 +11,7 @@ import numpy as np
 from hetdp.errors import UsageError
 from hetdp.problem.scores import Scores, Whole
 from hetdp.spaces.names import require_known
+from hetdp.spaces.questions.logic import And, Joined, Not
 from hetdp.spaces.questions.question import Question
 
 LARGEST_SCORE = 1 << 31
@@ -105,3 +106,20 @@ def _steps(row: Row, size: int) -> int:
     """How often all sums are moved for the people of a group."""
     scores = len({score for score in row if score})
     return size.bit_length() + 1 if scores == 1 else size * scores
+
+
+def constant_of(question: Question, groups: Sequence[str], sizes: Whole, values: Sequence[str]) -> int:
+    """1 or 2 if every table of so many people has this answer, as far as the parts of the question tell; else 0.
+
+    >>> import hetdp
+    >>> asked = hetdp.questions.count("yes", 9) & hetdp.questions.majority()
+    >>> [constant_of(asked, ["all"], np.array([size]), ["yes", "no"]) for size in (8, 9)]
+    [2, 0]
+    """
+    if isinstance(question, Not):
+        return (0, 2, 1)[constant_of(question.part, groups, sizes, values)]
+    if isinstance(question, Joined):
+        found = {constant_of(part, groups, sizes, values) for part in question.parts}
+        enough = 2 if isinstance(question, And) else 1  # one part that has this answer decides
+        return enough if enough in found else 3 - enough if found == {3 - enough} else 0
+    return 0 if question.linear() is None else scores_of(question, groups, sizes, values).constant

@@ -11,9 +11,11 @@ import numpy as np
 from hetdp import spaces
 from hetdp.mechanism.digits import promised
 from hetdp.spaces.populations.folding import Ordered
+from hetdp.spaces.populations.scores import constant_of
 from hetdp.spaces.privacy.grid import decimal
+from hetdp.spaces.questions.constructors import count
 from hetdp.spaces.table.policy import Policy
-from hetdp.spaces.table.wish import NO, YES, Wish
+from hetdp.spaces.table.wish import BALANCED, NO, YES, Wish
 
 ANSWERS = (YES, NO)
 
@@ -121,11 +123,25 @@ def promise_of(
         codes = np.array(policy.groups.names)[codes]  # in the same order as their numbers
     deciding = policy.deciding[rows] if isinstance(policy.deciding, np.ndarray) else policy.deciding
     make = spaces.population if population is None else population
-    made = make(wish.question, epsilon, values=wish.values, groups=codes, deciding=deciding)
-    mechanism = made.design(wish.objective)
+    asked, objective = wish.question, wish.objective
+    constant = 0 if population is None else _constant(wish, epsilon, codes)
+    if constant:  # a formula says so of any number of people, where tallies would be too many
+        make, objective = spaces.population, BALANCED
+        asked = count(wish.values[0], 0 if constant == 1 else epsilon.people + 1)
+    made = make(asked, epsilon, values=wish.values, groups=codes, deciding=deciding)
+    mechanism = made.design(objective)
     accuracy = tuple((int(row.margin), float(row.accuracy), float(row.error)) for row in mechanism.accuracy_by_margin())
     worse = mechanism.worse_than_coin_up_to()
     return Promise(area, epsilon.people, _protections(policy, area, mechanism), mechanism, accuracy, worse)
+
+
+def _constant(wish: Wish, epsilon: Ordered, codes: Any) -> int:
+    """The answer, 1 or 2, if all tables of these people have it; else 0."""
+    if not wish.question.groups_used():
+        return constant_of(wish.question, [""], np.array([epsilon.people]), wish.values)
+    names, place = np.unique(codes, return_inverse=True)
+    sizes = np.bincount(place, epsilon.weights).astype(np.int64)
+    return constant_of(wish.question, [str(name) for name in names], sizes, wish.values)
 
 
 def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Protection, ...]:
