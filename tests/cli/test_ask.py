@@ -209,7 +209,7 @@ def test_every_tampered_plan_is_refused(hetdp, people):
     plan = json.loads(Path("plan.json").read_text())
     assert plan["kind"] == "plan"
     changes: dict[str, Any] = {
-        "schema_version": 2,
+        "schema_version": 3,
         "kind": "question",
         "software": "hetdp 9.9.9",
         "table": {"file": "other.csv", "table": None},
@@ -225,6 +225,7 @@ def test_every_tampered_plan_is_refused(hetdp, people):
         "areas": [],
         "policy_sha256": "0" * 64,
         "people_sha256": "0" * 64,
+        "request_sha256": "0" * 64,
         "plan_sha256": "0" * 64,
     }
     assert changes.keys() == plan.keys()
