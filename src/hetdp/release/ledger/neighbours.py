@@ -19,9 +19,8 @@ UNSTATED = (  # how a record describes a problem that states nothing
     "one change between neighbouring datasets",
     "Neighbouring datasets are the pairs that the problem lists as edges.",
 )
-RELATIONS: dict[
-    str, tuple[str, ...]
-] = {  # other words for the two usual relations; the longer ones are what hetdp's own problems and plans say
+# Other words for the two usual relations; the longer ones are what hetdp's own problems and plans say.
+RELATIONS: dict[str, tuple[str, ...]] = {
     REPLACE_ONE: (
         "replace one",
         "replacement",
