@@ -227,6 +227,7 @@ def test_every_tampered_plan_is_refused(hetdp, people):
         "areas": [],
         "policy_sha256": "0" * 64,
         "people_sha256": "0" * 64,
+        "request_sha256": "0" * 64,
         "plan_sha256": "0" * 64,
     }
     assert changes.keys() == plan.keys()

@@ -476,14 +476,17 @@ def test_a_dry_run_can_be_released_from_python(folder):
         package.release(asked, ledger=kept)
 
 
-@pytest.mark.parametrize("options", [("--dry-run", "--ledger", "a.ledger"), ("--simulate", "--ledger", "a.ledger")])
-def test_only_a_release_has_a_ledger(options, hetdp, folder):
+def test_a_simulation_has_no_ledger_and_a_dry_run_no_record(hetdp, folder):
     Path("survey.csv").write_text(SURVEY)
     ledger(folder)
-    said = hetdp(*ASK, *options)
+    said = hetdp(*ASK, "--simulate", "--ledger", "a.ledger")
     assert said.code == 2
     assert "only a release is paid for" in said.err
-    said = hetdp(*ASK, "--dry-run", "-o", "r.json")
+    for options in ((), ("--ledger", "a.ledger")):
+        said = hetdp(*ASK, "--dry-run", "-o", "r.json", *options)
+        assert said.code == 2
+        assert "a dry run writes no record" in said.err
+    said = hetdp(*ASK, "--simulate", "-o", "r.json")
     assert "no ledger; only a release has them" in said.err
 
 

@@ -19,7 +19,8 @@ UNSTATED = (  # how a record describes a problem that states nothing
     "one change between neighbouring datasets",
     "Neighbouring datasets are the pairs that the problem lists as edges.",
 )
-RELATIONS = {  # other words for the two usual relations; the longer ones are what hetdp's own problems and plans say
+# Other words for the two usual relations; the longer ones are what hetdp's own problems and plans say.
+RELATIONS: dict[str, tuple[str, ...]] = {
     REPLACE_ONE: (
         "replace one",
         "replacement",
@@ -45,7 +46,7 @@ RELATIONS = {  # other words for the two usual relations; the longer ones are wh
         "one person is added or removed",
     ),
 }
-UNITS = {
+UNITS: dict[str, tuple[str, ...]] = {
     PERSON: ("people", "individual", "person's value", "person's answer", "person's data", "person's row"),
 }
 ARTICLES = re.compile(r"^(one|a|an|each|every|single)\s+", re.IGNORECASE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,7 @@ class ClassPrice(NamedTuple):
 
 def class_prices(connection: Connection, terms: Terms, sealed: Sealed) -> Iterator[ClassPrice]:
     """What the accounts of each class would pay."""
+    codes: NDArray[Any]
     if sealed.kind == CLASS:
         names, codes = sealed.names, np.arange(sealed.accounts)
         _, before, after = classes_after(connection, terms, sealed)

@@ -16,8 +16,9 @@ from hetdp.release.record import words
 from hetdp.spaces.populations.theorem import Theorem, coin_caution
 from hetdp.spaces.privacy.grid import decimal
 from hetdp.spaces.table.asking import Prepared, prepare
-from hetdp.spaces.table.plan import WISH_KEYS, Plan
+from hetdp.spaces.table.plan import Plan
 from hetdp.spaces.table.promise import Promise, Protection
+from hetdp.spaces.table.wish import KEYS as WISH_KEYS
 from hetdp.spaces.table.wish import NO, YES, from_document
 
 PLAN = "plan"
