@@ -18,7 +18,7 @@ def test_the_readme_table_shows_what_the_demo_prints(capsys: pytest.CaptureFixtu
     for title in ("heterogeneous: only when it decides", "personalised: always", "one ε for everyone"):
         line = next(line for line in printed.splitlines() if title in line)
         for share in (line.split()[-4], line.split()[-3], line.split()[-1]):
-            assert f"{float(share.rstrip('%')):.1f} %" in readme
+            assert f"{share[:-2]} %" in readme  # with one digit less, and so rounded down
 
 
 def test_the_demo_shows_a_binding_path_a_witness_and_a_repair_that_works(capsys: pytest.CaptureFixture[str]):

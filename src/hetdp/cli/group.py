@@ -21,7 +21,7 @@ VERBS = {  # in the order in which they are used; each is a file of this folder
     "boundary": "which datasets need a value",
     "check": "whether the given values can be private together",
     "extend": "the most accurate private mechanism with the given values",
-    "design": "the private mechanism that is best for an objective, when no values are given, or only some",
+    "design": "the best private mechanism for an objective you choose",
     "make": "a problem file from people, a question and privacy rules",
     "ask": "a table of people and a yes/no question, without a graph",
     "release": "publish one private answer, exactly drawn and paid for",
