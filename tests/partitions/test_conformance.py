@@ -10,6 +10,7 @@ import pytest
 import hetdp
 from hetdp.files.partitions.edges import chunks_of
 from hetdp.files.partitions.tables import open_tables
+from tests.mechanism.verdict_trials import trials
 from tests.partitions.inline import coordinates, read_inline
 from tests.partitions.problems import LABELS, SHAPES, cuts, random_problem
 
@@ -178,6 +179,25 @@ def test_pins_that_contradict_each_other_have_the_same_witness(tmp_path, partiti
         hetdp.extend(parted, given)
     assert refused.value.witness == whole.witness
     assert ".repair" not in str(refused.value)
+
+
+@pytest.mark.parametrize("notion", ["approximate", "directed", "pure"])
+def test_verdicts_are_those_of_one_machine_with_delta_next_to_1_too(tmp_path, notion):
+    seen = set()
+    for at, (problem, given) in enumerate(trials(17, 12, notion)):
+        hetdp.save(problem, tmp_path / f"problem-{at}")
+        parted, _ = read_inline(tmp_path / f"problem-{at}", tmp_path / f"work-{at}", 2)
+        verdict, whole = hetdp.check(parted, given), hetdp.check(problem, given)
+        assert (verdict.compatible, verdict.moved, verdict.witness) == (whole.compatible, whole.moved, whole.witness)
+        if whole.compatible:
+            found = hetdp.extend(parted, given)
+            assert found.certificate.private
+            assert found.certificate.optimal == hetdp.extend(problem, given, engine="cpu").certificate.optimal
+        else:
+            with pytest.raises(hetdp.NoExtensionError):
+                hetdp.extend(parted, given)
+        seen.add(whole.compatible)
+    assert seen == {True, False} if notion == "approximate" else True in seen
 
 
 def test_pins_that_miss_by_a_rounding_are_closed_as_on_one_machine(tmp_path):

@@ -39,7 +39,11 @@ def _added(halved: bool, worst: Callable[..., AnyWorstEdge]) -> Rule:
     return Rule(survey, partial(links.follow, halved=halved), worst)
 
 
-_survey_directed = partial(directed.survey_directed, gaps=chains.link_gaps)
+def _gaps(*link: Floats) -> Floats:
+    return chains.link_gaps(*link)[0]
+
+
+_survey_directed = partial(directed.survey_directed, gaps=_gaps)
 
 HALVED = {"pure": True, "bounded-range": False, "gaussian": False}  # that add to z: whether p = ½ is special
 RULES = {
