@@ -163,6 +163,7 @@ ATTRIBUTES = {
         "parameters": "what the edges to them promise, as used: one array for each of `parameter_names`",
         "parameter_names": "`epsilon`; `epsilon`, `epsilon_back`; with `delta`, `delta_back`; or `mu`",
         "is_parallel": "whether several edges, of different classes, join the same two datasets",
+        "on_grid": "true if every ε is used as a multiple of 2^-40, as in problems made of people",
     },
     "Problem": {
         "graph": "the DatasetGraph",
@@ -233,7 +234,7 @@ ARGUMENTS = {
     "MECHANISM": "a mechanism as `.csv`, `.parquet` or `.json`, or `-` for JSON on standard input",
     "[MECHANISM]...": "mechanisms as `.csv`, `.parquet` or `.json`; without any, `accuracy` compares the objectives,"
     " and `plot` draws the problem",
-    "DATASET...": "one or more labels: text as it is, anything else as JSON. After `--` they may begin with `-`",
+    "DATASET...": "one or more labels, as they are printed. After `--` they may begin with `-`",
     "RECORD": "the record of a release, a `.json` file; see [release an answer](../how-to/release.md)",
     "verify": "what is done with it",
     "TABLE": "a `.csv`, `.parquet`, `.arrow` or `.sqlite` file with one row for each person;"

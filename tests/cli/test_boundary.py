@@ -9,8 +9,8 @@ def test_it_lists_one_dataset_to_a_line(hetdp):
     assert hetdp("boundary", "poll.json") == (0, "1\n2\n", "read poll.json: 5 datasets, 4 edges\n")
 
 
-def test_labels_that_are_no_text_are_written_as_json(hetdp):
-    assert hetdp("boundary", "grid.json").out == "[0, 1]\n[1, 1]\n"
+def test_labels_that_are_lists_have_commas_between_their_entries(hetdp):
+    assert hetdp("boundary", "grid.json").out == "0,1\n1,1\n"
 
 
 def test_quiet_leaves_the_data_only(hetdp):

@@ -98,3 +98,106 @@ def test_links_in_circles_or_to_strangers_or_to_nobody_explain_nothing(links):
     claimed = hetdp.Mechanism(problem, np.array([0.5, 0.1, -0.1]), np.array([False, True, True]), np.array(links))
     with pytest.raises(hetdp.InputError, match=r"not the best one: .*; only the best private mechanism is explained"):
         claimed.explain("a")
+
+
+class TestChosenValues:
+    """What an objective chose is not given: the objective is named, and what binds its choice."""
+
+    PROBLEM = hetdp.Problem(
+        hetdp.DatasetGraph.from_edges(["a", "b", "c", "b"], ["b", "c", "d", "e"], [1.0, 0.2, 1.0, 0.1]),
+        {"a": 1, "b": 1, "c": 2, "d": 2, "e": 1},
+    )
+
+    @pytest.mark.parametrize("objective", ["fair", "balanced", "average"])
+    def test_the_objective_and_the_edge_across_are_named(self, objective):
+        mechanism = hetdp.design(self.PROBLEM, objective)
+        path = mechanism.explain("a")
+        assert path.origin == objective
+        assert (path.across.dataset, path.across.parameters) == ("c", {"epsilon": 0.2})
+        assert path.across.tight
+        assert path.across.p[0] == pytest.approx(mechanism["c"])
+        assert path.across.bound[0] == pytest.approx(mechanism["b"])
+        assert path.datasets == ["b", "a"]
+        assert f"chosen by {objective}: across ε = 0.2 from p(c) = " in str(path)
+        assert "given" not in str(path)
+        low = mechanism.explain("c")
+        value = f"{mechanism['c']:.6g}"
+        assert str(low).startswith(f"p(c) = {value} is chosen by {objective}: across ε = 0.2 from p(b) = ")
+        assert str(low).endswith(f"at least {value}")
+        assert "chosen by" in path._repr_html_()
+
+    def test_where_values_were_given_both_kinds_occur(self):
+        graph = hetdp.DatasetGraph.from_edges(["a", "b", "c", "d"], ["b", "c", "d", "e"], [1.0, 0.2, 0.2, 1.0])
+        problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2, "d": 1, "e": 1})
+        mechanism = hetdp.design(problem, "fair", {"b": 0.52})
+        assert str(mechanism.explain("a")).startswith("p(b) = 0.52 is given\n")
+        assert "chosen by fair: across ε = 0.2 from p(d) = 0.549834, at least 0.450166" in str(mechanism.explain("c"))
+        assert mechanism.explain("c").origin == "fair"
+        assert mechanism.was_given.tolist() == [False, True, False, False, False]
+        assert mechanism.columns()["given"].tolist() == mechanism.was_given.tolist()
+        assert "given" not in hetdp.design(problem).columns()
+
+    def test_the_neighbour_across_may_be_a_given_one(self):
+        problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["b"], ["c"], 0.2), [1, 2])
+        mechanism = hetdp.design(problem, "fair", {"c": 0.4})
+        assert "across ε = 0.2 from p(c) = 0.4, which is given, at most" in str(mechanism.explain("b"))
+
+    def test_a_chosen_value_that_its_own_side_binds_is_followed_to_the_edge_across(self):
+        graph = hetdp.DatasetGraph.from_edges(["a", "a", "b"], ["x", "b", "y"], [0.1, 0.05, 5.0])
+        problem = hetdp.Problem(graph, {"a": 1, "x": 2, "b": 1, "y": 2})
+        path = hetdp.design(problem).explain("b")
+        assert path.datasets == ["a", "b"]
+        assert path.across.dataset == "x"
+        assert [round(bound, 6) for bound in path.bounds] == [round(hetdp.design(problem)[one], 6) for one in "ab"]
+
+    def test_a_chosen_value_that_nothing_binds_says_what_the_nearest_edge_allows(self):
+        graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["x", "x"], [0.1, 5.0])
+        problem = hetdp.Problem(graph, {"a": 1, "b": 1, "x": 2})
+        path = hetdp.design(problem, "balanced").explain("b")
+        tight = hetdp.design(problem, "fair").explain("b")
+        assert tight.across.tight
+        assert not path.across.tight
+        assert "is chosen by balanced; the nearest edge across, ε = 5 from p(x) = " in str(path)
+
+    def test_what_was_kept_or_moved_is_said(self):
+        kept = hetdp.polish(self.PROBLEM, dict.fromkeys("abcde", 0.5)).explain("a")
+        assert str(kept).startswith(
+            "p(b) = 0.5 is kept from what was polished; the nearest edge across, ε = 0.2 from p(c)"
+        )
+        graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.1)
+        problem = hetdp.Problem(graph, [1, 1, 2])
+        exact = hetdp.design(problem)
+        moved = hetdp.extend(
+            problem, hetdp.PartialMechanism(z={"b": exact.coordinates[1] + 3e-10, "c": exact.coordinates[2]})
+        )
+        assert moved.moved > 0.0
+        assert "is given, and moved by at most 3.0e-10 in z to be compatible" in str(moved.explain("a"))
+
+    @pytest.mark.parametrize("seed", range(60))
+    def test_on_random_graphs_what_is_said_is_true(self, seed):
+        rng = np.random.default_rng(seed)
+        size = int(rng.integers(2, 12))
+        pairs = [(u, v) for u in range(size) for v in range(u) if rng.random() < 0.4] or [(0, 1)]
+        epsilon = rng.choice([0.0, 0.1, 0.5, 2.0], len(pairs))
+        graph = hetdp.DatasetGraph.from_edges(*zip(*pairs, strict=True), epsilon, datasets=range(size))
+        problem = hetdp.Problem(graph, [1, 2, *rng.integers(1, 3, size - 2).tolist()])
+        for objective in ("fair", "balanced", "average"):
+            mechanism = hetdp.design(problem, objective)
+            for label in range(size):
+                path = mechanism.explain(label)
+                first = path.datasets[0]
+                assert path.datasets[-1] == label
+                assert path.bounds[-1] == pytest.approx(mechanism[label])
+                assert path.origin == (objective if mechanism.pinned[first] else "")
+                if path.across is None:
+                    assert not mechanism.pinned[first]
+                    continue
+                other = path.across.dataset
+                assert problem.answers[other] != problem.answers[first]
+                ratio = np.exp(path.across.parameters["epsilon"])
+                p, q = mechanism[other], path.across.bound[0]
+                allowed = min(ratio * p, 1 - (1 - p) / ratio) if path.upper else max(p / ratio, 1 - ratio * (1 - p))
+                assert q == pytest.approx(allowed, abs=1e-9)
+                assert path.across.tight == (abs(mechanism[first] - q) < 1e-7) or abs(mechanism[first] - q) < 1e-6
+                if objective == "fair":
+                    assert path.across.tight

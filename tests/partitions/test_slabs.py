@@ -37,7 +37,9 @@ def test_tallies_in_slabs_are_those_of_one_machine(tmp_path, slabs, values, obje
     assert mechanism.certificate.worst_edge == whole.certificate.worst_edge
     label = problem.labels.names[-1]
     assert mechanism[label] == whole[label]
-    assert mechanism.explain(label).bounds[-1] == whole.explain(label).bounds[-1]
+    for label in problem.labels.names[:: len(problem.labels.names) // 5]:
+        assert str(mechanism.explain(label)).splitlines()[-1] == str(whole.explain(label)).splitlines()[-1]
+        assert mechanism.explain(label).origin == whole.explain(label).origin
 
 
 def test_values_may_be_given_and_the_mechanism_written(tmp_path):

@@ -216,6 +216,9 @@ def find_across(
 ) -> Found:
     """Follows tight edges from a chosen value to where one crosses the boundary, or to a given value.
 
+    Where both ends of an edge across are as accurate as it allows, the less accurate one binds the other, which takes
+    what is left. So an edge to a neighbour that is answered better counts only if nothing else binds.
+
     Args:
         notion: by whose `step` an edge binds.
         start: the dataset.
@@ -223,28 +226,29 @@ def find_across(
         z_of: the value of a dataset.
         beside: the neighbours of a dataset.
     """
-    came_from, queue, nearest = {start: -1}, deque([start]), Found([start], False)
+    came_from, queue, otherwise = {start: -1}, deque([start]), Found([start], False)
     while queue and len(came_from) <= MOST_SEEN:
         at = queue.popleft()
         own = sign * z_of(at)
+        room = TIGHT * max(1.0, abs(own)) if math.isfinite(own) else 0.0
         bounds = [(sign * notion.step(sign * one.z, *one.edge), one) for one in beside(at)]
-        tight = [(bound, one) for bound, one in bounds if own >= sign * bound - TIGHT * max(1.0, abs(own))]
-        crossing = [(bound, one) for bound, one in tight if not one.same]
-        if crossing:
-            bound, one = min(crossing, key=lambda pair: (sign * pair[0], pair[1].number))
+        across = sorted(((bound, one) for bound, one in bounds if not one.same), key=lambda pair: sign * pair[0])
+        tight = [(bound, one) for bound, one in across if own >= sign * bound - room]
+        binding = [(bound, one) for bound, one in tight if -sign * one.z <= own + room]
+        if binding:
+            bound, one = min(binding, key=lambda pair: (-sign * pair[1].z, pair[1].number))
             return Found(_chain(came_from, at), False, one, bound, True)
-        if at == start:
-            others = [(bound, one) for bound, one in bounds if not one.same]
-            if others:
-                bound, one = min(others, key=lambda pair: (sign * pair[0], pair[1].number))
-                nearest = Found([start], False, one, bound)
-        for _, one in tight:
-            if one.number not in came_from and one.pinned:
+        if tight and not otherwise.tight:
+            otherwise = Found(_chain(came_from, at), False, tight[0][1], tight[0][0], True)
+        elif across and at == start:
+            otherwise = Found([start], False, across[0][1], across[0][0])
+        for bound, one in bounds:
+            if one.same and one.number not in came_from and own >= sign * bound - room:
                 came_from[one.number] = at
                 if one.given:
                     return Found(_chain(came_from, one.number), True)
                 queue.append(one.number)
-    return nearest
+    return otherwise
 
 
 def _chain(came_from: dict[int, int], at: int) -> list[int]:
