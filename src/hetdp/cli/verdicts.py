@@ -66,10 +66,9 @@ def say_accuracy(voice: Voice, coin: CoinComparison, hint: str = "") -> None:
         coin: how the mechanism compares with a coin.
         hint: what can be done where a coin would do better.
     """
-    from hetdp.errors import shown
     from hetdp.mechanism.digits import right_digits
 
     if coin.datasets and hint:
-        voice.say(f"worst accuracy {right_digits(coin.error, right=coin.right)}, at {shown(coin.worst)}")
+        voice.say(f"worst accuracy {right_digits(coin.error, right=coin.right)}, at {coin.name}")
     if coin.worse or coin.even:
         voice.say(f"{coin}{f'; {hint}' if coin.worse and hint else ''}")

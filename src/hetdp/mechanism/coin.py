@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import counted, shown
+from hetdp.errors import counted
 from hetdp.mechanism.digits import LEAST, right_digits
+from hetdp.problem.labels import Labels
 from hetdp.problem.space import Floats, Mask
+from hetdp.problem.spelling import brief
 from hetdp.theory.coordinate import Coordinate
 
 EXTENSION = "extension"
@@ -69,6 +71,7 @@ class CoinComparison:
         given: how many of these have a value that was given, and not chosen by an objective.
         even: how many are answered exactly as by a coin.
         worst: the dataset that is answered worst; None if there is none.
+        name: how it is spelled.
         right: the probability of the right answer there.
         error: the probability of the wrong answer there.
         objective: what chose the values; "extension" if they were given.
@@ -80,6 +83,7 @@ class CoinComparison:
     given: int
     even: int
     worst: Any
+    name: str
     right: float
     error: float
     objective: str
@@ -101,7 +105,7 @@ class CoinComparison:
         best = BEST_FOR.get(self.objective) if self.is_best else None
         return (
             f"{self._of(self.worse)} answered worse than by a coin{given};"
-            f" the worst is {shown(self.worst)}, right with probability {right}{'' if best is None else f'; {best}'}"
+            f" the worst is {self.name}, right with probability {right}{'' if best is None else f'; {best}'}"
         )
 
     def short(self) -> str:
@@ -138,12 +142,19 @@ def counts_of(z: Floats, ones: Mask, pinned: Mask, first: int = 0) -> CoinCounts
 
 
 def comparison_of(
-    counts: CoinCounts, coordinate: Coordinate, objective: str, is_best: bool, label: Callable[[int], Any]
+    counts: CoinCounts,
+    coordinate: Coordinate,
+    objective: str,
+    is_best: bool,
+    label: Callable[[int], Any],
+    labels: Labels,
 ) -> CoinComparison:
     """The comparison, from what was counted in all datasets."""
     right, error = (float(coordinate.error(sign * counts.lowest, 1)) for sign in (-1.0, 1.0))
     if np.isfinite(counts.lowest):
         right, error = max(right, LEAST), max(error, LEAST)
     worst = label(counts.at) if counts.at >= 0 else None
+    name = brief(worst, labels) if counts.at >= 0 else ""
     given = counts.given if objective == EXTENSION else 0
-    return CoinComparison(counts.datasets, counts.worse, given, counts.even, worst, right, error, objective, is_best)
+    numbers = counts.datasets, counts.worse, given, counts.even
+    return CoinComparison(*numbers, worst, name, right, error, objective, is_best)

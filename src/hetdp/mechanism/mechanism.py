@@ -110,7 +110,7 @@ class Mechanism:
             counts = counts.joined(counts_of(self.coordinates[block], ones, self.pinned[block], first))
         coordinate, names = self.problem.notion.coordinate, self.problem.labels.names
         best = self.certificate is not None and self.certificate.optimal and self.is_as_proved
-        return comparison_of(counts, coordinate, self.objective, best, names.__getitem__)
+        return comparison_of(counts, coordinate, self.objective, best, names.__getitem__, self.problem.labels)
 
     def __getitem__(self, label: Hashable) -> float:
         """p at one dataset."""

@@ -43,7 +43,7 @@ def spoken(session: Session) -> str:
         values = session.moved()
         name, whose = session.ends.classes[number], ""
         if session.ends.parallel()[number]:
-            whose = ", without a class" if name is None else f", class {short(name, LONGEST)}"
+            whose = ", without a class" if name is None else f", class {short(name, longest=LONGEST)}"
         return f"Edge between {' and '.join(ends)}{whose}: {in_words(tuple(values), values.values())}."
     return ""
 

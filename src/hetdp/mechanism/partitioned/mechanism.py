@@ -75,7 +75,7 @@ class PartitionedMechanism:
         problem = self.problem
         counts = reduce(CoinCounts.joined, problem.run(coin_counts, self.name), CoinCounts())
         best = self.certificate is not None and self.certificate.optimal
-        return comparison_of(counts, problem.notion.coordinate, self.objective, best, problem.label)
+        return comparison_of(counts, problem.notion.coordinate, self.objective, best, problem.label, problem.labels)
 
     def explain(self, dataset: Hashable) -> BindingPath:
         """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it."""
