@@ -107,6 +107,7 @@ def test_what_is_used_is_never_above_what_the_file_says_nor_that_above_what_was_
     stored, _ = hetdp.read_problem(tmp_path / "problem.json")
     meant = Fraction(repr(epsilon)) if isinstance(epsilon, float) else Fraction(epsilon)
     said = Fraction(repr(float(stored.graph.edges()[2].min())))
+    assert isinstance(stored.graph, hetdp.DatasetGraph)
     used = Fraction(float(stored.graph.epsilon.min()))
     assert used == Fraction(float(space.axes[0].epsilon[0, 0, 0]))
     assert used * 2**40 == int(used * 2**40)
