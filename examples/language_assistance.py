@@ -8,6 +8,7 @@ real one: 240 citizens, and 10 in place of 10,000. Nothing else is scaled; an ε
 from __future__ import annotations
 
 import hetdp
+from examples import percent
 
 CITIZENS, MANY, NATIONAL = 240, 10, "1.31%"  # the national rate is an example, too
 OTHERS, LITTLE_ENGLISH, BOTH = VALUES = ("others", "little English", "little English and schooling")
@@ -34,7 +35,7 @@ def main() -> None:
     for little_english, both in COUNTIES:
         at = asked.graph.index(((CITIZENS - little_english, little_english - both, both),))
         answer = "yes" if asked.answers[at] == 1 else "no"
-        print(f"{little_english:14} {both:23} {answer:>9}   {1 - mechanism.errors[at]:.4f}")
+        print(f"{little_english:14} {both:23} {answer:>9}   {percent(1 - mechanism.errors[at])}")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hetdp
+from examples import percent
 
 PUPILS, STAFF, NEEDED = 23, 2, 3
 EPSILON = {"pupils": 0.5, "staff": 1.0}
@@ -32,7 +33,7 @@ def main() -> None:
     for ill in (0, 1, 2, 3, 4, 8, 15):
         margin = NEEDED - ill if ill < NEEDED else ill - NEEDED + 1
         right = [mechanism.accuracy(margin) for mechanism in ways.values()]
-        print(f"{ill} ({margin})".ljust(36), *(f"{probability:20.1%}" for probability in right))
+        print(f"{ill} ({margin})".ljust(36), *(percent(probability).rjust(20) for probability in right))
     for group in EPSILON:
         print(f"{group}: {ways['only when deciding'].odds(group)}")
 

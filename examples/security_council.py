@@ -6,6 +6,7 @@ An abstention is not told from a no here; in the real Council a permanent member
 from __future__ import annotations
 
 import hetdp
+from examples import percent
 
 PERMANENT, ELECTED, NEEDED = 5, 10, 9
 USUAL, PROTECTED = 1.0, 0.3  # a veto is protected more
@@ -45,7 +46,7 @@ def main() -> None:
     for way in WAYS:
         mechanism = hetdp.design(problem(way))
         right = (mechanism[tally] if passes(tally) else 1 - mechanism[tally] for tally in SHOWN)
-        print(way.ljust(26), *(f"{probability:12.1%}" for probability in right))
+        print(way.ljust(26), *(percent(probability).rjust(12) for probability in right))
     asked = problem(WAYS[0])
     for kind in ("permanent", "elected"):
         print(hetdp.odds(asked, hetdp.design(asked), kind))

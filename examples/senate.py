@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import hetdp
+from examples import percent
 
 EPSILON = 0.5
 SENATORS = 100
@@ -41,7 +42,7 @@ def main() -> None:
     for call in ROLL_CALLS:
         print(f"{call.title}: {call.yes} yes, {SENATORS - call.yes} no, {call.needed} needed.")
         people = "1 senator" if call.margin == 1 else f"{call.margin} senators"
-        print(f"  {people} away from the other outcome: right with a probability of {accuracy(call):.1%}")
+        print(f"  {people} away from the other outcome: right with a probability of {percent(accuracy(call))}")
     question = hetdp.questions.count("yes", at_least=50)
     print(hetdp.spaces.population(question, EPSILON, size=SENATORS).design().odds("everybody"))
 

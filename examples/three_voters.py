@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import hetdp
+from examples import percent
 
 USUAL, PROTECTED = 1.0, 0.2
 WAYS = ("only when it decides", "always", "always, for everyone")
@@ -34,7 +35,7 @@ def main() -> None:
     for objective in ("balanced", "fair"):
         for way in WAYS:
             mechanism = hetdp.design(problem(way), objective)
-            print(f"{objective}: {way}".ljust(34), *(f"{mechanism[votes]:6.1%}" for votes in shown))
+            print(f"{objective}: {way}".ljust(34), *(percent(mechanism[votes]).rjust(6) for votes in shown))
     path = hetdp.design(problem(WAYS[0])).explain("111")
     print(f"What keeps 111 from being better: {' – '.join(path.datasets)}")
 

@@ -35,7 +35,7 @@ def edge(**changes) -> dict:
 
 NOTIONS = "a notion is one of approximate, bounded-range, directed, gaussian, pure."
 KEYS = "the keys are schema_version, kind, notion, grid, positive, about, labels, classes, datasets, edges."
-NO_LABEL = "a label is text, a number, or a list or tuple of these."
+NO_LABEL = "a label is text, a finite number, or a list or tuple of these."
 DOCUMENTS = {
     "no JSON": ("{", "FILE: no JSON: Expecting property name enclosed in double quotes"),
     "a list": ("[]", "FILE: no JSON object, but []; it is a JSON object."),

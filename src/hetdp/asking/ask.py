@@ -72,8 +72,8 @@ def ask(
     """Asks a table of people a yes/no question: `hetdp ask`, with the names of its options.
 
     What is public is read first; the mechanism is fixed, what it promises is said, and the plan is kept; only then are
-    the counted columns read, once. With a `ledger` the answer is released, and everybody in the table pays for it; or
-    else `dry_run` or `simulate` is given.
+    the counted columns read, once. With a `ledger` the answer is released, and everybody in the table is
+    charged the largest loss that the mechanism can cause them, at most their ε; otherwise give `dry_run` or `simulate`.
 
     Args:
         table: the name of a ``.csv``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; of a folder whose files, all

@@ -141,14 +141,16 @@ def _odds(problem: Problem, found: Accuracy) -> dict[str, list[Odds]]:
 def _sentences(told: dict[str, list[Odds]]) -> list[str]:
     lines = []
     for name, each in told.items():
-        lines += ["", f"odds under {name}:", *(f"  {_of_class(one)}{one}" for one in each)]
+        lines += ["", f"odds under {name}:", *(f"  {_of_class(one, len(each) > 1)}{one}" for one in each)]
     return lines
 
 
-def _of_class(given: Odds) -> str:
+def _of_class(given: Odds, among_others: bool) -> str:
     from hetdp.errors import shown
 
-    return "" if given.edge_class is None else f"{shown(given.edge_class)}: "
+    if given.edge_class is None:
+        return "edges without a class: " if among_others else ""
+    return f"{shown(given.edge_class)}: "
 
 
 def _loaded(voice: Voice, paths: tuple[str, ...], problem: Problem) -> dict[str, Mechanism]:

@@ -30,12 +30,12 @@ ABOUT = """
 Reads what is public (who is there, with which ε), fixes a private mechanism by --design, says what it promises, and
 writes the plan; only then are the counted columns read, once. Neighbouring tables differ in one person's answer; the
 number of people and their ε are public. A row is yes if --count holds, no if it does not, and blank if that is
-unknown, for want of a value. TABLE is a .csv, .parquet,
-.arrow or .sqlite file with one row for each person, or a folder whose files, all .parquet or all .csv, are one table;
-with --engine dask, workers read them, and all numbers are the same. With --ledger the
-answer is released: everybody pays their ε, and it is shown once that is durable; asked again, the same question gives
-the same answer and spends nothing, however it is worded. --dry-run --ledger shows the price first, and ends with exit
-code 6 if somebody's budget does not suffice.
+unknown, for want of a value. TABLE is a .csv, .parquet, .arrow or .sqlite file with one row for each person, or a
+folder whose files, all .parquet or all .csv, are one table; with --engine dask, workers read them, and all numbers are
+the same. With --ledger the answer is released: everybody is charged the largest loss that the mechanism can cause them,
+at most their ε, and the answer is shown once that is durable. Asked again, the same question gives the same answer and
+spends nothing, however it is worded. --dry-run --ledger shows the price first, and ends with exit code 6 if somebody's
+budget does not suffice.
 """
 TABLE = click.Argument(["table"], type=PATH, metavar="TABLE")
 OPTIONS = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -96,7 +97,7 @@ def require_readable(names: Sequence[Any]) -> None:
     """Refuses labels that a file could not be read with again.
 
     Raises:
-        UsageError: one is no text, no number and no tuple of these.
+        UsageError: one is no text, no finite number and no tuple of these.
     """
     if isinstance(names, (range, Tuples)) or set(map(type, names)) <= {str, int}:
         return
@@ -108,7 +109,9 @@ def require_readable(names: Sequence[Any]) -> None:
 def _is_readable(label: Any, depth: int = 0) -> bool:
     if isinstance(label, tuple):
         return bool(label) and depth < DEEPEST and all(_is_readable(entry, depth + 1) for entry in label)
-    return isinstance(label, (str, int, float)) and not isinstance(label, bool)
+    if isinstance(label, float):
+        return math.isfinite(label)
+    return isinstance(label, (str, int)) and not isinstance(label, bool)
 
 
 def _bound_by(names: Any, links: Indices) -> Any:

@@ -30,7 +30,7 @@ LABELS = frozenset({"dataset", "source", "target", "binding"})
 TEXT, INTEGER, JSON = "text", "integer", "json"  # what the labels in a column are; JSON holds any, as its text
 PANDAS = ("__index_level_", "Unnamed: ")
 PANDAS_HINT = "pandas writes its index as a column; index=False leaves it out"
-LABEL_RULE = "a label is text, a number, or a list or tuple of these"
+LABEL_RULE = "a label is text, a finite number, or a list or tuple of these"
 
 
 def require_version(meta: dict[str, Any], place: str, findings: Findings) -> None:
