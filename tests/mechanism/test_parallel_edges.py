@@ -75,14 +75,14 @@ def test_an_extension_is_proved_best_and_explained_by_edges_that_bind(notion, da
 def test_charges_are_the_largest_promise_of_every_class(drawn):
     costs = costs_of(drawn.problem())
     expected: dict[str, list[float]] = {}
-    names = list(costs.written)
+    names = list(costs.allowed)
     for name, rows in drawn.by_class().items():
         by_letter = [[], []] if len(names) == 2 else [[]]
         for row in rows:
             for at, value in enumerate(row.parameters):
                 by_letter[at // 2 if len(row.parameters) > 1 else 0].append(value)
         expected[account_name(name)] = [max(values) for values in by_letter]
-    found = {name: [float(costs.written[letter][at]) for letter in names] for at, name in enumerate(costs.names)}
+    found = {name: [float(costs.allowed[letter][at]) for letter in names] for at, name in enumerate(costs.names)}
     assert found == expected
 
 
@@ -155,7 +155,7 @@ def test_an_edge_that_promises_nothing_stays_beside_one_that_does():
     graph = hetdp.DatasetGraph.from_edges("aa", "bb", [0.5, math.inf], classes=["Ann", "Bob"])
     problem = hetdp.Problem(graph, [1, 2])
     assert (graph.edge_count, graph.arc_count, graph.edge_classes()) == (2, 2, ["Ann", "Bob"])
-    assert costs_of(problem).written["epsilon"].tolist() == [0.5, math.inf]
+    assert costs_of(problem).allowed["epsilon"].tolist() == [0.5, math.inf]
     assert hetdp.odds(problem, hetdp.design(problem))["Bob"].unprotected == 1
 
 
@@ -171,7 +171,7 @@ def test_the_step_of_a_path_names_the_class_that_binds():
     graph = hetdp.DatasetGraph.from_edges("aaab", "bbbc", [0.5, 2.0, 1.0, 1.0], classes=["Ann", "Bob", None, "Ann"])
     found = hetdp.extend(hetdp.Problem(graph, [1, 1, 2]), {"b": 0.6, "c": 0.4})
     assert found.explain("a").classes == ["Ann"]
-    assert "over ε = 0.5 (class 'Ann'): p('a') at most" in str(found.explain("a"))
+    assert "over ε = 0.5 (class 'Ann'): p(a) at most" in str(found.explain("a"))
 
 
 def test_which_edge_binds_depends_on_the_value_where_there_is_delta():
