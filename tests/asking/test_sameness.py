@@ -145,3 +145,12 @@ def test_mechanisms_of_the_same_problem_are_similar_and_other_formats_the_same(t
     assert heard == [priced.similar]
     assert heard[0][0].startswith(f"the source {SOURCE!r} was asked something similar before")
     assert json.dumps(priced.similar).count("entry 3") == 1
+
+
+def test_python_warns_of_a_similar_question_without_being_asked_to(kept, tmp_path, caplog):
+    table = as_csv(PEOPLE, tmp_path)
+    hetdp.ask(table, **BASE, **HALF, ledger=kept)
+    assert caplog.messages == []
+    hetdp.ask(table, **BASE, **(HALF | {"version": "2"}), ledger=kept)
+    assert [record.name for record in caplog.records] == ["hetdp"]
+    assert "was asked something similar before" in caplog.text

@@ -14,6 +14,7 @@ import pytest
 import hetdp
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
+from hetdp.release.proof import digest_of
 
 COUNT, RULES, MAJORITY = hetdp.questions.count, hetdp.privacy.rules, hetdp.questions.majority()
 VOTES, TALLIES, THREE = hetdp.spaces.votes, hetdp.spaces.tallies, ["Ann", "Bob", "Cyd"]
@@ -94,6 +95,7 @@ def test_both_are_charged_the_same_and_answered_once(tmp_path: Path):
         hetdp.release(hetdp.load(tmp_path / "m.csv", problem), (1, 1), ledger=ledger, source="poll")
         spent.append([(one.name, one.spent) for one in ledger.status("poll")[0].classes])
     assert spent[0] == spent[1] != []
+    assert digest_of(people, mechanism.coordinates) == digest_of(stored, mechanism.coordinates)
 
 
 EPSILONS = [0.1, 0.3, 1e-9, 2.5, 4095.7, "0.49999999999999999999", Fraction(1, 3), Decimal("0.7")]
@@ -107,6 +109,7 @@ def test_what_is_used_is_never_above_what_the_file_says_nor_that_above_what_was_
     stored, _ = hetdp.read_problem(tmp_path / "problem.json")
     meant = Fraction(repr(epsilon)) if isinstance(epsilon, float) else Fraction(epsilon)
     said = Fraction(repr(float(stored.graph.edges()[2].min())))
+    assert isinstance(stored.graph, hetdp.DatasetGraph)
     used = Fraction(float(stored.graph.epsilon.min()))
     assert used == Fraction(float(space.axes[0].epsilon[0, 0, 0]))
     assert used * 2**40 == int(used * 2**40)

@@ -111,12 +111,13 @@ def outcome(trial: Trial) -> Outcome:
     fair = hetdp.design(problem, "fair", given, engine="reference")
     assert found.objective_gap is not None
     assert found.certificate is not None
-    weights = np.asarray(problem.weights) / np.sum(problem.weights)
+    weights = np.asarray(problem.weights, dtype=np.float64)
+    weights = weights / weights.sum()
     free = np.array([v not in pins for v in range(len(found))])
     kept = all(found.coordinates[v] == z or abs(found.coordinates[v] - z) <= 1e-9 for v, z in pins.items())
     within = kept and np.max(found.errors[free], initial=0.0) <= (1.0 if limit is None else limit * (1.0 + 1e-9))
-    errors = [float(np.sum(weights * mechanism.errors)) for mechanism in (found, fair)]
-    return Outcome(found.objective_gap, *errors, found.certificate.private, bool(within))
+    error, least = (float(np.sum(weights * mechanism.errors)) for mechanism in (found, fair))
+    return Outcome(found.objective_gap, error, least, found.certificate.private, bool(within))
 
 
 def main(count: int) -> None:

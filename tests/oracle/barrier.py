@@ -18,7 +18,8 @@ SHARPEST = 1e10  # the last weight of the cost; the mean error is then within ro
 
 def mean_error_inside(problem: hetdp.Problem) -> float:
     """The mean error of a private mechanism that is nearly the best; every parameter is above 0, and none is given."""
-    weights = np.asarray(problem.weights) / np.sum(problem.weights)
+    weights = np.asarray(problem.weights, dtype=np.float64)
+    weights = weights / weights.sum()
     cost = np.where(problem.answers == 1, -weights, weights)
     blocks = list(problem.graph.edge_blocks())
     u, v = (np.concatenate([block[side] for block in blocks]) for side in (0, 1))

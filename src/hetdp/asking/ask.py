@@ -117,7 +117,8 @@ def ask(
         workers: how many to start on this machine; one for each core by default, and at most one for each file.
         memory: how much memory each of these may take, such as ``"2GB"``, the default.
         work: a folder that this process and all workers reach; needed with `cluster`.
-        announce: is called with what is promised, after the plan was kept, and before any answer is read.
+        announce: is called with what is promised, after the plan was kept, and before any answer is read. Without it,
+            a similar question that was asked before is a warning of the logger ``hetdp``.
 
     Returns:
         the plan, the promise in words, and the release, or the simulated answers, each marked as such. What a dry run
@@ -166,7 +167,11 @@ def ask(
         if dry_run:
             return asked
         if ledger is not None:
-            return replace(asked, released=True, release=publish(prepared, ledger=ledger, **paying))
+            return replace(
+                asked,
+                released=True,
+                release=publish(prepared, ledger=ledger, announce=_silent if announce else None, **paying),
+            )
         answers = simulated(prepared.coordinates(), seed or 0)
     areas = [one.area for one in prepared.promises]
     found = (SimulatedAnswer(area, answer, int(seed or 0)) for area, answer in zip(areas, answers, strict=True))
@@ -181,6 +186,10 @@ def _costing(prepared: Prepared, ledger: Any, source: str | None, version: str, 
         return {"price": price, "similar": price.similar}
     name, plan = source_of(keeper, source)[0], prepared.plan
     return {"similar": similar_words(keeper, name, request_of(plan), prepared.identity.theme, version, plan.document())}
+
+
+def _silent(similar: tuple[str, ...]) -> None:
+    """Says nothing: the promise, which has it, was announced."""
 
 
 @contextmanager

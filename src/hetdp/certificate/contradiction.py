@@ -26,12 +26,12 @@ def contradicts(notion: str, first: float, steps: Iterable[Mapping[str, float]],
         steps: what each edge of the path promises, by the names of the parameters, seen from its start.
         last: z that is given at the last dataset.
     """
-    steps = [dict(step) for step in steps]
+    edges = [dict(step) for step in steps]
     is_below = _sum_is_below if HALVED.get(notion) is False else _is_below
     with precision():
         for bits in (FIRST_PRECISION, *FINER):
             ctx.prec = bits
-            decided = is_below(first, steps, last)
+            decided = is_below(first, edges, last)
             if decided is not None:
                 return decided
     return False

@@ -18,6 +18,7 @@ from hetdp.problem.identity import PREFIX
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
+from hetdp.problem.stored import is_written_down
 from hetdp.release.charges import Costs, account_name, costs_of
 from hetdp.release.remembered import Remembered, fingerprint_of, known, remember
 
@@ -97,10 +98,14 @@ def digest_of(problem: Problem, coordinates: Floats) -> str:
 
 def _add_classes(digest: Any, graph: Any) -> None:
     """Adds who pays for which edge, as the ledger calls them."""
-    if isinstance(graph, ProductSpace):
+    if isinstance(graph, ProductSpace) and not is_written_down(graph):
         digest.update(json.dumps([account_name(axis.name) for axis in graph.axes]).encode() + b"\n")
         return
-    classes = classes_of(graph.edge_classes(), Findings("edges"))
+    named = graph.edge_classes()
+    if isinstance(graph, ProductSpace):  # as its file lists them, so that both are the same release
+        source, target, *_ = graph.edges()
+        named = [named[at] for at in np.lexsort((target, source)).tolist()] or None
+    classes = classes_of(named, Findings("edges"))
     if classes is not None:
         digest.update(json.dumps([account_name(name) for name in classes.names]).encode() + b"\n")
         digest.update(np.ascontiguousarray(classes.numbers, dtype="<i4").data)

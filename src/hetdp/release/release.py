@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -112,7 +113,8 @@ def release(
         html: where it is written as a page for everybody, an ``.html`` file. Neither replaces anything but itself.
         after: records of earlier releases, or one: a ledger that no longer has them is an old copy, and is refused.
         announce: is called before anything is spent, if something similar was asked before, with that in words: this
-            is then a new question, drawn anew and charged anew. `hetdp.price` says it as well.
+            is then a new question, drawn anew and charged anew. Without it, the words are a warning of the logger
+            ``hetdp``, which Python prints unless told otherwise. `hetdp.price` says it as well.
 
     Raises:
         UsageError: a file cannot be written, the ledger knows no such data, or it was asked of another table before;
@@ -159,10 +161,9 @@ def release(
         "composition": composition_of(asked.costs, source, version),
     }  # what cannot be said of it should be known before anything is spent
     receipts += require_places(record, html, keeper._database.path, facts | {"ledger": {"ledger": keeper.id}})
-    if announce is not None:
-        similar = similar_words(keeper, source, asked.request, asked.theme(), version, asked.plan)
-        if similar:
-            announce(similar)
+    similar = similar_words(keeper, source, asked.request, asked.theme(), version, asked.plan)
+    if similar:
+        (announce or _warn)(similar)
     bits = asked.ready()
     progress.stage("drawing")
     drawn: list[bool] = []
@@ -191,6 +192,10 @@ def release(
     found = Release(answers, entry.receipt(), not drawn, entry, _as_first_told(facts, entry))
     _write(found, record, html)
     return found
+
+
+def _warn(similar: tuple[str, ...]) -> None:
+    logging.getLogger("hetdp").warning("\n".join(similar))
 
 
 def _as_first_told(facts: dict[str, Any], entry: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from hetdp.mechanism.average.filling import filled_in
 from hetdp.mechanism.average.nearby import improved
 from hetdp.mechanism.average.program import best_on_average
 from hetdp.mechanism.average.reference import mean_error, reference
+from hetdp.mechanism.compatibility import NEAR_MISS
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.limits import Limits, limits
 from hetdp.mechanism.mechanism import Mechanism, sealed
@@ -76,8 +77,10 @@ def _is_close(size: int, error: float, least: float) -> bool:
 
 
 def _better(one: Mechanism, other: Mechanism, weights: Floats) -> Mechanism:
-    """The one with the smaller mean error; of equals the first."""
+    """The one with the smaller mean error; of equals the first, and also where the other would move given values."""
     assert isinstance(one.problem, Problem)
+    if other.moved > NEAR_MISS:
+        return one
     problem = one.problem
     return min(one, other, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
 

@@ -108,11 +108,10 @@ def _compared(given: Comparison, columns: Mapping[str, str], exact: bool) -> Con
         if kind == kinds.TRUTH and not by_order:
             return f"({identifier(column)} {SQL[operator]} CAST(? AS BOOLEAN))", [value]
     elif isinstance(value, str):
-        if by_order or kind == kinds.MOMENT:
-            moment = required_moment(column, operator, value)
-            if kind in (kinds.TEXT, kinds.MOMENT):
-                return _moment(given, declared, moment)
-        elif kind == kinds.TEXT:
+        moment = required_moment(column, operator, value) if by_order else moment_of(value)
+        if moment is not None and (kind == kinds.MOMENT or (kind == kinds.TEXT and by_order)):
+            return _moment(given, declared, moment)
+        if kind == kinds.TEXT:
             side = kinds.text(column) if exact else folded_sql(kinds.text(column))
             return f"({side} {SQL[operator]} ?)", [value if exact else folded(value)]
     elif kind == kinds.WHOLE and isinstance(value, int):
