@@ -60,7 +60,7 @@ def rounded_up(number: float, digits: int) -> float:
     """
     from decimal import ROUND_CEILING, Context
 
-    return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(float(number)))
+    return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(float(number))))
 
 
 def instead_of(name: object, others: Iterable[str]) -> str:

@@ -27,7 +27,7 @@ def test_given_values_that_are_worse_than_a_coin_are_counted_and_named() -> None
     assert coin.right == pytest.approx(0.3)
     assert not coin.is_better
     assert str(coin) == (
-        "1 of 3 datasets is answered worse than by a coin (it has a given value); the worst is 'b', right with"
+        "1 of 3 datasets is answered worse than by a coin (it has a given value); the worst is b, right with"
         " probability 0.3; with the given values, no private mechanism answers any dataset better"
     )
 

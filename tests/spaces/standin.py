@@ -29,6 +29,8 @@ class Row(NamedTuple):
 class StandIn:
     """Balanced, for counts: the sum of the smallest ε on the way to the threshold, and the crossing."""
 
+    constant = 0
+
     def __init__(self, question: Any, epsilon: Any, values: Any, groups: Any = None, deciding: Any = None) -> None:
         self.question, self.epsilon, self.values = question, np.asarray(epsilon), values
         self.size, self.deciding, self.groups = len(self.epsilon), deciding, groups
@@ -50,6 +52,16 @@ class StandIn:
         steps = np.concatenate([[0.0], np.cumsum(ordered)])[: min(3, self.size)]
         errors = [0.5 * math.exp(-min(z + ordered[0], 700.0)) for z in steps.tolist()]
         return [Row(at + 1, 1.0 - error, error) for at, error in enumerate(errors)]
+
+    def worse_than_coin_up_to(self) -> int:
+        return 0
+
+    def losses_by_group(self) -> list[float]:
+        groups = [0] * self.size if self.groups is None else self.groups
+        return [float(self.epsilon[np.asarray(groups) == group].max()) for group in np.unique(groups)]
+
+    def loss_of_each(self) -> np.ndarray:
+        return self.epsilon
 
     def odds(self) -> dict[str, str]:
         groups = [0] if self.groups is None else np.unique(self.groups).tolist()

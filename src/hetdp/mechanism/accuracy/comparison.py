@@ -9,6 +9,7 @@ import numpy as np
 
 from hetdp.mechanism.accuracy.distance import NOWHERE
 from hetdp.mechanism.accuracy.measures import Method
+from hetdp.mechanism.digits import LEAST
 from hetdp.problem.space import Floats, Mask
 
 SAME = 1e-9  # errors that differ by less than this part of themselves are the same
@@ -60,7 +61,7 @@ def compare(methods: list[Method]) -> Iterator[Comparison]:
 
 def _outcomes(baseline: Method, method: Method) -> Iterator[Comparison]:
     ties, wins = _against(_overall(baseline), _overall(method))
-    vanished = np.maximum(baseline.worst_errors, method.worst_errors) == 0.0  # no float is that small; both may differ
+    vanished = np.maximum(baseline.worst_errors, method.worst_errors) <= LEAST  # no float is that small; both may differ
     counted = (method.levels.distances != NOWHERE) & ~vanished
     worst_ties, worst_wins = _against(baseline.worst_errors, method.worst_errors)
     mean_ties, mean_wins = _against(baseline.mean_errors, method.mean_errors)
