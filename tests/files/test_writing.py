@@ -218,12 +218,17 @@ def test_integers_that_no_column_of_integers_holds_are_written_as_json(form, tmp
     assert dict(hetdp.load(tmp_path / f"m.{form}", problem)).keys() == {2**63, 0}
 
 
-@pytest.mark.parametrize("label", [frozenset("a"), b"a", date(2026, 1, 1), True, (), ("a", None), ("a", (True,))])
+@pytest.mark.parametrize(
+    "label", [frozenset("a"), b"a", date(2026, 1, 1), True, (), ("a", None), ("a", (True,)), float("inf")]
+)
 def test_labels_that_no_file_holds_are_refused(label, tmp_path: Path):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([label], ["b"], 1.0), [1, 2])
     for name in ("p.json", "p"):
         with pytest.raises(hetdp.UsageError, match="cannot be written down"):
             hetdp.save(problem, tmp_path / name)
+    for name in ("m.json", "m.csv", "m.parquet"):
+        with pytest.raises(hetdp.UsageError, match="cannot be written down"):
+            hetdp.save(hetdp.design(problem), tmp_path / name)
 
 
 def test_numpy_integers_as_labels_are_integers(tmp_path: Path):

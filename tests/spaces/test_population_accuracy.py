@@ -102,6 +102,25 @@ def test_odds_are_never_understated(objective, seed):
         assert abs(p[source] - p[target]) <= found.high - found.low + 1e-12
 
 
+@pytest.mark.parametrize("seed", range(48))
+def test_odds_say_no_more_than_the_loss_that_is_charged_and_no_less_than_any_table(seed):
+    people = (others if seed % 2 else counts)(seed)
+    mechanism, tables = people.design(), tables_of(people)
+    z = np.array(coordinates_of(people, mechanism))
+    error = 0.5 * np.exp(-np.abs(z))
+    p, q = np.where(z > 0, 1 - error, error), np.where(z > 0, error, 1 - error)
+    odds = mechanism.odds()
+    for one in odds.values():
+        if one.unprotected < one.people and one.deciding is None:
+            assert max(math.log(one.high / one.low), math.log((1 - one.low) / (1 - one.high))) <= one.loss + 1e-9
+    for source, target, who in steps(people, tables):
+        found = odds[people.groups[people.classes.group[people.classes.member[who]]]]
+        assert abs(p[source] - p[target]) <= found.high - found.low + 1e-12
+        if found.unprotected == 0 and found.deciding is None and np.isfinite(z[[source, target]]).all():
+            assert abs(math.log(p[source] / p[target])) <= found.loss + 1e-9
+            assert abs(math.log(q[source] / q[target])) <= found.loss + 1e-9
+
+
 def test_odds_are_said_in_a_sentence():
     people = hetdp.spaces.population(
         Q.count("yes", 2, group=["a", "c"]), [0.5, 0.5, math.inf, 0.1, math.inf], groups=["a", "a", "a", "b", "c"]

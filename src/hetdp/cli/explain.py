@@ -23,8 +23,8 @@ hetdp explain poll.json 111 --mechanism mechanism.csv     from a saved mechanism
 hetdp explain grid.json [0,1]                             a label that is a list in JSON
 """
 ABOUT = """
-Shows the path from a given value to each DATASET, with the bound that privacy puts on p at every step. Without
---mechanism, the mechanism is computed first, as hetdp extend does.
+Shows the path from a given or chosen value to each DATASET, with the bound that privacy puts on p at every step.
+Without --mechanism, the mechanism is computed first, as hetdp extend does.
 """
 DATASETS = click.Argument(["datasets"], nargs=-1, required=True, metavar="DATASET...")
 MECHANISM = click.Option(["--mechanism"], type=PATH, metavar="FILE", help="Explain this saved mechanism.")

@@ -22,12 +22,12 @@ hetdp release poll.json mechanism.csv --dataset 111 --ledger school.ledger -o re
 echo 111 | hetdp release poll.json mechanism.csv --dataset-from - --ledger school.ledger     where nobody else sees it
 """
 ABOUT = """
-Proves every edge of MECHANISM again, charges the ledger, draws one answer with exactly its probability at the true
-dataset, and shows it once the spend is durable. Asked again for the same mechanism and the same version of the data, it
-gives the same answer and spends nothing. Nothing that is written or said contains the dataset, or depends on it but for
-the answer. Exit code 2 if the ledger's source has another unit or neighbour relation, 5 if the mechanism is not
-private, 6 if a budget does not suffice, 7 if the ledger cannot be used; then nothing is spent. --dry-run shows the
-price first, with the same exit codes.
+Proves every edge of MECHANISM again, charges each account of the ledger the largest loss that MECHANISM can cause it,
+draws one answer with exactly its probability at the true dataset, and shows it once the spend is durable. Asked again
+for the same mechanism and the same version of the data, it gives the same answer and spends nothing. Nothing that is
+written or said contains the dataset, or depends on it but for the answer. Exit code 2 if the ledger's source has
+another unit or neighbour relation, 5 if the mechanism is not private, 6 if a budget does not suffice, 7 if the ledger
+cannot be used; then nothing is spent. --dry-run shows the price first, with the same exit codes.
 """
 LARGEST = 1 << 20  # bytes of a label
 DRY_RUN = click.Option(

@@ -99,8 +99,9 @@ def release(
 
     The mechanism is copied, the copy is proved on every edge, and that very copy is looked up; otherwise nothing is
     spent or drawn. (A proof that this process made of exactly the same bytes is not made twice.) Check and spend are
-    one step of the ledger, which is durable before the answer is returned. Asked again for the same mechanism and the
-    same version of the data, it gives the same answer and spends nothing.
+    one step of the ledger, which is durable before the answer is returned. Each account is charged the largest loss
+    that the mechanism can cause it, at most what was allowed. Asked again for the same mechanism and the same version
+    of the data, it gives the same answer and spends nothing.
 
     Args:
         what: a Mechanism with its problem, or what `hetdp.ask` gives: then the table is read, and must still be the one

@@ -61,7 +61,7 @@ def compare(methods: list[Method]) -> Iterator[Comparison]:
 
 def _outcomes(baseline: Method, method: Method) -> Iterator[Comparison]:
     ties, wins = _against(_overall(baseline), _overall(method))
-    vanished = np.maximum(baseline.worst_errors, method.worst_errors) <= LEAST  # no float is that small; both may differ
+    vanished = np.maximum(baseline.worst_errors, method.worst_errors) <= LEAST  # too small for a float; both may differ
     counted = (method.levels.distances != NOWHERE) & ~vanished
     worst_ties, worst_wins = _against(baseline.worst_errors, method.worst_errors)
     mean_ties, mean_wins = _against(baseline.mean_errors, method.mean_errors)

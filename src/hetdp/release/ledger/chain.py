@@ -138,7 +138,9 @@ def require_receipts(
         if not isinstance(ledger, str) or type(entry) is not int or not isinstance(expected, str):
             raise UsageError(f"receipt {number} is none", "a receipt has ledger, entry and hash")
         if ledger != head.ledger:
-            raise UsageError(f"receipt {number} is of another ledger", "records are compared with the ledger they name")
+            rule = "records are compared with the ledger they name, also one whose place a new record would take"
+            hint = "give the new record another name, or leave the old one out"
+            raise UsageError(f"receipt {number} is of another ledger", rule, hint)
         _require_receipt(database, connection, head, entry, expected)
     return number
 

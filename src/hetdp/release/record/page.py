@@ -178,11 +178,13 @@ def _accuracy(record: dict[str, Any]) -> Iterator[str]:
 def _percent(probability: str) -> str:
     """A probability as a percentage, by its digits, so that it is never more than was promised.
 
-    >>> _percent("0.574442"), _percent("0.999999"), _percent("1"), _percent("often")
-    ('57.4442 %', '99.9999 %', 'always', 'often')
+    >>> _percent("0.574442"), _percent("1 − 1.2e-22"), _percent("1"), _percent("often")
+    ('57.4442 %', 'more than 99.999 %', 'always', 'often')
     """
     if probability == "1":  # exactly: the answer does not depend on the data
         return "always"
+    if probability.startswith("1 − "):  # an error below 1e-5, which the record has in digits
+        return "more than 99.999 %"
     whole, point, digits = probability.partition(".")
     if not (point and whole + digits).isdigit():
         return probability

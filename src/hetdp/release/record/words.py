@@ -17,9 +17,9 @@ MODEL = "central: those who hold the data compute the answer, and are trusted wi
 UNIT, NEIGHBOURS = UNSTATED
 NO_TITLE = "a yes/no question about the data"
 RULES = {
-    EPSILON: "For each account, the ε of all its releases add up.",
-    EPSILON_DELTA: "For each account, the ε of all its releases add up, and so do the δ.",
-    GAUSSIAN: "For each account, the μ² of all its releases add up.",
+    EPSILON: "For each account, the ε used by all its releases add up.",
+    EPSILON_DELTA: "For each account, the ε used by all its releases add up, and so do the δ.",
+    GAUSSIAN: "For each account, the μ² used by all its releases add up.",
 }
 PROVED = "The proof of privacy was made of exactly the values that the answer was drawn with, in exact arithmetic."
 DRAWN = (

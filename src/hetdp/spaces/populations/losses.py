@@ -38,6 +38,28 @@ class Side(NamedTuple):
     dear: int
 
 
+class Limits(NamedTuple):
+    """What the value of one person of each class can do to the label of a table at most, in units.
+
+    Attributes:
+        beside: how far the label changes where the answer stays.
+        across: where the answer changes, the largest label where it is yes and the largest where it is no; one of these
+            pairs bounds each such step.
+    """
+
+    beside: Whole
+    across: list[tuple[Whole, Whole]]
+
+
+def limits_of(formula: Balanced) -> Limits:
+    """The proofs behind `losses_of`, for the odds. It is not for populations that are `mixed`."""
+    classes, sides = formula.classes, _sides(formula)
+    (yes, other_no), (no, other_yes) = _ends(formula, sides)
+    pairs = [(yes, other_no), (other_yes, no)]
+    across = [tuple(np.minimum(classes.meeting, classes.by_class(limit)) for limit in pair) for pair in pairs]
+    return Limits(_beside(formula, sides), [(one, other) for one, other in across])
+
+
 def losses_of(formula: Balanced | WeightedVote) -> Whole:
     """For each class an upper bound on the loss over all tables and all changes of one value, in units of 2⁻⁴⁰.
 
@@ -52,8 +74,7 @@ def losses_of(formula: Balanced | WeightedVote) -> Whole:
         return formula.weights  # zero for those who do not count
     if formula.mixed:  # nothing less is shown
         return np.where(most > 0, classes.units, 0)
-    sides = [_side(formula, scores.scores, scores.threshold - 1)]
-    sides.append(_side(formula, scores.most[:, None] - scores.scores, scores.total - scores.threshold))
+    sides = _sides(formula)
     beside = _beside(formula, sides)
     found = np.maximum(beside, _across(formula, sides, beside))
     if not all(side.is_finite for side in sides):
@@ -73,6 +94,21 @@ def rounded_up(units: Whole) -> Floats:
     decimals = (whole * SCALE - (-parts >> HALF)) / SCALE
     beyond = np.ldexp(units.astype(np.float64), -GRID) * (1.0 + MARGIN)
     return np.where(units >= UNBOUNDED, np.inf, np.where(units <= 1 << 53, decimals, beyond))
+
+
+def _sides(formula: Balanced) -> list[Side]:
+    """The tables whose answer is yes, and those whose answer is no."""
+    scores = formula.scores
+    toward_yes = scores.most[:, None] - scores.scores
+    reserves = scores.threshold - 1, scores.total - scores.threshold
+    return [_side(formula, scores.scores, reserves[0]), _side(formula, toward_yes, reserves[1])]
+
+
+def _ends(formula: Balanced, sides: list[Side]) -> list[tuple[Whole, Whole]]:
+    """The largest labels, by group, at the two ends of a step across; first the end where the least label cannot go."""
+    least, most = int(np.min(formula.classes.meeting, where=formula.counted, initial=UNBOUNDED)), formula.scores.most
+    both = sides, sides[::-1]
+    return [(_limits(most, one, one.rich, least), _limits(most, other, least, least)) for one, other in both]
 
 
 def _side(formula: Balanced, gains: Whole, reserve: int) -> Side:
@@ -142,9 +178,7 @@ def _across(formula: Balanced, sides: list[Side], beside: Whole) -> Whole:
     what the others allow.
     """
     classes, scores = formula.classes, formula.scores
-    least = int(np.min(classes.meeting, where=formula.counted, initial=UNBOUNDED))
-    ends = [(_limits(scores.most, side, side.rich, least), _limits(scores.most, other, least, least))
-            for side, other in (sides, sides[::-1])]  # fmt: skip
+    ends = _ends(formula, sides)
     most = np.max(ends, axis=(0, 1))
 
     def units_of(own: Whole, group: Whole) -> Whole:

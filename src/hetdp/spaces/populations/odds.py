@@ -11,6 +11,8 @@ import numpy as np
 from hetdp.mechanism.odds_words import how_often
 from hetdp.problem.space import Floats, Indices
 from hetdp.spaces.populations.balanced import Balanced
+from hetdp.spaces.populations.folding import Whole
+from hetdp.spaces.populations.losses import Limits, limits_of, losses_of
 from hetdp.spaces.populations.vote import WeightedVote
 from hetdp.spaces.privacy.grid import GRID, UNBOUNDED, as_floats
 
@@ -90,12 +92,19 @@ class Known:
     def __init__(self, formula: Formula) -> None:
         self.is_constant = bool(formula.scores.constant)
         self._counted: dict[float, tuple[Change, float]] = {}
+        self._limits: tuple[Limits, Whole] | None = None
 
     def counted(self, formula: Balanced, epsilon: float) -> tuple[Change, float]:
         """The largest differences of an ε, where the question is a count."""
         if epsilon not in self._counted:
             self._counted[epsilon] = _counted(formula, epsilon)
         return self._counted[epsilon]
+
+    def limits(self, formula: Balanced) -> tuple[Limits, Whole]:
+        """What is proved of every class in docs/theory/losses.md, and its largest loss."""
+        if self._limits is None:
+            self._limits = limits_of(formula), losses_of(formula)
+        return self._limits
 
 
 def odds_of(formula: Formula, group: str) -> PopulationOdds:
@@ -132,7 +141,7 @@ def _odds(formula: Formula, number: int, mine: Any, known: Known) -> PopulationO
     elif scores.is_count and formula.is_plain:
         (change, loss), exact = known.counted(formula, epsilon), True
     else:
-        change, loss = _bounded(formula, epsilon, int(classes.meeting[mine][:bounded].max()))
+        change, loss = _bounded(formula, mine, bounded, epsilon, known)
     most = int(np.argmax(change.high - change.low))
     high, low = float(change.high[most]), float(change.low[most])
     low = max(low, SMALLEST) if bounded else low  # too small for a float, perhaps; where ε is finite it is not zero
@@ -166,11 +175,20 @@ def _voted(weights: Floats) -> tuple[Change, float]:
     return Change(tail, 1.0 - tail, np.ones(len(tail), dtype=np.int64)), float(weights.max())
 
 
-def _bounded(formula: Balanced, epsilon: float, meeting: int) -> tuple[Change, float]:
+def _bounded(formula: Balanced, mine: Any, bounded: int, epsilon: float, known: Known) -> tuple[Change, float]:
     """Bounds for any population: steps between the answers, and steps on one side of them."""
-    tail, least = (0.5 * np.exp(-as_floats(np.array([one]))) for one in (meeting, formula.everybody.least_from(0)))
-    low, high = np.append(tail, least * np.exp(-epsilon)), np.append(1.0 - tail, least)
-    return Change(low, high, np.ones(len(low), dtype=np.int64)), epsilon
+    own = formula.classes.meeting[mine][:bounded]
+    beside, loss, across = epsilon, epsilon, [(own, own)]
+    if not formula.mixed:
+        limits, losses = known.limits(formula)
+        beside, loss = (float(as_floats(units[mine][:bounded]).max()) for units in (limits.beside, losses))
+        across = [(yes[mine][:bounded], no[mine][:bounded]) for yes, no in limits.across]
+    least = 0.5 * np.exp(-as_floats(np.array([formula.everybody.least_from(0)])))
+    low, high = [least * np.exp(-beside)], [least]
+    for yes, no in across:
+        low.append(0.5 * np.exp(-as_floats(no.max(keepdims=True))))
+        high.append(1.0 - 0.5 * np.exp(-as_floats(yes.max(keepdims=True))))
+    return Change(np.concatenate(low), np.concatenate(high), np.ones(len(low), dtype=np.int64)), loss
 
 
 def _counted(formula: Balanced, epsilon: float) -> tuple[Change, float]:
