@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas
+import polars
 import pytest
 
 import hetdp
@@ -311,6 +312,23 @@ def test_a_lazy_frame_is_a_table(tmp_path):
         hetdp.ask(lazy, **ASKED, dry_run=True).promise
         == hetdp.ask(as_csv(PEOPLE, tmp_path), **ASKED, dry_run=True).promise
     )
+
+
+def test_a_lazy_frame_is_computed_once_so_that_everybody_keeps_their_own_epsilon():
+    votes = [["yes", "no"][at % 2] for at in range(60)]
+    people = polars.DataFrame({"id": range(60), "area": [f"{at:02}" for at in range(60)], "vote": votes})
+    lazy = people.lazy().map_batches(lambda rows: rows.sample(fraction=1.0, shuffle=True))  # another order each time
+    asked = hetdp.ask(lazy, "vote = 'yes'", at_least=1, epsilon=200, person="id", by="area", simulate=True)
+    assert [one.answer for one in asked.simulated] == votes
+
+
+def test_a_lazy_frame_that_cannot_be_computed_says_no_cell_of_it():
+    people = polars.DataFrame({"id": [1, 2], "vote": ["secret", "7"]}).lazy().with_columns(polars.col("vote").cast(int))
+    with pytest.raises(hetdp.InputError) as refusal:
+        hetdp.ask(people, "vote = 7", at_least=1, epsilon=1, person="id", dry_run=True)
+    assert "cannot be computed" in str(refusal.value)
+    assert "secret" not in str(refusal.value)
+    assert refusal.value.__context__ is None
 
 
 @pytest.mark.parametrize("design", ["balanced", "weighted-vote", "fair"])

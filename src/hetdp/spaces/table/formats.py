@@ -11,7 +11,7 @@ from typing import Any
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.interrupts import load_whole
 from hetdp.spaces.table.batches import Batches
-from hetdp.spaces.table.database import refusals
+from hetdp.spaces.table.database import HINT, RULE, refusals
 from hetdp.spaces.table.frames import Frame, is_pandas
 from hetdp.spaces.table.sources import Queried, Source, require_different
 
@@ -78,11 +78,10 @@ def arrow(database: Any, place: Path, name: str, _: str | None, curator: bool) -
 
 
 def frame(database: Any, table: Any, curator: bool) -> Source:
-    """A data frame or an Arrow table."""
-    if hasattr(table, "collect_schema"):  # Polars, which warns where a lazy frame is asked for it otherwise
-        names = table.collect_schema().names()
-    else:
-        names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
+    """A data frame or an Arrow table. A lazy frame is computed once: each time, its rows may come in another order."""
+    if hasattr(table, "collect_schema") and hasattr(table, "collect"):
+        table = _collected(table, curator)
+    names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
     if names is None:
         rule = "a table is the name of a file, a pandas or Polars data frame, or an Arrow table"
         raise UsageError(f"the table is {shown(type(table).__name__)}", rule)
@@ -95,6 +94,16 @@ def frame(database: Any, table: Any, curator: bool) -> Source:
     with refusals("the table", curator):
         database.register("people", table)
     return Queried(database, "people", "the table", curator=curator)
+
+
+def _collected(lazy: Any, curator: bool) -> Any:
+    """The data frame that a lazy frame of Polars stands for; what Polars says of it is for the curator only."""
+    try:
+        return lazy.collect()
+    except Exception as refusal:
+        told = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
+    fault = Fault("cannot be computed" + (":" if told else ""), "the table", told, RULE, "" if curator else HINT)
+    raise InputError("the table", [fault])
 
 
 def sqlite(database: Any, place: Path, _: str, sheet: str | None, curator: bool) -> Source:
