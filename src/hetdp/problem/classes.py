@@ -51,6 +51,8 @@ def classes_of(values: Any, findings: Findings) -> Classes | None:
     if values is None:
         return None
     listed: Sequence[Any] = as_list(column("class", values, findings))
+    if any(issubclass(kind, np.generic) for kind in set(map(type, listed))):
+        listed = [name.item() if isinstance(name, np.generic) else name for name in listed]
     if "" in listed:
         listed = [None if name == "" else name for name in listed]  # tables cannot tell the two apart
     wrong = next((name for name in listed if not isinstance(name, Hashable)), None)
