@@ -16,7 +16,7 @@ PROBLEM = {
     ],
     "edges": [{"source": "a", "target": "b", "epsilon": 1}, {"source": "b", "target": "c", "epsilon": 1}],
 }
-SAID = "1 of 3 datasets is answered worse than by a coin (it has a given value); the worst is 'b', right with"
+SAID = "1 of 3 datasets is answered worse than by a coin (it has a given value); the worst is b, right with"
 
 
 @pytest.fixture(autouse=True)
@@ -42,12 +42,15 @@ def test_it_is_said_where_and_at_how_many_datasets(hetdp, words):
     ended = hetdp(*words)
     assert ended.code == 0
     assert "1 of 3 datasets is answered worse than by a coin" in ended.err
-    assert "'b', right with probability 0.3" in ended.err
+    assert "b, right with probability 0.3" in ended.err
 
 
 def test_the_values_that_were_given_are_told_apart(hetdp):
     assert SAID in hetdp("extend", "bad.json").err
-    assert "given value)" not in hetdp("design", "bad.json").err
+    said = hetdp("design", "bad.json").err
+    assert "(it has a given value)" in said
+    assert "--max-error" not in said  # which limits the values that are not given
+    assert hetdp("design", "bad.json", "--max-error", "0.5").out == hetdp("design", "bad.json").out
 
 
 def test_accuracy_says_it_below_its_table(hetdp):
