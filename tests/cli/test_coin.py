@@ -58,6 +58,13 @@ def test_accuracy_says_it_below_its_table(hetdp):
     assert "m.json: 1 of 3 datasets is answered worse than by a coin" in ended.out
 
 
+def test_the_price_of_a_release_says_it_before_anything_is_spent(hetdp):
+    assert hetdp("ledger", "init", "people.ledger", "--source", "people", "--cap", "9").code == 0
+    ended = hetdp("release", "bad.json", "m.json", "--ledger", "people.ledger", "--dry-run")
+    assert ended.code == 0
+    assert "1 of 3 datasets is answered worse than by a coin" in ended.err
+
+
 def test_plot_says_it(hetdp):
     pytest.importorskip("matplotlib")
     ended = hetdp("plot", "bad.json", "m.json", "-o", "m.svg")
