@@ -43,6 +43,23 @@ def printable(text: str) -> str:
     return "".join(map(seen, text))
 
 
+def printable_json(text: str) -> str:
+    r"""JSON in which every character that does not print is an escape, so that it means the same; line breaks stay.
+
+    >>> print(printable_json('{"«\x9b2J»": "\u202e"}'))
+    {"«\u009b2J»": "\u202e"}
+    """
+    if text.isprintable():
+        return text
+
+    def seen(one: str) -> str:
+        from json import dumps
+
+        return one if one.isprintable() or one == "\n" else dumps(one)[1:-1]
+
+    return "".join(map(seen, text))
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things, in words.
 

@@ -47,12 +47,22 @@ def test_it_is_said_where_and_at_how_many_datasets(hetdp, words):
 
 def test_the_values_that_were_given_are_told_apart(hetdp):
     assert SAID in hetdp("extend", "bad.json").err
-    assert "given value)" not in hetdp("design", "bad.json").err
+    said = hetdp("design", "bad.json").err
+    assert "(it has a given value)" in said
+    assert "--max-error" not in said  # which limits the values that are not given
+    assert hetdp("design", "bad.json", "--max-error", "0.5").out == hetdp("design", "bad.json").out
 
 
 def test_accuracy_says_it_below_its_table(hetdp):
     ended = hetdp("accuracy", "bad.json", "m.json", "--no-baselines")
     assert "m.json: 1 of 3 datasets is answered worse than by a coin" in ended.out
+
+
+def test_the_price_of_a_release_says_it_before_anything_is_spent(hetdp):
+    assert hetdp("ledger", "init", "people.ledger", "--source", "people", "--cap", "9").code == 0
+    ended = hetdp("release", "bad.json", "m.json", "--ledger", "people.ledger", "--dry-run")
+    assert ended.code == 0
+    assert "1 of 3 datasets is answered worse than by a coin" in ended.err
 
 
 def test_plot_says_it(hetdp):

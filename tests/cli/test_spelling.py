@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import hetdp as library
+from hetdp.cli.main import main
 from tests.problem.test_spelling import ODD
 
 SAFE = [label for label in ODD if not (isinstance(label, str) and "\x00" in label)]  # no argument has a NUL
@@ -84,3 +85,18 @@ def test_pins_and_releases_take_the_spelling(hetdp, problem):
     for number, name in enumerate(names[:5]):
         line = ("release", "problem.json", "m.json", f"--dataset={name}", "--ledger", "L", "--source", "s")
         assert hetdp(*line, "--version", str(number), "-q").code == 0
+
+
+@pytest.mark.parametrize("verb", ["boundary", "design", "explain", "verify", "accuracy"])
+def test_json_holds_no_character_that_could_steer_a_terminal(verb, tmp_path, capsys):
+    label, path = "a\x9b2J\u202e\x7f", tmp_path / "problem.json"
+    problem = library.Problem(library.DatasetGraph.from_edges([label], ["b"], 1.0), [1, 2])
+    library.save(problem, path)
+    library.save(library.design(problem), tmp_path / "m.json")
+    more = {"explain": [label, "--mechanism", str(tmp_path / "m.json")], "verify": [str(tmp_path / "m.json")]}
+    assert main([verb, str(path), "--json", *more.get(verb, [])]) == 0
+    printed = capsys.readouterr().out
+    for text in (printed, path.read_text("utf-8")):
+        assert all(line.isprintable() for line in text.split("\n"))
+        assert "a\\u009b2J\\u202e\\u007f" in text
+    assert library.read_problem(path).problem.identity == problem.identity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import stat
@@ -229,6 +230,24 @@ def test_labels_that_no_file_holds_are_refused(label, tmp_path: Path):
     for name in ("m.json", "m.csv", "m.parquet"):
         with pytest.raises(hetdp.UsageError, match="cannot be written down"):
             hetdp.save(hetdp.design(problem), tmp_path / name)
+
+
+@pytest.mark.parametrize("name", [b"a", date(2026, 1, 1), True, (), ("a", (True,)), math.inf, (math.nan,), "\ud800"])
+@pytest.mark.parametrize("form", ["p.json", "csv", "parquet"])
+def test_classes_that_no_file_holds_are_refused(name, form, tmp_path: Path):
+    graph = hetdp.DatasetGraph.from_edges("aa", "bb", [0.5, 1.0], classes=[name, 7])
+    with pytest.raises(hetdp.UsageError, match=r"the class .* cannot be written down"):
+        hetdp.save(hetdp.Problem(graph, [1, 2]), tmp_path / form, tables="csv" if form == "csv" else "parquet")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("form", ["p.json", "csv", "parquet"])
+def test_numpy_numbers_as_classes_are_numbers(form, tmp_path: Path):
+    given = [np.int64(1), np.float32(0.5), np.str_("a"), None]
+    graph = hetdp.DatasetGraph.from_edges("aaaa", "bbbb", 1.0, classes=given)
+    hetdp.save(hetdp.Problem(graph, [1, 2]), tmp_path / form, tables="csv" if form == "csv" else "parquet")
+    classes = hetdp.read_problem(tmp_path / form).problem.graph.edge_classes() or []
+    assert sorted(classes, key=str) == sorted([1, 0.5, "a", None], key=str) == sorted(graph.edge_classes(), key=str)
 
 
 def test_numpy_integers_as_labels_are_integers(tmp_path: Path):

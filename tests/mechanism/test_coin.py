@@ -32,6 +32,18 @@ def test_given_values_that_are_worse_than_a_coin_are_counted_and_named() -> None
     )
 
 
+@pytest.mark.parametrize("objective", ["fair", "balanced", "average"])
+def test_values_that_were_given_beside_an_objective_are_counted_as_given(objective, tmp_path) -> None:
+    graph = hetdp.DatasetGraph.from_edges([0, 0, 1], [1, 2, 3], 0.3)
+    problem = hetdp.Problem(graph, [2, 1, 1, 1])
+    mechanism = hetdp.design(problem, objective, partial={0: 0.7})
+    hetdp.save(mechanism, tmp_path / "m.json")
+    for one in (mechanism, hetdp.load(tmp_path / "m.json", problem)):
+        assert (one.against_coin.worse, one.against_coin.given, one.against_coin.worst) == (1, 1, 0)
+        assert "worse than by a coin (it has a given value)" in str(one.against_coin)
+    assert json.loads((tmp_path / "m.json").read_text("utf-8"))["worse_than_coin"]["given"] == 1
+
+
 def test_a_good_mechanism_is_told_nothing() -> None:
     mechanism = path({"b": 0.7, "c": 0.3})
     assert mechanism.against_coin.is_better

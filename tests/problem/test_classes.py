@@ -38,6 +38,21 @@ def test_classes_may_be_an_array():
     assert graph.edge_classes() == [7, 8]
 
 
+def test_what_data_frames_mean_by_nothing_is_no_class():
+    pandas = pytest.importorskip("pandas")
+    nothing = [pandas.NA, pandas.NaT, math.nan, np.float32("nan"), None, ""]
+    graph = hetdp.DatasetGraph.from_edges("aaaaaaa", "bbbbbbb", 1.0, classes=[*nothing, "ann"])
+    assert graph.edge_classes() == [None, "ann"]
+    column = pandas.array(["ann", None], dtype="string")
+    assert hetdp.DatasetGraph.from_edges("aa", "bb", 1.0, classes=column).edge_classes() == [None, "ann"]
+
+
+@pytest.mark.parametrize("wrong", [["ann"], ("ann", ["bob"])])
+def test_a_class_with_a_list_in_it_is_refused(wrong):
+    with pytest.raises(hetdp.InputError, match="a class is text, a number, or a tuple of these"):
+        hetdp.DatasetGraph.from_edges("ab", "bc", 1.0, classes=["cid", wrong])
+
+
 def test_of_edges_of_one_class_the_smallest_epsilon_is_kept_and_no_class_is_lost():
     graph = hetdp.DatasetGraph.from_edges(
         [0, 1, 0, 1], [1, 0, 1, 0], [1.0, 0.5, 0.5, 0.2], duplicates="min", classes=["ann", "bob", "cid", "ann"]

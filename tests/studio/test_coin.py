@@ -24,7 +24,7 @@ def test_given_values_that_are_always_wrong_are_no_success() -> None:
     assert kind == "caution"
     said = str(words)
     assert "Private, but 2 of 3 datasets worse than a coin" in said
-    assert "2 of 3 datasets are answered worse than by a coin (1 of them has a given value); the worst is a" in said
+    assert "2 of 3 datasets are answered worse than by a coin (1 of them has a given value); the worst is a," in said
     assert "as accurate as can be" not in said
 
 

@@ -93,8 +93,10 @@ def release(
 def _priced(voice: Voice, known: Any, ledger: str, source: str | None, version: str | None, as_json: bool) -> int:
     """What the release would cost; the true dataset is not looked at."""
     from hetdp.cli import release_shapes
+    from hetdp.cli.verdicts import say_accuracy
     from hetdp.release.price import price
 
+    say_accuracy(voice, known.against_coin)
     found = price(known, ledger=ledger, source=source, version="1" if version is None else version)
     if as_json:
         voice.emit_document(release_shapes.priced(found))

@@ -64,11 +64,11 @@ def say_accuracy(voice: Voice, coin: CoinComparison, hint: str = "") -> None:
     Args:
         voice: what is spoken with.
         coin: how the mechanism compares with a coin.
-        hint: what can be done where a coin would do better.
+        hint: what can be done where a coin would do better; it is no help where values were given.
     """
     from hetdp.mechanism.digits import right_digits
 
     if coin.datasets and hint:
         voice.say(f"worst accuracy {right_digits(coin.error, right=coin.right)}, at {coin.name}")
     if coin.worse or coin.even:
-        voice.say(f"{coin}{f'; {hint}' if coin.worse and hint else ''}")
+        voice.say(f"{coin}{f'; {hint}' if coin.worse > coin.given and hint else ''}")

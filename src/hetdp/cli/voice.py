@@ -82,10 +82,12 @@ def finish() -> None:
 
 
 def as_json(document: Mapping[str, Any]) -> str:
-    """A document as text that any JSON reader takes: no NaN, no Infinity."""
+    """A document as text that any JSON reader and any terminal takes: no NaN, no Infinity, no control characters."""
     import json
 
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+    from hetdp.errors import printable_json
+
+    return printable_json(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
 
 
 def speak_utf_8() -> None:

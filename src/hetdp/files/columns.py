@@ -10,7 +10,7 @@ import numpy as np
 
 from hetdp.errors import UsageError, shown
 from hetdp.files.formats.tables import DEEPEST
-from hetdp.files.schema import INTEGER, JSON, LABEL_RULE, TEXT
+from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.findings import Findings
 from hetdp.problem.labels import Labels
@@ -106,12 +106,21 @@ def require_readable(names: Sequence[Any]) -> None:
             raise UsageError(f"the label {shown(name)} cannot be written down", LABEL_RULE)
 
 
+def require_readable_classes(classes: Sequence[Any]) -> None:
+    """The same for classes of edges, whose accounts would otherwise be lost."""
+    for name in dict.fromkeys(classes):
+        if name is not None and not _is_readable(name):
+            raise UsageError(f"the class {shown(name)} cannot be written down", CLASS_RULE)
+
+
 def _is_readable(label: Any, depth: int = 0) -> bool:
     if isinstance(label, tuple):
         return bool(label) and depth < DEEPEST and all(_is_readable(entry, depth + 1) for entry in label)
     if isinstance(label, float):
         return math.isfinite(label)
-    return isinstance(label, (str, int)) and not isinstance(label, bool)
+    if isinstance(label, str):
+        return not any("\ud800" <= character <= "\udfff" for character in label)
+    return isinstance(label, int) and not isinstance(label, bool)
 
 
 def _bound_by(names: Any, links: Indices) -> Any:

@@ -11,7 +11,14 @@ from typing import Any
 from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.errors import UsageError, VerificationError, shown
-from hetdp.files.columns import dataset_columns, edge_columns, kind_of, mechanism_columns, require_readable
+from hetdp.files.columns import (
+    dataset_columns,
+    edge_columns,
+    kind_of,
+    mechanism_columns,
+    require_readable,
+    require_readable_classes,
+)
 from hetdp.files.documents import mechanism_document, mechanism_words, problem_document, problem_words
 from hetdp.files.formats.csv_form import write_csv
 from hetdp.files.formats.duck import write_large_csv, write_parquet
@@ -100,6 +107,7 @@ def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str)
     if isinstance(problem.graph, ProductSpace):
         require_written_down(problem.graph)
     require_readable(problem.labels.names)
+    require_readable_classes(problem.graph.edge_classes() or ())
     _ = problem.identity  # refuses what is no character, too
     if path == STANDARD or Path(path).suffix.lower() == ".json":
         _write_document(problem_document(problem, partial), path)

@@ -31,6 +31,7 @@ TEXT, INTEGER, JSON = "text", "integer", "json"  # what the labels in a column a
 PANDAS = ("__index_level_", "Unnamed: ")
 PANDAS_HINT = "pandas writes its index as a column; index=False leaves it out"
 LABEL_RULE = "a label is text, a finite number, or a list or tuple of these"
+CLASS_RULE = "a class is text, a finite number, or a tuple of these"
 
 
 def require_version(meta: dict[str, Any], place: str, findings: Findings) -> None:

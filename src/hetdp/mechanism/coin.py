@@ -124,20 +124,20 @@ class CoinComparison:
         return f"{number:,} of {counted(self.datasets, 'dataset')} {verb}"
 
 
-def counts_of(z: Floats, ones: Mask, pinned: Mask, first: int = 0) -> CoinCounts:
+def counts_of(z: Floats, ones: Mask, was_given: Mask, first: int = 0) -> CoinCounts:
     """What is to be counted in some datasets.
 
     Args:
         z: their coordinates.
         ones: where the true answer is 1.
-        pinned: where the value was given.
+        was_given: where the value was given.
         first: the number of the first of them.
     """
     if not len(z):
         return CoinCounts()
     signed = np.where(ones, z, -z)
     worse, at = signed < 0.0, int(np.argmin(signed))
-    bad, given, even = (int(np.count_nonzero(mask)) for mask in (worse, worse & pinned, signed == 0.0))
+    bad, given, even = (int(np.count_nonzero(mask)) for mask in (worse, worse & was_given, signed == 0.0))
     return CoinCounts(len(z), bad, given, even, float(signed[at]), first + at)
 
 
@@ -155,6 +155,5 @@ def comparison_of(
         right, error = max(right, LEAST), max(error, LEAST)
     worst = label(counts.at) if counts.at >= 0 else None
     name = brief(worst, labels) if counts.at >= 0 else ""
-    given = counts.given if objective == EXTENSION else 0
-    numbers = counts.datasets, counts.worse, given, counts.even
+    numbers = counts.datasets, counts.worse, counts.given, counts.even
     return CoinComparison(*numbers, worst, name, right, error, objective, is_best)

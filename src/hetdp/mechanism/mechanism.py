@@ -107,7 +107,7 @@ class Mechanism:
         for first in range(0, len(self), BLOCK):
             block = slice(first, first + BLOCK)
             ones = self.problem.answers[block] == 1
-            counts = counts.joined(counts_of(self.coordinates[block], ones, self.pinned[block], first))
+            counts = counts.joined(counts_of(self.coordinates[block], ones, self.was_given[block], first))
         coordinate, names = self.problem.notion.coordinate, self.problem.labels.names
         best = self.certificate is not None and self.certificate.optimal and self.is_as_proved
         return comparison_of(counts, coordinate, self.objective, best, names.__getitem__, self.problem.labels)

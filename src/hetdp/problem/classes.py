@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,22 +51,35 @@ def classes_of(values: Any, findings: Findings) -> Classes | None:
     if values is None:
         return None
     listed: Sequence[Any] = as_list(column("class", values, findings))
-    if "" in listed:
-        listed = [None if name == "" else name for name in listed]  # tables cannot tell the two apart
-    wrong = next((name for name in listed if not isinstance(name, Hashable)), None)
-    if wrong is not None:
+    if any(issubclass(kind, np.generic) for kind in set(map(type, listed))):
+        listed = [name.item() if isinstance(name, np.generic) else name for name in listed]
+    try:
+        known = dict.fromkeys(listed)
+    except TypeError:  # a list, or a tuple with one in it, has no hash
+        wrong = next(name for name in listed if not _has_hash(name))
         findings.add(Fault("no class:", "class", shown(wrong), "a class is text, a number, or a tuple of these"))
         findings.raise_if_any()
-    known = dict.fromkeys(listed)
-    if any(name != name for name in known if isinstance(name, float)):  # NaN, by which data frames mean nothing
-        listed = [None if isinstance(name, float) and name != name else name for name in listed]
-        known = dict.fromkeys(listed)
-    known.pop(None, None)
-    names = tuple(known)
+        raise
+    names = tuple(name for name in known if not _is_missing(name))
     if not names and len(listed):
         return None
-    numbers = {None: NONE} | dict(zip(names, range(len(names)), strict=True))
+    numbers = dict.fromkeys(known, NONE) | dict(zip(names, range(len(names)), strict=True))
     return Classes(names, np.fromiter(map(numbers.__getitem__, listed), np.int32, len(listed)))
+
+
+def _has_hash(name: Any) -> bool:
+    try:
+        return hash(name) is not None
+    except TypeError:
+        return False
+
+
+def _is_missing(name: Any) -> bool:
+    """Nothing, the empty text, which tables cannot tell from it, and NaN or NA, by which data frames mean it."""
+    try:
+        return name is None or bool(name != name) or name == ""
+    except TypeError:  # what pandas has as NA is neither equal to itself nor different
+        return True
 
 
 def joined_classes(parts: Sequence[Classes]) -> Classes | None:

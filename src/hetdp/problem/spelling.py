@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from hetdp.errors import printable_json
 from hetdp.problem.labels import Labels
 
 LONGEST = 80  # characters of a label in a message
@@ -79,7 +80,7 @@ def in_json(label: Any) -> str:
     """
     text = json.dumps(label, ensure_ascii=False, allow_nan=False)
     text.encode()
-    return text if text.isprintable() else "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
+    return printable_json(text)
 
 
 def of_json(text: str) -> Any:

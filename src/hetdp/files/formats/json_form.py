@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from hetdp.errors import Fault, InputError, instead_of, shown
+from hetdp.errors import Fault, InputError, instead_of, printable_json, shown
 from hetdp.files.formats import numerals
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import NUMBERS
@@ -92,7 +92,7 @@ def _is_unicode(document: Any) -> bool:
 
 
 def _dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return printable_json(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def _number(value: Any) -> Any:

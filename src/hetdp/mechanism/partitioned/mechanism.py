@@ -21,6 +21,7 @@ from hetdp.mechanism.explanation import (
     across_in_words,
     find_across,
 )
+from hetdp.mechanism.mechanism import given_by
 from hetdp.mechanism.partitioned.tracing import Edge, Step, neighbours_of, path_of, tightest_of, trace
 from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.parts import Part
@@ -73,7 +74,7 @@ class PartitionedMechanism:
     def against_coin(self) -> CoinComparison:
         """Where it is no better than a coin: at how many datasets, and which one is the worst; counted by workers."""
         problem = self.problem
-        counts = reduce(CoinCounts.joined, problem.run(coin_counts, self.name), CoinCounts())
+        counts = reduce(CoinCounts.joined, problem.run(coin_counts, self.name, self.objective), CoinCounts())
         best = self.certificate is not None and self.certificate.optimal
         return comparison_of(counts, problem.notion.coordinate, self.objective, best, problem.label, problem.labels)
 
@@ -170,7 +171,8 @@ def row_at(mechanism: PartitionedMechanism, number: int) -> dict[str, Any]:
     }
 
 
-def coin_counts(part: Part, name: str) -> CoinCounts:
+def coin_counts(part: Part, name: str, objective: str) -> CoinCounts:
     """How the datasets of a partition compare with a coin."""
-    z, ones = part.load(f"{name}/z"), part.load("answers") == 1
-    return counts_of(z, ones, part.load(f"{name}/pinned"), part.first)
+    z, ones, pinned = part.load(f"{name}/z"), part.load("answers") == 1, part.load(f"{name}/pinned")
+    was_given = part.load(f"{name}/given") if part.has(f"{name}/given") else given_by(objective, pinned)
+    return counts_of(z, ones, was_given, part.first)
