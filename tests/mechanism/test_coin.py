@@ -27,7 +27,7 @@ def test_given_values_that_are_worse_than_a_coin_are_counted_and_named() -> None
     assert coin.right == pytest.approx(0.3)
     assert not coin.is_better
     assert str(coin) == (
-        "1 of 3 datasets is answered worse than by a coin (it has a given value); the worst is 'b', right with"
+        "1 of 3 datasets is answered worse than by a coin (it has a given value); the worst is b, right with"
         " probability 0.3; with the given values, no private mechanism answers any dataset better"
     )
 
@@ -126,6 +126,6 @@ def test_a_file_says_so_and_a_loaded_mechanism_claims_nothing(tmp_path: Any) -> 
 def test_a_picture_says_so() -> None:
     pytest.importorskip("matplotlib")
     bad, good = path({"b": 0.3, "c": 0.2}), path({"b": 0.7, "c": 0.3})
-    assert hetdp.plot(bad).get_title(loc="left") == "Caution: 1 of 3 datasets worse than a coin"
-    assert hetdp.plot(bad, title="T").get_title(loc="left") == "T\nCaution: 1 of 3 datasets worse than a coin"
+    assert hetdp.plot(bad).get_title(loc="left") == "Caution: worse than a coin at 1 of 3 datasets"
+    assert hetdp.plot(bad, title="T").get_title(loc="left") == "T\nCaution: worse than a coin at 1 of 3 datasets"
     assert hetdp.plot(good).get_title(loc="left") == ""
