@@ -11,6 +11,7 @@ import numpy as np
 from hetdp.mechanism.odds_words import how_often
 from hetdp.problem.space import Floats, Indices
 from hetdp.spaces.populations.balanced import Balanced
+from hetdp.spaces.populations.losses import losses_of
 from hetdp.spaces.populations.vote import WeightedVote
 from hetdp.spaces.privacy.grid import GRID, UNBOUNDED, as_floats
 
@@ -90,6 +91,13 @@ class Known:
     def __init__(self, formula: Formula) -> None:
         self.is_constant = bool(formula.scores.constant)
         self._counted: dict[float, tuple[Change, float]] = {}
+        self._losses: Indices | None = None
+
+    def losses(self, formula: Formula) -> Indices:
+        """The largest loss of each class, in units: what is charged."""
+        if self._losses is None:
+            self._losses = losses_of(formula)
+        return self._losses
 
     def counted(self, formula: Balanced, epsilon: float) -> tuple[Change, float]:
         """The largest differences of an ε, where the question is a count."""
@@ -132,7 +140,8 @@ def _odds(formula: Formula, number: int, mine: Any, known: Known) -> PopulationO
     elif scores.is_count and formula.is_plain:
         (change, loss), exact = known.counted(formula, epsilon), True
     else:
-        change, loss = _bounded(formula, epsilon, int(classes.meeting[mine][:bounded].max()))
+        loss = float(as_floats(known.losses(formula)[mine][:bounded].max(keepdims=True))[0])
+        change = _bounded(formula, loss, int(classes.meeting[mine][:bounded].max()))
     most = int(np.argmax(change.high - change.low))
     high, low = float(change.high[most]), float(change.low[most])
     low = max(low, SMALLEST) if bounded else low  # too small for a float, perhaps; where ε is finite it is not zero
@@ -166,11 +175,11 @@ def _voted(weights: Floats) -> tuple[Change, float]:
     return Change(tail, 1.0 - tail, np.ones(len(tail), dtype=np.int64)), float(weights.max())
 
 
-def _bounded(formula: Balanced, epsilon: float, meeting: int) -> tuple[Change, float]:
-    """Bounds for any population: steps between the answers, and steps on one side of them."""
+def _bounded(formula: Balanced, loss: float, meeting: int) -> Change:
+    """Bounds for any population: steps between the answers, and steps on one side of them, by the largest loss."""
     tail, least = (0.5 * np.exp(-as_floats(np.array([one]))) for one in (meeting, formula.everybody.least_from(0)))
-    low, high = np.append(tail, least * np.exp(-epsilon)), np.append(1.0 - tail, least)
-    return Change(low, high, np.ones(len(low), dtype=np.int64)), epsilon
+    low, high = np.append(tail, least * np.exp(-loss)), np.append(1.0 - tail, least)
+    return Change(low, high, np.ones(len(low), dtype=np.int64))
 
 
 def _counted(formula: Balanced, epsilon: float) -> tuple[Change, float]:
