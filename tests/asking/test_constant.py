@@ -62,8 +62,9 @@ def test_it_is_said_everywhere_and_nobody_pays(case, tmp_path, monkeypatch):
     assert record["accuracy"] == [{"area": None, "where": "whatever the data is", "probability": "1"}]
     page = page_of(record)
     assert words in page
-    assert "A little chance" not in page
+    assert "A little randomness" not in page
     assert "No random bit was drawn" in page
+    assert "drawn with" not in page
     verdict = hetdp.verify_record(tmp_path / "a.json", ledger=ledger, plan=tmp_path / "plan.json")
     assert verdict.valid, str(verdict)
     again = hetdp.ask(PEOPLE, **ASKED, **given, ledger=ledger).release
@@ -83,7 +84,7 @@ def test_an_area_can_have_one_answer_only_while_others_pay(tmp_path):
     assert record["constant"] == [{"area": "South", "answer": "no"}]
     assert [one["used"] for one in record["privacy"]["promises"]] == ["0.5", "0"]
     page = page_of(record)
-    assert "A little chance" in page
+    assert "A little randomness" in page
     assert "South: The answer is the same for every table: no." in page
 
 

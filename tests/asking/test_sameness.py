@@ -91,14 +91,14 @@ def test_another_question_is_drawn_anew_and_announced_before_anything_is_spent(o
     assert (nothing, entries) == ((), 3)
     assert similar[0].startswith("the source 'survey' was asked something similar before: on 20")
     assert "of version " in similar[0]
-    assert similar[-1] == "this is a new question: its answer is drawn anew, and charged anew"
+    assert similar[-1] == "this is a new question, with an answer and a price of its own"
 
 
 def test_what_differs_is_named_and_other_things_that_are_counted_are_not_similar(kept, tmp_path):
     table = as_csv(PEOPLE, tmp_path)
     hetdp.ask(table, **BASE, **HALF, ledger=kept)
     found = hetdp.ask(table, **BASE, **(HALF | {"epsilon": 1, "version": "2"}), ledger=kept, dry_run=True)
-    assert found.similar[0].endswith("(entry 3), with another version, privacy, columns")
+    assert found.similar[0].endswith("(entry 3), which differs in version, privacy and columns")
     other = hetdp.ask(table, **(BASE | {"count": "vote = 'no'"}), **HALF, ledger=kept, dry_run=True)
     assert other.similar == ()
 

@@ -154,7 +154,7 @@ def test_a_plan_is_carried_out_exactly_or_not_at_all(hetdp, folder, people):
     assert (again.code, again.out, again.err) == (
         0,
         made.out,
-        f"the plan in plan.json already says exactly this, sha256 {digest}\n",
+        f"this is exactly the plan in plan.json, sha256 {digest}\n",
     )
     assert hetdp("ask", people, *ASKED, DRY, "--plan", "plan.json") == again
     assert hetdp("ask", people, SIMULATE, "--plan", "plan.json").code == 0
@@ -186,7 +186,7 @@ def test_with_a_ledger_a_mistyped_plan_is_no_approval(hetdp, folder, people):
     assert Path("a.ledger").read_bytes() == before
     assert not Path("plam.json").exists()
     said = hetdp("ask", people, "--plan", "plan.json", "--ledger", "a.ledger")
-    assert (said.code, "the plan in plan.json already says exactly this" in said.err) == (0, True)
+    assert (said.code, "this is exactly the plan in plan.json" in said.err) == (0, True)
 
 
 def test_what_was_approved_is_shown_beside_what_is_asked_for_now_and_names_nobody(hetdp, folder, people):

@@ -68,7 +68,7 @@ def test_the_price_of_a_release_says_it_before_anything_is_spent(hetdp):
 def test_plot_says_it(hetdp):
     pytest.importorskip("matplotlib")
     ended = hetdp("plot", "bad.json", "m.json", "-o", "m.svg")
-    assert "caution: 1 of 3 datasets worse than a coin" in ended.err
+    assert "caution: worse than a coin at 1 of 3 datasets" in ended.err
 
 
 @pytest.mark.parametrize("words", [["extend", "bad.json", "-o", "x.json"], ["verify", "bad.json", "m.json"]])

@@ -138,6 +138,6 @@ def test_a_file_says_so_and_a_loaded_mechanism_claims_nothing(tmp_path: Any) -> 
 def test_a_picture_says_so() -> None:
     pytest.importorskip("matplotlib")
     bad, good = path({"b": 0.3, "c": 0.2}), path({"b": 0.7, "c": 0.3})
-    assert hetdp.plot(bad).get_title(loc="left") == "Caution: 1 of 3 datasets worse than a coin"
-    assert hetdp.plot(bad, title="T").get_title(loc="left") == "T\nCaution: 1 of 3 datasets worse than a coin"
+    assert hetdp.plot(bad).get_title(loc="left") == "Caution: worse than a coin at 1 of 3 datasets"
+    assert hetdp.plot(bad, title="T").get_title(loc="left") == "T\nCaution: worse than a coin at 1 of 3 datasets"
     assert hetdp.plot(good).get_title(loc="left") == ""

@@ -68,10 +68,13 @@ def test_people_are_priced_by_class_on_both_databases_and_nobody_is_named(addres
     asked = hetdp.ask(table, **ASKED, ledger=kept, dry_run=True)
     rows = {one.name: one for one in asked.price.classes}
     assert (asked.release, asked.released) == (None, False)
+    used = {one.group: one.body()["used"] for one in asked.promises[0].protections}
+    assert used["pupil"] == "0.3"
+    assert 0.3 < float(used["staff"]) < 1, "staff reveal less than they allow"
     assert {name: (one.accounts, one.cap, one.charged, one.left_after) for name, one in rows.items()} == {
-        "guest": (1, "inf", "2", "inf"),
+        "guest": (1, "inf", used["guest"], "inf"),
         "pupil": (3, "0.5", "0.3", "0.2"),
-        "staff": (3, "1", "1", "0"),
+        "staff": (3, "1", used["staff"], str(1 - Decimal(used["staff"]))),
     }
     assert list(kept.export()) == lines
     hetdp.ask(table, **ASKED, ledger=kept)
@@ -79,13 +82,28 @@ def test_people_are_priced_by_class_on_both_databases_and_nobody_is_named(addres
     assert {one.name: (one.exceeded, one.largest) for one in second.price.classes} == {
         "guest": (0, "inf"),
         "pupil": (3, "0.2"),
-        "staff": (3, "0"),
+        "staff": (3, rows["staff"].left_after),
     }
-    assert (second.price.fits, second.price.largest) == (False, "0")
-    assert "the largest ε that fits everybody is 0" in str(second)
+    assert (second.price.fits, second.price.largest) == (False, "0.2")
+    assert "the largest ε that fits everybody is 0.2" in str(second)
     with pytest.raises(hetdp.BudgetError):
         hetdp.release(second, ledger=kept)
     kept.verify()
+
+
+def test_caps_that_differ_within_a_class_are_shown_and_nothing_is_said_twice(tmp_path):
+    kept = Ledger.create(tmp_path / "a.ledger", source="survey", cap=1, caps={"pupil": "0.5"})
+    table, everybody = as_csv(PEOPLE, tmp_path), {key: ASKED[key] for key in ("count", "person")} | {"epsilon": 0.3}
+    hetdp.ask(table, **ASKED | {"epsilon": 0.3}, ledger=kept)
+    fitting = hetdp.ask(table, **everybody | {"epsilon": 0.1}, at_least=5, ledger=kept, dry_run=True).price
+    assert (fitting.classes[0].cap, fitting.classes[0].highest_cap) == ("0.5", "1")
+    assert "at least ε 0.1 of 0.5 to 1 would be left" in str(fitting)
+    too_much = str(hetdp.ask(table, **everybody, at_least=5, ledger=kept, dry_run=True).price)
+    assert "3 of them would exceed the cap of 0.5 to 1; the largest ε that fits all of them is 0.2" in too_much
+    assert "this does not fit, and would be refused\n" in too_much
+    constant = hetdp.ask(table, **everybody, at_least=50, ledger=kept, dry_run=True).price
+    assert constant.similar
+    assert "drawn" not in str(constant), "a constant answer is not drawn"
 
 
 def test_a_dry_run_reads_no_counted_column(tmp_path, monkeypatch):
@@ -128,7 +146,7 @@ def test_the_shell_shows_the_price_and_ends_as_the_release_would(tmp_path, capsy
         words += ["--epsilon", "eps", "--dry-run", "--ledger", f"{cap}.ledger"]
         assert main(words) == code
         said = capsys.readouterr().out
-        assert "price, for the source 'survey', version '1':\n  'everybody', 7 accounts: at most ε 2 each; " in said
+        assert "price, for the source 'survey', version '1':\n  'everybody', 7 accounts: at most ε 0.7589" in said
         assert ("this does not fit, and would be refused" in said) is bool(code)
         assert main([*words, "--json"]) == code
         document = json.loads(capsys.readouterr().out)

@@ -17,6 +17,7 @@ from hetdp.spaces.products.margins import margins_of
 
 q: Any = hetdp.questions
 YES, NO, BLANK = 0, 1, 2
+GRID = 8 * 2.0**-40  # everybody's ε is rounded down to a multiple of 2⁻⁴⁰, at each step
 EPSILON = st.sampled_from([0.1, 0.25, 1.0, float("inf")])
 QUESTIONS = [
     q.majority(),
@@ -72,13 +73,13 @@ def test_tallies_answer_and_promise_what_votes_do(people, question, objective):
     slow = hetdp.design(problem, objective)
     tables = list(product((YES, NO), repeat=len(people)))
     z = {table: slow.coordinates[at] for at, table in enumerate(tables)}
-    assert {table: mechanism.coordinate(list(table)) for table in tables} == pytest.approx(z, abs=1e-12)
+    assert {table: mechanism.coordinate(list(table)) for table in tables} == pytest.approx(z, abs=GRID)
     p = dict(zip(tables, slow.probabilities.tolist(), strict=True))
     answers = dict(zip(tables, problem.answers.tolist(), strict=True))
     margins = margins_by_hand(answers)
     for row in mechanism.accuracy_by_margin():
         errors = [slow.errors[at] for at, table in enumerate(tables) if margins[table] == row.margin]
-        assert row.error == pytest.approx(max(errors), abs=1e-12)
+        assert row.error == pytest.approx(max(errors), abs=GRID)
     assert len(mechanism.accuracy_by_margin()) >= (max(margins.values()) > 0)
     for group, odds in mechanism.odds().items():
         mine = [at for at, one in enumerate(groups) if one == group]
@@ -143,7 +144,7 @@ def test_blank_is_a_value_like_the_others():
     problem = hetdp.spaces.votes(4, question, {"1": 0.3, "2": 0.3, "3": 1.0, "4": 1.0}, values)
     slow = hetdp.design(problem)
     for at, table in enumerate(product((YES, NO, BLANK), repeat=4)):
-        assert mechanism.coordinate(list(table)) == pytest.approx(slow.coordinates[at], abs=1e-12)
+        assert mechanism.coordinate(list(table)) == pytest.approx(slow.coordinates[at], abs=GRID)
 
 
 def test_too_many_tallies_are_refused_before_they_are_made():

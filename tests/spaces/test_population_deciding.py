@@ -87,3 +87,15 @@ def test_where_it_takes_too_long_to_find_out_who_decides_nothing_is_claimed(monk
     assert not certificate.optimal
     assert "not shown" in str(certificate)
     assert round(people.design().accuracy(1), 3) == 0.701
+
+
+def test_the_odds_follow_from_the_loss_that_is_charged():
+    epsilon, groups = np.array([0.3] * 3 + [1.0] * 3 + [2.0]), np.array(["pupil"] * 3 + ["staff"] * 3 + ["guest"])
+    asked = hetdp.questions.count("yes", 4)
+    people = hetdp.spaces.population(asked, epsilon, values=("yes", "no"), groups=groups, deciding=0.2)
+    mechanism = people.design()
+    odds, losses = mechanism.odds(), mechanism.losses_by_group()
+    for (name, found), loss in zip(odds.items(), losses, strict=True):
+        assert found.loss == pytest.approx(loss, abs=1e-8), name
+        assert np.log(found.high / found.low) == pytest.approx(loss, abs=1e-8), name
+    assert odds["guest"].loss < 2, "more is allowed than used"

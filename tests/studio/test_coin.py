@@ -23,9 +23,11 @@ def test_given_values_that_are_always_wrong_are_no_success() -> None:
     kind, words = panels.status(session_of({"b": 0.0, "c": 0.0}))
     assert kind == "caution"
     said = str(words)
-    assert "Private, but 2 of 3 datasets worse than a coin" in said
+    assert "Private, but worse than a coin at 2 of 3 datasets" in said
     assert "2 of 3 datasets are answered worse than by a coin (1 of them has a given value); the worst is a," in said
     assert "as accurate as can be" not in said
+    _, words = panels.status(session_of({"b": 0.4, "c": 0.3}))
+    assert str(words).count("right") == 1, "how bad the worst dataset is, is said once"
 
 
 @pytest.mark.parametrize(

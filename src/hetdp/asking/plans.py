@@ -84,7 +84,7 @@ def kept(plan: Plan, approved: Plan | None, path: str | Path | None) -> str:
         return ""
     if approved is not None:
         plan.require_same(approved, str(path))
-        return f"the plan in {path} already says exactly this, sha256 {approved.digest}"
+        return f"this is exactly the plan in {path}, sha256 {approved.digest}"
     with whole_file(Path(path), private=True) as draft, draft.open("w", encoding="utf-8") as file:
         write_json(file, plan.document())
     return f"wrote {path}, sha256 {plan.digest}"

@@ -111,7 +111,7 @@ class CoinComparison:
     def short(self) -> str:
         """The same in a few words, for a title."""
         if self.worse:
-            return f"{self.worse:,} of {counted(self.datasets, 'dataset')} worse than a coin"
+            return f"worse than a coin at {self.worse:,} of {counted(self.datasets, 'dataset')}"
         return "no better than a coin" if not self.is_better else ""
 
     def document(self) -> dict[str, Any]:

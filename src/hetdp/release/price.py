@@ -63,19 +63,21 @@ class Price:
             yield f"  and {len(self.classes) - SHOWN:,} classes more, in --json"
         if not self.fits:
             symbol = self.unit.removesuffix("²")
-            yield f"this does not fit, and would be refused; the largest {symbol} that fits everybody is {self.largest}"
+            largest = f"; the largest {symbol} that fits everybody is {self.largest}" if len(self.classes) > 1 else ""
+            yield f"this does not fit, and would be refused{largest}"
         yield from self.similar
 
     def _words(self, one: ClassPrice) -> str:
         whom = f"{shown(one.name)}, {counted(one.accounts, 'account')}"
         delta = "" if one.charged_delta is None else f", δ {one.charged_delta}"
         words = f"{whom}: at most {self.unit} {one.charged}{delta} each"
+        cap = one.cap if one.cap == one.highest_cap else f"{one.cap} to {one.highest_cap}"
         if one.exceeded:
             symbol = self.unit.removesuffix("²")
-            few = f"{one.exceeded:,} of them would exceed the cap of {one.cap}"
+            few = f"{one.exceeded:,} of them would exceed the cap of {cap}"
             return f"{words}; {few}; the largest {symbol} that fits all of them is {one.largest}"
         delta = "" if one.left_after_delta is None else f", δ {one.left_after_delta}"
-        return f"{words}; at least {self.unit} {one.left_after}{delta} of {one.cap} would be left"
+        return f"{words}; at least {self.unit} {one.left_after}{delta} of {cap} would be left"
 
 
 def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "1") -> Price:
@@ -163,7 +165,7 @@ def similar_words(
         for entry in entries[:SHOWN]
     ]
     more = [f"and {len(entries) - SHOWN:,} times more"] if len(entries) > SHOWN else []
-    return *words, *more, "this is a new question: its answer is drawn anew, and charged anew"
+    return *words, *more, "this is a new question, with an answer and a price of its own"
 
 
 def _difference(plan: dict[str, Any] | None, entry: Entry, version: str) -> str:
@@ -172,4 +174,4 @@ def _difference(plan: dict[str, Any] | None, entry: Entry, version: str) -> str:
     others = [] if same_version(version) == same_version(entry.version) else ["version"]
     if isinstance(kept, dict) and plan is not None:
         others += [key for key in WISH_KEYS if kept.get(key) != plan[key]]
-    return f", with another {', '.join(others)}" if others else ""
+    return f", which differs in {' and '.join(filter(None, (', '.join(others[:-1]), others[-1])))}" if others else ""

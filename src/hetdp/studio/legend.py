@@ -18,17 +18,14 @@ def key_of(session: Session, view: str) -> list[Any]:
     """The key of one of the pictures."""
     one, two = answer_words(session.sheet.problem)
     shades = ", ".join(f"{code} {100 * at:g}%" for at, code in SHADES)
-    scale = [
-        html.Span(html.Bdi(two), className="end"),
-        html.I(className="scale", style={"background": f"linear-gradient(90deg, {shades})"}),
-        html.Span(html.Bdi(one), className="end"),
-    ]
+    colours = html.I(className="scale", style={"background": f"linear-gradient(90deg, {shades})"})
+    scale = [html.Span([html.Bdi(two), colours, html.Bdi(one)], className="ends")]
     if view == MAP:
         cells = cells_of(session)
         fixed = {} if cells is None else cells.fixed
         said = ", ".join(f"{printable(name)[:30]} = {count:,}" for name, count in fixed.items())
         where = [html.Strong(html.Bdi(f"where {said}"))] if said else []
-        bare = [_entry("circle", "white: no value")] if session.answer.mechanism is None else []
+        bare = [_entry("circle bare", "white: no value")] if session.answer.mechanism is None else []
         return [*where, *scale, *bare, _entry("line", "where the true answer changes"), _entry("ring", "chosen")]
     if view == SUMMARY and session.answer.mechanism is None:
         return []
@@ -44,7 +41,7 @@ def key_of(session: Session, view: str) -> list[Any]:
         *scale,
         html.Span([html.I(className="circle"), "truly ", html.Bdi(one)]),
         _entry("ring", "given"),
-        *([] if session.answer.mechanism is not None else [_entry("circle", "white: no value")]),
+        *([] if session.answer.mechanism is not None else [_entry("circle bare", "white: no value")]),
         _entry("thick", f"smaller ε{_usual(session)}"),
         _entry("litline", "what binds"),
         *([_entry("chosenline", "chosen")] if session.selection.kind == "edge" else []),

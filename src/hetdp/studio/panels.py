@@ -80,9 +80,15 @@ def status(session: Session) -> tuple[str, list[Any]]:
             hardest = constant_words(answer_words(session.sheet.problem)[certain - 1], "dataset")
         if coin.is_better:
             return "good", [*notice, html.H2(head), html.P(f"{told} {hardest if coin.datasets else ''}".rstrip())]
+        more = "" if coin.worse and not certain else hardest  # the warning names the worst dataset
         told_of_coin = printable(str(coin))
         warning = html.P(f"{told_of_coin[:1].upper()}{told_of_coin[1:]}.", className="notice", role="alert")
-        return "caution", [*notice, html.H2(f"Private, but {coin.short()}"), warning, html.P(f"{told} {hardest}")]
+        return "caution", [
+            *notice,
+            html.H2(f"Private, but {coin.short()}"),
+            warning,
+            html.P(f"{told} {more}".rstrip()),
+        ]
     if found.witness is not None:
         path = found.witness.path
         first, last = path.names[0][:60], path.names[-1][:60]

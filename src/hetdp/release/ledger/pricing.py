@@ -23,6 +23,7 @@ class ClassPrice(NamedTuple):
         name: the class; "everybody" where there are none.
         accounts: how many of them pay: 1, or how many people.
         cap: what each may spend; of several caps the lowest.
+        highest_cap: of several caps the highest; otherwise `cap`.
         charged: the most that one of them would be charged.
         left: the least that one of them has left now.
         left_after: the least that one of them would have left; None if somebody has not enough.
@@ -35,6 +36,7 @@ class ClassPrice(NamedTuple):
     name: str
     accounts: int
     cap: str
+    highest_cap: str
     charged: str
     left: str
     left_after: str | None
@@ -88,6 +90,7 @@ def _row(
         name,
         before.shape[1],
         written(int(before[CAP].min()), scale),
+        written(int(before[CAP].max()), scale),
         written(costs[0], scale),
         written(least, scale),
         None if exceeded else after_words[0],

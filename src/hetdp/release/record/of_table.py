@@ -114,7 +114,7 @@ def planned_facts(plan: Plan) -> Document:
     counts = facts["counts"]
     counted_as = f"Yes is: {wish.counted}. {facts['missing']}"
     return {
-        "question": printable(f"Is it so that {wish.question}? (Yes is: {wish.counted}.)"),
+        "question": printable(f"Is it true that {wish.question}? (Yes is: {wish.counted}.)"),
         "privacy": {
             "notion": NOTION,
             "flavour": words.FLAVOURS[NOTION],

@@ -31,10 +31,10 @@ code { overflow-wrap: anywhere; font-size: 0.85rem; }
 footer { margin-top: 3rem; font-size: 0.9rem; }
 """
 INTRODUCTION = (
-    "A little chance was mixed into this answer, on purpose, so that it shows no more about any one person than is said"
-    " below. It may therefore be wrong. How often that happens was known before anybody looked at the data."
+    "A little randomness was added to this answer on purpose, so that it shows no more about any one person than is"
+    " said below. It may therefore be wrong. How often that happens was known before anybody looked at the data."
 )
-SOMEWHERE = "In some areas there is no chance in it:"
+SOMEWHERE = "In some areas the answer has no randomness in it:"
 MEANING = (
     "Each sentence says how much the published answer can show of one person, at most. It holds whatever else somebody"
     " knows, and whatever all others said."
@@ -132,7 +132,7 @@ def _answers(answers: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _introduction(record: dict[str, Any]) -> Iterator[str]:
-    """What chance has to do with the answer; nothing, where it is the same whatever the data is."""
+    """What randomness has to do with the answer; nothing, where it is the same whatever the data is."""
     constant = record["constant"]
     if len(constant) < len(record["answers"]):
         yield f"<p>{_text(INTRODUCTION)}</p>"

@@ -32,6 +32,10 @@ KEPT = (
     " nothing.",
     "What is read, written and said does not depend on the data, but for the answer itself.",
 )
+KEPT_CONSTANT = (
+    "The answer was durable in the ledger before it was shown. Asking again gives the same answer. Nothing was spent.",
+    "What is read, written and said does not depend on the data, nor does the answer.",
+)
 PUBLIC_PROBLEM = (
     "The problem itself: which datasets are possible, which of them are neighbours, every ε, and the true answer at"
     " each possible dataset."
@@ -44,7 +48,7 @@ EVERY_TABLE = "whatever the data is"
 
 def security(is_constant: bool) -> list[str]:
     """Why a release can be trusted; nothing is drawn where the answer is the same whatever the data is."""
-    return [PROVED, NOT_DRAWN if is_constant else DRAWN, *KEPT]
+    return [NOT_DRAWN, *KEPT_CONSTANT] if is_constant else [PROVED, DRAWN, *KEPT]
 
 
 def constant_words(answer: str, of: str = "table") -> str:

@@ -76,7 +76,9 @@ def _compared(given: Comparison, negated: bool, exact: bool) -> Comparison:
     if isinstance(value, bool):
         if operator not in EQUALITIES:
             hint = f"{written_name(given.column)} = TRUE, or = FALSE"
-            raise UsageError(f"the column {shown(given.column)} {operator} {shown(value)}", RULE, hint)
+            raise UsageError(
+                f"the column {shown(given.column)} is compared by {operator} with {str(value).upper()}", RULE, hint
+            )
         value, operator = value == (operator == "="), "="  # what is not true is false, unless it is unknown
     elif isinstance(value, float):
         value = int(value) if value.is_integer() else value
@@ -91,7 +93,9 @@ def _spelt(column: str, text: str) -> str:
     """A casefolded text, as it is written: T and Z of a timestamp stay capitals."""
     if not text:
         rule = "a cell with nothing but spaces is a missing value"
-        raise UsageError(f"the column {shown(column)} against an empty text", rule, f"{written_name(column)} IS NULL")
+        raise UsageError(
+            f"the column {shown(column)} is compared with an empty text", rule, f"{written_name(column)} IS NULL"
+        )
     return text.upper() if moment_of(text) is not None else text
 
 

@@ -133,7 +133,7 @@ def _refusal(given: Comparison, kind: str, value: Literal) -> UsageError:
         hint = "write numbers without quotation marks"
     elif kind == kinds.TEXT and isinstance(value, bool):
         hint = f"{column} = '{str(value).lower()}'"
-    what = f"the column {shown(given.column)} against {shown(value)}"
+    what = f"the column {shown(given.column)} is compared with {shown(value)}"
     return UsageError(what, f"it holds {kind}, which cannot be compared with that ({given.operator})", hint)
 
 
@@ -147,12 +147,14 @@ def _moment(given: Comparison, declared: str, moment: Moment) -> Condition:
         return _on_day(given, declared, moment)
     if declared == "DATE":
         hint = f"{written_name(given.column)} {given.operator} '{moment.day}'"
-        raise UsageError(f"the column {shown(given.column)} against a time of day", "it holds dates without one", hint)
+        raise UsageError(
+            f"the column {shown(given.column)} is compared with a time of day", "it holds dates without one", hint
+        )
     if is_text and moment.zoned:
         return f"({INSTANT}({kinds.text(given.column)}) {sign} CAST(? AS BIGINT))", [instant(str(moment))]
     if moment.zoned:
         hint = f"{written_name(given.column)} {given.operator} '{str(moment)[:-1]}'"
-        raise UsageError(f"the column {shown(given.column)} against a time zone", "its times have none", hint)
+        raise UsageError(f"the column {shown(given.column)} is compared with a time zone", "its times have none", hint)
     side = time_sql(kinds.text(given.column)) if is_text else cell
     return f"({side} {sign} {_timestamp(declared)})", [_within(declared, str(moment))]
 

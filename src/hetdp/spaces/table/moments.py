@@ -89,7 +89,7 @@ def required_moment(column: str, operator: str, text: str) -> Moment:
         hint = f"write {text.strip()} without quotation marks"
     else:
         hint = "a date is written '2024-01-31', a timestamp '2024-01-31T12:00'; text is compared by =, != and IN"
-    raise UsageError(f"the column {shown(column)} {operator} {shown(text)}", RULE, hint)
+    raise UsageError(f"the column {shown(column)} is compared by {operator} with the text {shown(text)}", RULE, hint)
 
 
 def meaning(moments: Iterable[Moment]) -> list[str]:

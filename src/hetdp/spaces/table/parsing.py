@@ -23,7 +23,7 @@ DEEPEST = 50  # brackets within brackets
 WRITTEN = 4  # how many times as long and deep the text may be that we write for a predicate that was typed
 LARGEST = 10**15  # whole numbers below it are compared exactly, whatever type a column has
 RULE = "what is counted is a column compared with a value, such as vote = 'yes', joined by AND, OR and NOT"
-HINT = "text stands in single quotation marks, odd names of columns in double ones"
+HINT = "put text in single quotation marks, and names of columns with spaces or signs in double ones"
 
 _token = re.compile(
     r"""\s*(?:
@@ -114,7 +114,7 @@ class _Parser:
         for sign in OPERATORS:
             if self._takes(sign):
                 return Comparison(column, sign, self._literal())
-        raise self._refusal("a comparison: =, !=, <, <=, >, >=, IN or IS NULL")
+        raise self._refusal("a comparison (=, !=, <, <=, >, >=, IN or IS NULL)")
 
     def _list(self) -> tuple[Literal, ...]:
         self._needs("(")
@@ -141,7 +141,7 @@ class _Parser:
         if kind == "word" and text in ("TRUE", "FALSE"):
             return text == "TRUE"
         self.at -= 1
-        raise self._refusal("a value: 'text', a number, TRUE or FALSE")
+        raise self._refusal("a value ('text', a number, TRUE or FALSE)")
 
     def _peek(self) -> tuple[str, str]:
         return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "")
@@ -159,8 +159,8 @@ class _Parser:
 
     def _refusal(self, wanted: str) -> UsageError:
         _, text = self._peek()
-        what = f"{shown(text)} stands" if text else "the text ends"
-        return UsageError(f"where {wanted} should be, {what}", RULE, HINT)
+        found = f"found {shown(text)}" if text else "but the condition ends"
+        return UsageError(f"expected {wanted}, {found}", RULE, HINT)
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
