@@ -41,5 +41,5 @@ def test_an_edge_with_epsilon_zero_makes_a_boundary():
 def test_a_boundary_dataset_without_p_is_refused():
     graph = hetdp.DatasetGraph.from_edges("ab", "bc", 0.5)
     problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
-    with pytest.raises(hetdp.InputError, match="'c'"):
+    with pytest.raises(hetdp.InputError, match="dataset c:"):
         hetdp.extend(problem, {"b": 0.6})
