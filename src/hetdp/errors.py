@@ -100,7 +100,7 @@ class Fault:
         what: the kind of fault, in a few words.
         where: the place, such as ``edge 4 (a, b)`` or ``dataset 01``.
         value: the offending value, as text; empty if there is none.
-        rule: what would have been accepted.
+        rule: what would have been accepted; empty if another fault of the same input says it.
         hint: what to do about it; empty if the rule says it all.
     """
 
@@ -117,7 +117,8 @@ class Fault:
         """What is wrong, where the place has been named already."""
         value = f" {self.value}" if self.value else ""
         hint = f" Hint: {self.hint}" if self.hint else ""
-        return printable(f"{self.what}{value}; {self.rule}.{hint}")
+        rule = f"; {self.rule}" if self.rule else ""
+        return printable(f"{self.what}{value}{rule}.{hint}")
 
 
 class HetdpError(Exception):

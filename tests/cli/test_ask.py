@@ -160,8 +160,9 @@ def test_a_plan_is_carried_out_exactly_or_not_at_all(hetdp, folder, people):
     assert hetdp("ask", people, SIMULATE, "--plan", "plan.json").code == 0
     other = hetdp("ask", people, *ASKED[:3], "60%", *ASKED[4:], SIMULATE, "--plan", "plan.json")
     assert (other.code, other.out) == (3, "")
-    differs = 'plan.json, question.question.at_least: differs: approved "0.5", now "0.6"; a plan is carried out exactly'
+    differs = 'plan.json, question: differs: approved "at least half of all rows say yes; '
     assert differs in other.err
+    assert ', now "at least 60% of all rows say yes; ' in other.err
     as_csv(PEOPLE | {"vote": ["no"] * 7}, folder)  # answers are no part of a plan
     assert hetdp("ask", people, DRY, "--plan", "plan.json") == again
     as_csv({name: cells[::-1] for name, cells in PEOPLE.items()}, folder)  # nor is the order of the rows
@@ -196,13 +197,21 @@ def test_what_was_approved_is_shown_beside_what_is_asked_for_now_and_names_nobod
     refused = hetdp("ask", people, *options, DRY, "--plan", "plan.json")
     assert refused.code == 3
     for words in (
-        'question.question.at_least: differs: approved "0.5", now "0.6";',
-        'objective: differs: approved "balanced", now "weighted-vote";',
+        'question: differs: approved "at least half of all rows say yes; ',
+        'objective: differs: approved "balanced", now "weighted-vote"',
         "privacy.deciding_epsilon: differs: approved null, now ",
-        'people_sha256: differs: approved "',
     ):
         assert words in refused.err
     assert "s3cret" not in refused.err
+    refused = hetdp("ask", people, *ASKED, DRY, "--plan", "plan.json")
+    assert (refused.code, "people_sha256: differs: approved " in refused.err) == (3, True)
+    assert "s3cret" not in refused.err
+
+
+def test_a_plan_that_is_not_there_is_told_from_a_question_that_was_forgotten(hetdp, folder, people):
+    refused = hetdp("ask", people, SIMULATE, "--plan", "plam.json")
+    assert (refused.code, refused.out) == (2, "")
+    assert "there is no plan 'plam.json'" in refused.err
 
 
 def test_every_tampered_plan_is_refused(hetdp, people):

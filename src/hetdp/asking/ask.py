@@ -153,7 +153,7 @@ def ask(
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
     options["exact_text"] = exact_text or None
-    wanted = _wanted(count, options, approved)
+    wanted = _wanted(count, options, approved, plan)
     identified = plan is not None or ledger is not None  # whoever only looks is not made to wait for it
     with reader.opened(table, sheet, curator) as rows:
         prepared = replace(prepare(rows, wanted, identified=identified), approved=plan is not None)
@@ -236,10 +236,13 @@ def _read(question: Any) -> Any:
     return question
 
 
-def _wanted(count: str | None, options: dict[str, Any], approved: Plan | None) -> Wish:
+def _wanted(count: str | None, options: dict[str, Any], approved: Plan | None, plan: Any) -> Wish:
     """What is asked for: by options, or by the plan if there are none."""
     if approved is not None and count is None and all(value is None for value in options.values()):
         return approved.wish
+    if count is None and plan is not None and approved is None and all(value is None for value in options.values()):
+        rule = "without --count and what belongs to it, a plan that is there is carried out"
+        raise UsageError(f"there is no plan {str(plan)!r}", rule, "check the name")
     if count is None:
         raise UsageError("nothing is counted", "--count says which rows are a yes", "--count \"vote = 'yes'\"")
     defaults = {"objective": BALANCED, "exact_text": False}

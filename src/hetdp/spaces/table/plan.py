@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,8 @@ KEYS = (
     "request_sha256",
     "plan_sha256",
 )
+QUESTION = "question"
+FIRST = ("software", "table", *WISH_KEYS, "counts")  # from which, and from the table, all the rest follows
 
 
 @dataclass(frozen=True)
@@ -81,18 +83,28 @@ class Plan:
 
         Raises:
             InputError: with a fault for each fact that differs, as it was approved and as it is now. A plan holds
-                public facts only: no id, and no cell of a counted column.
+                public facts only: no id, and no cell of a counted column. What follows from others is told only if
+                nothing else differs.
         """
-        rule = "a plan is carried out exactly as it was approved, or not at all"
-        hint = "a new plan is made under another name, and approved again"
-        found = [each for key in KEYS[:-1] for each in _differences(key, other.facts[key], self.facts[key])]
-        told = [each for each in found if each[0] != "request_sha256"] or found  # it follows from the others
-        faults = [
-            Fault("differs:", f"{name}, {where}", f"approved {before}, now {now}", rule, hint)
-            for where, before, now in told
-        ]
-        if faults:
-            raise InputError(faults[0].where if len(faults) == 1 else name, faults[:MOST_FAULTS], len(faults))
+        told = list(self._differences(other, FIRST)) or list(self._differences(other, KEYS[:-1]))
+        if not told:
+            return
+        where, values = ([part[at] for part in told[:MOST_FAULTS]] for at in (0, 1))
+        rules = [""] * (len(where) - 1) + ["a plan is carried out exactly as it was approved, or not at all"]
+        hints = [""] * (len(where) - 1) + ["a new plan is made under another name, and approved again"]
+        rows = zip(where, values, rules, hints, strict=True)
+        faults = [Fault("differs:", f"{name}, {place}", value, rule, hint) for place, value, rule, hint in rows]
+        raise InputError(faults[0].where if len(told) == 1 else name, faults, len(told))
+
+    def _differences(self, approved: Plan, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Where the approved plan differs from this one, and what each says there; a question is told in words."""
+        for key in keys:
+            before, now = approved.facts[key], self.facts[key]
+            if key == QUESTION and _text(before) != _text(now):
+                words = str(approved.wish.question), str(self.wish.question)
+                before, now = words if words[0] != words[1] else (before, now)
+            for where, old, new in _differences(key, before, now):
+                yield where, f"approved {old}, now {new}"
 
 
 def _differences(where: str, approved: Any, present: Any) -> Iterator[tuple[str, str, str]]:
