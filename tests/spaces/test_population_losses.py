@@ -156,3 +156,12 @@ def test_tallies_cost_exactly_what_their_tables_can_reveal(block):
             assert charged <= allowed + 1e-9, place
             assert math.isinf(charged) == math.isinf(loss), place
             assert math.isinf(charged) or charged > 1e4 or used <= loss + TINY, place
+
+
+def test_of_several_kinds_whose_loss_lies_next_to_a_decimal_nobody_is_charged_less():
+    """The second and the third person can each lose 4095.9999990000014…, which is rounded up."""
+    question = Q.ratio_of_shares("no", "a", "b", "4/5", of="respondents") | Q.count("no", 2)
+    groups, deciding = np.array(["a", "b", "b"]), np.array([1e-6, 1e-6, 1e-12])
+    mechanism = folded(question, np.full(3, 1e6), THREE, groups, deciding).design("fair")
+    for loss, charged in zip(true_losses(mechanism, 3, 3), mechanism.loss_of_each().tolist(), strict=True):
+        assert loss <= Fraction(repr(charged)) <= loss + TINY

@@ -119,10 +119,11 @@ def _decimals(largest: Floats, allowed: Floats) -> tuple[Floats, Floats, Any]:
 
 
 def _settle(rows: Floats, least: Floats, undecided: Any, halved: bool) -> None:
-    """Decides for which classes the smaller decimal is enough: all of their near pairs keep it."""
+    """Decides for which classes of these rows the smaller decimal is enough: all of their near pairs keep it."""
     if rows.shape[1] > MOST:
         return
-    enough = undecided.copy()
+    enough = np.zeros_like(undecided)
+    enough[rows[0].astype(np.intp)] = True  # of classes that have no row here, nothing is decided
     with precision():
         ctx.prec = PRECISION
         for number, one, other in rows.T.tolist():
