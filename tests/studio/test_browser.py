@@ -284,3 +284,13 @@ def test_the_dark_page_is_dark(studio):
     opened.keep("dark")
     opened.page.emulate_media(color_scheme="light")
     assert sum(map(int, re.findall(r"\d+", ground)[:3])) < 100
+
+
+def test_on_a_phone_the_page_ends_where_the_studio_ends(studio):
+    opened = studio(path_sheet())
+    opened.page.set_viewport_size({"width": 390, "height": 844})
+    try:
+        opened.page.wait_for_function("() => document.querySelector('main').scrollHeight > innerHeight")
+        assert opened.page.evaluate("document.documentElement.scrollHeight") == 844
+    finally:
+        opened.page.set_viewport_size({"width": 1440, "height": 900})
