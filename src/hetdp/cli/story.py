@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hetdp.cli import shapes
 from hetdp.mechanism.compatibility import Witness, check
 from hetdp.mechanism.design import design
-from hetdp.mechanism.digits import percentage
+from hetdp.mechanism.digits import accuracy_of, percentage
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.repair import Repair
@@ -67,7 +67,7 @@ def numbers() -> dict[str, Any]:
     return shapes.document(
         "demo",
         three_voters=[
-            {"way": title, "accuracy": {votes: 1.0 - error(mechanism, votes) for votes in SHOWN}}
+            {"way": title, "accuracy": {votes: accuracy_of(error(mechanism, votes)) for votes in SHOWN}}
             for title, mechanism in three_ways().items()
         ],
         five_voters=shapes.explanation(solved(voters(5, DECIDING)), ALL_FIVE),

@@ -29,6 +29,15 @@ def in_digits(p: float, complement: float, digits: int = 6) -> str:
     return f"1 − {complement:.{digits}g}" if 0.0 < complement < NEAR else f"{p:.{digits}g}"
 
 
+def accuracy_of(error: float) -> float:
+    """1 − error as a float; next to 1 it is rounded down, since only what never errs has the accuracy 1.
+
+    >>> accuracy_of(0.25), accuracy_of(1e-300) < 1.0, accuracy_of(0.0)
+    (0.75, True, 1.0)
+    """
+    return min(1.0 - error, MOST) if error > 0.0 else 1.0 - error
+
+
 def value_digits(p: float, complement: float, z: float, digits: int = 6) -> str:
     """The same for a coordinate: 0 and 1 only where it is infinite.
 

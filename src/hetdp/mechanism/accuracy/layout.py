@@ -14,7 +14,7 @@ from hetdp.errors import counted, printable, rounded_up
 from hetdp.mechanism.accuracy.comparison import Comparison
 from hetdp.mechanism.accuracy.distance import NOWHERE
 from hetdp.mechanism.accuracy.measures import Method
-from hetdp.mechanism.digits import right_digits
+from hetdp.mechanism.digits import accuracy_of, right_digits
 
 SHOWN = 5  # distances in the table for people, and classes; the long table has all distances
 LONGEST = 40  # characters of a name
@@ -155,7 +155,7 @@ def _long_rows(method: Method) -> Iterator[tuple[Any, ...]]:
 
 def _both(error: float | None) -> tuple[float | None, float | None]:
     """An accuracy and its error."""
-    return (None, None) if error is None else (1.0 - error, error)
+    return (None, None) if error is None else (accuracy_of(error), error)
 
 
 def csv_text(methods: Sequence[Method]) -> str:

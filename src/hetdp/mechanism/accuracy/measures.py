@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hetdp.mechanism.accuracy.deciders import Deciders
 from hetdp.mechanism.accuracy.distance import NOWHERE, Steps
+from hetdp.mechanism.digits import accuracy_of
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices
@@ -122,12 +123,12 @@ class Method:
     @property
     def worst_accuracy(self) -> float:
         """1 − worst_error, rounded for reading."""
-        return 1.0 - self.worst_error
+        return accuracy_of(self.worst_error)
 
     @property
     def mean_accuracy(self) -> float:
         """1 − mean_error, rounded for reading."""
-        return 1.0 - self.mean_error
+        return accuracy_of(self.mean_error)
 
     @property
     def by_distance(self) -> list[AtDistance]:

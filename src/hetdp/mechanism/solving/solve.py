@@ -18,7 +18,7 @@ import numpy as np
 from hetdp.certificate.certificate import verify
 from hetdp.errors import NoExtensionError, UsageError, VerificationError, rounded_up
 from hetdp.mechanism.design import design
-from hetdp.mechanism.digits import right_digits
+from hetdp.mechanism.digits import accuracy_of, right_digits
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.mechanism.solving.bracket import Attempt, narrowed, shown_too_small
 from hetdp.mechanism.solving.goal import MEAN, WORST, Goal, goal_of
@@ -164,7 +164,7 @@ def _solve(
     mechanism = _proved(replace(high.mechanism, problem=final, certificate=verify(final, high.mechanism)))
     below = None if low is None else low.multiple
     return SolvedEpsilon(
-        high.multiple, below, final, sealed(mechanism), 1.0 - high.error, high.error, goal.target, goal.at
+        high.multiple, below, final, sealed(mechanism), accuracy_of(high.error), high.error, goal.target, goal.at
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import UsageError, shown
+from hetdp.mechanism.digits import accuracy_of
 from hetdp.problem.space import Floats
 from hetdp.spaces.exact import whole
 from hetdp.spaces.populations.balanced import Balanced, Label
@@ -90,7 +91,7 @@ class PopulationMechanism:
         >>> round(senate.design().accuracy(10), 3)
         0.996
         """
-        return 1.0 - self._error(margin)
+        return accuracy_of(self._error(margin))
 
     def accuracy_by_margin(self) -> list[MarginAccuracy]:
         """The accuracy at a few margins: `margin`, `accuracy` and `error` of each.
@@ -103,7 +104,7 @@ class PopulationMechanism:
         farthest, found = self.population.farthest(), []
         for margin in [margin for margin in MARGINS if margin <= farthest]:
             error = self._error(margin)
-            found.append(MarginAccuracy(margin, 1.0 - error, error))
+            found.append(MarginAccuracy(margin, accuracy_of(error), error))
             if error < NEGLIGIBLE:
                 break
         return found

@@ -11,6 +11,7 @@ import numpy as np
 from hetdp.certificate.certificate import Certificate
 from hetdp.certificate.losses import certain_answer, losses_along
 from hetdp.errors import VerificationError
+from hetdp.mechanism.digits import accuracy_of
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.labels import Labels
 from hetdp.problem.problem import Problem
@@ -96,7 +97,7 @@ class TalliedMechanism:
         found = []
         for margin in [margin for margin in MARGINS if margin <= len(self.worst)]:
             error = float(LAPLACE.error(self.worst[margin - 1], 1))
-            found.append(MarginAccuracy(margin, 1.0 - error, error))
+            found.append(MarginAccuracy(margin, accuracy_of(error), error))
             if error < NEGLIGIBLE:
                 break
         return found
