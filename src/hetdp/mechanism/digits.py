@@ -16,6 +16,7 @@ from hetdp.problem.space import Floats
 NEAR = 1e-4  # an error below it is shown instead of the accuracy
 LEAST, MOST = math.ulp(0.0), math.nextafter(1.0, 0.0)  # the floats next to 0 and 1
 SLACK = 1e-12  # of a number: what floats may have rounded, so that 0.30000000000000004 is 0.3
+SUBNORMAL = Decimal("1e-300")
 DECIMALS = 6  # of a promise
 SHORT = 1e-5  # an error that so many decimals hardly show
 
@@ -156,4 +157,7 @@ def short_digits(p: float, digits: int = 3) -> str:
 def _rounded(value: float, digits: int, upward: bool) -> str:
     near = value * (1.0 - SLACK if upward else 1.0 + SLACK)
     rounding = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
-    return f"{float(rounding.create_decimal(Decimal(near))):.{digits}g}"
+    found = rounding.create_decimal(Decimal(near))
+    if 0 < found < SUBNORMAL:  # a float would have fewer digits
+        return f"{found.normalize():.{digits}g}"
+    return f"{float(found):.{digits}g}"
