@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hetdp.problem.axis import Axis
 from hetdp.problem.building.decimals import marks_of, unmarked
 from hetdp.problem.building.parting import ghosts_among, placed, write_cut, write_rows
+from hetdp.problem.classes import names_as_bytes
 from hetdp.problem.identity import PIECE, PREFIX, identity_of_stored, product_facts
 from hetdp.problem.partitioned import Workers
 from hetdp.problem.parts import Part
@@ -59,8 +60,11 @@ def answers_at(tallied: Tallied, numbers: Numbers) -> Answers:
     return np.where(holds, np.int8(1), np.int8(2))
 
 
-def arcs_from(tallied: Tallied, numbers: Numbers) -> tuple[Numbers, Numbers, Floats, Floats]:
-    """All arcs that begin at some ascending datasets, in order: source, target and ε, on the grid and as written."""
+def arcs_from(tallied: Tallied, numbers: Numbers) -> tuple[Numbers, Numbers, Floats, Floats, NDArray[np.int16]]:
+    """All arcs that begin at some ascending datasets: source, target, ε on the grid and as written, and whose they are.
+
+    They are in order of their ends. Whose an arc is, the number of its axis says.
+    """
     space, found = tallied.space, []
     for at, axis in enumerate(tallied.axes):
         lines, positions = space.lines(at), space.positions(at, numbers)
@@ -73,16 +77,17 @@ def arcs_from(tallied: Tallied, numbers: Numbers) -> tuple[Numbers, Numbers, Flo
         epsilon = axis.epsilon[lines.moves.kinds[arc], 0, 0]
         written = axis.written[lines.moves.kinds[arc], 0, 0]
         bound = epsilon < np.inf
-        found.append((source[bound], target[bound], epsilon[bound], written[bound]))
-    source, target, epsilon, written = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        whose = np.full(int(np.count_nonzero(bound)), at, dtype=np.int16)
+        found.append((source[bound], target[bound], epsilon[bound], written[bound], whose))
+    source, target, epsilon, written, axes = (np.concatenate(columns) for columns in zip(*found, strict=True))
     order = np.lexsort((target, source))
-    return source[order], target[order], epsilon[order], written[order]
+    return source[order], target[order], epsilon[order], written[order], axes[order]
 
 
 def lay_slab(part: Part, tallied: Tallied) -> int:
     """Writes the answers and the graph of one slab; returns how many arcs begin there."""
     numbers = np.arange(part.first, part.first + part.size, dtype=np.int64)
-    source, target, epsilon, as_written = arcs_from(tallied, numbers)
+    source, target, epsilon, as_written, axes = arcs_from(tallied, numbers)
     ghosts = ghosts_among(part, target)
     before, size = int(np.searchsorted(ghosts, part.first)), part.size + len(ghosts)
     number = np.int32 if size < 2**31 else np.int64
@@ -94,6 +99,8 @@ def lay_slab(part: Part, tallied: Tallied) -> int:
     floored, lowered = unmarked(marks_of(as_written))
     part.save("floored_0", floored)
     part.save("lowered_0", lowered)
+    part.save("rows_class", axes)
+    part.save("class_names", names_as_bytes([axis.name for axis in tallied.axes]))
     order = np.lexsort((starts, ends))  # every arc turned round: ε is the same both ways
     counts = np.bincount(ends, minlength=size)
     write_rows(part, "search", np.concatenate([[0], np.cumsum(counts)]), starts[order], (epsilon[order],))
