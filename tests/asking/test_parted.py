@@ -95,7 +95,7 @@ def test_the_counted_columns_are_read_when_all_is_fixed_and_once(inline, tmp_pat
     seen.clear()
     hetdp.ask(folder, plan=plan, dry_run=True, engine="dask")  # the plan of one engine is that of the other
     assert seen == [public] * 4
-    assert hetdp.ask(folder, plan=plan, dry_run=True).plan_file.startswith("the plan in ")
+    assert hetdp.ask(folder, plan=plan, dry_run=True).plan_file.startswith("this is exactly the plan in ")
 
 
 @pytest.mark.parametrize("way", range(len(WAYS)))

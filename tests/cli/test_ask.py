@@ -99,7 +99,7 @@ def test_nothing_is_released_without_a_ledger(hetdp, people):
         ((*VOTE, DRY, "--epsilon", "vote"), "used for both"),
         ((*ASKED[2:], DRY), "nothing is counted"),
         ((*ASKED[:4], DRY, "--epsilon", "1"), "--person names it"),
-        (("--count", "vote = yes", *ASKED[2:], DRY), "a value: 'text'"),
+        (("--count", "vote = yes", *ASKED[2:], DRY), "expected a value ('text', a number, TRUE or FALSE)"),
         (
             ("--count", "vote = 'yes'", "--at-least", "120%", *ASKED[4:], DRY),
             "the threshold is '120%'; it is a whole number of people, or a share from 0% to 100%",

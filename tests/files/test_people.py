@@ -48,12 +48,15 @@ def test_a_problem_of_people_and_its_file_are_the_same_problem(name, form, tmp_p
     assert hetdp.read_problem(again).problem.identity == people.identity
 
 
-@pytest.mark.parametrize("objective", ["fair", "balanced", "average", "extension", "polish", "weighted-vote"])
-@pytest.mark.parametrize("name", PEOPLE)
+OBJECTIVES = ["fair", "balanced", "average", "extension", "polish", "weighted-vote"]
+TRIED = [
+    (name, objective) for name in PEOPLE for objective in (OBJECTIVES if name != "bounded range" else OBJECTIVES[:-1])
+]  # a weighted vote counts people by pure ε
+
+
+@pytest.mark.parametrize(("name", "objective"), TRIED)
 def test_they_accept_each_others_mechanisms(name, objective, tmp_path: Path):
     people = PEOPLE[name]()
-    if objective == "weighted-vote" and people.scores is None:
-        pytest.skip("it counts people")
     hetdp.save(people, tmp_path / "problem.json")
     stored, _ = hetdp.read_problem(tmp_path / "problem.json")
 
