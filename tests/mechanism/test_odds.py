@@ -152,6 +152,13 @@ class TestSentence:
             " No other change of class 1 makes a larger difference."
         )
 
+    def test_it_says_somebody_where_an_edge_has_no_class(self):
+        graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0, classes=["Ann", None])
+        problem = hetdp.Problem(graph, [1, 2, 2], about=WORDS | {"change": "{class} changes sides"})
+        found = hetdp.odds(problem, hetdp.design(problem))
+        assert str(found["Ann"]).startswith("If Ann changes sides, ")
+        assert str(found[None]).startswith("If somebody changes sides, ")
+
     def test_it_names_the_largest_ratio_if_that_is_elsewhere(self):
         graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 4.0])
         problem = hetdp.Problem(graph, [1, 2, 2], about=WORDS)

@@ -20,7 +20,7 @@ def saved(problem: hetdp.Problem, folder, pins=None):
     return folder
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(drawn=multigraphs(max_size=8), seed=st.integers(0, 999))
 def test_partitions_agree_with_one_machine(drawn, seed, tmp_path_factory):
     drawn = _with_texts(drawn)

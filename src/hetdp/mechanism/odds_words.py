@@ -38,7 +38,7 @@ class Words(NamedTuple):
         """The words that a problem has, for one class of edges."""
         told = "" if edge_class is None else (edge_class if isinstance(edge_class, str) else brief(edge_class))
         answers = printable(about.get("answer_1", "1")), printable(about.get("answer_2", "2"))
-        return cls(answers, printable(about.get("change", "").replace("{class}", told)), printable(told))
+        return cls(answers, printable(about.get("change", "").replace("{class}", told or "somebody")), printable(told))
 
 
 def sentence(
