@@ -16,7 +16,7 @@ ENGINE_TESTS = Path(__file__).parent / "engines"
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(
     "ci",
-    max_examples=150,
+    max_examples=100,
     deadline=None,
     derandomize=True,
     print_blob=True,
