@@ -4,9 +4,11 @@ WORKERS ?= auto
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PINNED ?=  # PINNED=1, as in CI: exactly the versions of constraints.txt, whose hashes pip checks
+export HETDP_PINNED := $(PINNED)
 PYTEST := $(BIN)/python -m pytest --quiet -n $(WORKERS) --maxprocesses 4 --dist worksteal
 
-.PHONY: help demo test lint docs bench bench-quick clean
+.PHONY: help demo test lint docs constraints bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:  ## what can be made
@@ -30,6 +32,11 @@ lint: $(VENV)/test.stamp  ## style, types and the direction of imports
 
 docs: $(VENV)/test.stamp  ## the reference pages, written anew from the code
 	@$(BIN)/python -m docs.generate
+
+constraints: $(VENV)/test.stamp  ## constraints.txt, written anew: the newest versions that fit, with the hashes of all their files
+	@$(PIP_INSTALL) uv
+	@$(BIN)/uv pip compile pyproject.toml --quiet --extra test --universal --python-version 3.11 --upgrade --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command 'make constraints' --output-file constraints.txt
 
 bench: $(VENV)/bench.stamp  ## the benchmarks, into benchmarks/RESULTS.md (minutes; leave the machine alone meanwhile)
 	@$(BIN)/python -m benchmarks
@@ -63,9 +70,15 @@ $(VENV)/runtime.stamp: pyproject.toml $(VENV)/place
 	@$(PIP_INSTALL) --editable '.[plots,studio]'
 	@touch $@
 
-$(VENV)/test.stamp: pyproject.toml $(VENV)/place
-	@echo "hetdp: installing hetdp and what its tests need"
+$(VENV)/test.stamp: pyproject.toml constraints.txt $(VENV)/place
+	@echo "hetdp: installing hetdp and what its tests need$(if $(PINNED), (pinned))"
+ifeq ($(strip $(PINNED)),)
 	@$(PIP_INSTALL) --editable '.[test]'
+else
+	@$(PIP_INSTALL) --require-hashes --no-deps --requirement constraints.txt
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip check --disable-pip-version-check
+endif
 	@touch $(VENV)/runtime.stamp $@
 
 # What others offer, for comparison: one after the other, since what cannot be installed here is only said in the page.

@@ -13,6 +13,8 @@ import pytest
 
 from hetdp.version import VERSION
 from tests.documents.pages import blocks, is_as_said, printed, typed
+from tests.supply_chain.pins import closure, constraints
+from tests.test_repository import repository_files
 
 ROOT = Path(__file__).parent.parent
 METADATA = f"hetdp-{VERSION}.dist-info/"
@@ -72,6 +74,42 @@ def test_the_wheel_works_where_nothing_else_is_installed(wheel: Path, tmp_path: 
     follow(ROOT / "README.md", python, tmp_path)
 
 
+def test_the_same_sources_give_the_same_bytes(tmp_path: Path):
+    """Whatever the folder is called, whenever its files were written, whoever may read them."""
+    built = []
+    for name, umask, stray in (("one", 0o022, None), ("another place", 0o077, "people.csv")):
+        folder = tmp_path / name
+        copy_sources(folder, umask)
+        if stray:
+            (folder / stray).write_text("id,answer\n1,yes\n", encoding="utf-8")
+        run(
+            sys.executable,
+            "-m",
+            "build",
+            "--no-isolation",
+            "--outdir",
+            tmp_path / f"{name} built",
+            folder,
+            cwd=tmp_path,
+        )
+        built.append({path.name: path.read_bytes() for path in (tmp_path / f"{name} built").iterdir()})
+    assert sorted(built[0]) == [f"hetdp-{VERSION}-py3-none-any.whl", f"hetdp-{VERSION}.tar.gz"]
+    assert built[0] == built[1]
+
+
+def copy_sources(folder: Path, umask: int) -> None:
+    """The files of the repository, freshly written under a umask."""
+    before = os.umask(umask)
+    try:
+        for path in repository_files():
+            there = folder / path.relative_to(ROOT)
+            there.parent.mkdir(parents=True, exist_ok=True)
+            there.write_bytes(path.read_bytes())
+            os.utime(there, (umask, umask))
+    finally:
+        os.umask(before)
+
+
 def follow(page: Path, python: Path, folder: Path) -> None:
     """Does what a page says, word for word, with what was installed."""
     kinds = [block.kind for block in blocks(page)]
@@ -93,6 +131,14 @@ def empty_environment(folder: Path) -> Path:
 
 
 def install(wheel: Path, python: Path) -> None:
-    """Installs the wheel and what it asks for, from wherever pip is set to look."""
+    """Installs the wheel and what it asks for, from wherever pip is set to look; in CI, what it asks for as pinned."""
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
-    run(*pip, "install", "--quiet", "--no-compile", wheel, cwd=wheel.parent)
+    quietly = (*pip, "install", "--quiet", "--no-compile")
+    if os.environ.get("HETDP_PINNED"):
+        needed, pinned = closure(), wheel.parent / "pinned.txt"
+        pinned.write_text("\n".join(pin.text for pin in constraints() if pin.name in needed), encoding="utf-8")
+        run(*quietly, "--require-hashes", "--no-deps", "--requirement", pinned, cwd=wheel.parent)
+        run(*quietly, "--no-deps", wheel, cwd=wheel.parent)
+        run(*pip, "check", cwd=wheel.parent)
+    else:
+        run(*quietly, wheel, cwd=wheel.parent)
