@@ -57,6 +57,26 @@ def test_links_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: 
     assert [note.tolist() for note in notes[0]] == [note.tolist() for note in notes[1]]
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_arcs_with_two_directions_are_sifted_as_one_after_the_other_would_be(seed: int):
+    rng = np.random.default_rng(seed)
+    z, epsilon = random_values(rng, 12), np.abs(random_values(rng, 60))
+    source, neighbours = rng.integers(0, 12, 60), rng.integers(0, 12, 12)
+    target = np.where(rng.random(60) < 0.3, neighbours[source], rng.integers(0, 12, 60))
+    below = float(rng.choice([0.0, 0.5]))
+    expected = np.flatnonzero(neighbours[source] == target).tolist()
+    for sift in (compiled.sift_arcs, scan.sift_arcs):
+        linked, doubtful = np.zeros((2, 60), dtype=np.int64)
+        with np.errstate(all="ignore"):
+            links_found, doubts = sift(source, target, epsilon, z, neighbours, below, linked, doubtful)
+            room = epsilon - np.abs(z[source] - z[target])
+        assert linked[:links_found].tolist() == expected
+        left_out = np.setdiff1d(np.arange(60), doubtful[:doubts])
+        assert (room[left_out] > below).all()
+        assert doubts < 60
+    assert len(expected) > 1
+
+
 def test_a_certificate_does_not_depend_on_the_size_from_which_loops_are_compiled(monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(7)
     source, target = rng.integers(0, 300, 900), rng.integers(0, 300, 900)

@@ -244,3 +244,12 @@ def test_where_no_method_errs_baselines_are_not_compared_line_by_line():
     assert report.comparisons
     assert str(report).splitlines()[-1] == "every method is always right"
     assert "ties" not in str(report)
+
+
+def test_partial_mechanisms_may_be_given_by_name_beside_mechanisms():
+    problem = random_problem(3)
+    values = hetdp.PartialMechanism(z=dict(zip(problem.graph.datasets, hetdp.design(problem).coordinates, strict=True)))
+    given = {"mine": values, "timid": [0.5] * problem.graph.size}
+    for named in ({"mine": values}, given):
+        methods = {method.name: method for method in hetdp.accuracy(problem, named).methods}
+        assert methods["mine"].worst_error == hetdp.design(problem).errors.max()

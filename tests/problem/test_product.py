@@ -114,6 +114,8 @@ def test_labels_are_tuples_that_nobody_stores():
         space.label(space.size)
     assert space.datasets == ProductSpace(axes).datasets == list(space.datasets)
     assert space.datasets != ProductSpace(axes[:2]).datasets
+    assert space.datasets != [*[*space.datasets][:-1], ("yes", 0, (0, 0, 2))], "as many, but not the same"
+    assert space.datasets != ProductSpace([Axis.person("Ann", ["yes", "no", "?"], 1), *axes[1:]]).datasets
     huge = ProductSpace([Axis.person(at, YES_NO, 1) for at in range(60)])
     assert huge.index(huge.label(2**59 + 5)) == 2**59 + 5
     assert huge.arc_count == 60 * 2**60

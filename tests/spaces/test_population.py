@@ -211,3 +211,9 @@ def test_odds_of_all_groups_are_those_of_each():
         for objective in ("balanced", "weighted-vote"):
             mechanism = people.design(objective)
             assert mechanism.odds() == {name: mechanism.odds(name) for name in people.groups}
+
+
+def test_everybody_without_an_epsilon_is_counted():
+    for epsilon, wrong in ((["x", "1", "-2", "y", "1"], 3), ([-1.0, 1.0, -2.0], 2), (["x", "1", "x"], 2)):
+        with pytest.raises(hetdp.InputError, match=f"{wrong} of {len(epsilon)} people"):
+            hetdp.spaces.population(hetdp.questions.count("yes", 2), epsilon=epsilon)
