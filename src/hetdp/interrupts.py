@@ -10,7 +10,6 @@ from importlib import import_module
 from types import FrameType, ModuleType
 from typing import Any
 
-
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 

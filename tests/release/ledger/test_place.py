@@ -35,7 +35,9 @@ def test_no_answer_is_given_if_the_file_is_another_after_the_spend(file, happen)
         happen(file)
         return [True]
 
-    with pytest.raises(LedgerError, match="it was replaced, moved or removed while it was written to; nothing was spent"):
+    with pytest.raises(
+        LedgerError, match="it was replaced, moved or removed while it was written to; nothing was spent"
+    ):
         ledger.spend("survey", TENTH, "q", "1", draw)
 
 

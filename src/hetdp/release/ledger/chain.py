@@ -72,13 +72,10 @@ def read_head(
     row = rows[0]
     if row.one != 1 or row.schema_version != tables.VERSION:
         raise database.unusable("it is a ledger of another version")
-    texts = row.ledger, row.secret, row.hash, row.place
-    if not all(isinstance(text, str) for text in texts) or type(row.entries) is not int:
-        raise database.unusable(CHANGED)
-    if (row.place != "") if database.path is None else not PLACE.fullmatch(row.place):
-        raise database.unusable(CHANGED)
+    if not is_trusted and isinstance(row.place, str):
+        database.require_journal_is_here(row.place)
     try:
-        head = Head(row.ledger, bytes.fromhex(row.secret), row.entries, row.hash, database.place)
+        head = _head_of(row, database)
     except ValueError:
         raise database.unusable(CHANGED) from None
     if expected not in (None, head.ledger):
@@ -93,6 +90,16 @@ def read_head(
     if not is_trusted:
         database.require_whole_if_moved(connection, row.place)
     return head
+
+
+def _head_of(row: Any, database: Database) -> Head:
+    """The head from its row; ValueError if it is none."""
+    texts = row.ledger, row.secret, row.hash, row.place
+    if not all(isinstance(text, str) for text in texts) or type(row.entries) is not int:
+        raise ValueError("not the values of a head")
+    if (row.place != "") if database.path is None else not PLACE.fullmatch(row.place):
+        raise ValueError("not a place")
+    return Head(row.ledger, bytes.fromhex(row.secret), row.entries, row.hash, database.place)
 
 
 def entry_at(database: Database, connection: Connection, head: Head, number: int) -> Entry:

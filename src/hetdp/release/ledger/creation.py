@@ -131,7 +131,11 @@ def require_shape(database: Database, connection: Connection, path: Path | None 
         rule = f"{NOTHING_SPENT}. Hint: `sqlite3 FILE 'PRAGMA journal_mode = DELETE'` sets it back"
         raise database.unusable("it was changed to keep another kind of journal", rule)
     ((pages,),), ((size,),) = pragma(connection, "page_count"), pragma(connection, "page_size")
-    if (path or database.path).stat().st_size != pages * size:
+    try:
+        length = (path or database.path).stat().st_size
+    except OSError:
+        raise database.unusable("the disk cannot be read or written") from None
+    if length != pages * size:
         raise database.unusable("it is truncated, or something was added to it")
     things = THINGS.rows(connection)
     found = {tuple(row) for row in things if not str(row[1]).startswith("sqlite_autoindex_hetdp_")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -35,13 +36,13 @@ from hetdp.release.ledger.kept import TURN, Kept
 
 Result = TypeVar("Result")
 
-CLOSED = "it cannot be opened"
+CLOSED, UNWRITABLE = "it cannot be opened", "it cannot be written to"
 LOCKED = "somebody else is writing to it, and did not finish in time"
 EFFECTIVE: dict[str, Any] = {"effective_ids": True} if os.access in os.supports_effective_ids else {}
 REASONS = {  # what SQLite says, in words of ours: those of a driver may hold what is nobody's business
     sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_LOCKED: LOCKED,
-    sqlite3.SQLITE_READONLY: "it cannot be written to",
+    sqlite3.SQLITE_READONLY: UNWRITABLE,
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_CORRUPT: "it is damaged",
     sqlite3.SQLITE_NOTADB: "it is not a ledger",
@@ -51,6 +52,10 @@ REASONS = {  # what SQLite says, in words of ours: those of a driver may hold wh
 }
 MOVED = 1032  # SQLITE_READONLY_DBMOVED: the file has another name by now, or none
 REPLACED = "it was replaced, moved or removed while it was written to"
+BEFORE = (
+    "this was written to the file that was here before, and no answer was given. Hint: put that file back and do the"
+    " same again"
+)
 PRAGMAS = ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON")
 WRITES, LIMIT = "hetdp_writes", "hetdp_timeout"  # what a transaction is begun with
 FIRST_PAUSE, LONGEST_PAUSE = 0.01, 1.0  # seconds before a transaction that collided is tried again
@@ -215,6 +220,18 @@ class Database:
             rule = "it was asked before, so nothing more was spent, and no answer was given"
             raise self.unusable("the disk cannot be read or written", rule) from None
 
+    def require_journal_is_here(self, place: str) -> None:
+        """Refuses a file that was moved away from a journal, which says how to undo half of a spend.
+
+        Args:
+            place: where it was last written to, as the ledger says.
+        """
+        journal = None if self._file is None else was_moved_from(self._file, place)
+        if self._file is not None and journal is not None:
+            hint = f"move {journal} beside it as {self._file.journal.name}, or move the ledger back"
+            what = "it was moved away from the journal of a process that was stopped while it wrote to it"
+            raise self.unusable(what, f"{NOTHING_SPENT}. Hint: {hint}")
+
     def require_whole_if_moved(self, connection: Connection, place: str) -> None:
         """Computes everything again where the file is not the one that was last written to: it was moved, or copied.
 
@@ -222,11 +239,6 @@ class Database:
         """
         if self._file is None or place == self.place or self._whole == _state(self._file):
             return
-        journal = was_moved_from(self._file, place)
-        if journal is not None:
-            hint = f"move {journal} beside it as {self._file.journal.name}, or move the ledger back"
-            what = "it was moved away from the journal of a process that was stopped while it wrote to it"
-            raise self.unusable(what, f"{NOTHING_SPENT}. Hint: {hint}")
         from hetdp.release.ledger.verification import require_whole
 
         require_whole(self, connection)
@@ -286,7 +298,7 @@ class Database:
         try:
             if self._file is not None:
                 with held():  # an interrupt waits for the few moments that this takes
-                    self._commit_file(connection, driver)
+                    self._commit_file(connection, driver, doubt)
                     is_done = True
             else:
                 self._commit_server(connection, driver)
@@ -294,7 +306,7 @@ class Database:
             self._give_up(connection)
             raise InterruptedSpend(doubt.done if is_done else doubt.unknown) from None
 
-    def _commit_file(self, connection: Connection, driver: Any) -> None:
+    def _commit_file(self, connection: Connection, driver: Any, doubt: Doubt) -> None:
         try:
             driver.execute("COMMIT")
             connection.commit()  # nothing is left to do; SQLAlchemy learns that it is over
@@ -304,10 +316,10 @@ class Database:
                 raise self.unusable(LOCKED) from None
             raise _UnsureError(_reason(error)) from None
         try:
-            self._require_still(is_written=True)
-        except BaseException:
+            self._require_still()
+        except LedgerError as error:
             self._give_up(connection)
-            raise
+            raise self.unusable(error.what, BEFORE if error.what == REPLACED else doubt.done, True) from None
         with suppress(LedgerError):
             self._give_back(connection)
 
@@ -355,15 +367,17 @@ class Database:
         """The file of the ledger, if it has one name and no journal is left beside it; None for a server."""
         if self.path is None:
             return None
+        making = "hetdp ledger init makes one, hetdp.Ledger.create in Python"
         try:
-            found = found_at(self.path) if self.path.is_file() else None
-            what = "it is no file" if self.path.exists() else "there is no ledger here"
+            found = found_at(self.path)
         except PermissionError:
             raise self.unusable(f"{CLOSED}: this user may not look into its folder") from None
-        except OSError:
-            found, what = None, "there is no ledger here"
-        if found is None:
-            raise self.unusable(what, "hetdp ledger init makes one, hetdp.Ledger.create in Python")
+        except (FileNotFoundError, NotADirectoryError):
+            raise self.unusable("there is no ledger here", making) from None
+        except OSError as error:
+            raise self.unusable(f"{CLOSED}: {error.strerror or 'the system refused'}") from None
+        if not stat.S_ISREG(found.state.st_mode):
+            raise self.unusable("it is no file", making)
         if found.state.st_nlink != 1:
             finish_creation(found)
             found = found.now() or found
@@ -377,20 +391,19 @@ class Database:
         if wrong is not None:
             raise self.unusable(*wrong)
 
-    def _require_still(self, is_written: bool = False) -> None:
+    def _require_still(self) -> None:
         """Refuses a file that is no longer the one that its path leads to, or has another name by now."""
         if self._file is None or self.path is None:
             return
-        now = self._file.now()
-        with suppress(OSError):
-            if now is not None and os.path.samestat(now.state, self.path.stat()):
-                if not is_written:
-                    self._require_one_name(now)
-                return
-        if not is_written:
+        try:
+            now = found_at(self.path)
+        except (FileNotFoundError, NotADirectoryError):
+            raise self.unusable(REPLACED) from None
+        except OSError:
+            raise self.unusable(REASONS[sqlite3.SQLITE_IOERR]) from None
+        if not os.path.samestat(now.state, self._file.state):
             raise self.unusable(REPLACED)
-        rule = "no answer was given; the file that is here now does not hold what was written"
-        raise self.unusable(REPLACED, rule, None)
+        self._require_one_name(now)
 
     def _is_half_done(self) -> bool:
         """Whether a journal is left, so that it is decided later what becomes of the transaction."""
@@ -434,9 +447,15 @@ class Database:
         reason = _reason(error)
         if reason == CLOSED and not os.access(self.path, os.R_OK, **EFFECTIVE):
             reason = f"{reason}: this user may not read it"
-        elif reason == CLOSED and not os.access(self.path.parent, os.W_OK, **EFFECTIVE):
+        elif reason in (CLOSED, UNWRITABLE) and _is_in_closed_folder(self.path):
             reason = "its folder cannot be written to"
         raise self.unusable(reason) from None
+
+
+def _is_in_closed_folder(path: Path) -> bool:
+    """Whether the file could be written to, but not the folder, which has to hold its journal."""
+    real = Path(os.path.realpath(path))
+    return os.access(real, os.W_OK, **EFFECTIVE) and not os.access(real.parent, os.W_OK, **EFFECTIVE)
 
 
 def _state(file: File) -> str:

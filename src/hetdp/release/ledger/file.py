@@ -134,7 +134,9 @@ def settle(folder: Path) -> None:
 
 def was_moved_from(file: File, place: str) -> Path | None:
     """The journal that was left where the ledger was last written to; None if none is known of."""
-    before = Path(place.partition(" ")[2])
+    before = Path(place.partition(" ")[2] or os.sep)
+    if not before.name:
+        return None
     journal = before.with_name(f"{before.name}-journal")
     return journal if before != file.path and not before.exists() and is_left(journal) else None
 
@@ -171,7 +173,7 @@ def _tidied(file: File, check: Callable[[Path, bool], None]) -> str | None:
     """One look; empty if nothing is to be done, None if others are in the way."""
     try:
         before = file.journal.stat()
-        descriptor = os.open(file.path, os.O_RDWR if os.access(file.path, os.W_OK) else os.O_RDONLY)
+        descriptor = _opened(file.path)
     except OSError:
         return "" if not is_left(file.journal) else f"{LEFT_JOURNAL}, which this user cannot look at"
     try:
@@ -188,6 +190,13 @@ def _tidied(file: File, check: Callable[[Path, bool], None]) -> str | None:
         return _examined(file, descriptor, check)
     finally:
         os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    """The number of a file that is open for reading and, if that is allowed, for writing."""
+    with suppress(OSError):
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _unwritable(file: File, before: os.stat_result) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import threading
 from contextlib import suppress
 from typing import Any
@@ -70,7 +71,7 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     def wait(self, *given: Any, **named: Any) -> Any:
         """Waits for the server, as its base class does, but not for ever."""
-        done, lock = threading.Event(), threading.Lock()
+        done, lock, handled = threading.Event(), threading.Lock(), sys.exc_info()[1]
 
         def give_up() -> None:
             with lock:
@@ -83,6 +84,11 @@ class BoundedConnection(psycopg.Connection[Any]):
         timer.start()
         try:
             return super().wait(*given, **named)
+        except psycopg.Error as error:
+            interrupt = error.__context__
+            if isinstance(interrupt, KeyboardInterrupt) and interrupt is not handled:
+                raise interrupt from None  # the driver then tried to cancel the statement, which failed as well
+            raise
         finally:
             timer.cancel()
             with lock:  # from now on, the number may mean another file
