@@ -67,15 +67,8 @@ def release(name: str = "a.ledger", version: str = "1") -> list[str]:
     return ["release", "poll.json", "mechanism.json", *(word for pair in given.items() for word in pair)]
 
 
-def run(folder: Path, arguments: list[str], *options: str, watched: Sequence[str] = WATCHED) -> tuple[int, str]:
-    """The exit code and the words of a command, in a process of its own; with options, under strace.
-
-    Args:
-        folder: where it runs.
-        arguments: the command, without `hetdp`.
-        options: of strace.
-        watched: the files that strace looks at.
-    """
+def begun(folder: Path, arguments: list[str]) -> tuple[int, int, int]:
+    """A process that waits to run a command: its id, where to write that it may, and where to read its words."""
     (ready, go), (source, sink) = os.pipe(), os.pipe()
     child = os.fork()
     if not child:
@@ -89,6 +82,28 @@ def run(folder: Path, arguments: list[str], *options: str, watched: Sequence[str
             os._exit(code)
     os.close(ready)
     os.close(sink)
+    return child, go, source
+
+
+def ended(child: int, source: int) -> tuple[int, str]:
+    """The exit code and the words of a process, when it has ended."""
+    words = b""
+    while part := os.read(source, 1 << 16):
+        words += part
+    os.close(source)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), words.decode(errors="replace")
+
+
+def run(folder: Path, arguments: list[str], *options: str, watched: Sequence[str] = WATCHED) -> tuple[int, str]:
+    """The exit code and the words of a command, in a process of its own; with options, under strace.
+
+    Args:
+        folder: where it runs.
+        arguments: the command, without `hetdp`.
+        options: of strace.
+        watched: the files that strace looks at.
+    """
+    child, go, source = begun(folder, arguments)
     tracer = None
     if options:
         paths = [f"-P{folder / name}" for name in watched]
@@ -99,15 +114,11 @@ def run(folder: Path, arguments: list[str], *options: str, watched: Sequence[str
         assert b"attached" in tracer.stderr.readline()
     os.write(go, b"g")
     os.close(go)
-    words = b""
-    while part := os.read(source, 1 << 16):
-        words += part
-    os.close(source)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    found = ended(child, source)
     if tracer is not None:
         tracer.wait()
         tracer.stderr.close()  # type: ignore[union-attr]
-    return code, words.decode()
+    return found
 
 
 def _main(arguments: list[str], out: int) -> int:

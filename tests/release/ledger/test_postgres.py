@@ -125,7 +125,7 @@ def test_a_server_that_stops_during_a_spend_is_given_up(place, hasty):
 
 def executed(statement: str, address: str | None = None) -> None:
     with psycopg.connect(address or f"{server()}postgres", autocommit=True) as connection:
-        connection.execute(statement)  # type: ignore[arg-type]
+        connection.execute(statement)
 
 
 def name_of(place: str) -> str:
