@@ -27,6 +27,7 @@ from hetdp.release.ledger.file import (
     finish_creation,
     found_at,
     is_left,
+    is_linked,
     refusal,
     settle,
     tidy,
@@ -378,13 +379,16 @@ class Database:
             raise self.unusable(f"{CLOSED}: {error.strerror or 'the system refused'}") from None
         if not stat.S_ISREG(found.state.st_mode):
             raise self.unusable("it is no file", making)
-        if found.state.st_nlink != 1:
+        if is_linked(found):
             finish_creation(found)
             found = found.now() or found
         self._require_one_name(found)
-        if TURN.under_way == 1 and (wrong := tidy(found, self.timeout, self._require_whole)):
-            raise self.unusable(wrong)
-        return found.now() or found
+        if TURN.under_way == 1 and is_left(found.journal):
+            wrong = tidy(found, self.timeout, self._require_whole)
+            if wrong is not None:
+                raise self.unusable(wrong)
+            found = found.now() or found
+        return found
 
     def _require_one_name(self, file: File) -> None:
         wrong = refusal(file) if self._known_as is None else None
@@ -403,7 +407,8 @@ class Database:
             raise self.unusable(REASONS[sqlite3.SQLITE_IOERR]) from None
         if not os.path.samestat(now.state, self._file.state):
             raise self.unusable(REPLACED)
-        self._require_one_name(now)
+        if is_linked(now):
+            self._require_one_name(now)
 
     def _is_half_done(self) -> bool:
         """Whether a journal is left, so that it is decided later what becomes of the transaction."""

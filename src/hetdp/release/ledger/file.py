@@ -80,21 +80,28 @@ def found_at(path: Path) -> File:
 
 def refusal(file: File) -> tuple[str, str] | None:
     """What is wrong with the names of a file, and what to do about it; None if it has one name."""
-    if file.state.st_nlink != 1:
+    if is_linked(file):
         return f"it has {file.state.st_nlink} names (hard links)", SEVERAL_NAMES
     if _is_mounted(file.path):
         return "it is mounted as a single file (bind mount)", MOUNTED
     return None
 
 
+def is_linked(file: File) -> bool:
+    """Whether the file has more names than one."""
+    return file.state.st_nlink != 1
+
+
 def _is_mounted(path: Path) -> bool:
     """Whether the file itself is a mount point, and so has another name elsewhere."""
     try:
-        lines = MOUNTS.read_bytes().splitlines()
+        listed = MOUNTS.read_bytes()
     except OSError:
         return False
     written = re.sub(rb"[ \t\n\\]", lambda one: b"\\%03o" % ord(one[0]), os.fsencode(path))
-    return any(line.split(b" ", 5)[4:5] == [written] for line in lines)
+    if b" %b " % written not in listed:
+        return False
+    return any(line.split(b" ", 5)[4:5] == [written] for line in listed.splitlines())
 
 
 def is_left(journal: Path) -> bool:
