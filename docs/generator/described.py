@@ -215,7 +215,7 @@ ATTRIBUTES = {
         "place": "where the ledger is, without anybody's password",
         "what": "what is wrong with it",
         "rule": "what would have been accepted, or what follows",
-        "spent": "False if nothing was spent, None if that is not known, True if it was, but no answer may be shown yet",
+        "spent": "False if nothing was spent, None if that is not known, True if it was, but is not confirmed",
     },
 }
 

@@ -8,8 +8,8 @@ a pipe. Most are forked from this process, which has loaded hetdp before; every 
 Half of the kills on files wait until the journal is there, and so hit the commit. A command that has ended before is
 not counted as a kill.
 
-After each kill the same is asked again: the answer is the one that was shown, if one was. A file is also linked, moved
-without its journal, moved with it, or reached by symbolic links between a kill and the next command. In the end every
+After each kill the same is asked again, sometimes by three at once: the answer is the one that was shown, if one was. A
+file is also linked, moved without its journal, moved with it, or reached by symbolic links meanwhile. In the end every
 ledger is verified, holds all that was shown, and no more than its cap allows.
 """
 
@@ -37,7 +37,7 @@ COMMITTING = 0.01  # seconds from the first write to a journal to the end of a c
 ASKED = 4  # one of so many asks a table
 ANSWER = re.compile(r"^released answer: (\w+)(?: \(as released .*\))?\n", re.MULTILINE)
 PEOPLE = "people"
-VARIANTS = ("plain", "plain", "linked", "moved", "moved with its journal", "symbolic links")
+VARIANTS = ("plain", "plain", "together", "linked", "moved", "moved with its journal", "symbolic links")
 
 
 class Life:
@@ -117,8 +117,11 @@ class Life:
         return code
 
     def vary(self, variant: str, kind: str, version: str) -> None:
-        """Gives the file another name, and takes it away again."""
+        """Several ask at once; or the file gets another name, and loses it again."""
         self.count[variant] += 1
+        if variant == "together":
+            self.together(kind, version)
+            return
         path = Path(self.address)
         other = path.with_name(f"other {path.name}")
         journal, other_journal = (each.with_name(f"{each.name}-journal") for each in (path, other))
@@ -138,6 +141,17 @@ class Life:
             other.symlink_to(path)
             assert self.ask_again(kind, version, str(other)) != 7
             other.unlink()
+
+    def together(self, kind: str, version: str) -> None:
+        """Three processes at once find what a killed one has left."""
+        running = [begun(self.folder, self.words(kind, version)) for _ in range(3)]
+        for _, go, _ in running:
+            os.write(go, b"g")
+            os.close(go)
+        for child, _, source in running:
+            code, said = ended(child, source)
+            assert code in (0, 6), said
+            self.note(kind, version, said)
 
     def require_kept(self) -> None:
         """Everything that was shown is in the ledger, and no more than is allowed."""
@@ -192,7 +206,7 @@ def kills(place: str, wanted: int) -> Counter[str]:
                 kind, version = PEOPLE if number % ASKED == 0 else SOURCE, str(number)
                 is_executed = number % EXECUTED == 0
                 life.kill(kind, version, is_executed, 1.0 if is_executed else spreads[kind])
-                variant = random.choice(VARIANTS) if life.is_file else "plain"
+                variant = random.choice(VARIANTS if life.is_file else VARIANTS[:3])
                 if variant != "plain":
                     life.vary(variant, kind, version)
                 assert life.ask_again(kind, version) in (0, 6)

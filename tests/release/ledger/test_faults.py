@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 
 import hetdp
+from hetdp.errors import LedgerError
 from tests.release.ledger.faults import EXPECTED, SHOWN, Fault, counted, faults, fresh, release, run, tried, world
+from tests.release.ledger.test_spending import TENTH
+from tests.release.worlds import SOURCE, ledger
 
 EVERY = 23  # of all the faults, one in so many
 
@@ -24,6 +29,18 @@ def test_whatever_call_fails_the_words_are_true_and_asking_again_is_paid_for_onc
     assert {fault.call for fault in listed} >= {"pwrite64", "fdatasync", "unlink", "openat", "fcntl", "newfstatat"}
     found = [tried(folder, fault) for fault in listed[::EVERY]]
     assert len({kind.partition(" (")[0] for kind in found}) > 1
+
+
+def test_a_reader_who_never_ends_is_waited_for_and_then_nothing_is_spent(tmp_path):
+    ledger(tmp_path)
+    kept = hetdp.Ledger(tmp_path / "a.ledger", timeout=0.1)
+    reader = sqlite3.connect(tmp_path / "a.ledger", isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM hetdp_ledger").fetchall()
+    with pytest.raises(LedgerError, match="somebody else is using it, and did not finish in time; nothing was spent"):
+        kept.spend(SOURCE, TENTH, "q", "1", lambda: [True])
+    reader.close()
+    assert kept.spend(SOURCE, TENTH, "q", "1", lambda: [True]).number == 3
 
 
 COMMITTING = {

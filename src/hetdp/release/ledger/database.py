@@ -22,6 +22,7 @@ from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UsageError
 from hetdp.interrupts import held
 from hetdp.release.ledger.address import no_address, text_of, url_of
 from hetdp.release.ledger.file import (
+    IN_USE,
     NOTHING_SPENT,
     File,
     finish_creation,
@@ -314,7 +315,7 @@ class Database:
         except (SQLAlchemyError, sqlite3.Error) as error:
             self._give_up(connection)
             if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and not self._is_half_done():
-                raise self.unusable(LOCKED) from None
+                raise self.unusable(IN_USE) from None
             raise _UnsureError(_reason(error)) from None
         try:
             self._require_still()

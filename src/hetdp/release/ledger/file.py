@@ -27,6 +27,7 @@ if sys.platform == "linux":  # elsewhere, SQLite alone looks at journals
 
 MOUNTS = Path("/proc/self/mountinfo")
 PENDING, RESERVED, LOCKS = 0x40000000, 0x40000001, 512  # the bytes of a file by which SQLite locks it
+LOCK = "hhqqi4x"  # kind, whence, first byte, number of bytes, process: as Linux wants it
 COUNTER = slice(24, 28)  # of a file: how often it was written to
 PAUSE = 0.01  # seconds between two looks
 PLACE = re.compile(r"\d+ /.*|\d+ [A-Za-z]:.*|\d+ \\\\.*", re.DOTALL)  # as a ledger keeps it: the inode and the path
@@ -40,7 +41,7 @@ MOUNTED = (
     " the ledger, not the file alone"
 )
 LEFT_JOURNAL = "a process was stopped while it wrote to it, and left a journal"
-LOCKED = "somebody else is using it, and did not finish in time"
+IN_USE = "somebody else is using it, and did not finish in time"
 
 
 class File(NamedTuple):
@@ -171,7 +172,7 @@ def tidy(file: File, timeout: float, check: Callable[[Path, bool], None]) -> str
         if (words := _tidied(file, check)) is not None:
             return words or None
         if time.monotonic() > until:
-            return LOCKED
+            return IN_USE
         time.sleep(PAUSE)
     return None
 
@@ -186,8 +187,8 @@ def _tidied(file: File, check: Callable[[Path, bool], None]) -> str | None:
     try:
         if _is_writing(descriptor):
             return ""  # the journal is in use; SQLite leaves it alone
-        try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, LOCKS, PENDING)
+        try:  # a lock of this open file, which stays when SQLite closes the file as it looks at it
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack(LOCK, fcntl.F_WRLCK, os.SEEK_SET, PENDING, LOCKS, 0))
         except OSError as error:
             if error.errno in (errno.EAGAIN, errno.EACCES):
                 return None
@@ -217,8 +218,8 @@ def _unwritable(file: File, before: os.stat_result) -> str | None:
 
 def _is_writing(descriptor: int) -> bool:
     """Whether another process is in the midst of a transaction that writes."""
-    asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, RESERVED, 1, 0)
-    kind, *_ = struct.unpack("hhqqi4x", fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
+    asked = struct.pack(LOCK, fcntl.F_WRLCK, os.SEEK_SET, RESERVED, 1, 0)
+    kind, *_ = struct.unpack(LOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
     return bool(kind != fcntl.F_UNLCK)
 
 

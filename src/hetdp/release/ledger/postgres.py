@@ -43,6 +43,7 @@ STATES = {  # words for the first letters of its states, of which the longest ho
     "40": "too many others are writing to it at the same time",
     "42501": "this user may not do that",
     "42P01": "it is not a ledger",
+    "42P07": "there is something already",
     "42703": "it is not a ledger",
     "53": "the server has no room left",
     "53300": "the server has too many connections",
