@@ -1,6 +1,8 @@
 """System calls that fail while `hetdp release` spends, one after the other, by strace.
 
-    python -m tests.release.ledger.faults [EVERY [CALL]]     every call on the ledger's files fails, once or for ever
+    python -m tests.release.ledger.faults [EVERY [START]]    every call on the ledger's files fails, once or for ever
+
+START is `clean`, or what an earlier release has left that was killed: `before`, `half` or `after` its writes.
 
 Each release is made by the command line's own `main`, in a process that is forked from this one. strace lets one call
 on the ledger, its journal or its folder fail. Afterwards the words must be true, and asking again must give the same
@@ -46,6 +48,12 @@ ERRORS = {
 }
 EXPECTED = {"nothing was spent": (0,), "not known whether this was spent": (0, 1), "this was spent": (1,)}
 WATCHED = ("a.ledger", "a.ledger-journal", "")
+CLEAN = "clean"
+KILLS = {  # in which state the file is when a release is killed there: as before, half-written, or as afterwards
+    "before": ("a.ledger", "pwrite64", 1),
+    "half": ("a.ledger", "pwrite64", 3),
+    "after": ("a.ledger-journal", "unlink", 1),
+}
 SHOWN = re.compile(r"released answer: (\w+)")
 
 
@@ -143,22 +151,40 @@ def world(folder: Path, cap: int = 10) -> None:
     remembered._known.clear()
 
 
-def fresh(folder: Path) -> None:
-    """The ledger as it was, in the place where it was last written to."""
+def begin(folder: Path, start: str = CLEAN) -> None:
+    """Makes the ledger that each release begins with; it stays the same file, in its place."""
     for name in ("a.ledger", "a.ledger-journal"):
         (folder / name).unlink(missing_ok=True)
     shutil.copyfile(folder / "first.ledger", folder / "a.ledger")
     nothing = hetdp.Charge.to_classes("epsilon", {"pupils": 0})
     hetdp.Ledger(folder / "a.ledger").record(SOURCE, nothing, "so that it is not taken for a copy")
+    if start != CLEAN:
+        file, call, number = KILLS[start]
+        inject = ("-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}")
+        code, words = run(folder, release(version="killed"), *inject, watched=[file])
+        assert (code, SHOWN.search(words)) == (-9, None), words
+        assert (folder / "a.ledger-journal").stat().st_size > 0
+        shutil.copyfile(folder / "a.ledger-journal", folder / "begin-journal")
+    else:
+        (folder / "begin-journal").unlink(missing_ok=True)
+    shutil.copyfile(folder / "a.ledger", folder / "begin")
 
 
-def counted(folder: Path, only: Sequence[str] = ()) -> dict[str, int]:
+def fresh(folder: Path) -> None:
+    """The ledger as it was then."""
+    (folder / "a.ledger-journal").unlink(missing_ok=True)
+    (folder / "a.ledger").write_bytes((folder / "begin").read_bytes())
+    if (folder / "begin-journal").exists():
+        shutil.copyfile(folder / "begin-journal", folder / "a.ledger-journal")
+
+
+def counted(folder: Path) -> dict[str, int]:
     """How many calls of each kind a release makes on the ledger's files."""
     fresh(folder)
     code, words = run(folder, release(), "-e", f"trace={','.join(ERRORS)}")
     assert code == 0, words
     calls = re.findall(r"^\d+ +(\w+)\(", (folder / "trace.txt").read_text(), re.MULTILINE)
-    return {call: many for call, many in Counter(calls).items() if call in (only or ERRORS)}
+    return {call: many for call, many in Counter(calls).items() if call in ERRORS}
 
 
 def faults(calls: dict[str, int]) -> Iterator[Fault]:
@@ -203,13 +229,13 @@ def tried(folder: Path, fault: Fault) -> str:
     return kind
 
 
-def enumerated(every: int = 1, *only: str) -> Counter[str]:
+def enumerated(every: int = 1, start: str = CLEAN) -> Counter[str]:
     """How many releases came to what, of every n-th fault; with HETDP_VERBOSE, each as it comes."""
 
     def told(fault: Fault) -> str:
-        begin, kind = time.perf_counter(), tried(folder, fault)
+        started, kind = time.perf_counter(), tried(folder, fault)
         if os.environ.get("HETDP_VERBOSE"):
-            sys.stderr.write(f"{fault}: {kind}; {time.perf_counter() - begin:.1f} s\n")
+            sys.stderr.write(f"{fault}: {kind}; {time.perf_counter() - started:.1f} s\n")
         return kind
 
     before = Path.cwd()
@@ -218,7 +244,8 @@ def enumerated(every: int = 1, *only: str) -> Counter[str]:
         os.chdir(folder)
         try:
             world(folder)
-            found = Counter(told(fault) for fault in list(faults(counted(folder, only)))[::every])
+            begin(folder, start)
+            found = Counter(told(fault) for fault in list(faults(counted(folder)))[::every])
         finally:
             os.chdir(before)
     return found

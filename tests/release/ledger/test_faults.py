@@ -8,7 +8,19 @@ import pytest
 
 import hetdp
 from hetdp.errors import LedgerError
-from tests.release.ledger.faults import EXPECTED, SHOWN, Fault, counted, faults, fresh, release, run, tried, world
+from tests.release.ledger.faults import (
+    EXPECTED,
+    SHOWN,
+    Fault,
+    begin,
+    counted,
+    faults,
+    fresh,
+    release,
+    run,
+    tried,
+    world,
+)
 from tests.release.ledger.test_spending import TENTH
 from tests.release.worlds import SOURCE, ledger
 
@@ -20,6 +32,7 @@ def folder(tmp_path_factory):
     """A problem, a mechanism and a ledger."""
     folder = tmp_path_factory.mktemp("faults").resolve()
     world(folder)
+    begin(folder)
     return folder
 
 

@@ -16,15 +16,9 @@ import pytest
 import hetdp
 from hetdp.errors import LedgerError
 from hetdp.release.ledger.ledger import Ledger
-from tests.release.ledger.faults import SHOWN, release, run, world
+from tests.release.ledger.faults import KILLS, SHOWN, release, run, world
 from tests.release.ledger.test_spending import TENTH, never
 from tests.release.worlds import SOURCE, ledger, spent
-
-KILLS = {  # in which state the file is then: as before, half-written, or as afterwards
-    "before": ("a.ledger", "pwrite64", 1),
-    "half": ("a.ledger", "pwrite64", 3),
-    "after": ("a.ledger-journal", "unlink", 1),
-}
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +78,16 @@ def test_a_second_name_is_refused_and_loses_nothing(folder):
     assert shown >= 1
     require_at_most_two(folder, "a.ledger", shown)
     assert not (folder / "a.ledger-journal").exists()
+
+
+def test_a_ledger_that_is_whole_is_kept_as_it_stands(folder):
+    kept = Ledger(folder / "a.ledger")
+    kept.verify()
+    spends = [entry.version for entry in kept.history() if entry.kind == "spend"]
+    assert spends == (["1"] if folder.name == "after" else [])
+    assert sorted(path.name for path in folder.iterdir() if "ledger" in path.name) == ["a.ledger"]
+    code, words = run(folder, release())
+    assert (code, "it was released before" in words) == (0, folder.name == "after")
 
 
 def test_a_ledger_that_was_moved_without_its_journal_is_refused(folder):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import random
+import secrets
 import sqlite3
 import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import sqlalchemy
@@ -27,6 +27,7 @@ from hetdp.release.ledger.file import (
     File,
     finish_creation,
     found_at,
+    is_abandoned,
     is_left,
     is_linked,
     refusal,
@@ -105,6 +106,14 @@ class _CollisionError(Exception):
     """A transaction was undone by the server, since others came in its way."""
 
 
+class _Try(Generic[Result]):
+    """What came of trying to write: the results of the work, once for each try, and whether the last is durable."""
+
+    def __init__(self) -> None:
+        self.results: list[Result] = []
+        self.is_done = False
+
+
 class Database:
     """A place for a ledger. One transaction of a process comes after the other, and forks share no connection.
 
@@ -135,7 +144,7 @@ class Database:
 
     def at(self, path: Path) -> Database:
         """The same kind of database in a file that will get this one's path."""
-        return Database(path, self.timeout, self.path)
+        return Database(path, self.timeout, None if self.path is None else Path(os.path.realpath(self.path)))
 
     def unusable(self, what: str, rule: str = NOTHING_SPENT, spent: bool | None = False) -> LedgerError:
         """An error about this ledger."""
@@ -166,26 +175,32 @@ class Database:
             InterruptedSpend: Ctrl-C came when it could not be undone any more.
         """
         pause, until = FIRST_PAUSE, time.monotonic() + self.timeout
-        written: list[Result] = []
+        tried: _Try[Result] = _Try()
         while True:
             try:
-                self._try(work, written, doubt)
-                return written[-1]
+                self._try(work, tried, doubt)
+                return tried.results[-1]
             except _UnsureError as unsure:
-                return self._found_out(str(unsure), written[-1], is_there, doubt)
+                return self._found_out(str(unsure), tried.results[-1], is_there, doubt)
             except _CollisionError as collision:
                 if time.monotonic() + pause > until:
                     raise self.unusable(str(collision)) from None
-            time.sleep(pause * (0.5 + random.random()))
+            except InterruptedSpend:
+                raise
+            except KeyboardInterrupt:
+                if tried.is_done:
+                    raise InterruptedSpend(doubt.done) from None
+                raise
+            time.sleep(pause * (0.5 + secrets.randbelow(1000) / 1000))  # so that those who collided meet no more
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _try(self, work: Callable[[Connection], Result], written: list[Result], doubt: Doubt) -> None:
+    def _try(self, work: Callable[[Connection], Result], tried: _Try[Result], doubt: Doubt) -> None:
         with self._turn():
             connection = self._opened()
             try:
                 with self._told(connection):
                     self._begin(connection, True)
-                    written.append(work(connection))
+                    tried.results.append(work(connection))
                 self._require_still()
             except BaseException as error:
                 self._give_up(connection)
@@ -193,6 +208,7 @@ class Database:
                     raise self.unusable(error.what, doubt.unknown, None) from None
                 raise
             self._commit(connection, doubt)
+            tried.is_done = True
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -355,6 +371,8 @@ class Database:
                 is_done: bool | None = is_there(connection, result)
         except HetdpError:
             is_done = None
+        except KeyboardInterrupt:
+            raise InterruptedSpend(doubt.unknown) from None
         if is_done and self.path is None:
             return result
         if is_done:
@@ -413,7 +431,7 @@ class Database:
 
     def _is_half_done(self) -> bool:
         """Whether a journal is left, so that it is decided later what becomes of the transaction."""
-        return self._file is not None and is_left(self._file.journal)
+        return self._file is not None and is_abandoned(self._file)
 
     def _require_whole(self, path: Path, as_it_is: bool) -> None:
         """Computes everything again in a file, without its journal if wanted.

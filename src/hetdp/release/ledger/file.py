@@ -112,6 +112,24 @@ def is_left(journal: Path) -> bool:
     return False
 
 
+def is_abandoned(file: File) -> bool:
+    """Whether a journal is left that nobody uses; it is decided later what becomes of the transaction it belongs to."""
+    if not is_left(file.journal):
+        return False
+    if sys.platform != "linux":
+        return True
+    try:
+        descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        return not _is_locked(descriptor, RESERVED)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+
+
 def draft_of(path: Path, token: str) -> Path:
     """The name under which a ledger is made, before it gets its own."""
     return path.with_name(f".{path.name}.{token}")
@@ -185,7 +203,9 @@ def _tidied(file: File, check: Callable[[Path, bool], None]) -> str | None:
     except OSError:
         return "" if not is_left(file.journal) else f"{LEFT_JOURNAL}, which this user cannot look at"
     try:
-        if _is_writing(descriptor):
+        if _is_locked(descriptor, PENDING):
+            return None  # somebody ends a transaction, or looks at the journal as we do
+        if _is_locked(descriptor, RESERVED):
             return ""  # the journal is in use; SQLite leaves it alone
         try:  # a lock of this open file, which stays when SQLite closes the file as it looks at it
             fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack(LOCK, fcntl.F_WRLCK, os.SEEK_SET, PENDING, LOCKS, 0))
@@ -196,6 +216,8 @@ def _tidied(file: File, check: Callable[[Path, bool], None]) -> str | None:
         if not is_left(file.journal):
             return ""
         return _examined(file, descriptor, check)
+    except OSError as error:
+        return f"{LEFT_JOURNAL}, which cannot be looked at: {error.strerror or 'the system refused'}"
     finally:
         os.close(descriptor)
 
@@ -216,9 +238,9 @@ def _unwritable(file: File, before: os.stat_result) -> str | None:
     return None
 
 
-def _is_writing(descriptor: int) -> bool:
-    """Whether another process is in the midst of a transaction that writes."""
-    asked = struct.pack(LOCK, fcntl.F_WRLCK, os.SEEK_SET, RESERVED, 1, 0)
+def _is_locked(descriptor: int, byte: int) -> bool:
+    """Whether another process has locked one of SQLite's bytes: RESERVED while it writes, PENDING while it commits."""
+    asked = struct.pack(LOCK, fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
     kind, *_ = struct.unpack(LOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
     return bool(kind != fcntl.F_UNLCK)
 

@@ -21,6 +21,7 @@ from sqlalchemy.pool import NullPool
 CONNECTING = 10  # seconds for each host of the address
 ANSWERING = 15  # seconds for a statement, beside those in which it may wait for others
 GRACE = 5  # seconds that the client waits longer than the server should
+LONGEST = 1_000_000  # seconds, which is for ever
 IDLE = 60  # seconds, at least, in which a transaction may do nothing while it keeps others waiting
 TCP = {  # what the address does not say itself
     "connect_timeout": CONNECTING,
@@ -130,20 +131,20 @@ def begin(connection: Connection, writes: bool, timeout: float) -> None:
     that (READ COMMITTED), whatever the server's own default is; so no two of them can collide.
     """
     driver: Any = connection.connection.driver_connection
+    timeout = min(timeout, LONGEST)
     driver.patience = timeout + ANSWERING + GRACE
     level = "READ COMMITTED" if writes else "REPEATABLE READ READ ONLY"
-    connection.exec_driver_sql(f"SET TRANSACTION ISOLATION LEVEL {level}")
+    settings = [f"SET TRANSACTION ISOLATION LEVEL {level}"]
     options = f"{os.environ.get('PGOPTIONS', '')} {connection.engine.url.query.get('options', '')}"
     limits = {
         "lock_timeout": timeout,
         "statement_timeout": timeout + ANSWERING,
         "idle_in_transaction_session_timeout": max(IDLE, 2 * timeout),
     }
-    for name, seconds in limits.items():
-        if name not in options:
-            connection.exec_driver_sql(f"SET LOCAL {name} = {min(max(1, int(seconds * 1000)), 2**31 - 1)}")
-    if writes:
-        connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+    own = {name: seconds for name, seconds in limits.items() if name not in options}
+    settings += [f"SET LOCAL {name} = {max(1, int(seconds * 1000))}" for name, seconds in own.items()]
+    settings += ["SET LOCAL synchronous_commit = on"] * writes
+    connection.exec_driver_sql("; ".join(settings))
 
 
 def reason_of(error: BaseException, driver: Any = None) -> str:
