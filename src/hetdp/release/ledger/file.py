@@ -127,7 +127,7 @@ def is_abandoned(file: File) -> bool:
     except OSError:
         return True
     finally:
-        os.close(descriptor)
+        _close(descriptor)
 
 
 def draft_of(path: Path, token: str) -> Path:
@@ -155,7 +155,7 @@ def settle(folder: Path) -> None:
         if error.errno != errno.EINVAL:  # a file system whose folders cannot be made durable by themselves
             raise
     finally:
-        os.close(place)
+        _close(place)
 
 
 def was_moved_from(file: File, place: str) -> Path | None:
@@ -219,7 +219,7 @@ def _tidied(file: File, check: Callable[[Path, bool], None]) -> str | None:
     except OSError as error:
         return f"{LEFT_JOURNAL}, which cannot be looked at: {error.strerror or 'the system refused'}"
     finally:
-        os.close(descriptor)
+        _close(descriptor)
 
 
 def _opened(path: Path) -> int:
@@ -274,6 +274,12 @@ def _undone(file: File, check: Callable[[Path, bool], None]) -> str:
         if now - int.from_bytes(_head(copy)[COUNTER], "big") not in (0, 1):
             return f"{LEFT_JOURNAL}, which is older than the ledger"
     return ""
+
+
+def _close(descriptor: int) -> None:
+    """Closes a file; what was to be durable was made so before, and nothing follows from an error now."""
+    with suppress(OSError):
+        os.close(descriptor)
 
 
 def _head(path: Path) -> bytes:
