@@ -215,6 +215,7 @@ ATTRIBUTES = {
         "place": "where the ledger is, without anybody's password",
         "what": "what is wrong with it",
         "rule": "what would have been accepted, or what follows",
+        "spent": "False if nothing was spent, None if that is not known, True if it was, but is not confirmed",
     },
 }
 
@@ -253,9 +254,10 @@ EXIT_CODES_NOTE = """\
 mechanism is not private, and with 0 if it is, whether or not it is the best one. `audit` ends with 5 if the draws
 contradict a promise, `record` if a record is not as it should be. `release` and `ask` end with 6 if a budget does not
 suffice, and like `ledger` with 7 if the ledger is missing, locked, damaged, changed, or older than its records; then
-nothing was spent. They end with 9 if the answer was paid for, but it, or its record, could not be written: asking again
-gives the same answer for nothing. A command whose output is no longer read, as in `hetdp boundary poll.json | head`,
-ends with 0 and without a word.
+nothing was spent. If a commit failed in its last moment, they end with 7, too, and the message says that it is not
+known whether this was spent: ask again, which is paid for once. They end with 9 if the answer was paid for, but it, or
+its record, could not be written: asking again gives the same answer for nothing. A command whose output is no longer
+read, as in `hetdp boundary poll.json | head`, ends with 0 and without a word.
 
 `HETDP_DEBUG=1` in the environment shows where an error comes from.
 """

@@ -226,13 +226,22 @@ class BudgetError(HetdpError):
 
 
 class LedgerError(HetdpError):
-    """A ledger that cannot be used: missing, locked, damaged, changed, or older than its records."""
+    """A ledger that cannot be used: missing, locked, damaged, changed, or older than its records.
+
+    `spent` is False if nothing was spent, and None if that is not known, since a commit failed in its last moment. Then
+    it is safe to ask the same again: the answer is the same, and is paid for once. It is True if it was spent, but the
+    answer may not be shown yet, since the disk did not confirm it.
+    """
 
     exit_code = 7
 
-    def __init__(self, place: str, what: str, rule: str) -> None:
-        self.place, self.what, self.rule = self.arguments = place, what, rule
+    def __init__(self, place: str, what: str, rule: str, spent: bool | None = False) -> None:
+        self.place, self.what, self.rule, self.spent = self.arguments = place, what, rule, spent
         super().__init__(f"{place}: {what}; {rule}.")
+
+
+class InterruptedSpend(KeyboardInterrupt):
+    """Ctrl-C in a moment when a spend could no longer be undone; as text, it says what is known of the spend."""
 
 
 class UnwrittenRecordError(HetdpError):

@@ -8,24 +8,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType, ModuleType
+from typing import Any
+
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextmanager
 def held() -> Iterator[None]:
-    """An interrupt waits until what is done here is done."""
-    before = signal.getsignal(signal.SIGINT)
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or not callable(before):  # not ours to handle; or ignored, or not Python's
+    """Delays Ctrl-C, and other requests to end, until the block has finished."""
+    if threading.current_thread() is not threading.main_thread():  # signals are handled elsewhere
         yield
         return
+    handlers: dict[int, Any] = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: handler for number, handler in handlers.items() if callable(handler)}  # others are not Python's
     waiting: list[tuple[int, FrameType | None]] = []
-    signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
+    for number in before:
+        signal.signal(number, lambda number, frame: waiting.append((number, frame)))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         if waiting:
-            before(*waiting[0])
+            before[waiting[0][0]](*waiting[0])
 
 
 def load_whole(name: str) -> ModuleType:

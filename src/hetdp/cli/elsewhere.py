@@ -62,7 +62,9 @@ def recorded(
     Raises:
         UsageError: something is missing, or said twice.
     """
-    from hetdp.errors import UsageError
+    from contextlib import suppress
+
+    from hetdp.errors import LedgerError, UsageError
 
     if source is None or note is None or bool(charge) == ("people" in paid):
         rule = "record takes --source, --note, and who paid: --charge, or --people with --person and --epsilon"
@@ -73,7 +75,9 @@ def recorded(
     (before,) = ledger.status(source)
     made = _classes(charge, before.currency) if charge else _people(before.currency, **paid)
     document, lines = told(ledger.record(source, made, note, unit=unit, relation=relation), "recorded")
-    return document, [*lines, *_fixed(before, ledger.status(source)[0])]
+    with suppress(LedgerError):  # it is recorded, whatever happens to the ledger from now on
+        lines += _fixed(before, ledger.status(source)[0])
+    return document, lines
 
 
 def _fixed(before: Status, after: Status) -> list[str]:

@@ -84,6 +84,8 @@ def _refused(error: Any) -> Failure:
         return Failure("input", code, str(spoken), spoken.faults, spoken.total)
     if isinstance(error, errors.NoExtensionError):
         return _incompatible(error)
+    if isinstance(error, errors.LedgerError):
+        return Failure("ledger", code, _spoken(str(error)), spent=error.spent)
     if isinstance(error, errors.VerificationError):
         from hetdp.cli import shapes
 
@@ -91,7 +93,6 @@ def _refused(error: Any) -> Failure:
     kinds = {
         errors.UsageError: "usage",
         errors.BudgetError: "budget",
-        errors.LedgerError: "ledger",
         errors.ClusterError: "cluster",
     }
     kind = next((word for known, word in kinds.items() if isinstance(error, known)), "input")

@@ -26,9 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if arguments is None:
             _clean_up_when_told_to_end()
         return _run(sys.argv[1:] if arguments is None else list(arguments))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         if sys.stderr is not None and sys.stderr.isatty():
             sys.stderr.write("\n")  # the prompt should not stand behind ^C
+        if interrupt.args and isinstance(interrupt.args[0], str):  # what is known of a spend
+            from hetdp.cli.voice import complain
+
+            complain(f"hetdp: interrupted; {interrupt.args[0]}.")
         return INTERRUPTED
     except BrokenPipeError:  # the reader has seen enough
         from hetdp.cli.voice import abandon_output

@@ -80,7 +80,7 @@ def published(
         as_json: whether the result is a document.
     """
     from hetdp.cli.voice import abandon_output, complain
-    from hetdp.errors import UnwrittenRecordError, UsageError
+    from hetdp.errors import InterruptedSpend, UnwrittenRecordError, UsageError
 
     unwritten, code = None, 0
     try:
@@ -92,6 +92,8 @@ def published(
             voice.emit_document(shape(found, output, html, unwritten))
         else:
             voice.emit(answer_lines(found))
+    except KeyboardInterrupt:
+        raise InterruptedSpend(LOST.format("it was interrupted").rstrip(".")) from None
     except (BrokenPipeError, UsageError) as refusal:
         abandon_output()
         why = "nobody reads it" if isinstance(refusal, BrokenPipeError) else refusal.what

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp import progress
-from hetdp.errors import HetdpError, LedgerError, UnwrittenRecordError, UsageError
+from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UnwrittenRecordError, UsageError
 from hetdp.files.formats.json_form import write_json
 from hetdp.files.formats.writing import whole_file
-from hetdp.release.asked import asked_of, checked_version
+from hetdp.release.asked import Asked, asked_of, checked_version
+from hetdp.release.ledger.database import SPENDING
+from hetdp.release.ledger.entry import Entry
 from hetdp.release.ledger.ledger import Ledger
 from hetdp.release.ledger.lookup import source_of
 from hetdp.release.ledger.spending import Question, spend
@@ -167,12 +169,6 @@ def release(
         (announce or _warn)(similar)
     bits = asked.ready()
     progress.stage("drawing")
-    drawn: list[bool] = []
-
-    def draw() -> list[bool]:
-        drawn[:] = bits()
-        return drawn
-
     said = {
         "software": facts["software"],
         "areas": len(asked.areas),
@@ -182,15 +178,25 @@ def release(
         of_table.PEOPLE: asked.people,
         of_table.THEME: asked.theme(),
     }
-    question = Question(source, charge, asked.request, version, draw, said, receipts, asked.neighbours)
-    entry = spend(keeper._database, keeper.id, question, only)
+    question = Question(source, charge, asked.request, version, bits, said, receipts, asked.neighbours)
+    entry, is_new = spend(keeper._database, keeper.id, question, only)
+    try:
+        return _published(what, asked, facts, entry, is_new, keeper.place, record, html)
+    except KeyboardInterrupt:
+        raise InterruptedSpend(SPENDING.done) from None
+
+
+def _published(
+    what: Any, asked: Asked, facts: dict[str, Any], entry: Entry, is_new: bool, place: str, record: Any, html: Any
+) -> Release:
+    """The release of an entry, with its files written."""
     if len(entry.answers) != len(asked.areas):
-        raise LedgerError(keeper.place, "it has another number of answers to this question", "each area has one answer")
-    if not drawn:
+        raise LedgerError(place, "it has another number of answers to this question", "each area has one answer")
+    if not is_new:
         of_table.require_same_table(facts["plan"], entry, getattr(what, "approved", False), asked.people)
         facts |= of_table.first_worded(what, entry)
     answers = tuple(Answer(**one) for one in answers_of(entry.answers, asked.areas, asked.answers))
-    found = Release(answers, entry.receipt(), not drawn, entry, _as_first_told(facts, entry))
+    found = Release(answers, entry.receipt(), not is_new, entry, _as_first_told(facts, entry))
     _write(found, record, html)
     return found
 

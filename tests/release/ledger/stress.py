@@ -1,10 +1,11 @@
 """Many processes, and kill −9, for as long as you like.
 
-    python -m tests.release.ledger.stress crowd N PLACE    eight processes spend N times each; half are allowed
-    python -m tests.release.ledger.stress kill N PLACE     N times, a process spends and is killed at a random moment
+    python -m tests.release.ledger.stress crowd N PLACE [LEVEL]    eight processes spend N times each; half are allowed
+    python -m tests.release.ledger.stress kill N PLACE             N times, a process is killed while it spends
 
-PLACE is a folder, or a PostgreSQL server as ``postgresql://USER@HOST:PORT/``; ledgers are made there. Processes are
-forked from this one, which has opened the ledger before.
+PLACE is a folder, or a PostgreSQL server as ``postgresql://USER@HOST:PORT/``; ledgers are made there. LEVEL is the
+server's default isolation, such as ``serializable``. Processes are forked from this one, which has opened the ledger
+before; `commands.py` kills whole commands.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ MANY, ALL = (
 )
 
 
-def fresh(place: str) -> str:
-    """The address of a ledger that is not there yet."""
+def fresh(place: str, level: str = "") -> str:
+    """The address of a ledger that is not there yet; on a server, with this level of isolation unless it is set."""
     if "://" not in place:
         return str(Path(place) / f"{uuid4().hex}.ledger")
     import psycopg
@@ -41,6 +42,8 @@ def fresh(place: str) -> str:
     name = f"hetdp_{uuid4().hex}"
     with psycopg.connect(f"{place}postgres", autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
+        if level:
+            connection.execute(f"ALTER DATABASE {name} SET default_transaction_isolation = '{level}'")
     return f"{place}{name}"
 
 
@@ -146,11 +149,11 @@ def kills(place: str, rounds: int, spread: float = 0.3) -> tuple[int, int]:
     return shown, written
 
 
-def main(what: str, number: str, place: str) -> None:
+def main(what: str, number: str, place: str, level: str = "") -> None:
     """One of the two, with what it came to."""
     begin = time.perf_counter()
     if what == "crowd":
-        granted, refused = crowd(fresh(place), int(number))
+        granted, refused = crowd(fresh(place, level), int(number))
         words = f"{PROCESSES} × {number} spends: {granted} granted, {refused} refused"
     else:
         shown, written = kills(place, int(number))

@@ -64,11 +64,12 @@ def require_found(address: str) -> None:
 CHANGES = {  # of every column of every table
     "hetdp_ledger": {
         "one": ["one + 1"],
-        "schema_version": ["3"],
+        "schema_version": ["2"],
         "ledger": ["'0'"],
         "secret": ["'00'", "'xy'", "''"],
         "entries": ["entries + 1", "entries - 1", "0", "-1"],
         "hash": ["''", "'0'"],
+        "place": ["'here'", "'7'"],
     },
     "hetdp_entries": {"number": ["number + 100"], "asked": ["'0'", "NULL"], "body": ["''", "'{}'", "'null'", "'[1]'"]},
     "hetdp_charges": {"digest": ["'0'"], "content": ["CAST('' AS BLOB)", "CAST('{}' AS BLOB)"]},
@@ -268,7 +269,7 @@ TRICKS = (
     "DROP TABLE hetdp_people",
     "ALTER TABLE hetdp_classes ADD COLUMN x",
     "ALTER TABLE hetdp_classes RENAME COLUMN cap TO hat",
-    "PRAGMA user_version = 3",
+    "PRAGMA user_version = 2",
     "PRAGMA application_id = 7",
 )
 

@@ -35,7 +35,9 @@ def test_no_answer_is_given_if_the_file_is_another_after_the_spend(file, happen)
         happen(file)
         return [True]
 
-    with pytest.raises(LedgerError, match="it was replaced or removed while it was written to; no answer was given"):
+    with pytest.raises(
+        LedgerError, match="it was replaced, moved or removed while it was written to; nothing was spent"
+    ):
         ledger.spend("survey", TENTH, "q", "1", draw)
 
 
@@ -47,7 +49,7 @@ def test_an_earlier_answer_is_not_given_either(file):
         file.unlink()
         yield receipt
 
-    with pytest.raises(LedgerError, match="it was replaced or removed"):
+    with pytest.raises(LedgerError, match="it was replaced, moved or removed"):
         ledger.spend("survey", TENTH, "q", "1", never, receipts=receipts())
 
 

@@ -15,8 +15,13 @@ ROOT = Path(__file__).parents[3]
 
 
 def stress(*words: str) -> str:
-    """Runs it in a process of its own, which may fork."""
+    """What `stress.py` prints, in a process of its own, which may fork."""
     command = [sys.executable, "-W", "error", "-m", "tests.release.ledger.stress", *words]
+    return done(command)
+
+
+def done(command: list[str]) -> str:
+    """What a command prints, if it ends well."""
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
@@ -32,7 +37,13 @@ def test_eight_processes_are_granted_exactly_what_is_allowed(place):
 
 
 def test_kill_9_loses_nothing_and_breaks_nothing(place):
-    assert stress("kill", "20", place).startswith("20 rounds: ")
+    assert stress("kill", "10", place).startswith("10 rounds: ")
+
+
+def test_kill_9_of_whole_commands_loses_nothing_whatever_the_file_is_called_meanwhile(place):
+    words = done([sys.executable, "-m", "tests.release.ledger.commands", "10", place])
+    assert " 10 kills, " in words
+    assert "none lost, none over the cap, no chain broken" in words
 
 
 def test_a_broken_ledger_is_refused_or_says_what_it_said_before():

@@ -14,6 +14,7 @@ from hetdp.errors import UsageError, counted
 from hetdp.release.ledger import tables
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import CREATE, Entry, asked, parsed, previous_of
+from hetdp.release.ledger.file import PLACE
 from hetdp.release.ledger.statements import Statement
 
 CHANGED = "it was changed, or is damaged"
@@ -27,7 +28,7 @@ ENDS = Statement(select(_entries).where(or_(_entries.c.number == 1, _entries.c.n
 BY_NUMBER = Statement(_with_next.where(_entries.c.number == bindparam("wanted")))
 BY_QUESTION = Statement(_with_next.where(_entries.c.asked == bindparam("wanted")))
 ADD = Statement(insert(_entries), ("number", "asked", "body"))
-MOVE = Statement(update(tables.head), ("entries", "hash"))
+MOVE = Statement(update(tables.head), ("entries", "hash", "place"))
 
 
 class Head(NamedTuple):
@@ -38,21 +39,28 @@ class Head(NamedTuple):
         secret: what pseudonyms are made with.
         entries: how many entries there are.
         hash: of the last of them.
+        place: where it is now, which the next entry notes.
     """
 
     ledger: str
     secret: bytes
     entries: int
     hash: str
+    place: str
 
 
-def read_head(database: Database, connection: Connection, expected: str | None = None) -> Head:
+def read_head(
+    database: Database, connection: Connection, expected: str | None = None, is_trusted: bool = False
+) -> Head:
     """The head, compared with the last entry and the first; where it is going to be written, nobody else may.
+
+    A file that was moved or copied since it was last written to is computed again as a whole.
 
     Args:
         database: where the ledger is.
         connection: a transaction there.
         expected: which ledger it must be, if that is known.
+        is_trusted: whether the file is taken as it is, wherever it was written to.
 
     Raises:
         LedgerError: it is another one, or was changed.
@@ -64,10 +72,10 @@ def read_head(database: Database, connection: Connection, expected: str | None =
     row = rows[0]
     if row.one != 1 or row.schema_version != tables.VERSION:
         raise database.unusable("it is a ledger of another version")
-    if not all(isinstance(text, str) for text in (row.ledger, row.secret, row.hash)) or type(row.entries) is not int:
-        raise database.unusable(CHANGED)
+    if not is_trusted and isinstance(row.place, str):
+        database.require_journal_is_here(row.place)
     try:
-        head = Head(row.ledger, bytes.fromhex(row.secret), row.entries, row.hash)
+        head = _head_of(row, database)
     except ValueError:
         raise database.unusable(CHANGED) from None
     if expected not in (None, head.ledger):
@@ -79,7 +87,19 @@ def read_head(database: Database, connection: Connection, expected: str | None =
     first = last if head.entries == 1 else read_entry(database, head, ends[1])
     if last.hash != head.hash or first.kind != CREATE or first.facts != {SECRET: sha256(head.secret).hexdigest()}:
         raise database.unusable(CHANGED)
+    if not is_trusted:
+        database.require_whole_if_moved(connection, row.place)
     return head
+
+
+def _head_of(row: Any, database: Database) -> Head:
+    """The head from its row; ValueError if it is none."""
+    texts = row.ledger, row.secret, row.hash, row.place
+    if not all(isinstance(text, str) for text in texts) or type(row.entries) is not int:
+        raise ValueError("not the values of a head")
+    if (row.place != "") if database.path is None else not PLACE.fullmatch(row.place):
+        raise ValueError("not a place")
+    return Head(row.ledger, bytes.fromhex(row.secret), row.entries, row.hash, database.place)
 
 
 def entry_at(database: Database, connection: Connection, head: Head, number: int) -> Entry:
@@ -124,7 +144,7 @@ def append(connection: Connection, head: Head, kind: str, **facts: Any) -> tuple
     entry = Entry(head.ledger, head.entries + 1, head.hash, now, kind, **facts)
     head = head._replace(entries=entry.number, hash=entry.hash)
     ADD.write(connection, number=entry.number, asked=asked(entry), body=entry.body)
-    MOVE.write(connection, entries=head.entries, hash=head.hash)
+    MOVE.write(connection, entries=head.entries, hash=head.hash, place=head.place)
     return head, entry
 
 
@@ -155,3 +175,8 @@ def _require_receipt(database: Database, connection: Connection, head: Head, num
         raise database.unusable(
             what, "a restored copy was spent from, and lacks what was spent before; or the record is false"
         )
+
+
+def is_written(connection: Connection, entry: Entry) -> bool:
+    """Whether exactly this entry is in the ledger."""
+    return [row.body for row in BY_NUMBER.rows(connection, wanted=entry.number)] == [entry.body]

@@ -18,13 +18,15 @@ from hetdp.errors import UsageError, shown
 from hetdp.release.ledger import tables
 from hetdp.release.ledger.amounts import DELTA_SCALE, cap, currency_of
 from hetdp.release.ledger.chain import SECRET, Head, append
-from hetdp.release.ledger.database import Database
+from hetdp.release.ledger.database import MAKING, Database
 from hetdp.release.ledger.entry import CREATE
+from hetdp.release.ledger.file import NOTHING_SPENT, draft_of, settle
 from hetdp.release.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours
 from hetdp.release.ledger.sealed import is_name
 from hetdp.release.ledger.statements import Statement, pragma
 
 Declared = dict[str, Any]
+LEDGER = Statement(select(tables.head.c.ledger))
 THINGS = Statement(select(column("type"), column("name")).select_from(table("sqlite_master")))
 
 
@@ -57,23 +59,31 @@ def declared(currency: str, limit: Any, caps: Mapping[str, Any] | None, neighbou
 def create(database: Database) -> None:
     """Makes an empty ledger where there is none."""
     if database.path is None:
-        with database.writing() as connection:
+
+        def make(connection: Connection) -> str:
             if sqlalchemy.inspect(connection).has_table(tables.head.name):
                 raise _already(database)
-            _fill(connection)
+            return _fill(database, connection)
+
+        database.write(make, _is_made, MAKING)
         return
     if database.path.exists() or database.path.is_symlink():
         raise _already(database)
     folder = database.path.parent
-    draft = folder / f".{database.path.name}.{secrets.token_hex(8)}"
+    draft = draft_of(database.path, secrets.token_hex(8))
+    drafting = database.at(draft)
+
+    def fill(connection: Connection) -> str:
+        connection.exec_driver_sql(f"PRAGMA application_id = {tables.APPLICATION}")
+        connection.exec_driver_sql(f"PRAGMA user_version = {tables.VERSION}")
+        return _fill(drafting, connection)
+
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with database.at(draft).writing() as connection:
-            connection.exec_driver_sql(f"PRAGMA application_id = {tables.APPLICATION}")
-            connection.exec_driver_sql(f"PRAGMA user_version = {tables.VERSION}")
-            _fill(connection)
+        drafting.write(fill, _is_made, MAKING)
         os.link(draft, database.path)
-        _settle(folder)
+        with suppress(OSError):
+            settle(folder)
     except FileExistsError:
         raise _already(database) from None
     except OSError as refusal:
@@ -88,27 +98,28 @@ def _already(database: Database) -> UsageError:
     return UsageError(f"{database.shown}: there is something already", "a ledger is made once and never replaced")
 
 
-def _fill(connection: Connection) -> None:
+def _fill(database: Database, connection: Connection) -> str:
     tables.metadata.create_all(connection, checkfirst=False)
     secret = secrets.token_bytes(32)
-    head = Head(secrets.token_hex(16), secret, 0, "")
+    head = Head(secrets.token_hex(16), secret, 0, "", database.place)
     row = {"one": 1, "schema_version": tables.VERSION, "ledger": head.ledger, "secret": secret.hex()}
-    connection.execute(insert(tables.head).values(**row, entries=0, hash=""))
+    connection.execute(insert(tables.head).values(**row, entries=0, hash="", place=head.place))
     append(connection, head, CREATE, facts={SECRET: sha256(secret).hexdigest()})
+    return head.ledger
 
 
-def _settle(folder: Path) -> None:
-    """Makes the new name durable, where folders can be."""
-    with suppress(OSError):
-        place = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(place)
-        finally:
-            os.close(place)
+def _is_made(connection: Connection, ledger: str) -> bool:
+    return sqlalchemy.inspect(connection).has_table(tables.head.name) and LEDGER.rows(connection)[0].ledger == ledger
 
 
-def require_shape(database: Database, connection: Connection) -> None:
-    """Refuses a database whose tables are not exactly those of a ledger."""
+def require_shape(database: Database, connection: Connection, path: Path | None = None) -> None:
+    """Refuses a database whose tables are not exactly those of a ledger.
+
+    Args:
+        database: where the ledger is.
+        connection: a transaction there, or in a copy.
+        path: the file, if it is not that of the database.
+    """
     if database.path is None:
         return  # whoever may change tables there may change anything
     ((application,),), ((version,),) = pragma(connection, "application_id"), pragma(connection, "user_version")
@@ -116,8 +127,15 @@ def require_shape(database: Database, connection: Connection) -> None:
         raise database.unusable("it is not a ledger", "hetdp ledger init makes one, hetdp.Ledger.create in Python")
     if version != tables.VERSION:
         raise database.unusable("it is a ledger of another version")
+    if pragma(connection, "journal_mode") != [("delete",)]:
+        rule = f"{NOTHING_SPENT}. Hint: `sqlite3 FILE 'PRAGMA journal_mode = DELETE'` sets it back"
+        raise database.unusable("it was changed to keep another kind of journal", rule)
     ((pages,),), ((size,),) = pragma(connection, "page_count"), pragma(connection, "page_size")
-    if database.path.stat().st_size != pages * size:
+    try:
+        length = (path or database.path).stat().st_size
+    except OSError:
+        raise database.unusable("the disk cannot be read or written") from None
+    if length != pages * size:
         raise database.unusable("it is truncated, or something was added to it")
     things = THINGS.rows(connection)
     found = {tuple(row) for row in things if not str(row[1]).startswith("sqlite_autoindex_hetdp_")}

@@ -15,11 +15,34 @@ from typing import Any
 
 from sqlalchemy.engine import Connection
 
-TURN = threading.RLock()  # one transaction of a process after the other; a fork waits until none is under way
+from hetdp.release.ledger.file import File
+
 IS_KEPT = sys.platform != "win32"  # where an open file cannot be removed, none is kept open
 STATE = ("st_dev", "st_ino", "st_mode", "st_uid", "st_gid", "st_size", "st_mtime_ns", "st_ctime_ns")
 FORGET = "PRAGMA shrink_memory"  # whatever was read of the file: the next transaction reads it again
 
+
+class Turn:
+    """One transaction of a process comes after the other; a fork waits until none is under way.
+
+    Attributes:
+        under_way: how many have begun and not ended: two where one thread reads while it writes.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self.under_way = 0
+
+    def acquire(self, timeout: float = -1) -> bool:
+        """Waits for the others; whether they have ended in time."""
+        return self._lock.acquire(timeout=timeout)
+
+    def release(self) -> None:
+        """Lets the next one begin."""
+        self._lock.release()
+
+
+TURN = Turn()
 _all: weakref.WeakSet[Kept] = weakref.WeakSet()
 _left_alone: list[Connection] = []  # of another process: to close one would be to use it
 
@@ -37,7 +60,7 @@ class Kept:
         weakref.finalize(self, _close, self._idle)
         _all.add(self)
 
-    def take(self, file: os.stat_result) -> Connection:
+    def take(self, file: File) -> Connection:
         """The connection that was given back, if it still is what a new one would be; else a new one."""
         while self._idle:
             connection, state = self._idle.pop()
@@ -46,7 +69,7 @@ class Kept:
             _end(connection, state)
         return self._opened()
 
-    def give_back(self, connection: Connection, file: os.stat_result | None) -> None:
+    def give_back(self, connection: Connection, file: File | None) -> None:
         """Keeps a connection whose transaction is over; None says that it is not to be used again."""
         if not IS_KEPT or file is None or self._idle:
             connection.close()
@@ -63,9 +86,10 @@ class Kept:
         _close(self._idle)
 
 
-def _state(file: os.stat_result) -> tuple[Any, ...]:
+def _state(file: File) -> tuple[Any, ...]:
     """What a file must still be, and who we must be, for an open connection to be as good as a new one."""
-    return (os.getpid(), *((os.geteuid(), os.getegid()) if IS_KEPT else ()), *(getattr(file, name) for name in STATE))
+    who = (os.geteuid(), os.getegid()) if IS_KEPT else ()
+    return (os.getpid(), *who, file.path, *(getattr(file.state, name) for name in STATE))
 
 
 def _close(idle: list[tuple[Connection, Any]]) -> None:

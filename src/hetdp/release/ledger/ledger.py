@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from sqlalchemy.engine import Connection
+
 from hetdp.errors import UsageError, shown
-from hetdp.release.ledger.chain import append, find, read_head, require_receipts
+from hetdp.release.ledger.chain import append, find, is_written, read_head, require_receipts
 from hetdp.release.ledger.charge import Charge
 from hetdp.release.ledger.charging import (
     charge_all,
@@ -18,7 +20,7 @@ from hetdp.release.ledger.charging import (
     require_terms,
 )
 from hetdp.release.ledger.creation import create, declared, require_shape
-from hetdp.release.ledger.database import Database
+from hetdp.release.ledger.database import DECLARING, RECORDING, Database
 from hetdp.release.ledger.entry import DECLARE, RECORD, STATE, Entry, declaration, require_text
 from hetdp.release.ledger.export import exported
 from hetdp.release.ledger.lookup import Seen
@@ -147,14 +149,15 @@ class Ledger:
         given = neighbours_of(unit, relation)
         only_states = any(given) and cap is None and not caps
         facts = {} if only_states else declared(currency, cap, caps, given)
-        with self._database.writing() as connection:
+
+        def work(connection: Connection) -> Entry:
             head = read_head(self._database, connection, self._id)
             earlier = find(self._database, connection, head, declaration(source)).get(declaration(source))
             if earlier is None:
-                facts = facts or declared(currency, cap, caps, given)  # it has no cap, which is refused
+                told = facts or declared(currency, cap, caps, given)  # it has no cap, which is refused
                 self._seen.look(self._database, connection, head)
                 self._seen.require_unlike(source)
-                return append(connection, head, DECLARE, source=source, facts=facts)[1]
+                return append(connection, head, DECLARE, source=source, facts=told)[1]
             if facts and any(earlier.facts[key] != facts[key] for key in ("currency", "cap", "caps")):
                 rule = "a source is declared once; new data has a new name"
                 raise UsageError(f"the source {shown(source)} was declared with other caps or another currency", rule)
@@ -166,6 +169,8 @@ class Ledger:
             entry = append(connection, head, STATE, source=source, facts={NEIGHBOURS: after.document()})[1]
             point_to(connection, terms, entry.number)
             return entry
+
+        return self._database.write(work, is_written, DECLARING)
 
     def spend(
         self,
@@ -198,13 +203,14 @@ class Ledger:
 
         Raises:
             BudgetError: an account would exceed its cap; nothing was spent, `draw` was not called.
-            LedgerError: the ledger cannot be used; nothing was spent, unless a server was lost in the last moment.
+            LedgerError: the ledger cannot be used; nothing was spent. Where that is not known, since a commit failed in
+                its last moment, the error says so, and its `spent` is None. Asking again is safe: it is paid for once.
             UsageError: no such source, a charge of another currency, unit or relation, or another charge than when it
                 was asked before.
         """
         about = neighbours_of(unit, relation)
         asked = Question(source, charge, request, version, draw, facts, receipts, about)
-        return spend(self._database, self._id, asked)
+        return spend(self._database, self._id, asked).entry
 
     def record(
         self, source: str, charge: Charge, note: str, *, unit: str | None = None, relation: str | None = None
@@ -219,12 +225,13 @@ class Ledger:
             relation: how it changes, likewise.
 
         Raises:
-            LedgerError: the ledger cannot be used.
+            LedgerError: the ledger cannot be used. If its `spent` is None, look at `history` before you record again.
             UsageError: there is no such source, or the charge is of another currency, unit or relation.
         """
         given = neighbours_of(unit, relation)
         require_text(source=source, note=note)
-        with self._database.writing() as connection:
+
+        def work(connection: Connection) -> Entry:
             head = read_head(self._database, connection, self._id)
             known = find(self._database, connection, head, declaration(source)).get(declaration(source))
             terms = require_terms(self._database, source, known)
@@ -238,6 +245,8 @@ class Ledger:
             if is_news:
                 point_to(connection, terms, entry.number)
             return entry
+
+        return self._database.write(work, is_written, RECORDING)
 
     def status(self, source: str | None = None) -> list[Status]:
         """What each source may spend and has spent; people are counted, not listed.

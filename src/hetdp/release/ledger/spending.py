@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from sqlalchemy.engine import Connection
+
 from hetdp.errors import BudgetError
-from hetdp.release.ledger.chain import append, find, read_head, require_receipts
+from hetdp.release.ledger.chain import append, find, is_written, read_head, require_receipts
 from hetdp.release.ledger.charge import Charge
 from hetdp.release.ledger.charging import charge_all, neighbours_after, point_to, require_same_charge, require_terms
 from hetdp.release.ledger.database import Database
@@ -39,7 +41,19 @@ class Question(NamedTuple):
     neighbours: Neighbours = NOTHING
 
 
-def spend(database: Database, ledger: str, asked: Question, only: Seen | None = None) -> Entry:
+class Spent(NamedTuple):
+    """What came of a spend.
+
+    Attributes:
+        entry: the entry with the answers.
+        is_new: whether it was drawn and paid for now, and not earlier.
+    """
+
+    entry: Entry
+    is_new: bool
+
+
+def spend(database: Database, ledger: str, asked: Question, only: Seen | None = None) -> Spent:
     """Charges everybody or nobody, draws answers, and returns them when all of it is written down durably.
 
     Args:
@@ -53,26 +67,37 @@ def spend(database: Database, ledger: str, asked: Question, only: Seen | None = 
         BudgetError, LedgerError, UsageError: as `Ledger.spend` says.
     """
     require_text(source=asked.source, request=asked.request, version=asked.version)
-    kept = facts_of(asked.facts)
-    with database.writing() as connection:
+    facts = facts_of(asked.facts)
+    receipts: list[Mapping[str, Any]] = []
+    drawn: list[tuple[bool, ...]] = []
+
+    def work(connection: Connection) -> Spent:
         head = read_head(database, connection, ledger)
         if only is not None:
             only.look(database, connection, head)
             only.only()
-        require_receipts(database, connection, head, asked.receipts)
+        receipts.extend(asked.receipts if not receipts else ())
+        require_receipts(database, connection, head, receipts)
         key, declared_as = question(asked.source, asked.request, asked.version), declaration(asked.source)
         known = find(database, connection, head, key, declared_as)
         if key in known:
-            return require_same_charge(database, connection, known[key], asked.charge.sealed(head.secret))
+            sealed = asked.charge.sealed(head.secret)
+            return Spent(require_same_charge(database, connection, known[key], sealed), False)
         terms = require_terms(database, asked.source, known.get(declared_as))
         after, is_news = neighbours_after(database, connection, head, terms, asked.neighbours)
         sealed, exceeded, names = charge_all(database, connection, head, terms, asked.charge)
         if exceeded:
             raise BudgetError(asked.source, exceeded, sealed.accounts, names)
-        answers = tuple(bool(answer) for answer in asked.draw())
+        if not drawn:  # once, however often the server has this done again
+            drawn.append(tuple(bool(answer) for answer in asked.draw()))
         told = {"source": asked.source, "request": asked.request, "version": asked.version, "charge": sealed.digest}
-        kept |= {NEIGHBOURS: after.document()} if any(after) else {}
-        entry = append(connection, head, SPEND, **told, accounts=sealed.accounts, answers=answers, facts=kept)[1]
+        kept = facts | ({NEIGHBOURS: after.document()} if any(after) else {})
+        entry = append(connection, head, SPEND, **told, accounts=sealed.accounts, answers=drawn[0], facts=kept)[1]
         if is_news:
             point_to(connection, terms, entry.number)
-        return entry
+        return Spent(entry, True)
+
+    spent = database.write(work, lambda connection, found: is_written(connection, found.entry))
+    if not spent.is_new:
+        database.settle()
+    return spent

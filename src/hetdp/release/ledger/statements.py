@@ -11,6 +11,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection
 
 NAMED: Any = namedtuple  # by names that are known at run time only
+STREAMED = {"yield_per": 1000}  # rows that a server sends at a time, so that it is heard of again and again
 DIALECT = sqlite.dialect(paramstyle="qmark")
 
 
@@ -45,7 +46,7 @@ class Statement:
     def each(self, connection: Connection, **values: Any) -> Iterator[Any]:
         """The same one by one, where there may be many."""
         if connection.dialect.name != "sqlite":
-            yield from connection.execute(self._statement, values)
+            yield from connection.execute(self._statement, values, execution_options=STREAMED)
             return
         for row in self._run(connection, values):
             yield self._row(row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, SmallInteger, Table, Text
 
-VERSION = 2
+VERSION = 3
 APPLICATION = 0x48446C67  # SQLite keeps this number in the file's header, so that a ledger is known as one
 
 metadata = MetaData()
@@ -18,6 +18,7 @@ head = Table(  # one row
     Column("secret", Text, nullable=False),  # of the pseudonyms, in hexadecimal; never exported
     Column("entries", BigInteger, nullable=False),  # how many there are
     Column("hash", Text, nullable=False),  # of the last one
+    Column("place", Text, nullable=False),  # of the file when it was last written to: inode and path; empty on a server
 )
 entries = Table(  # the chain, in order
     "hetdp_entries",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from sqlalchemy.engine import Connection
 from hetdp.release.ledger import tables
 from hetdp.release.ledger.accounts import Terms, read_classes
 from hetdp.release.ledger.amounts import INFINITE
-from hetdp.release.ledger.chain import CHANGED, Head, read_entry
+from hetdp.release.ledger.chain import CHANGED, Head, read_entry, read_head
 from hetdp.release.ledger.charging import checked_terms
+from hetdp.release.ledger.creation import require_shape
 from hetdp.release.ledger.database import Database
 from hetdp.release.ledger.entry import CREATE, DECLARE, RECORD, SPEND, STATE
 from hetdp.release.ledger.neighbours import NEIGHBOURS, Neighbours, joined, read_neighbours, stated
@@ -97,6 +99,18 @@ class Replay:
             raise self._database.unusable(CHANGED)
         if after != before:
             self.neighbours[source], self.stated[self.terms[source].number] = after, entry.number
+
+
+def require_whole(database: Database, connection: Connection, path: Path | None = None) -> None:
+    """Refuses a ledger that is not as its chain says, as a write that was stopped half-way may leave it.
+
+    Args:
+        database: where the ledger is.
+        connection: a transaction there, or in a copy.
+        path: the file, if it is not that of the database.
+    """
+    require_shape(database, connection, path)
+    verified(database, connection, read_head(database, connection, is_trusted=True), 0)
 
 
 def verified(database: Database, connection: Connection, head: Head, records: int) -> Verified:

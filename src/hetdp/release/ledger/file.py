@@ -1,0 +1,287 @@
+"""The file of a ledger has one name and one journal.
+
+SQLite keeps what a half-done write has replaced in a journal, and finds that journal by the name of the file. So a
+ledger under a second name, or away from its journal, would lose spends that were shown, or keep half of one. Such files
+are refused, and a journal that a killed process left is looked at before SQLite may use it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from hetdp.errors import HetdpError
+
+if sys.platform == "linux":  # elsewhere, SQLite alone looks at journals
+    import fcntl
+    import struct
+
+MOUNTS = Path("/proc/self/mountinfo")
+PENDING, RESERVED, LOCKS = 0x40000000, 0x40000001, 512  # the bytes of a file by which SQLite locks it
+LOCK = "hhqqi4x"  # kind, whence, first byte, number of bytes, process: as Linux wants it
+COUNTER = slice(24, 28)  # of a file: how often it was written to
+PAUSE = 0.01  # seconds between two looks
+PLACE = re.compile(r"\d+ /.*|\d+ [A-Za-z]:.*|\d+ \\\\.*", re.DOTALL)  # as a ledger keeps it: the inode and the path
+NOTHING_SPENT = "nothing was spent, and no answer was given"
+SEVERAL_NAMES = (
+    f"a crash under one name would lose what was spent under another; {NOTHING_SPENT}. Hint: keep one name and remove"
+    " the others, which `find FOLDER -samefile FILE` lists; a backup is a copy, not a link"
+)
+MOUNTED = (
+    f"a crash would leave its journal where nobody else finds it; {NOTHING_SPENT}. Hint: mount the folder that holds"
+    " the ledger, not the file alone"
+)
+LEFT_JOURNAL = "a process was stopped while it wrote to it, and left a journal"
+IN_USE = "somebody else is using it, and did not finish in time"
+
+
+class File(NamedTuple):
+    """A ledger's file as it was found.
+
+    Attributes:
+        path: where it really is, without symbolic links.
+        state: what the system says of it.
+    """
+
+    path: Path
+    state: os.stat_result
+
+    @property
+    def place(self) -> str:
+        """The inode and the path, by which a moved or copied ledger is known."""
+        return f"{self.state.st_ino} {self.path}"
+
+    @property
+    def journal(self) -> Path:
+        """Where SQLite keeps, and looks for, what a half-done write has replaced."""
+        return self.path.with_name(f"{self.path.name}-journal")
+
+    def now(self) -> File | None:
+        """The same file as it is now; None if it is no longer here."""
+        with suppress(OSError):
+            state = self.path.stat()
+            return File(self.path, state) if os.path.samestat(state, self.state) else None
+        return None
+
+
+def found_at(path: Path) -> File:
+    """The file that a path leads to; OSError if there is none."""
+    real = Path(os.path.realpath(path))
+    return File(real, real.stat())
+
+
+def refusal(file: File) -> tuple[str, str] | None:
+    """What is wrong with the names of a file, and what to do about it; None if it has one name."""
+    if is_linked(file):
+        return f"it has {file.state.st_nlink} names (hard links)", SEVERAL_NAMES
+    if _is_mounted(file.path):
+        return "it is mounted as a single file (bind mount)", MOUNTED
+    return None
+
+
+def is_linked(file: File) -> bool:
+    """Whether the file has more names than one."""
+    return file.state.st_nlink != 1
+
+
+def _is_mounted(path: Path) -> bool:
+    """Whether the file itself is a mount point, and so has another name elsewhere."""
+    try:
+        listed = MOUNTS.read_bytes()
+    except OSError:
+        return False
+    written = re.sub(rb"[ \t\n\\]", lambda one: b"\\%03o" % ord(one[0]), os.fsencode(path))
+    if b" %b " % written not in listed:
+        return False
+    return any(line.split(b" ", 5)[4:5] == [written] for line in listed.splitlines())
+
+
+def is_left(journal: Path) -> bool:
+    """Whether there is a journal with something in it; an empty one means nothing."""
+    with suppress(OSError):
+        return journal.stat().st_size > 0
+    return False
+
+
+def is_abandoned(file: File) -> bool:
+    """Whether a journal is left that nobody uses; it is decided later what becomes of the transaction it belongs to."""
+    if not is_left(file.journal):
+        return False
+    if sys.platform != "linux":
+        return True
+    try:
+        descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        return not _is_locked(descriptor, RESERVED)
+    except OSError:
+        return True
+    finally:
+        _close(descriptor)
+
+
+def draft_of(path: Path, token: str) -> Path:
+    """The name under which a ledger is made, before it gets its own."""
+    return path.with_name(f".{path.name}.{token}")
+
+
+def finish_creation(file: File) -> None:
+    """Removes the name of a draft that a ledger still has, since its maker was killed in the last moment."""
+    pattern = re.compile(re.escape(draft_of(file.path, "").name) + "[0-9a-f]{16}")
+    with suppress(OSError):
+        for other in file.path.parent.iterdir():
+            if pattern.fullmatch(other.name) and os.path.samestat(other.lstat(), file.state):
+                other.unlink()
+
+
+def settle(folder: Path) -> None:
+    """Makes names that were made or removed in a folder durable; OSError if they may not be."""
+    if sys.platform == "win32":
+        return
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(place)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a file system whose folders cannot be made durable by themselves
+            raise
+    finally:
+        _close(place)
+
+
+def was_moved_from(file: File, place: str) -> Path | None:
+    """The journal that was left where the ledger was last written to; None if none is known of."""
+    before = Path(place.partition(" ")[2] or os.sep)
+    if not before.name:
+        return None
+    journal = before.with_name(f"{before.name}-journal")
+    return journal if before != file.path and not before.exists() and is_left(journal) else None
+
+
+def tidy(file: File, timeout: float, check: Callable[[Path, bool], None]) -> str | None:
+    """Looks at a journal that a killed process left beside a ledger.
+
+    A process that is killed while it commits leaves the ledger as it was before, as it is afterwards, or half-written.
+    If the ledger is whole as it stands, the journal is removed: so nothing that was ever shown is undone, even if the
+    journal is not the ledger's own. If it is half-written, SQLite is left to undo the rest, provided that a copy shows
+    that this gives a whole ledger.
+
+    Args:
+        file: the ledger.
+        timeout: how many seconds to wait for others.
+        check: raises HetdpError unless the ledger at this path is whole; with True it must leave a journal alone.
+
+    Returns:
+        what is wrong, if the journal can neither be removed nor used
+    """
+    if sys.platform != "linux":
+        return None
+    until = time.monotonic() + timeout
+    while is_left(file.journal):
+        if (words := _tidied(file, check)) is not None:
+            return words or None
+        if time.monotonic() > until:
+            return IN_USE
+        time.sleep(PAUSE)
+    return None
+
+
+def _tidied(file: File, check: Callable[[Path, bool], None]) -> str | None:
+    """One look; empty if nothing is to be done, None if others are in the way."""
+    try:
+        before = file.journal.stat()
+        descriptor = _opened(file.path)
+    except OSError:
+        return "" if not is_left(file.journal) else f"{LEFT_JOURNAL}, which this user cannot look at"
+    try:
+        if _is_locked(descriptor, PENDING):
+            return None  # somebody ends a transaction, or looks at the journal as we do
+        if _is_locked(descriptor, RESERVED):
+            return ""  # the journal is in use; SQLite leaves it alone
+        try:  # a lock of this open file, which stays when SQLite closes the file as it looks at it
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack(LOCK, fcntl.F_WRLCK, os.SEEK_SET, PENDING, LOCKS, 0))
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EACCES):
+                return None
+            return _unwritable(file, before)
+        if not is_left(file.journal):
+            return ""
+        return _examined(file, descriptor, check)
+    except OSError as error:
+        return f"{LEFT_JOURNAL}, which cannot be looked at: {error.strerror or 'the system refused'}"
+    finally:
+        _close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    """The number of a file that is open for reading and, if that is allowed, for writing."""
+    with suppress(OSError):
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _unwritable(file: File, before: os.stat_result) -> str | None:
+    """That a journal stays where nobody may remove it; None if it is another one by now."""
+    with suppress(OSError):
+        after = file.journal.stat()
+        if (after.st_ino, after.st_ctime_ns) == (before.st_ino, before.st_ctime_ns):
+            return f"{LEFT_JOURNAL}, which only somebody can remove who may write to it"
+    return None
+
+
+def _is_locked(descriptor: int, byte: int) -> bool:
+    """Whether another process has locked one of SQLite's bytes: RESERVED while it writes, PENDING while it commits."""
+    asked = struct.pack(LOCK, fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
+    kind, *_ = struct.unpack(LOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
+    return bool(kind != fcntl.F_UNLCK)
+
+
+def _examined(file: File, descriptor: int, check: Callable[[Path, bool], None]) -> str:
+    """What to do with a journal, while nobody else can use the ledger."""
+    try:
+        try:
+            check(file.path, True)
+        except HetdpError:
+            return _undone(file, check)
+        os.fsync(descriptor)
+        file.journal.unlink()
+        settle(file.path.parent)
+    except OSError as error:
+        return f"{LEFT_JOURNAL}, which cannot be removed: {error.strerror or 'the system refused'}"
+    return ""
+
+
+def _undone(file: File, check: Callable[[Path, bool], None]) -> str:
+    """Tries on a copy whether the journal gives a whole ledger; OSError if no copy can be made."""
+    with tempfile.TemporaryDirectory(prefix=f".{file.path.name}.", dir=file.path.parent) as folder:
+        copy = Path(folder) / "copy"
+        shutil.copyfile(file.path, copy)
+        shutil.copyfile(file.journal, copy.with_name("copy-journal"))
+        now = int.from_bytes(_head(copy)[COUNTER], "big")
+        try:
+            check(copy, False)
+        except HetdpError:
+            return f"{LEFT_JOURNAL}, which does not give a whole ledger; it is damaged, or the journal is another's"
+        if now - int.from_bytes(_head(copy)[COUNTER], "big") not in (0, 1):
+            return f"{LEFT_JOURNAL}, which is older than the ledger"
+    return ""
+
+
+def _close(descriptor: int) -> None:
+    """Closes a file; what was to be durable was made so before, and nothing follows from an error now."""
+    with suppress(OSError):
+        os.close(descriptor)
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(100)
