@@ -333,11 +333,13 @@ def broken_parquet(tmp_path: Path) -> Path:
 
 
 def broken_sqlite(tmp_path: Path) -> Path:
-    """A file in which to read the column vote is an error."""
-    place = as_sqlite(PEOPLE, tmp_path)
-    with closing(sqlite3.connect(place)) as file, file:
-        file.execute("ALTER TABLE people RENAME COLUMN vote TO before")
-        file.execute("ALTER TABLE people ADD COLUMN vote AS (abs(-9223372036854775807 - id))")
+    """A file in which a text of the column vote goes on in a page that is not there."""
+    long = "yes" * 5000
+    place = as_sqlite(PEOPLE | {"vote": [long, *PEOPLE["vote"][1:]]}, tmp_path)
+    data = bytearray(place.read_bytes())
+    page = next(at for at in range(0, len(data), 4096) if data[at + 4 : at + 4096] in (long * 2).encode())
+    data[page : page + 4] = b"\x00\x0f\xff\xff"
+    place.write_bytes(data)
     return place
 
 

@@ -107,6 +107,8 @@ def _compared(given: Comparison, columns: Mapping[str, str], exact: bool) -> Con
     if isinstance(value, bool):
         if kind == kinds.TRUTH and not by_order:
             return f"({identifier(column)} {SQL[operator]} CAST(? AS BOOLEAN))", [value]
+        if kind == kinds.TEXT and not by_order:  # pandas makes texts of a column of truth in which one cell is missing
+            return f"({folded_sql(kinds.text(column))} {SQL[operator]} ?)", [str(value).lower()]
     elif isinstance(value, str):
         moment = required_moment(column, operator, value) if by_order else moment_of(value)
         if moment is not None and (kind == kinds.MOMENT or (kind == kinds.TEXT and by_order)):

@@ -19,6 +19,7 @@ from hetdp.spaces.table.texts import add_functions
 SETTINGS = {
     "autoinstall_known_extensions": "false",  # nothing is ever fetched
     "autoload_known_extensions": "false",
+    "disabled_optimizers": "statistics_propagation",  # what a file says of its cells does not stand for them
     "pandas_analyze_sample": "0",  # a column of Python values is text, whatever the first thousands of them are
     "temp_directory": "",  # nothing of the table is put down anywhere
 }
@@ -57,7 +58,7 @@ def refusals(name: str, curator: bool) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException:
         raise MemoryError from None
-    except (duckdb.Error, RuntimeError, UnicodeError) as refusal:
+    except (duckdb.Error, RuntimeError, ValueError, TypeError, LookupError, OverflowError) as refusal:
         words = str(refusal)
         if isinstance(refusal, duckdb.InterruptException) or words == INTERRUPTED:
             raise KeyboardInterrupt from None
