@@ -18,7 +18,7 @@ KINDS = {
     "BOOLEAN": TRUTH,
     **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_NS"), MOMENT),  # of seconds and others, not every cell can be read
 }
-NUMERAL = r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?"
+NUMERAL = r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?"
 EPSILON = r"([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?|inf|Infinity"  # as in privacy/grid.py; a test compares
 SURE_DIGITS = 15  # of a decimal, that its float still prints
 
@@ -66,6 +66,8 @@ def missing(column: str, declared: str, exact_text: bool) -> str:
         return f"({cell} IS NULL OR isnan({cell}))"
     if kind_of(declared) == TEXT and not exact_text:
         return f"({cell} IS NULL OR regexp_full_match({text(column)}, '{BLANKS}'))"
+    if declared.startswith("DECIMAL"):
+        return f"(({printed(column, declared)}) IS NULL)"
     return f"({cell} IS NULL)"
 
 
