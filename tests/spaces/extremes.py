@@ -66,7 +66,7 @@ def bits(cells: list[Any], kind: pa.DataType, storage: pa.DataType) -> pa.Array:
 
 
 def instant(count: int | None, unit: str) -> datetime | None:
-    """The time that a whole number is, or the first or last that Python knows; they compare alike with dates between."""
+    """The time that a number is, or the first or last that Python knows; dates between compare alike with them."""
     if count is None:
         return None
     scaled = count // 1000 if unit == "ns" else count * STEPS[unit]
@@ -91,7 +91,7 @@ def of_texts(kind: pa.DataType, cells: list[bytes | None]) -> pa.Array:
     return pa.array(cells, bare).view(kind)
 
 
-def arrow_columns() -> dict[str, tuple[pa.Array, list[Any]]]:
+def arrow_columns() -> dict[str, tuple[pa.Array, list[Any]]]:  # noqa: C901
     """Every type of Arrow: name → extreme cells, and what they mean."""
     found: dict[str, tuple[pa.Array, list[Any]]] = {}
 
@@ -254,7 +254,8 @@ def _arrow_file(place: Path, harmless: bool) -> Made:
 
 
 NOT_IN_PARQUET = re.compile(
-    "bool8|date64|timestamp s|duration|time32|interval|union|runs|dictionary (times|numbers)|decimal (negative|beyond)|.* bad"
+    "bool8|date64|timestamp s|duration|time32|interval|union|runs|dictionary (times|numbers)"
+    "|decimal (negative|beyond)|.* bad"
 )
 
 
