@@ -133,6 +133,6 @@ def damaged(data: bytes, name: str, rng: random.Random) -> bytes:
     """A file broken in one or more ways; what is left is never the same."""
     ways = TEXT if Path(name).suffix in (".json", ".csv", ".toml") else BINARY
     found = data
-    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+    for _ in range(rng.choice([1, 1, 1, 1, 2])):
         found = rng.choice(ways)(found, rng) if found else rng.randbytes(rng.randrange(64))
     return found

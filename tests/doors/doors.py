@@ -20,6 +20,8 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 import hetdp
+from hetdp.files.partitions.reading import offsets_of, read_with
+from hetdp.files.partitions.tables import open_tables
 from hetdp.release.ledger.ledger import Ledger
 from hetdp.spaces.table import database, folders, sources
 from hetdp.spaces.table.plan import read_plan
@@ -28,6 +30,7 @@ from hetdp.spaces.table.texts import add_functions
 from tests.cli import fuzz as verbs
 from tests.cli import fuzz_people as questions
 from tests.doors.damage import damaged
+from tests.partitions.inline import Inline
 from tests.release.fuzz import World, check_plan, check_record
 from tests.release.ledger import fuzz as ledgers
 from tests.spaces.extremes import arrow_columns
@@ -241,6 +244,39 @@ class Problems(Handed):
             hetdp.read_problem(path)
 
 
+class Partitions(Handed):
+    """Problems and mechanisms in parts, by the tasks that workers run."""
+
+    def made(self, folder: Path) -> list[Path]:
+        verbs.originals(folder)
+        work, kept = self._new_work(), []
+        for notion in ("parquet", "directed"):
+            read = read_with(Inline(False), open_tables(folder / notion), str(work), [0, 2, 4], "error", None, nothing)
+            hetdp.save(hetdp.design(read.problem), folder / f"{notion}-mechanism")
+            kept += [folder / notion, folder / f"{notion}-mechanism"]
+            shutil.rmtree(work)
+            work.mkdir()
+        return kept
+
+    def _new_work(self) -> Path:
+        self._work = self.folder / "work"
+        shutil.rmtree(self._work, ignore_errors=True)
+        self._work.mkdir()
+        return self._work
+
+    def hand_in(self, path: Path, rng: random.Random) -> None:
+        """Lays a problem out in partitions; or reads a mechanism that partitions wrote."""
+        if path.name.endswith("mechanism"):
+            hetdp.load(path)
+            return
+        tables = open_tables(path)
+        read_with(Inline(False), tables, str(self._new_work()), offsets_of(tables, 2, 2), "error", None, nothing)
+
+
+def nothing() -> None:
+    """What is closed after partitions were read: nothing."""
+
+
 class Verbs(Door):
     """The same through the command line: fixed exit codes, words, and whole files or none."""
 
@@ -327,6 +363,7 @@ DOORS: dict[str, tuple[type[Door], int]] = {  # with how often it is tried
     "people: arrow": (Arrow, 22),
     "people: sqlite": (Sqlite, 8),
     "problems, mechanisms, pins": (Problems, 14),
+    "partitions": (Partitions, 2),
     "the same by verbs": (Verbs, 6),
     "questions and rules": (Questions, 4),
     "records and plans": (Records, 6),
@@ -352,7 +389,10 @@ def one_connection(folder: Path) -> Iterator[None]:
         try:
             yield held[0]
         except BaseException:
-            held[0] = None  # a fault within DuckDB ends its connection
+            try:
+                held[0].execute("SELECT 1").fetchall()
+            except database.load_whole("duckdb").Error:  # a fault within DuckDB ends its connection
+                held[0] = None
             raise
 
     usual = sources.locked, folders.locked

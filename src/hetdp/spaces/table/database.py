@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, HetdpError, InputError
 from hetdp.interrupts import load_whole
 from hetdp.spaces.table.texts import add_functions
 
@@ -56,9 +56,11 @@ def refusals(name: str, curator: bool) -> Iterator[None]:
     duckdb = load_whole("duckdb")
     try:
         yield
+    except HetdpError:
+        raise
     except duckdb.OutOfMemoryException:
         raise MemoryError from None
-    except (duckdb.Error, RuntimeError, ValueError, TypeError, LookupError, OverflowError) as refusal:
+    except (duckdb.Error, RuntimeError, ValueError, LookupError, OverflowError) as refusal:
         words = str(refusal)
         if isinstance(refusal, duckdb.InterruptException) or words == INTERRUPTED:
             raise KeyboardInterrupt from None
