@@ -396,7 +396,7 @@ def _sqlite(place: Path, harmless: bool) -> Made:
         bad = "CAST(x'ff796573' AS TEXT)"
         for at, cell in enumerate(cells):
             shown = None if harmless else cell
-            file.execute(f"INSERT INTO people VALUES ({slots}, {bad})", [at, *[shown] * len(declared), "y" * 10**6])
+            file.execute(f"INSERT INTO people VALUES ({slots}, {bad})", [at, *[shown] * len(declared), "y" * 10**5])
     meaning = {}
     for kind in declared:
         real, number = kind == "REAL", kind not in ("", "TEXT", "BLOB")
@@ -410,7 +410,7 @@ def _sqlite(place: Path, harmless: bool) -> Made:
         meaning[f"{kind} column"] = kept
     return path, meaning | {
         "computed": [OPAQUE] * LENGTH,
-        "large": ["y" * 10**6] * LENGTH,
+        "large": ["y" * 10**5] * LENGTH,
         "invalid": ["\ufffdyes"] * LENGTH,
     }
 
