@@ -11,9 +11,10 @@ import shutil
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -22,8 +23,9 @@ import pyarrow.parquet
 import hetdp
 from hetdp.files.partitions.reading import offsets_of, read_with
 from hetdp.files.partitions.tables import open_tables
+from hetdp.interrupts import load_whole
 from hetdp.release.ledger.ledger import Ledger
-from hetdp.spaces.table import database, folders, sources
+from hetdp.spaces.table import database, sources
 from hetdp.spaces.table.plan import read_plan
 from hetdp.spaces.table.respondents import Whole
 from hetdp.spaces.table.texts import add_functions
@@ -36,7 +38,7 @@ from tests.release.ledger import fuzz as ledgers
 from tests.spaces.extremes import arrow_columns
 from tests.spaces.test_table_loading import wanted
 
-PEOPLE = {
+PEOPLE: dict[str, list[Any]] = {
     "id": ["1", "2", "3", "4", "5", "6", "7"],
     "role": ["pupil", "pupil", "staff", "staff", "pupil", "staff", "guest"],
     "eps": [0.3, 0.3, 1.0, 1.0, 0.3, 1.0, 2.0],
@@ -154,7 +156,7 @@ def typed() -> pa.Table:
 class Parquet(Tables):
     def made(self, folder: Path) -> list[Path]:
         people, found = pa.table(PEOPLE), []
-        for name, options in {
+        forms: dict[str, dict[str, Any]] = {
             "plain": {"compression": "NONE", "use_dictionary": False},
             "snappy": {"compression": "SNAPPY", "row_group_size": 3},
             "zstd": {"compression": "ZSTD", "data_page_version": "2.0"},
@@ -162,7 +164,8 @@ class Parquet(Tables):
                 "use_dictionary": False,
                 "column_encoding": {"vote": "DELTA_BYTE_ARRAY", "eps": "BYTE_STREAM_SPLIT"},
             },
-        }.items():
+        }
+        for name, options in forms.items():
             pyarrow.parquet.write_table(people, folder / f"{name}.parquet", store_schema=name == "zstd", **options)
             found.append(folder / f"{name}.parquet")
         (folder / "both").mkdir()
@@ -251,7 +254,7 @@ class Partitions(Handed):
         verbs.originals(folder)
         work, kept = self._new_work(), []
         for notion in ("parquet", "directed"):
-            read = read_with(Inline(False), open_tables(folder / notion), str(work), [0, 2, 4], "error", None, nothing)
+            read = read_with(Inline(False), open_tables(folder / notion), str(work), (0, 2, 4), "error", None, nothing)
             hetdp.save(hetdp.design(read.problem), folder / f"{notion}-mechanism")
             kept += [folder / notion, folder / f"{notion}-mechanism"]
             shutil.rmtree(work)
@@ -381,7 +384,7 @@ def one_connection(folder: Path) -> Iterator[None]:
     def locked(*_: Any) -> Iterator[Any]:
         held[1] += 1
         if held[0] is None or held[1] % KEPT == 0:
-            held[0] = database.load_whole("duckdb").connect(":memory:", config=database.SETTINGS | {"threads": "1"})
+            held[0] = load_whole("duckdb").connect(":memory:", config=database.SETTINGS | {"threads": "1"})
             held[0].execute(f"SET allowed_directories = [{database.quoted(str(folder))}]")
             held[0].execute("SET enable_external_access = false")
             held[0].execute("SET lock_configuration = true")
@@ -391,16 +394,11 @@ def one_connection(folder: Path) -> Iterator[None]:
         except BaseException:
             try:
                 held[0].execute("SELECT 1").fetchall()
-            except database.load_whole("duckdb").Error:  # a fault within DuckDB ends its connection
+            except load_whole("duckdb").Error:  # a fault within DuckDB ends its connection
                 held[0] = None
             raise
 
-    usual = sources.locked, folders.locked
-    sources.locked, folders.locked = locked, locked  # type: ignore[assignment]
-    try:
+    with patch("hetdp.spaces.table.sources.locked", locked), patch("hetdp.spaces.table.folders.locked", locked):
         yield
-    finally:
-        sources.locked, folders.locked = usual  # type: ignore[assignment]
-        if held[0] is not None:
-            with closing(held[0]):
-                pass
+    if held[0] is not None:
+        held[0].close()

@@ -80,7 +80,7 @@ def child(numbers: range, seed: int) -> tuple[int, int]:
         os._exit(status)
 
 
-def fuzz(count: int, seed: int, say: Any = None) -> tuple[Counts, list[str]]:
+def fuzz(count: int, seed: int, say: Any) -> tuple[Counts, list[str]]:
     """How often each door ended in each way; and what went wrong."""
     found: Counts = {}
     wrong: list[str] = []
@@ -105,9 +105,10 @@ def fuzz(count: int, seed: int, say: Any = None) -> tuple[Counts, list[str]]:
                     continue
                 found.setdefault(door, Counter())[told["end"]] += 1
                 if told["end"] not in ("read", "refused"):
-                    wrong.append(f"number {number}, seed {seed}, {door}: {told['words']}")
+                    wrong.append(f"number {number}, seed {seed}, {door}: {told['words'] or told['end']}")
+                    say(f"{wrong[-1]}\n")
                 number += 1
-                if say is not None and number % 1000 == 0:
+                if number % 1000 == 0:
                     say(f"{number} files in {time.monotonic() - begun:.0f} s; {len(wrong)} wrong\n")
         os.close(reader)
         _, status = os.waitpid(started, 0)
@@ -115,6 +116,7 @@ def fuzz(count: int, seed: int, say: Any = None) -> tuple[Counts, list[str]]:
             end = "hang" if hung else "crash"
             found.setdefault(door, Counter())[end] += 1
             wrong.append(f"number {number}, seed {seed}, {door}: {end}, status {status}")
+            say(f"{wrong[-1]}\n")
             number += 1
     return found, wrong
 

@@ -23,7 +23,7 @@ class Bad(doors.Door):
 
 doors.DOORS = {"bad": (Bad, 1)}
 fuzz.PATIENCE = 3
-found, wrong = fuzz.fuzz(4, 13)
+found, wrong = fuzz.fuzz(4, 13, str)
 sys.stdout.write(fuzz.table(found))
 """
 

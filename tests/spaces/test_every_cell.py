@@ -53,8 +53,8 @@ def outcomes(source: Source, column: str, exact: bool = False, shapes: list[Shap
         wanted[str(at)] = f"coalesce(CAST((NOT {words}) AS UTINYINT), CAST(2 AS UTINYINT))"
         parameters += values
     if wanted:
-        for at, cells in source.read(wanted, parameters, [column]).items():
-            found[int(at)] = cells.tolist()
+        for place, cells in source.read(wanted, parameters, [column]).items():
+            found[int(place)] = cells.tolist()
     return found
 
 
