@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas
 import polars
@@ -22,6 +23,7 @@ import pytest
 import hetdp
 from hetdp.asking import workers as asking_workers
 from hetdp.cli.main import main
+from hetdp.spaces.table import database as table_database
 from hetdp.spaces.table.sources import opened
 from tests.partitions.inline import Inline
 from tests.spaces.extremes import BAD_TEXTS, MAKERS, arrow_columns, of_texts
@@ -275,3 +277,13 @@ def test_what_an_sqlite_schema_would_run_is_not_read(tmp_path):
     with opened(place, "people") as source:
         assert set(map(str, outcomes(source, "computed"))) == {"refused"}
         assert outcomes(source, "kept")[0] == [1, 1, 0]
+
+
+def test_a_table_that_takes_more_memory_than_there_is_is_refused_in_words(monkeypatch):
+    refusals = table_database.refusals
+    monkeypatch.delenv(table_database.MEMORY, raising=False)
+    with pytest.raises(hetdp.InputError, match="people: takes more memory than there is"), refusals("people", False):
+        raise duckdb.OutOfMemoryException("failed to allocate data of size 8.0 EiB")
+    monkeypatch.setenv(table_database.MEMORY, "1GB")
+    with pytest.raises(MemoryError), refusals("people", False):  # which a cluster tells as its own
+        raise duckdb.OutOfMemoryException("failed to allocate data of size 8.0 EiB")

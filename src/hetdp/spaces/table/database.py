@@ -58,8 +58,11 @@ def refusals(name: str, curator: bool) -> Iterator[None]:
         yield
     except HetdpError:
         raise
-    except duckdb.OutOfMemoryException:
-        raise MemoryError from None
+    except (duckdb.OutOfMemoryException, MemoryError):
+        if MEMORY in os.environ:  # a worker of a cluster, which was given little; others may have more
+            raise MemoryError from None
+        rule = "what a table says of its own size is true, and fits into memory"
+        raise InputError(name, [Fault("takes more memory than there is", name, "", rule)]) from None
     except (duckdb.Error, RuntimeError, ValueError, LookupError, OverflowError) as refusal:
         words = str(refusal)
         if isinstance(refusal, duckdb.InterruptException) or words == INTERRUPTED:
