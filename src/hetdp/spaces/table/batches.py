@@ -132,7 +132,7 @@ class Sheet(Batches):
         """What SQLite refuses, always in the same words."""
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError, OverflowError):  # the second for names
+        except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError):  # the second for names
             raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
 
     def _chosen(self, sheets: list[str], sheet: str | None) -> str:
