@@ -145,9 +145,9 @@ def _require_whole(values: Any) -> None:
     Raises:
         InputError: it is such.
     """
-    held = getattr(values, "array", None)  # of pandas
-    is_arrow = getattr(getattr(held, "dtype", None), "storage", "") == "pyarrow" or hasattr(held, "_pa_array")
-    data = held.__arrow_array__() if held is not None and is_arrow else values
+    declared = getattr(values, "dtype", None)
+    in_pandas = getattr(declared, "storage", "") == "pyarrow" or type(declared).__name__ == "ArrowDtype"
+    data = values.array.__arrow_array__() if in_pandas else values
     if hasattr(data, "validate") and (hasattr(data, "buffers") or hasattr(data, "chunks")):
         try:
             data.validate(full=True)

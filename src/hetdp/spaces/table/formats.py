@@ -79,8 +79,8 @@ def frame(database: Any, table: Any, curator: bool) -> Source:
     if hasattr(table, "validate") and hasattr(table, "select") and hasattr(table, "schema"):
         return arrow_table(database, table, curator)
     rule = "a table is the name of a file, a pandas or Polars data frame, or an Arrow table"
-    hints = {"to_table": "to_table() makes an Arrow table of it", "read_all": "read_all() makes an Arrow table of it"}
-    hint = next((words for method, words in hints.items() if hasattr(table, method)), "")
+    methods = (method for method in ("to_arrow_table", "to_table", "read_all") if hasattr(table, method))
+    hint = next((f"{method}() makes an Arrow table of it" for method in methods), "")
     raise UsageError(f"the table is {shown(type(table).__name__)}", rule, hint)
 
 
