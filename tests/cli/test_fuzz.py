@@ -1,4 +1,4 @@
-"""Five thousand broken files: fixed exit codes, no traceback, no half-written file; and files that Hypothesis makes."""
+"""Some thousand broken files: fixed exit codes, no traceback, no half-written file; and files that Hypothesis makes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ DOCUMENTS = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_file_with_a_few_bytes_or_values_changed_is_read_or_refused(seed):
     codes = fuzz(500, seed)
     assert sum(codes.values()) == 500

@@ -53,7 +53,7 @@ def comparable(cell: Any, value: Any, sign: str, exact: bool) -> tuple[Any, Any]
     if cell is None:
         return None, value
     if isinstance(value, bool):
-        return cell, value
+        return {"true": True, "false": False}.get(plain(cell)) if isinstance(cell, str) else cell, value
     if isinstance(value, int | float):
         return number(cell), value
     if isinstance(cell, str) and sign in ("=", "!="):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 import sqlite3
 import subprocess
@@ -261,7 +260,7 @@ def test_whatever_people_answer_nothing_fails(cells, form, tmp_path):
     for counted in ("vote = 'yes'", "vote > 3", "NOT vote IN ('a', 'yes')"):
         (codes,) = codes_of(table, wanted(counted=counted, of="respondents"))
         assert set(codes) <= {0, 1, 2}
-        assert [code == 2 for code in codes] == [cell is None for cell in columns["vote"]] or ">" in counted
+        assert [code == 2 for code in codes] == [not (cell or "").strip() for cell in columns["vote"]] or ">" in counted
 
 
 MOMENTS = {
@@ -333,11 +332,13 @@ def broken_parquet(tmp_path: Path) -> Path:
 
 
 def broken_sqlite(tmp_path: Path) -> Path:
-    """A file in which to read the column vote is an error."""
-    place = as_sqlite(PEOPLE, tmp_path)
-    with closing(sqlite3.connect(place)) as file, file:
-        file.execute("ALTER TABLE people RENAME COLUMN vote TO before")
-        file.execute("ALTER TABLE people ADD COLUMN vote AS (abs(-9223372036854775807 - id))")
+    """A file in which a text of the column vote goes on in a page that is not there."""
+    long = "yes" * 5000
+    place = as_sqlite(PEOPLE | {"vote": [long, *PEOPLE["vote"][1:]]}, tmp_path)
+    data = bytearray(place.read_bytes())
+    page = next(at for at in range(0, len(data), 4096) if data[at + 4 : at + 4096] in (long * 2).encode())
+    data[page : page + 4] = b"\x00\x0f\xff\xff"
+    place.write_bytes(data)
     return place
 
 
@@ -516,24 +517,6 @@ def test_a_million_rows_keep_their_order(form, tmp_path):
         codes = Whole(source).said(asked)
     np.testing.assert_array_equal(prepared.policy.epsilon, (numbers % 8) / 8)
     np.testing.assert_array_equal(codes, numbers % 3 != 0)
-
-
-@pytest.mark.parametrize("form", FILES)
-def test_a_file_with_a_few_bytes_changed_is_read_or_refused(form, tmp_path):
-    draw, place = random.Random(3), FILES[form](PEOPLE, tmp_path)
-    whole = place.read_bytes()
-    ends = set()
-    for _ in range(40):
-        data = bytearray(whole)
-        for _ in range(draw.choice([1, 3, 9])):
-            data[draw.randrange(len(data))] = draw.randrange(256)
-        place.write_bytes(data[: draw.choice([len(data), len(data), draw.randrange(len(data))])])
-        try:
-            codes_of(place, wanted())
-            ends.add("read")
-        except hetdp.HetdpError as refused:
-            ends.add(type(refused).__name__)
-    assert {"read", "InputError"} <= ends <= {"read", "InputError", "UsageError"}
 
 
 @pytest.mark.parametrize(("declared", "refused"), [("REAL", True), ("INTEGER", False), ("TEXT", False), ("", False)])

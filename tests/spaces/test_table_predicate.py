@@ -205,7 +205,6 @@ def test_the_longest_and_deepest_condition_can_be_read_from_a_plan():
         ("height = 'yes'", "numbers"),
         ("member = 'true'", "true or false"),
         ("member = 1", "true or false"),
-        ("vote = TRUE", "text.*vote = 'true'"),
         ("tags = 'a'", "other things"),
         ("tags IS NULL", "other things"),
         ("born > 2024", "dates.*born > '2024-01-31'"),

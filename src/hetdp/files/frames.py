@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hetdp.errors import Fault, UsageError, shown
+from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.problem.columns import column
 from hetdp.problem.findings import Findings
 from hetdp.problem.graph import DatasetGraph
@@ -127,6 +127,7 @@ def plain_column(values: Any) -> Any:
     """A column as an array of numbers, or as a list with None where a value is missing; what is neither stays."""
     if isinstance(values, np.ndarray) or not hasattr(values, "to_numpy"):
         return values
+    _require_whole(values)
     gaps = _gaps(values)
     if gaps is not None:
         return [None if gap else value for value, gap in zip(_as_list(values), gaps, strict=True)]
@@ -136,6 +137,25 @@ def plain_column(values: Any) -> Any:
     if array.dtype.kind in "iuf":
         return array
     return array.tolist() if array.dtype.kind == "O" else _as_list(values)  # NumPy's own times would turn into integers
+
+
+def _require_whole(values: Any) -> None:
+    """Refuses Arrow data whose offsets or indices lead elsewhere, which to read could end the process.
+
+    Raises:
+        InputError: it is such.
+    """
+    declared = getattr(values, "dtype", None)
+    in_pandas = getattr(declared, "storage", "") == "pyarrow" or type(declared).__name__ == "ArrowDtype"
+    data = values.array.__arrow_array__() if in_pandas else values
+    if hasattr(data, "validate") and (hasattr(data, "buffers") or hasattr(data, "chunks")):
+        try:
+            data.validate(full=True)
+        except ValueError as refusal:
+            reason = str(refusal).splitlines()[0][:200]
+            raise InputError(
+                "table", [Fault("broken Arrow data:", "table", reason, "it is what Arrow allows")]
+            ) from None
 
 
 def _gaps(values: Any) -> Any:

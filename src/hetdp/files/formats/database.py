@@ -13,6 +13,7 @@ from hetdp.interrupts import load_whole
 SETTINGS = {
     "autoinstall_known_extensions": "false",  # nothing is ever fetched
     "autoload_known_extensions": "false",
+    "disabled_optimizers": "statistics_propagation",  # what a file says of its cells does not stand for them
     "pandas_analyze_sample": "0",  # a column of Python values is text, even if it begins with thousands of Nones
 }
 BOUNDS = {  # what a worker of a cluster is told by its environment
@@ -30,6 +31,9 @@ def connection() -> Iterator[Any]:
     except RuntimeError as refusal:
         if "interrupted" in str(refusal):  # what DuckDB makes of Ctrl-C
             raise KeyboardInterrupt from None
+        raise
+    except (load_whole("duckdb").InternalException, load_whole("duckdb").FatalException):
+        forget()  # a fault within DuckDB, such as a broken file can cause, ends its database for everybody
         raise
     finally:
         cursor.close()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, HetdpError, InputError
 from hetdp.files.formats import numerals
 from hetdp.files.formats.csv_form import RULE as CSV_RULE
 from hetdp.files.formats.csv_form import header_of, row_of
@@ -213,7 +213,9 @@ def refusals(name: str, rule: str) -> Iterator[None]:
     """What DuckDB cannot read, in our words; of its own only the first line."""
     try:
         yield
-    except (load_whole("duckdb").Error, RuntimeError) as refusal:
+    except HetdpError:
+        raise
+    except (load_whole("duckdb").Error, RuntimeError, ValueError, LookupError, OverflowError) as refusal:
         raise InputError(name, [_told(str(refusal), name, rule)]) from None
 
 
@@ -224,4 +226,6 @@ def _told(words: str, name: str, rule: str) -> Fault:
     if row:
         reason = next((line for line in lines if line.startswith(("Expected Number", "Value with", "Invalid uni"))), "")
         return Fault("cannot be read:", f"{name} row {int(row[1]) - 1}", reason.rstrip("."), rule)
+    if not lines:
+        return Fault("cannot be read", name, "", rule)
     return Fault("cannot be read:", name, lines[0].partition("Error: ")[2][:200].rstrip(".") or lines[0][:200], rule)

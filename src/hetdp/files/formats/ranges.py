@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hetdp.errors import Fault, InputError
 from hetdp.files.formats import numerals
 from hetdp.files.formats.database import connection
 from hetdp.files.formats.duck import (
@@ -109,6 +110,9 @@ def _read_piece(files: Files, piece: tuple[str, int, int], chosen: list[str]) ->
     with refusals(files.name, PARQUET_RULE), connection() as database:
         query = f"SELECT {', '.join(cells)} FROM {ROWS} WHERE file_row_number >= ? AND file_row_number < ?"
         found: dict[str, Any] = database.execute(query, [exactly(Path(path)), low, high]).fetchnumpy()
+    if any(len(column) != high - low for column in found.values()):  # what a file says of itself may be false
+        fault = Fault("has other rows than it says", f"{Path(path).parent.name}/{Path(path).name}", "", PARQUET_RULE)
+        raise InputError(files.name, [fault])
     return found
 
 

@@ -107,6 +107,12 @@ def _compared(given: Comparison, columns: Mapping[str, str], exact: bool) -> Con
     if isinstance(value, bool):
         if kind == kinds.TRUTH and not by_order:
             return f"({identifier(column)} {SQL[operator]} CAST(? AS BOOLEAN))", [value]
+        if kind == kinds.TEXT and not by_order:  # pandas makes texts of a column of truth in which one cell is missing
+            said = folded_sql(kinds.text(column))
+            return (
+                f"(CASE {said} WHEN 'true' THEN true WHEN 'false' THEN false END {SQL[operator]} CAST(? AS BOOLEAN))",
+                [value],
+            )
     elif isinstance(value, str):
         moment = required_moment(column, operator, value) if by_order else moment_of(value)
         if moment is not None and (kind == kinds.MOMENT or (kind == kinds.TEXT and by_order)):
@@ -156,27 +162,25 @@ def _moment(given: Comparison, declared: str, moment: Moment) -> Condition:
         hint = f"{written_name(given.column)} {given.operator} '{str(moment)[:-1]}'"
         raise UsageError(f"the column {shown(given.column)} is compared with a time zone", "its times have none", hint)
     side = time_sql(kinds.text(given.column)) if is_text else cell
-    return f"({side} {sign} {_timestamp(declared)})", [_within(declared, str(moment))]
+    return _against(side, sign, declared, str(moment))
 
 
 def _on_day(given: Comparison, declared: str, moment: Moment) -> Condition:
     """A column of times against a date, which is all of a day."""
-    cell, parameter = identifier(given.column), _timestamp(declared)
-    begin, end = (_within(declared, day) for day in (str(moment), moment.next_day))
+    cell, begin, end = identifier(given.column), str(moment), moment.next_day
     if given.operator in EQUALITIES:
-        within = f"({cell} >= {parameter} AND {cell} < {parameter})"
-        return (within if given.operator == "=" else f"(NOT {within})"), [begin, end]
+        words, values = _joined(" AND ", [_against(cell, ">=", declared, begin), _against(cell, "<", declared, end)])
+        return (words if given.operator == "=" else f"(NOT {words})"), values
     sign, bound = {"<": ("<", begin), "<=": ("<", end), ">": (">=", end), ">=": (">=", begin)}[given.operator]
-    return f"({cell} {sign} {parameter})", [bound]
+    return _against(cell, sign, declared, bound)
 
 
-def _timestamp(declared: str) -> str:
-    return "CAST(? AS TIMESTAMP_NS)" if declared == "TIMESTAMP_NS" else "CAST(? AS TIMESTAMP)"
-
-
-def _within(declared: str, written: str) -> str:
-    """A time, or infinity where a column of nanoseconds cannot hold it."""
+def _against(cell: str, sign: str, declared: str, written: str) -> Condition:
+    """A time against one that is written; a column of nanoseconds holds only times between `FIRST` and `LAST`."""
+    if declared != "TIMESTAMP_NS":
+        return f"({cell} {sign} CAST(? AS TIMESTAMP))", [written]
     found = moment_of(written)
-    if declared != "TIMESTAMP_NS" or (found is not None and FIRST <= found.begin <= LAST):
-        return written
-    return "-infinity" if found is not None and found.begin < FIRST else "infinity"
+    if found is not None and FIRST <= found.begin <= LAST:
+        return f"({cell} {sign} CAST(? AS TIMESTAMP_NS))", [written]
+    always = sign in (("<>", ">", ">=") if found is not None and found.begin < FIRST else ("<>", "<", "<="))
+    return f"({'' if always else 'NOT '}nullif({cell} IS NOT NULL, false))", []  # null where nothing stands

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, HetdpError, InputError
 from hetdp.interrupts import load_whole
 from hetdp.spaces.table.texts import add_functions
 
 SETTINGS = {
     "autoinstall_known_extensions": "false",  # nothing is ever fetched
     "autoload_known_extensions": "false",
+    "disabled_optimizers": "statistics_propagation",  # what a file says of its cells does not stand for them
     "pandas_analyze_sample": "0",  # a column of Python values is text, whatever the first thousands of them are
     "temp_directory": "",  # nothing of the table is put down anywhere
 }
@@ -55,9 +56,14 @@ def refusals(name: str, curator: bool) -> Iterator[None]:
     duckdb = load_whole("duckdb")
     try:
         yield
-    except duckdb.OutOfMemoryException:
-        raise MemoryError from None
-    except (duckdb.Error, RuntimeError, UnicodeError) as refusal:
+    except HetdpError:
+        raise
+    except (duckdb.OutOfMemoryException, MemoryError):
+        if MEMORY in os.environ:  # a worker of a cluster, which was given little; others may have more
+            raise MemoryError from None
+        rule = "what a table says of its own size is true, and fits into memory"
+        raise InputError(name, [Fault("takes more memory than there is", name, "", rule)]) from None
+    except (duckdb.Error, RuntimeError, ValueError, LookupError, OverflowError) as refusal:
         words = str(refusal)
         if isinstance(refusal, duckdb.InterruptException) or words == INTERRUPTED:
             raise KeyboardInterrupt from None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from hetdp.errors import Fault, InputError, UsageError, shown
-from hetdp.interrupts import load_whole
-from hetdp.spaces.table.batches import Batches
+from hetdp.spaces.table.arrow import arrow_file, arrow_table, polars_table, require_no_interrupt
+from hetdp.spaces.table.batches import Sheet
 from hetdp.spaces.table.database import HINT, RULE, refusals
 from hetdp.spaces.table.frames import Frame, is_pandas
 from hetdp.spaces.table.sources import Queried, Source, require_different
@@ -64,43 +63,39 @@ def parquet(database: Any, place: Path, name: str, _: str | None, curator: bool)
 
 def arrow(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
     """An Arrow file, by PyArrow, which must be there for it."""
-    if find_spec("pyarrow") is None:
-        raise UsageError("Arrow files need PyArrow", "it is not installed here", "pip install pyarrow, or use Parquet")
-    try:
-        rows = load_whole("pyarrow.dataset").dataset(str(place), format="arrow")
-        names = rows.schema.names
-    except (OSError, ValueError):
-        raise InputError(name, [Fault("cannot be read", name, "", "it is an Arrow file")]) from None
-    require_different(names, name)
-    with refusals(name, curator):
-        database.register("people", rows)
-    return Queried(database, "people", name, place, curator=curator)
+    return arrow_file(database, place, name, curator)
 
 
 def frame(database: Any, table: Any, curator: bool) -> Source:
     """A data frame or an Arrow table. A lazy frame is computed once: each time, its rows may come in another order."""
     if hasattr(table, "collect_schema") and hasattr(table, "collect"):
         table = _collected(table, curator)
-    names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
-    if names is None:
-        rule = "a table is the name of a file, a pandas or Polars data frame, or an Arrow table"
-        raise UsageError(f"the table is {shown(type(table).__name__)}", rule)
-    names = list(names() if callable(names) else names)
+    if is_pandas(table):
+        _require_names(list(table.columns))
+        return Frame(database, table, curator)
+    if hasattr(table, "to_arrow") and hasattr(table, "get_column"):
+        _require_names(list(table.columns))
+        return polars_table(database, table, curator)
+    if hasattr(table, "validate") and hasattr(table, "select") and hasattr(table, "schema"):
+        return arrow_table(database, table, curator)
+    rule = "a table is the name of a file, a pandas or Polars data frame, or an Arrow table"
+    methods = (method for method in ("to_arrow_table", "to_table", "read_all") if hasattr(table, method))
+    hint = next((f"{method}() makes an Arrow table of it" for method in methods), "")
+    raise UsageError(f"the table is {shown(type(table).__name__)}", rule, hint)
+
+
+def _require_names(names: list[Any]) -> None:
     if not all(isinstance(name, str) for name in names):
         raise UsageError("a column whose name is no text", "columns of people's tables are named by text")
     require_different(names, "the table")
-    if is_pandas(table):
-        return Frame(database, table, curator)
-    with refusals("the table", curator):
-        database.register("people", table)
-    return Queried(database, "people", "the table", curator=curator)
 
 
 def _collected(lazy: Any, curator: bool) -> Any:
     """The data frame that a lazy frame of Polars stands for; what Polars says of it is for the curator only."""
     try:
         return lazy.collect()
-    except Exception as refusal:
+    except BaseException as refusal:  # Rust's panic is no Exception
+        require_no_interrupt(refusal)
         told = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
     fault = Fault("cannot be computed" + (":" if told else ""), "the table", told, RULE, "" if curator else HINT)
     raise InputError("the table", [fault])
@@ -108,7 +103,7 @@ def _collected(lazy: Any, curator: bool) -> Any:
 
 def sqlite(database: Any, place: Path, _: str, sheet: str | None, curator: bool) -> Source:
     """A table of an SQLite file: every cell is text, and a number has all its digits."""
-    return Batches(database, place, sheet, curator)
+    return Sheet(database, place, sheet, curator)
 
 
 MAKERS: dict[str, Maker] = {

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.interrupts import load_whole
+from hetdp.spaces.table.arrow import UNREADABLE, broken, is_readable, readable, scaled
 from hetdp.spaces.table.database import refusals
 from hetdp.spaces.table.sources import Queried
 
 PEOPLE = "people"  # how queries call it
 MISSING = ("NAType", "NaTType")  # by which pandas says that nothing is there
+NULLABLE = re.compile("(U?Int(8|16|32|64)|Float(32|64)|Boolean|DatetimeTZ)Dtype")  # of pandas itself
+MICROSECONDS = {"s": 1_000_000, "ms": 1_000}
 
 
 def is_pandas(table: Any) -> bool:
@@ -31,27 +36,75 @@ class Frame(Queried):
 
     def __init__(self, database: Any, table: Any, curator: bool) -> None:
         self._table, self._curator, self._database = table, curator, database
-        self._register(table.iloc[:0])
+        declared = {column: table[column].dtype for column in table.columns}
+        hidden = {column: f"{UNREADABLE}{kind}" for column, kind in declared.items() if not _can_be_shown(kind)}
+        self._register(table.iloc[:0][[column for column in declared if column not in hidden]])
         super().__init__(database, PEOPLE, "the table", curator=curator)
+        self.columns = {column: hidden.get(column) or self.columns[column] for column in declared}
 
     def _selection(self, uses: Sequence[str]) -> str:
-        named = list(dict.fromkeys(uses)) or list(self._table.columns[:1])
+        named = list(dict.fromkeys(uses)) or list(self.scanned)[:1]
         self._register(self._table[named])
         return super()._selection(uses)
 
     def _register(self, part: Any) -> None:
         part = part.copy(deep=False)
-        with refusals("the table", self._curator):
+        with refusals("the table", self._curator), broken("the table", self._curator):
             for column in part.columns:
-                if _holds_anything(part[column].dtype):
-                    part[column] = _texts(part[column])
+                part[column] = _shown(part[column])
             self._database.register(PEOPLE, part)
 
 
-def _holds_anything(declared: Any) -> bool:
-    """Whether cells, or categories, of this type are Python values, rather than numbers or the texts of Arrow."""
+def _shown(cells: Any) -> Any:
+    """A column as DuckDB is shown it; how is decided by its type alone."""
+    declared = cells.dtype
     held = getattr(getattr(declared, "categories", None), "dtype", declared)
-    return held.kind == "O" and getattr(held, "storage", "") != "pyarrow" and type(held).__name__ != "ArrowDtype"
+    if _is_arrow(held):
+        return _of_arrow(cells, held)
+    if isinstance(held, np.dtype) and held.kind in "biufmM":
+        return _in_microseconds(cells) if held is declared and held.kind == "M" else cells
+    return cells if NULLABLE.fullmatch(type(held).__name__) else _texts(cells)
+
+
+def _is_arrow(declared: Any) -> bool:
+    """Whether Arrow holds cells of this type."""
+    return getattr(declared, "storage", "") == "pyarrow" or type(declared).__name__ == "ArrowDtype"
+
+
+def _can_be_shown(declared: Any) -> bool:
+    """Whether DuckDB can be shown a column of this type; any is, but some of Arrow's."""
+    return type(declared).__name__ != "ArrowDtype" or is_readable(declared.pyarrow_dtype)
+
+
+def _of_arrow(cells: Any, held: Any) -> Any:
+    """A column that Arrow holds, or whose categories it holds, checked in full."""
+    if held is not cells.dtype:
+        if _checked(cells.cat.categories.array) is None:
+            return cells
+        cells = cells.astype(held)
+    found = _checked(cells.array)
+    if found is None:
+        return cells
+    return type(cells.array)(found) if type(held).__name__ == "ArrowDtype" else _texts(found.to_pylist())
+
+
+def _checked(cells: Any) -> Any:
+    """Cells that Arrow holds, where they have to be changed to be read; None where they are fine as they are."""
+    found = cells.__arrow_array__()
+    chunks = found.chunks if hasattr(found, "chunks") else [found]
+    changed = [readable(chunk) for chunk in chunks]
+    if all(one is other for one, other in zip(chunks, changed, strict=True)):
+        return None
+    return load_whole("pyarrow").chunked_array(changed)
+
+
+def _in_microseconds(cells: Any) -> Any:
+    """Times of seconds and milliseconds in microseconds; those beyond all these become the first or last of them."""
+    times = cells.to_numpy()
+    factor = MICROSECONDS.get(np.datetime_data(times.dtype)[0])
+    if factor is None:
+        return cells
+    return np.where(np.isnat(times), np.iinfo(np.int64).min, scaled(times.view(np.int64), factor)).view("M8[us]")
 
 
 def _texts(cells: Any) -> NDArray[Any]:

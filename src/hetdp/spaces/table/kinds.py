@@ -18,7 +18,7 @@ KINDS = {
     "BOOLEAN": TRUTH,
     **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_NS"), MOMENT),  # of seconds and others, not every cell can be read
 }
-NUMERAL = r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?"
+NUMERAL = r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?"
 EPSILON = r"([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?|inf|Infinity"  # as in privacy/grid.py; a test compares
 SURE_DIGITS = 15  # of a decimal, that its float still prints
 
@@ -55,7 +55,7 @@ def number(column: str, declared: str) -> str:
     if kind_of(declared) == TEXT:
         value = f"try_cast(regexp_extract({text(column)}, '\\A{BLANKS}({NUMERAL}){BLANKS}\\z', 1) AS DOUBLE)"
     elif declared != "DOUBLE":
-        value = f"try_cast({text(column)} AS DOUBLE)"
+        value = f"try_cast({printed(column, declared)} AS DOUBLE)"
     return f"CASE WHEN isfinite({value}) THEN {value} END"
 
 
@@ -66,6 +66,8 @@ def missing(column: str, declared: str, exact_text: bool) -> str:
         return f"({cell} IS NULL OR isnan({cell}))"
     if kind_of(declared) == TEXT and not exact_text:
         return f"({cell} IS NULL OR regexp_full_match({text(column)}, '{BLANKS}'))"
+    if declared.startswith("DECIMAL"):
+        return f"(({printed(column, declared)}) IS NULL)"
     return f"({cell} IS NULL)"
 
 
@@ -74,12 +76,26 @@ def text(column: str) -> str:
     return f"CAST({identifier(column)} AS VARCHAR)"
 
 
+def printed(column: str, declared: str) -> str:
+    """A cell as it is printed; null where a decimal has more digits than its type.
+
+    A Parquet file can hold such a cell, and DuckDB fails at the least of them.
+    """
+    width = re.fullmatch(r"DECIMAL\(([0-9]+),([0-9]+)\)", declared)
+    if width is None:
+        return text(column)
+    digits, places = int(width[1]), int(width[2])
+    most = f"{'9' * (digits - places) or '0'}.{'9' * places}"
+    fits = f"{identifier(column)} BETWEEN CAST('-{most}' AS {declared}) AND CAST('{most}' AS {declared})"
+    return f"CASE WHEN {fits} THEN {text(column)} END"
+
+
 def epsilon(column: str, declared: str) -> tuple[str, str | None]:
     """A cell as an ε, −1 where there is none; and whether it has more digits than a float keeps, if any may."""
     cell = identifier(column)
     if kind_of(declared) == WHOLE or declared == "DOUBLE":
         return f"coalesce(CAST({cell} AS DOUBLE), -1)", None
-    written = text(column)
+    written = printed(column, declared)
     cast = f"try_cast({written} AS DOUBLE)"
     is_meant = f"(NOT isinf({cast}) OR contains({written}, 'n'))"  # 1e400 is no ∞, which has an n in it
     value = f"CASE WHEN regexp_full_match({written}, '{EPSILON}') AND {is_meant} THEN {cast} END"

@@ -16,6 +16,7 @@ import numpy as np
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.spaces.table.database import define, identifier, locked, refusals
 
+NOTHING = '"NULL"'  # DuckDB's type of a column without any value
 Arrays = dict[str, Any]
 Expressions = dict[str, str]  # name of a result → how it is computed from a row
 
@@ -102,6 +103,8 @@ class Queried(Source):
         ours = {column: column for column in found} if renamed is None else renamed
         self.scanned, self.scan = ours, scan
         self.columns = {column: found[scanned] for column, scanned in ours.items()}
+        self._nothing = {column for column, kind in self.columns.items() if kind == NOTHING}
+        self.columns |= dict.fromkeys(self._nothing, "VARCHAR")  # a type that is guessed where every cell is missing
         require_different(list(self.columns), name)  # whichever format it is: queries name columns
 
     def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
@@ -168,8 +171,13 @@ class Queried(Source):
     def _selection(self, uses: Sequence[str]) -> str:
         """The scan with the columns that are used, under their own names; with none, its rows only."""
         named = dict.fromkeys(uses)
-        cells = [f"{identifier(self.scanned[column])} AS {identifier(column)}" for column in named] or ["1 AS rows"]
+        cells = [f"{self._cell(column)} AS {identifier(column)}" for column in named] or ["1 AS rows"]
         return f"SELECT {', '.join(cells)} FROM {self.scan}"
+
+    def _cell(self, column: str) -> str:
+        """A column as the scan calls it."""
+        cell = identifier(self.scanned[column])
+        return f"CAST({cell} AS VARCHAR)" if column in self._nothing else cell
 
 
 def stamp(place: Path) -> tuple[int, int, int]:

@@ -1,0 +1,138 @@
+"""Ways to break a file: at random, where its format keeps lengths and counts, or value by value where it is text."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+from pathlib import Path
+
+from tests.cli.fuzz import VALUES, replaced
+
+NUMBERS = [0, 1, -1, 2, 127, 128, 255, 256, 2**15, 2**31 - 1, -(2**31), 2**32 - 1, 2**40, 2**62, 2**63 - 1, -(2**63)]
+TEXTS = [
+    "",
+    "yes",
+    "-1",
+    "1e400",
+    "inf",
+    "nan",
+    '"',
+    '""',
+    "\0",
+    "\ufeff",
+    "é" * 200,
+    "9" * 5000,
+    "=1+1",
+    "\r",
+    ",",
+    "0x1",
+]
+COMPACT = (
+    b"\x00\x01\x02\x0c\x15\x16\x18\x19\x1c\x2c\x7f\x80\xfe\xff"  # types, lengths and counts, as Parquet writes them
+)
+
+
+def flipped(data: bytes, rng: random.Random) -> bytes:
+    """Some bits changed."""
+    found = bytearray(data)
+    for _ in range(rng.choice([1, 1, 1, 2, 8, 64])):
+        found[rng.randrange(len(found))] ^= 1 << rng.randrange(8)
+    return bytes(found)
+
+
+def overwritten(data: bytes, rng: random.Random) -> bytes:
+    """Some bytes changed."""
+    found = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 4, 16])):
+        found[rng.randrange(len(found))] = rng.choice([0, 0xFF, 0x7F, 0x80, rng.randrange(256)])
+    return bytes(found)
+
+
+def truncated(data: bytes, rng: random.Random) -> bytes:
+    """The end, the beginning, or something in between cut out."""
+    one, other = sorted((rng.randrange(len(data)), rng.randrange(len(data) + 1)))
+    return rng.choice([data[:one], data[other:], data[:one] + data[other:]])
+
+
+def moved(data: bytes, rng: random.Random) -> bytes:
+    """Two blocks exchanged, one repeated, or one filled with something else."""
+    size = rng.choice([1, 4, 8, 16, 64, 512, 4096])
+    one, other = (rng.randrange(len(data)) // size * size for _ in range(2))
+    low, high = min(one, other), max(one, other)
+    if low + size > high or rng.random() < 0.5:
+        filling = rng.choice([bytes(size), b"\xff" * size, rng.randbytes(size), data[high : high + size] * 2])
+        return data[:low] + filling + data[low + size :]
+    return (
+        data[:low] + data[high : high + size] + data[low + size : high] + data[low : low + size] + data[high + size :]
+    )
+
+
+def miscounted(data: bytes, rng: random.Random) -> bytes:
+    """A length, an offset or a count changed: a whole number of two, four or eight bytes."""
+    found = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        size = rng.choice([2, 4, 8])
+        if len(found) < size:
+            break
+        at = rng.randrange(len(found) - size + 1)
+        at = at // size * size if rng.random() < 0.8 else at
+        order = rng.choice(["little", "big"])
+        usual = int.from_bytes(found[at : at + size], "little")
+        number = rng.choice(
+            [*NUMBERS, usual + rng.choice([-8, -1, 1, 8, 64]), usual * 2, len(data), rng.randrange(4096)]
+        )
+        found[at : at + size] = (number % (1 << (8 * size))).to_bytes(size, "little" if order == "little" else "big")
+    return bytes(found)
+
+
+def described_otherwise(data: bytes, rng: random.Random) -> bytes:
+    """What a file says of itself changed: the end of a Parquet or Arrow file, or the heads of its pages."""
+    if data[-4:] == b"PAR1" and len(data) > 12:
+        begin, end = max(4, len(data) - 8 - struct.unpack("<I", data[-8:-4])[0]), len(data) - 8
+        if rng.random() < 0.3:
+            begin, end = 4, min(end, 44)  # the head of the first page
+    elif data[-6:] == b"ARROW1" and len(data) > 24:
+        begin, end = max(8, len(data) - 10 - struct.unpack("<i", data[-10:-6])[0]), len(data) - 6
+        if rng.random() < 0.5:
+            begin, end = 8, min(end, 1200)
+    else:
+        begin, end = 0, min(len(data), 100)
+    found = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        at = rng.randrange(begin, max(end, begin + 1))
+        if rng.random() < 0.7:
+            found[at] = rng.choice(COMPACT)
+        elif rng.random() < 0.5:
+            found[at:at] = rng.choice([b"\xff" * 9 + b"\x01", b"\x00", rng.randbytes(2)])
+        else:
+            del found[at : at + rng.choice([1, 2, 4])]
+    return bytes(found)
+
+
+def reworded(data: bytes, rng: random.Random) -> bytes:
+    """A field of a CSV file, or a value of a JSON document, changed."""
+    try:
+        text = data.decode()
+        if text.startswith("{"):
+            return json.dumps(replaced(json.loads(text), rng)).encode()
+    except ValueError:
+        return flipped(data, rng)
+    fields = text.split(",")
+    for _ in range(rng.choice([1, 1, 3])):
+        at = rng.randrange(len(fields))
+        fields[at] = rng.choice([*TEXTS, *map(str, VALUES), fields[rng.randrange(len(fields))]])
+    return ",".join(fields).encode()
+
+
+TEXT = (flipped, overwritten, truncated, moved, reworded, reworded, reworded)
+BINARY = (flipped, overwritten, truncated, moved, miscounted, miscounted, described_otherwise, described_otherwise)
+
+
+def damaged(data: bytes, name: str, rng: random.Random) -> bytes:
+    """A file broken in one or more ways; what is left is never the same."""
+    ways = TEXT if Path(name).suffix in (".json", ".csv", ".toml") else BINARY
+    found = data
+    for _ in range(rng.choice([1, 1, 1, 1, 2])):
+        found = rng.choice(ways)(found, rng) if found else rng.randbytes(rng.randrange(64))
+    return found

@@ -1,0 +1,404 @@
+"""The doors: what is handed in through each, whole, and who reads it once it is broken.
+
+What a door does with a broken file ends in one of two ways: it is read, or it is refused with a `HetdpError`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+
+import hetdp
+from hetdp.files.partitions.reading import offsets_of, read_with
+from hetdp.files.partitions.tables import open_tables
+from hetdp.interrupts import load_whole
+from hetdp.release.ledger.ledger import Ledger
+from hetdp.spaces.table import database, sources
+from hetdp.spaces.table.plan import read_plan
+from hetdp.spaces.table.respondents import Whole
+from hetdp.spaces.table.texts import add_functions
+from tests.cli import fuzz as verbs
+from tests.cli import fuzz_people as questions
+from tests.doors.damage import damaged
+from tests.partitions.inline import Inline
+from tests.release.fuzz import World, check_plan, check_record
+from tests.release.ledger import fuzz as ledgers
+from tests.spaces.extremes import arrow_columns
+from tests.spaces.test_table_loading import wanted
+
+PEOPLE: dict[str, list[Any]] = {
+    "id": ["1", "2", "3", "4", "5", "6", "7"],
+    "role": ["pupil", "pupil", "staff", "staff", "pupil", "staff", "guest"],
+    "eps": [0.3, 0.3, 1.0, 1.0, 0.3, 1.0, 2.0],
+    "vote": ["yes", "no", "yes", None, "yes", "maybe" * 5, "é"],
+}
+KEPT = 400  # files that one connection to DuckDB reads: to make one takes longer than to read them
+
+
+class Door(ABC):
+    """One way in.
+
+    Args:
+        folder: where its files are, and stay whole.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @abstractmethod
+    def attempt(self, rng: random.Random) -> str:
+        """Breaks a file, and hands it in; "read" or "refused".
+
+        Raises:
+            Exception: something else happened.
+        """
+
+
+class Handed(Door):
+    """Whole files, one of which is broken, and a function that reads it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.whole = self.made(folder)
+        self._number = 0
+        for whole in self.whole:  # before it is broken, everything can be read
+            self.hand_in(whole, random.Random(0))
+
+    @abstractmethod
+    def made(self, folder: Path) -> list[Path]:
+        """Files, or folders of files, that are whole."""
+
+    @abstractmethod
+    def hand_in(self, path: Path, rng: random.Random) -> None:
+        """Reads what may be broken."""
+
+    def attempt(self, rng: random.Random) -> str:
+        """Breaks a file, or one file of a folder, in a copy."""
+        self._number += 1
+        whole = rng.choice(self.whole)
+        copy = self.folder / "broken" / str(self._number) / whole.name
+        copy.parent.mkdir(parents=True)
+        try:
+            if whole.is_dir():
+                shutil.copytree(whole, copy)
+                victim = rng.choice(sorted(path for path in copy.rglob("*") if path.is_file()))
+                victim.write_bytes(damaged(victim.read_bytes(), victim.name, rng))
+            else:
+                for beside in whole.parent.glob(f"{whole.name}*"):
+                    shutil.copy(beside, copy.parent / beside.name)
+                victim = rng.choice(sorted(copy.parent.iterdir()))
+                victim.write_bytes(damaged(victim.read_bytes(), victim.name, rng))
+            before = names_in(copy.parent)
+            try:
+                self.hand_in(copy, rng)
+            except hetdp.HetdpError as refusal:
+                return "refused" if str(refusal) else "refused without a word"
+            finally:
+                assert names_in(copy.parent) <= before | {f"{whole.name}-shm", f"{whole.name}-wal"}, "a file was left"
+            return "read"
+        finally:
+            shutil.rmtree(copy.parent)
+
+
+def names_in(folder: Path) -> set[str]:
+    """The names of all that lies in a folder."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+class Tables(Handed):
+    """People's tables: what is public is read, and then what is said."""
+
+    form = ""
+    counted = ("vote = 'yes'", "vote IN ('no', 'é') OR vote IS NULL", "vote > 3", "vote < '2024-01-31'")
+
+    def hand_in(self, path: Path, rng: random.Random) -> None:
+        """Reads the public columns and the answers."""
+        group = rng.choice([None, None, "role"])
+        asked = wanted(counted=rng.choice(self.counted), group=group, of="respondents")
+        with sources.opened(path) as source:
+            people = Whole(source)
+            people.policy(asked)
+            people.said(asked)
+
+
+class Csv(Tables):
+    def made(self, folder: Path) -> list[Path]:
+        rows = [list(PEOPLE), *zip(*PEOPLE.values(), strict=True)]
+        text = "".join(
+            ",".join("" if cell is None else f'"{cell}"' if cell == "é" else str(cell) for cell in row) + "\n"
+            for row in rows
+        )
+        (folder / "people.csv").write_text(text)
+        (folder / "both").mkdir()
+        (folder / "both" / "1.csv").write_text(text)
+        (folder / "both" / "2.csv").write_text(text.replace("\n", "\n1", 7))
+        return [folder / "people.csv", folder / "both"]
+
+
+def typed() -> pa.Table:
+    """People with a column of every type that can be asked about, cut to as many rows."""
+    columns = {name: array[: len(PEOPLE["id"])] for name, (array, _) in arrow_columns().items() if " bad" not in name}
+    return pa.table({**PEOPLE, **columns})
+
+
+class Parquet(Tables):
+    def made(self, folder: Path) -> list[Path]:
+        people, found = pa.table(PEOPLE), []
+        forms: dict[str, dict[str, Any]] = {
+            "plain": {"compression": "NONE", "use_dictionary": False},
+            "snappy": {"compression": "SNAPPY", "row_group_size": 3},
+            "zstd": {"compression": "ZSTD", "data_page_version": "2.0"},
+            "delta": {
+                "use_dictionary": False,
+                "column_encoding": {"vote": "DELTA_BYTE_ARRAY", "eps": "BYTE_STREAM_SPLIT"},
+            },
+        }
+        for name, options in forms.items():
+            pyarrow.parquet.write_table(people, folder / f"{name}.parquet", store_schema=name == "zstd", **options)
+            found.append(folder / f"{name}.parquet")
+        (folder / "both").mkdir()
+        pyarrow.parquet.write_table(people.slice(0, 3), folder / "both" / "1.parquet", compression="NONE")
+        pyarrow.parquet.write_table(people.slice(3), folder / "both" / "2.parquet", compression="NONE")
+        return [*found, folder / "both"]
+
+
+class Arrow(Tables):
+    def made(self, folder: Path) -> list[Path]:
+        found = []
+        for name, table, compression in (
+            ("plain", pa.table(PEOPLE), None),
+            ("lz4", pa.table(PEOPLE), "lz4"),
+            ("zstd", pa.table(PEOPLE), "zstd"),
+            ("categories", pa.table({**PEOPLE, "vote": pa.array(PEOPLE["vote"]).dictionary_encode()}), None),
+            ("views", pa.table({**PEOPLE, "vote": pa.array(PEOPLE["vote"], pa.string_view())}), None),
+            ("typed", typed(), None),
+        ):
+            path = folder / f"{name}.arrow"
+            options = pa.ipc.IpcWriteOptions(compression=compression)
+            with pa.ipc.new_file(str(path), table.schema, options=options) as file:
+                file.write_table(table, max_chunksize=4)
+            found.append(path)
+        return found
+
+
+class Sqlite(Tables):
+    def made(self, folder: Path) -> list[Path]:
+        found = []
+        for name, mode in (("plain", "DELETE"), ("wal", "WAL")):
+            path = folder / f"{name}.sqlite"
+            file = sqlite3.connect(path)
+            with file:
+                file.execute("PRAGMA page_size = 512")
+                file.execute(f"PRAGMA journal_mode = {mode}")
+                file.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, role TEXT, eps REAL, vote)")
+                file.execute("CREATE INDEX sideways ON people (vote)")
+                rows = list(zip(*PEOPLE.values(), strict=True))
+                file.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
+                file.execute("INSERT INTO people VALUES (9, 'staff', 1.5, ?)", ["long " * 500])
+            if mode == "WAL":
+                for beside in folder.glob(f"{name}.sqlite*"):
+                    shutil.copy(beside, folder / beside.name.replace(name, "copied", 1))
+                path = folder / "copied.sqlite"
+                (folder / "copied.sqlite-shm").unlink(missing_ok=True)
+            file.close()
+            found.append(path)
+        return found
+
+
+class Problems(Handed):
+    """Problems, mechanisms and pins in every format, by the functions that read them."""
+
+    def made(self, folder: Path) -> list[Path]:
+        verbs.originals(folder)
+        (folder / "parts").mkdir()
+        for stem in ("edges", "datasets"):
+            (folder / "parts" / stem).mkdir()
+            whole = pyarrow.parquet.read_table(folder / "parquet" / f"{stem}.parquet")
+            for at in range(2):
+                part = whole.slice(at * 2, 2) if at == 0 else whole.slice(2)
+                pyarrow.parquet.write_table(part, folder / "parts" / stem / f"part-{at}.parquet")
+        shutil.copy(folder / "parquet" / "problem.json", folder / "parts" / "problem.json")
+        (folder / "pins.json").write_text('{"schema_version": 1, "datasets": [{"dataset": "b", "p": 0.5}]}')
+        pyarrow.parquet.write_table(
+            pa.table({"dataset": ["b", "c"], "p": [0.5, None], "z": [None, -0.1]}), folder / "pins.parquet"
+        )
+        self._problem = hetdp.read_problem(folder / "problem.json").problem
+        return [path for path in folder.iterdir() if not path.name.endswith(".meta.json")]
+
+    def hand_in(self, path: Path, rng: random.Random) -> None:
+        """Reads a problem, a mechanism or pins, by the name of the file."""
+        if path.name.startswith("pins"):
+            hetdp.read_pins(path)
+        elif path.name.startswith("mechanism"):
+            hetdp.load(path, self._problem if rng.random() < 0.7 else None)
+        else:
+            hetdp.read_problem(path)
+
+
+class Partitions(Handed):
+    """Problems and mechanisms in parts, by the tasks that workers run."""
+
+    def made(self, folder: Path) -> list[Path]:
+        verbs.originals(folder)
+        work, kept = self._new_work(), []
+        for notion in ("parquet", "directed"):
+            read = read_with(Inline(False), open_tables(folder / notion), str(work), (0, 2, 4), "error", None, nothing)
+            hetdp.save(hetdp.design(read.problem), folder / f"{notion}-mechanism")
+            kept += [folder / notion, folder / f"{notion}-mechanism"]
+            shutil.rmtree(work)
+            work.mkdir()
+        return kept
+
+    def _new_work(self) -> Path:
+        self._work = self.folder / "work"
+        shutil.rmtree(self._work, ignore_errors=True)
+        self._work.mkdir()
+        return self._work
+
+    def hand_in(self, path: Path, rng: random.Random) -> None:
+        """Lays a problem out in partitions; or reads a mechanism that partitions wrote."""
+        if path.name.endswith("mechanism"):
+            hetdp.load(path)
+            return
+        tables = open_tables(path)
+        read_with(Inline(False), tables, str(self._new_work()), offsets_of(tables, 2, 2), "error", None, nothing)
+
+
+def nothing() -> None:
+    """What is closed after partitions were read: nothing."""
+
+
+class Verbs(Door):
+    """The same through the command line: fixed exit codes, words, and whole files or none."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        (folder / "pristine").mkdir()
+        verbs.originals(folder / "pristine")
+        shutil.copytree(folder / "pristine", folder / "here")
+
+    def attempt(self, rng: random.Random) -> str:
+        """Runs a verb."""
+        os.chdir(self.folder / "here")
+        command, victim, code, words = verbs.once(rng, self.folder / "pristine", self.folder / "here")
+        assert code in verbs.ALLOWED, (command, victim, code, words)
+        assert "Traceback" not in words, (command, victim, words)
+        return "refused" if code == 3 else "read"
+
+
+class Questions(Door):
+    """Questions and privacy rules."""
+
+    def attempt(self, rng: random.Random) -> str:
+        """Makes a problem of them."""
+        os.chdir(self.folder)
+        command, code, words = questions.once(rng, self.folder)
+        assert code in questions.ALLOWED, (command, code, words)
+        assert "Traceback" not in words, (command, words)
+        return "read" if code == 0 else "refused"
+
+
+class Records(Door):
+    """Records of releases, and plans."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._world = World(folder)
+
+    def attempt(self, rng: random.Random) -> str:
+        """Verifies a record, or reads a plan."""
+        end = rng.choice([check_record, check_record, check_plan])(self._world, rng)
+        return "read" if end in ("valid", "not valid") else "refused"
+
+
+class Plans(Handed):
+    """Plans, byte by byte."""
+
+    def made(self, folder: Path) -> list[Path]:
+        world = World(folder)
+        return [world.folder / "plan.json"]
+
+    def hand_in(self, path: Path, rng: random.Random) -> None:
+        """Reads a plan."""
+        read_plan(path)
+
+
+class Ledgers(Door):
+    """Ledgers; one that is read says what it said before."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._place = folder / "a.ledger"
+        self._expected = ledgers.make(self._place).verify()
+        self._whole = self._place.read_bytes()
+
+    def attempt(self, rng: random.Random) -> str:
+        """Opens and verifies a ledger."""
+        for beside in self.folder.glob("a.ledger*"):
+            beside.unlink()
+        if rng.random() < 0.3:
+            self._place.write_bytes(self._whole)
+            ledgers.altered(self._place, rng)
+        else:
+            self._place.write_bytes(damaged(self._whole, "a.ledger", rng))
+        try:
+            assert Ledger(self._place, timeout=0.1).verify() == self._expected, "a ledger that says something else"
+        except hetdp.HetdpError as refusal:
+            return "refused" if str(refusal) else "refused without a word"
+        return "read"
+
+
+DOORS: dict[str, tuple[type[Door], int]] = {  # with how often it is tried
+    "people: csv": (Csv, 10),
+    "people: parquet": (Parquet, 22),
+    "people: arrow": (Arrow, 22),
+    "people: sqlite": (Sqlite, 8),
+    "problems, mechanisms, pins": (Problems, 14),
+    "partitions": (Partitions, 2),
+    "the same by verbs": (Verbs, 6),
+    "questions and rules": (Questions, 4),
+    "records and plans": (Records, 6),
+    "plans": (Plans, 4),
+    "ledgers": (Ledgers, 4),
+}
+
+
+@contextmanager
+def one_connection(folder: Path) -> Iterator[None]:
+    """Lets people's tables be read by one connection for a while, as locked as usual, but to one folder."""
+    held: list[Any] = [None, 0]
+
+    @contextmanager
+    def locked(*_: Any) -> Iterator[Any]:
+        held[1] += 1
+        if held[0] is None or held[1] % KEPT == 0:
+            held[0] = load_whole("duckdb").connect(":memory:", config=database.SETTINGS | {"threads": "1"})
+            held[0].execute(f"SET allowed_directories = [{database.quoted(str(folder))}]")
+            held[0].execute("SET enable_external_access = false")
+            held[0].execute("SET lock_configuration = true")
+            add_functions(held[0])
+        try:
+            yield held[0]
+        except BaseException:
+            try:
+                held[0].execute("SELECT 1").fetchall()
+            except load_whole("duckdb").Error:  # a fault within DuckDB ends its connection
+                held[0] = None
+            raise
+
+    with patch("hetdp.spaces.table.sources.locked", locked), patch("hetdp.spaces.table.folders.locked", locked):
+        yield
+    if held[0] is not None:
+        held[0].close()

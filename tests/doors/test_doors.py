@@ -1,0 +1,56 @@
+"""Some hundreds of broken files through every door; and that the count of them would tell a crash."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+from tests.doors.doors import DOORS
+from tests.doors.fuzz import ENDS
+
+CRASHES = """
+import os, signal, sys, time
+from tests.doors import doors, fuzz
+
+class Bad(doors.Door):
+    def attempt(self, rng):
+        number = rng.randrange(6)
+        if number == 0: os.kill(os.getpid(), signal.SIGSEGV)
+        if number == 1: time.sleep(1000)
+        if number == 2: raise KeyError("a bug")
+        return "read"
+
+doors.DOORS = {"bad": (Bad, 1)}
+fuzz.PATIENCE = 3
+found, wrong = fuzz.fuzz(4, 13, str)
+sys.stdout.write(fuzz.table(found))
+"""
+
+
+def counts_in(text: str) -> dict[str, dict[str, int]]:
+    """The table of counts, by door and end."""
+    lines = [
+        line for line in text.splitlines() if re.search(r"[0-9]$", line) and not line.startswith(("number", "Error"))
+    ]
+    return {
+        line[:28].strip(): dict(zip(ENDS, (int(word.replace(",", "")) for word in line[28:].split()), strict=True))
+        for line in lines
+        if len(line) > 80
+    }
+
+
+def test_broken_files_through_every_door_are_read_or_refused_in_words():
+    ended = subprocess.run([sys.executable, "-m", "tests.doors.fuzz", "300", "16"], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout
+    counts = counts_in(ended.stdout)
+    assert {*counts} == {*DOORS, "all"}
+    assert sum(counts["all"].values()) == 300
+    assert counts["all"]["refused"] > 150
+    assert counts["all"]["read"] > 25
+
+
+def test_a_crash_a_hang_and_a_bug_are_counted_and_the_rest_goes_on():
+    ended = subprocess.run([sys.executable, "-c", CRASHES], capture_output=True, text=True, check=True)
+    counts = counts_in(ended.stdout)["all"]
+    assert counts == {"read": 1, "refused": 0, "traceback": 1, "crash": 1, "hang": 1}
