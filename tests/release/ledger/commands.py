@@ -38,6 +38,7 @@ ASKED = 4  # one of so many asks a table
 ANSWER = re.compile(r"^released answer: (\w+)(?: \(as released .*\))?\n", re.MULTILINE)
 PEOPLE = "people"
 VARIANTS = ("plain", "plain", "together", "linked", "moved", "moved with its journal", "symbolic links")
+OF_A_SERVER = (*["plain"] * 7, "together")
 
 
 class Life:
@@ -135,7 +136,8 @@ class Life:
             if variant != "moved" and journal.exists():
                 journal.rename(other_journal)
             code = self.ask_again(kind, version, str(other))
-            assert (code == 7) == (is_left and variant == "moved"), code
+            assert code != 7 or (is_left and variant == "moved"), "refused without a reason"
+            self.count["refused without their journal"] += code == 7
             other.rename(path)
         elif variant == "symbolic links":
             other.symlink_to(path)
@@ -206,7 +208,7 @@ def kills(place: str, wanted: int) -> Counter[str]:
                 kind, version = PEOPLE if number % ASKED == 0 else SOURCE, str(number)
                 is_executed = number % EXECUTED == 0
                 life.kill(kind, version, is_executed, 1.0 if is_executed else spreads[kind])
-                variant = random.choice(VARIANTS if life.is_file else VARIANTS[:3])
+                variant = random.choice(VARIANTS if life.is_file else OF_A_SERVER)
                 if variant != "plain":
                     life.vary(variant, kind, version)
                 assert life.ask_again(kind, version) in (0, 6)

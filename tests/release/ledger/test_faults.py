@@ -24,7 +24,7 @@ from tests.release.ledger.faults import (
 from tests.release.ledger.test_spending import TENTH
 from tests.release.worlds import SOURCE, ledger
 
-EVERY = 23  # of all the faults, one in so many
+EVERY = 37  # of all the faults, one in so many
 
 
 @pytest.fixture(scope="module")

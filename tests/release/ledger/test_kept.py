@@ -72,6 +72,7 @@ def two_histories(file) -> tuple[Ledger, Path]:
     """A ledger, and a copy of it with another last entry that SQLite cannot tell by its counter of changes."""
     copy = file.with_name("copy")
     shutil.copy(file, copy)
+    shutil.copy(file, file.with_name("again")).replace(file)  # a copy as well, so that both note their new places
     other, ledger = Ledger(copy), Ledger(file)
     spend(other, "theirs")
     spend(ledger, "ours")

@@ -114,6 +114,26 @@ def test_a_journal_that_comes_back_later_undoes_nothing(folder, tmp_path):
     require_at_most_two(folder, "a.ledger", shown)
 
 
+@pytest.mark.parametrize("name", KILLS)
+def test_a_kill_at_the_first_spend_after_a_move_is_not_forgotten_by_moving_back(made, tmp_path, name):
+    (file, call, number), kept = KILLS[name], tmp_path / "a.ledger"
+    for each in ("poll.json", "mechanism.json"):
+        shutil.copy(made / each, tmp_path)
+    ledger(tmp_path, 2, name="b.ledger")
+    (tmp_path / "b.ledger").rename(kept)
+    earlier = {"pwrite64": 2, "unlink": 1}[call]  # to note the place first
+    inject = ("-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number + earlier}")
+    code, words = run(tmp_path, release(), *inject, watched=[file])
+    assert code == -9, words
+    assert (tmp_path / "a.ledger-journal").stat().st_size > 0
+    kept.rename(tmp_path / "b.ledger")
+    with pytest.raises(LedgerError, match="moved away from the journal"):
+        Ledger(tmp_path / "b.ledger")
+    assert granted(tmp_path, "b.ledger", "2", "3") == 0
+    (tmp_path / "b.ledger").rename(kept)
+    require_at_most_two(tmp_path, "a.ledger", granted(tmp_path, "a.ledger", "4", "5", "6"))
+
+
 def test_a_copy_without_its_journal_is_whole_or_refused(folder):
     shutil.copy(folder / "a.ledger", folder / "copy")
     if folder.name == "half":

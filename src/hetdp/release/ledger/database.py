@@ -14,12 +14,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import sqlalchemy
+from sqlalchemy import update
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UsageError
 from hetdp.interrupts import held
+from hetdp.release.ledger import tables
 from hetdp.release.ledger.address import no_address, text_of, url_of
 from hetdp.release.ledger.file import (
     IN_USE,
@@ -36,6 +38,7 @@ from hetdp.release.ledger.file import (
     was_moved_from,
 )
 from hetdp.release.ledger.kept import TURN, Kept
+from hetdp.release.ledger.statements import Statement
 
 Result = TypeVar("Result")
 
@@ -98,12 +101,20 @@ MAKING = Doubt(
 )
 
 
+NOTING = Doubt(NOTHING_SPENT, NOTHING_SPENT)
+NOTE = Statement(update(tables.head), ("place",))
+
+
 class _UnsureError(Exception):
     """A commit failed, and may have happened nevertheless."""
 
 
 class _CollisionError(Exception):
     """A transaction was undone by the server, since others came in its way."""
+
+
+class _MovedError(Exception):
+    """The file is not where it was last written to; that is noted before anything else is written."""
 
 
 class _Try(Generic[Result]):
@@ -182,6 +193,9 @@ class Database:
                 return tried.results[-1]
             except _UnsureError as unsure:
                 return self._found_out(str(unsure), tried.results[-1], is_there, doubt)
+            except _MovedError:
+                self._note_place()
+                continue
             except _CollisionError as collision:
                 if time.monotonic() + pause > until:
                     raise self.unusable(str(collision)) from None
@@ -254,13 +268,27 @@ class Database:
         """Computes everything again where the file is not the one that was last written to: it was moved, or copied.
 
         A copy that was made during a write, or a file that was moved without its journal, may hold half of a spend.
-        """
-        if self._file is None or place == self.place or self._whole == _state(self._file):
-            return
-        from hetdp.release.ledger.verification import require_whole
 
-        require_whole(self, connection)
-        self._whole = _state(self._file)
+        Raises:
+            LedgerError: it does.
+            _MovedError: it is whole, and about to be written to.
+        """
+        if self._file is None or place == self.place:
+            return
+        if self._whole != _state(self._file):
+            from hetdp.release.ledger.verification import require_whole
+
+            require_whole(self, connection)
+            self._whole = _state(self._file)
+        if connection.get_execution_options()[WRITES]:
+            raise _MovedError
+
+    def _note_place(self) -> None:
+        """Notes where the file is before anything is spent there, so that a journal that is left there is missed."""
+        try:
+            self._try(lambda connection: NOTE.write(connection, place=self.place), _Try(), NOTING)
+        except _UnsureError as unsure:
+            raise self.unusable(str(unsure)) from None
 
     # Steps of a transaction -------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ that says nothing for too long is given up, and its connection is closed.
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import sys
@@ -57,6 +58,7 @@ STATES = {  # words for the first letters of its states, of which the longest ho
     "58": "the server cannot read or write its disk",
     "XX": "it is damaged",
 }
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # Python would print its warnings, which name the server
 COLLISIONS = ("40001", "40P01")  # nothing has happened; the same transaction may succeed when it is tried again
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Iterator
+from contextlib import closing
 from functools import cached_property
 from typing import Any
 
@@ -46,7 +47,8 @@ class Statement:
     def each(self, connection: Connection, **values: Any) -> Iterator[Any]:
         """The same one by one, where there may be many."""
         if connection.dialect.name != "sqlite":
-            yield from connection.execute(self._statement, values, execution_options=STREAMED)
+            with closing(connection.execute(self._statement, values, execution_options=STREAMED)) as found:
+                yield from found
             return
         for row in self._run(connection, values):
             yield self._row(row)
