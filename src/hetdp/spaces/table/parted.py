@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ from hetdp.spaces.table.wish import Wish
 
 IDS = 1 << 22  # that one task looks through for people who are there twice
 DIGESTS = 1 << 64
+TRIES = 50  # to remove what workers wrote
 TASKS = 64  # among which who is there is divided
 
 
@@ -153,7 +155,11 @@ class Parted(Respondents):
             place.mkdir(mode=0o700)
             yield [str(place / f"{number}.npy") for number in range(len(self._files))]
         finally:
-            shutil.rmtree(place, ignore_errors=True)
+            for _ in range(TRIES):  # a worker that was given up may still be writing there
+                shutil.rmtree(place, ignore_errors=True)
+                if not place.exists():
+                    break
+                time.sleep(0.1)
 
     def _require_different(self, person: str, size: int) -> None:
         """Refuses ids that are there twice: those whose digests are in one range meet in one task.
