@@ -45,33 +45,36 @@ def require_kind(name: str, column: str, declared: str, allowed: tuple[str, ...]
 
 
 def number(column: str, declared: str) -> str:
-    """A cell as a 64-bit number; null where it is none, not finite, or missing. Outer spaces of a text do not matter.
+    """A cell as a 64-bit number, finite or not; null where it is none. Outer spaces of a text do not matter.
 
     Decimals and 32-bit numbers are read as they are printed, so that 0.1 is the same number in every format.
     """
     if kind_of(declared) == WHOLE:
         return f"CAST({identifier(column)} AS DOUBLE)"
-    value = identifier(column)
     if kind_of(declared) == TEXT:
-        value = f"try_cast(regexp_extract({text(column)}, '\\A{BLANKS}({NUMERAL}){BLANKS}\\z', 1) AS DOUBLE)"
-    elif declared != "DOUBLE":
-        value = f"try_cast({text(column)} AS DOUBLE)"
-    return f"CASE WHEN isfinite({value}) THEN {value} END"
+        written = f"regexp_extract({filled(column)}, '\\A{BLANKS}({NUMERAL}){BLANKS}\\z', 1)"
+        return f"try_cast({written} AS DOUBLE)"
+    return identifier(column) if declared == "DOUBLE" else f"try_cast({text(column)} AS DOUBLE)"
 
 
 def missing(column: str, declared: str, exact_text: bool) -> str:
     """Whether nothing stands in a cell; true or false for every row. A number that is none is missing, too."""
     cell = identifier(column)
     if declared in ("DOUBLE", "FLOAT"):
-        return f"({cell} IS NULL OR isnan({cell}))"
+        return f"isnan(coalesce({cell}, CAST('nan' AS {declared})))"
     if kind_of(declared) == TEXT and not exact_text:
-        return f"({cell} IS NULL OR regexp_full_match({text(column)}, '{BLANKS}'))"
+        return f"regexp_full_match({filled(column)}, '{BLANKS}')"
     return f"({cell} IS NULL)"
 
 
 def text(column: str) -> str:
     """A cell as a text."""
     return f"CAST({identifier(column)} AS VARCHAR)"
+
+
+def filled(column: str) -> str:
+    """A cell as a text, empty where it is missing: so that it takes as long as one that says something."""
+    return f"coalesce({text(column)}, '')"
 
 
 def epsilon(column: str, declared: str) -> tuple[str, str | None]:
