@@ -63,6 +63,17 @@ def test_a_condition_and_its_one_form_mean_what_is_documented(database, columns,
         assert [CODES[row[0]] for row in found] == meant, oracle.written(given_condition)
 
 
+@pytest.mark.parametrize("seed", range(100))
+def test_nothing_is_computed_for_some_rows_only(columns, seed):
+    """No CASE, AND, OR, WHERE or FILTER, but for texts that are not simple; see `spelling`."""
+    words, parameters = condition(
+        parsed(oracle.written(some_condition(random.Random(seed), list(columns)))), columns, bool(seed % 2)
+    )
+    outside = re.sub(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"", "", words)
+    assert "hetdp_folded" in outside or not re.search(r"\b(CASE|AND|OR|WHERE|FILTER|nullif|if)\b", outside), words
+    assert outside.count("?") == len(parameters)
+
+
 @pytest.mark.parametrize("seed", range(200))
 def test_what_means_the_same_has_one_form(seed):
     chance = random.Random(seed)
@@ -239,7 +250,7 @@ def test_texts_are_folded_by_the_database_as_in_python():
 
 
 def test_every_letter_that_is_compared_as_ascii_is_known():
-    """Nothing else of Unicode is compared as a text of ASCII letters: these have no parts, and combine with no other."""
+    """Nothing else of Unicode is compared as ASCII letters; and these have no parts, and combine with no other."""
     found: dict[str, set[str]] = {}
     for letter in map(chr, range(0x110000)):
         meant = unicodedata.normalize("NFC", letter).casefold()
