@@ -40,7 +40,7 @@ from hetdp.spaces.table.predicate import (
 from hetdp.spaces.table.texts import BLANKS, folded, folded_sql, spelling
 
 NO, UNKNOWN, YES = 0b00, 0b01, 0b11  # what a row says
-SAME = " IS NOT DISTINCT FROM ?"
+TO_THE_END = r"(?s:.*)\zx"  # matches nothing, but so a text is read to its end, not to the first letter that is another
 JOINTS = {"AND": " & ", "OR": " | "}
 BASES = {"=": "=", "!=": "=", "<": "<", ">=": "<", ">": ">", "<=": ">"}  # of which every other one is the opposite
 Condition = tuple[str, list[Any]]  # the words, and the values of the question marks in them
@@ -54,7 +54,8 @@ class Test(NamedTuple):
         unknown: whether the cell has no value that could be compared.
         parameters: the values of the question marks in `holds`.
         is_opposite: whether the rows are meant of which the contrary holds.
-        spelling: the pattern of the texts that are meant, if it is given by one.
+        spelling: the pattern of the texts that are meant, if it is made by one.
+        text: what is compared with the parameter, if both are texts.
     """
 
     holds: str
@@ -62,6 +63,7 @@ class Test(NamedTuple):
     parameters: list[Any]
     is_opposite: bool = False
     spelling: str = ""
+    text: str = ""
 
     def code(self, opposite: bool) -> Condition:
         """NO, UNKNOWN or YES for every row, or the same of the opposite."""
@@ -132,21 +134,21 @@ def _among(given: Among, columns: Mapping[str, str], exact: bool) -> list[Test]:
     """A column against several values; those of one kind are looked up together."""
     tests = [_compared(Comparison(given.column, "=", value), columns, exact) for value in given.values]
     together: dict[tuple[str, str], list[Any]] = {}
-    for side, test in ((test.holds.removesuffix(SAME), test) for test in tests if test.holds.endswith(SAME)):
-        together.setdefault((side, test.unknown), []).extend(test.parameters)
+    for test in tests:
+        if test.text:
+            together.setdefault((test.text, test.unknown), []).append(test.parameters[0])
     listed = [
-        Test(f"coalesce({side} IN ({', '.join('?' * len(values))}), false)", unknown, values)
-        for (side, unknown), values in together.items()
+        Test(f"coalesce({text} IN ({', '.join('?' * len(values))}), false)", unknown, values)
+        for (text, unknown), values in together.items()
     ]
-    spelt = [test for test in tests if test.spelling]
-    if spelt:
-        listed.append(_spelt(given.column, "|".join(test.spelling for test in spelt)))
-    return listed + [test for test in tests if not test.spelling and not test.holds.endswith(SAME)]
+    patterns = [test.spelling for test in tests if test.spelling]
+    listed += [_spelt(given.column, "|".join(patterns))] if patterns else []
+    return listed + [test for test in tests if not test.spelling and not test.text]
 
 
 def _spelt(column: str, pattern: str) -> Test:
     """Whether the text of a column is written in one of some ways; see `spelling`."""
-    wanted, unknown = quoted(f"{BLANKS}(?:{pattern}){BLANKS}"), kinds.missing(column, "VARCHAR", False)
+    wanted, unknown = quoted(f"{BLANKS}(?:{pattern}){BLANKS}|{TO_THE_END}"), kinds.missing(column, "VARCHAR", False)
     return Test(f"regexp_full_match({kinds.filled(column)}, {wanted})", unknown, [], spelling=pattern)
 
 
@@ -167,7 +169,7 @@ def _compared(given: Comparison, columns: Mapping[str, str], exact: bool) -> Tes
             if pattern is not None:
                 return _spelt(column, pattern)._replace(is_opposite=given.operator == "!=")
             side = kinds.text(column) if exact else folded_sql(kinds.filled(column))
-            return _test(given, side, "?", value if exact else folded(value))
+            return _text(given, side, value if exact else folded(value))
     elif kind == kinds.WHOLE and isinstance(value, int):
         return _test(given, identifier(column), "CAST(? AS BIGINT)", value)
     elif kind in (kinds.WHOLE, kinds.NUMBER, kinds.TEXT):
@@ -181,6 +183,11 @@ def _test(given: Comparison, side: str, parameter: str, value: Any) -> Test:
     if base == "=":
         return Test(f"({side}) IS NOT DISTINCT FROM {parameter}", unknown, [value], given.operator != base)
     return Test(f"(coalesce({side}, {parameter}) {base} {parameter})", unknown, [value, value], given.operator != base)
+
+
+def _text(given: Comparison, side: str, value: str) -> Test:
+    """A text that is, or is not, another; texts that differ are told apart in a steadier time than ones that do not."""
+    return Test(f"(coalesce({side}, ?) <> ?)", f"({side}) IS NULL", [value, value], given.operator == "=", text=side)
 
 
 def _number(given: Comparison, side: str, value: float) -> Test:
