@@ -29,14 +29,18 @@ def paid(folder: Path) -> str:
     return str(folder / "a.ledger")
 
 
-def shell(*words: str) -> None:
+def shell(*words: str | Path) -> None:
     assert main([*map(str, words)]) == 0
 
 
+def asked_of(mechanism: hetdp.Mechanism) -> hetdp.Problem:
+    assert isinstance(mechanism.problem, hetdp.Problem)
+    return mechanism.problem
+
+
 def saved_poll(folder: Path) -> tuple[str, str]:
-    mechanism = poll()
-    hetdp.save(mechanism.problem, folder / "poll.json")
-    hetdp.save(mechanism, folder / "given.json")
+    hetdp.save(asked_of(poll()), folder / "poll.json")
+    hetdp.save(poll(), folder / "given.json")
     return str(folder / "poll.json"), str(folder / "given.json")
 
 
@@ -76,7 +80,7 @@ PRIVATE: dict[str, tuple[str, Callable[[Path, Path], Any]]] = {
     "a plan": ("plan.json", lambda _, where: hetdp.ask(PEOPLE, **ASKED, dry_run=True, plan=where)),
 }
 PUBLIC: dict[str, tuple[str, Callable[[Path, Path], Any]]] = {
-    "a problem": ("a.json", lambda _, where: hetdp.save(poll().problem, where)),
+    "a problem": ("a.json", lambda _, where: hetdp.save(asked_of(poll()), where)),
     "a mechanism": ("a.csv", lambda _, where: hetdp.save(poll(), where)),
     "a mechanism, as Parquet": ("a.parquet", lambda _, where: hetdp.save(poll(), where)),
     "an accuracy": ("a.tex", lambda folder, where: shell("accuracy", *saved_poll(folder), "-o", where)),
@@ -178,7 +182,7 @@ def test_what_workers_say_of_people_lies_in_a_private_folder(tmp_path):
     from hetdp.spaces.table.wish import wish
 
     wanted = wish("vote = 'yes'", at_least="50%", epsilon="0.5", person="id")
-    parted = Parted(folder, Here(), str(tmp_path), False)  # type: ignore[arg-type]
+    parted = Parted(folder, Here(), str(tmp_path), False)
     parted.policy(wanted)
     parted.people(wanted)
     assert set(seen) == {0o700}
