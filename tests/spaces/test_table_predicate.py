@@ -61,6 +61,9 @@ def test_a_condition_and_its_one_form_mean_what_is_documented(database, columns,
         words, parameters = condition(predicate, columns, exact)
         found = database.execute(f"SELECT {words} FROM rows", parameters).fetchall()
         assert [CODES[row[0]] for row in found] == meant, oracle.written(given_condition)
+        words, parameters = condition(predicate, columns, exact, only_yes=True)
+        found = database.execute(f"SELECT {words} FROM rows", parameters).fetchall()
+        assert [row[0] == YES for row in found] == [one is True for one in meant], oracle.written(given_condition)
 
 
 @pytest.mark.parametrize("seed", range(100))

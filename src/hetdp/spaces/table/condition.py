@@ -65,9 +65,11 @@ class Test(NamedTuple):
     spelling: str = ""
     text: str = ""
 
-    def code(self, opposite: bool) -> Condition:
-        """NO, UNKNOWN or YES for every row, or the same of the opposite."""
+    def code(self, opposite: bool, only_yes: bool = False) -> Condition:
+        """NO, UNKNOWN or YES for every row, or the same of the opposite; YES or anything else, if that is enough."""
         holds = f"(CAST({self.holds} AS UTINYINT) * {_byte(YES)})"
+        if opposite == self.is_opposite and only_yes:
+            return holds, self.parameters
         if opposite == self.is_opposite:
             return f"(CAST({self.unknown} AS UTINYINT) | {holds})", self.parameters
         return (
@@ -77,7 +79,11 @@ class Test(NamedTuple):
 
 
 def condition(
-    predicate: Predicate, columns: Mapping[str, str], exact_text: bool = False, opposite: bool = False
+    predicate: Predicate,
+    columns: Mapping[str, str],
+    exact_text: bool = False,
+    opposite: bool = False,
+    only_yes: bool = False,
 ) -> Condition:
     """The expression and its parameters: `YES`, `NO`, or `UNKNOWN` where it cannot be said.
 
@@ -86,26 +92,27 @@ def condition(
         columns: name → type of every column of the table.
         exact_text: whether texts are compared letter by letter.
         opposite: whether the rows are meant that are not counted.
+        only_yes: whether `NO` and `UNKNOWN` need not be told apart, which is faster.
 
     Raises:
         UsageError: a column is not there, or holds what cannot be compared with the value; told by its type alone.
     """
     if isinstance(predicate, Comparison):
-        return _compared(predicate, columns, exact_text).code(opposite)
+        return _compared(predicate, columns, exact_text).code(opposite, only_yes)
     if isinstance(predicate, Among):
         tests = _among(predicate, columns, exact_text)
-        return _joined("AND" if opposite else "OR", [test.code(opposite) for test in tests])
+        return _joined("AND" if opposite else "OR", [test.code(opposite, only_yes) for test in tests])
     if isinstance(predicate, Missing):
         require_columns([predicate.column], columns)
         if kinds.kind_of(columns[predicate.column]) == kinds.OTHER:  # to read some of these fails at some cells
             rule = "its type is one of which every cell can be read"
             raise UsageError(f"the column {shown(predicate.column)} holds {kinds.OTHER}", rule)
         missing = kinds.missing(predicate.column, columns[predicate.column], exact_text)
-        return Test(missing, "false", []).code(opposite)
+        return Test(missing, "false", []).code(opposite, only_yes)
     if isinstance(predicate, Negation):
-        return condition(predicate.part, columns, exact_text, not opposite)
+        return condition(predicate.part, columns, exact_text, not opposite, only_yes)
     if isinstance(predicate, Joined):
-        found = [condition(part, columns, exact_text, opposite) for part in predicate.parts]
+        found = [condition(part, columns, exact_text, opposite, only_yes) for part in predicate.parts]
         return _joined("OR" if (predicate.word == "OR") != opposite else "AND", found)
     raise UsageError(f"what is counted is {shown(predicate)}", "it is a predicate")
 

@@ -89,7 +89,8 @@ class Whole(Respondents):
 
     def said(self, wish: Wish) -> Any:
         """Everybody's value, as its number in ``wish.values``, in the order of the rows; every row has one."""
-        code, parameters = condition(wish.counted, self.columns, wish.exact_text)
+        only_yes = wish.places[1] == wish.places[2]  # no and blank are the same
+        code, parameters = condition(wish.counted, self.columns, wish.exact_text, only_yes=only_yes)
         places = np.zeros(4, dtype=np.uint8)
         places[[YES, NO, UNKNOWN]] = wish.places
         return places[self._source.read({"code": code}, parameters, wish.private)["code"]]
