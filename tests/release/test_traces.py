@@ -59,6 +59,9 @@ def test_a_release_looks_the_same_at_every_dataset_with_either_answer(tmp_path):
 def test_a_table_is_answered_alike_whatever_people_say(tmp_path):
     found = traces(tmp_path, "table")
     assert len(found["balanced"]) == 18
+    assert {form: len(found[form]) for form in ("parquet", "arrow", "sqlite")} == dict.fromkeys(
+        found.keys() - {"balanced", "fair"}, 6
+    )
     for design, ones in found.items():
         first = outside(ones[0]["runs"][0])
         assert first["code"] == 0, first["err"]

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -127,12 +128,43 @@ def of_tables(folder: Path) -> Iterator[dict[str, Any]]:
             yield {"world": design, "at": list(votes), "runs": found, "warm": number > 0}
 
 
+def of_forms(folder: Path) -> Iterator[dict[str, Any]]:
+    """The same people in files of every other form."""
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    def as_sqlite(rows: pa.Table, place: str) -> None:
+        Path(place).unlink(missing_ok=True)
+        with sqlite3.connect(place) as file:
+            file.execute("CREATE TABLE people (id, area, eps, vote)")
+            file.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", zip(*rows.to_pydict().values(), strict=True))
+        file.close()
+
+    forms: dict[str, Callable[[pa.Table, str], Any]] = {
+        "parquet": parquet.write_table,
+        "arrow": lambda rows, place: feather.write_feather(rows, place, compression="uncompressed"),
+        "sqlite": as_sqlite,
+    }
+    tables = [("yes", "yes", "no"), ("no",) * 3, ("yes",) * 3, ("yes", None, "no"), (None,) * 3, ("no", "yes", None)]
+    for form, write in forms.items():
+        for votes in [tables[0], *tables]:
+            columns: list[Any] = [["a", "b", "c"], ["0", "1", "0"], ["0.3", "0.5", "1"], votes]
+            arrays = [pa.array(cells, pa.string()) for cells in columns]
+            place = f"table.{form}"
+            write(pa.Table.from_arrays(arrays, ["id", "area", "eps", "vote"]), place)
+            os.utime(place, ns=(10**18, 10**18))
+            asked = ["--count", "vote = 'yes'", "--at-least", "50%", "--person", "id", "--epsilon", "eps"]
+            found = list(runs(folder, folder / "a.ledger", ["ask", place, *asked, "--by", "area"], (len(tables) % 2,)))
+            yield {"world": form, "at": list(votes), "runs": found}
+
+
 def main() -> None:
     """Prints all of them; the first of each world is only there to load what is loaded once."""
     folder = Path(sys.argv[1])
     os.chdir(folder)
     sys.addaudithook(hook)
-    found = list(of_mechanisms(folder) if sys.argv[2] == "mechanism" else of_tables(folder))
+    is_table = sys.argv[2] == "table"
+    found = [*of_tables(folder), *of_forms(folder)] if is_table else list(of_mechanisms(folder))
     seen: set[str] = set()
     kept = [one for one in found if one["world"] in seen or seen.add(one["world"])]  # type: ignore[func-returns-value]
     print(json.dumps(kept))  # noqa: T201

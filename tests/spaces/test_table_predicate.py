@@ -16,14 +16,16 @@ import hetdp
 from hetdp.spaces.privacy import grid
 from hetdp.spaces.table import kinds
 from hetdp.spaces.table.canonical import canonical
-from hetdp.spaces.table.condition import condition
+from hetdp.spaces.table.condition import NO, UNKNOWN, YES, condition
 from hetdp.spaces.table.database import locked
 from hetdp.spaces.table.moments import moment_of
 from hetdp.spaces.table.parsing import parsed
-from hetdp.spaces.table.texts import PLAIN, alike, folded, folded_sql
+from hetdp.spaces.table.predicate import written
+from hetdp.spaces.table.texts import PLAIN, SPELLINGS, alike, folded, folded_sql, spelling
 from tests.oracle import asking as oracle
 from tests.oracle.conditions import CELLS, SCHEMA, TYPED, rewritten, some_condition, some_rows
 
+CODES = {YES: True, NO: False, UNKNOWN: None}
 ROWS = some_rows(random.Random(0), 80, CELLS | TYPED)
 COLUMNS = {
     "vote": "VARCHAR",
@@ -58,7 +60,21 @@ def test_a_condition_and_its_one_form_mean_what_is_documented(database, columns,
     for predicate in (typed, canonical(typed, exact)):
         words, parameters = condition(predicate, columns, exact)
         found = database.execute(f"SELECT {words} FROM rows", parameters).fetchall()
-        assert [row[0] for row in found] == meant, oracle.written(given_condition)
+        assert [CODES[row[0]] for row in found] == meant, oracle.written(given_condition)
+        words, parameters = condition(predicate, columns, exact, only_yes=True)
+        found = database.execute(f"SELECT {words} FROM rows", parameters).fetchall()
+        assert [row[0] == YES for row in found] == [one is True for one in meant], oracle.written(given_condition)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_nothing_is_computed_for_some_rows_only(columns, seed):
+    """No CASE, AND, OR, WHERE or FILTER, but for texts that are not simple; see `spelling`."""
+    words, parameters = condition(
+        parsed(oracle.written(some_condition(random.Random(seed), list(columns)))), columns, bool(seed % 2)
+    )
+    outside = re.sub(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"", "", words)
+    assert "hetdp_folded" in outside or not re.search(r"\b(CASE|AND|OR|WHERE|FILTER|nullif|if)\b", outside), words
+    assert outside.count("?") == len(parameters)
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -233,6 +249,59 @@ def test_texts_are_folded_by_the_database_as_in_python():
     meant = [oracle.plain(text) for text in texts]
     assert [folded(text) for text in texts] == meant
     assert [row[0] for row in found] == [text or None for text in meant]
+
+
+def test_every_letter_that_is_compared_as_ascii_is_known():
+    """Nothing else of Unicode is compared as ASCII letters; and these have no parts, and combine with no other."""
+    found: dict[str, set[str]] = {}
+    for letter in map(chr, range(0x110000)):
+        meant = unicodedata.normalize("NFC", letter).casefold()
+        if meant.isascii() and not letter.isascii():
+            found.setdefault(meant, set()).add(letter)
+    assert found == {text: set(letters) for text, letters in SPELLINGS.items()}
+    others = {
+        letter for letters in SPELLINGS.values() for letter in letters if unicodedata.normalize("NFC", letter) == letter
+    }
+    assert all(
+        unicodedata.normalize("NFD", letter) == letter and not unicodedata.combining(letter) for letter in others
+    )
+
+
+def test_a_pattern_finds_exactly_the_texts_that_are_compared_as_one():
+    words = [
+        "yes",
+        "first",
+        "office",
+        "mississippi",
+        "k;`",
+        "a-b.c*[d]^\\",
+        "it's",
+        "ja nein",
+        "ffissfflstss",
+        "ssssssss",
+    ]
+    assert [spelling(word) for word in ("ssssssssss", "é", "")] == [None] * 3
+    chance, texts = random.Random(5), ["", " ", "yes\u0301", "ye\u0301s", "y es", "first.", "mississipp"]
+    letters = sorted({letter for letters in SPELLINGS.values() for letter in letters})
+    for word in words:
+        for _ in range(400):
+            text = word
+            for meant, others in chance.sample(sorted(SPELLINGS.items()), 6):
+                text = text.replace(meant, chance.choice([*others, meant.upper(), meant]), chance.randint(0, 2))
+            if chance.random() < 0.2:
+                at = chance.randrange(len(text) + 1)
+                text = text[:at] + chance.choice([*letters, " ", "s"]) + text[at + chance.randint(0, 1) :]
+            texts.append(chance.choice(["", " ", "\t\u3000"]) + text + chance.choice(["", "\u2003", "\n"]))
+    matches = 0
+    with locked(None) as database:
+        database.register("people", {"cell": np.array(texts, dtype=object)})
+        for word in words:
+            words_of, parameters = condition(parsed(f"cell = {written(word)}"), {"cell": "VARCHAR"})
+            assert "CASE" not in words_of
+            found = [CODES[row[0]] for row in database.execute(f"SELECT {words_of} FROM people", parameters).fetchall()]
+            assert found == [(oracle.plain(text) == word if oracle.plain(text) else None) for text in texts]
+            matches += found.count(True)
+    assert matches > 2000
 
 
 def test_plain_letters_combine_with_no_other():

@@ -49,7 +49,7 @@ class Studio:
         self.session = Session(GALLERY["three-voters"].make())
         self.place = place_of(self.session)
         threading.Thread(target=self.place.serve, daemon=True).start()
-        self.page = browser.new_page(viewport={"width": 1440, "height": 900})
+        self.page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
         self.page.set_default_timeout(120_000)  # a busy machine may have to compile the search first
         self.complaints: list[str] = []
         self.asked: list[str] = []
@@ -133,7 +133,7 @@ class Studio:
 def served(browser):
     one = Studio(browser)
     yield one
-    one.page.close()
+    one.page.context.close()
     one.place.stop()
 
 

@@ -7,6 +7,8 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +17,10 @@ from hetdp.cli.main import main
 from hetdp.mechanism.digits import percentage
 from hetdp.studio.drawing import AROUND
 from hetdp.studio.gallery import GALLERY
+from hetdp.studio.server import place_of
 from hetdp.studio.sheets import sheet_of
+from hetdp.studio.state import Session
+from hetdp.studio.visitors import Visit
 
 PATH = ["none", "one", "two", "three", "four"]
 
@@ -294,3 +299,31 @@ def test_on_a_phone_the_page_ends_where_the_studio_ends(studio):
         assert opened.page.evaluate("document.documentElement.scrollHeight") == 844
     finally:
         opened.page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def test_a_second_page_and_a_second_studio_in_one_browser_do_not_mix(studio):
+    opened = studio(path_sheet())
+    page, other_session = opened.page, Session(path_sheet())
+    elsewhere = place_of(other_session)
+    threading.Thread(target=elsewhere.serve, daemon=True).start()
+    second = page.context.new_page()
+    try:
+        for address in (elsewhere.address, opened.place.address):  # cookies would be shared by all ports
+            second.goto(address)
+            second.wait_for_selector("#status h2")
+        assert page.context.cookies() == []
+        page.locator("#tab label", has_text="Export").click()
+        page.wait_for_selector("#save-problem:visible")
+        with opened.session.visited(Visit("another page", opened.session.revision, 0)):
+            opened.session.set_parameter(2, "epsilon", 0.25)
+        page.click("#save-problem")
+        opened.wait("Nothing was saved", "#saved")
+        opened.page.wait_for_function("() => document.querySelector('#undo:not([disabled])')")  # it shows it now
+        with page.expect_download() as download:
+            page.click("#save-problem")
+        found = json.loads(Path(download.value.path()).read_text())
+        assert found["edges"][2]["epsilon"] == 0.25
+        assert other_session.revision == 1
+    finally:
+        second.close()
+        elsewhere.stop()

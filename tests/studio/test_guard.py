@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 
 import pytest
@@ -72,9 +73,135 @@ def test_another_name_for_this_machine_is_refused(ask, host):
     assert ask("/{token}/", "localhost:{port}")[0] == 200
 
 
-def test_another_page_cannot_send_anything(ask):
-    assert ask("/{token}/_dash-update-component", method="POST", Origin="http://example.org")[0] == 403
-    assert ask("/{token}/_dash-layout", Origin="http://127.0.0.1:{port}")[0] == 200
+OURS, PORT = "http://127.0.0.1:{port}", "{port}"
+SAME = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}
+LINK = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+LET_IN: list[tuple[str, dict[str, str]]] = [  # method, headers
+    ("GET", {}),
+    ("POST", {}),  # a program that has the token, not a browser
+    ("GET", {"Origin": OURS}),
+    ("POST", {"Origin": OURS}),
+    ("POST", {"Origin": OURS, **SAME}),
+    ("POST", {"Origin": OURS, "Referer": OURS + "/{token}/"}),
+    ("POST", {"Origin": OURS, "Referer": OURS}),
+    ("GET", SAME),
+    ("GET", {"Sec-Fetch-Site": "none", **LINK}),
+    ("GET", {"Sec-Fetch-Site": "cross-site", **LINK}),  # the file that `hetdp studio` opens, or a link in a chat
+    ("GET", {"Sec-Fetch-Site": "cross-site", "Referer": "https://example.org/mail", **LINK}),
+    ("GET", {"Sec-Fetch-Site": "same-site", **LINK}),
+    ("GET", {"Upgrade-Insecure-Requests": "1"}),
+    ("POST", {"Host": "localhost:{port}", "Origin": "http://localhost:{port}"}),
+    ("POST", {"Host": "[::1]:{port}", "Origin": "http://[::1]:{port}"}),
+    ("GET", {"Cookie": "token=another; session=x"}),  # which another studio on this machine may have set
+]
+ORIGINS = [
+    "https://127.0.0.1:{port}",  # another scheme
+    "HTTP://127.0.0.1:{port}",
+    "ws://127.0.0.1:{port}",
+    "file://",
+    "file://127.0.0.1:{port}",
+    "chrome-extension://127.0.0.1:{port}",
+    "://127.0.0.1:{port}",
+    "127.0.0.1:{port}",
+    "null",
+    "",
+    "http://127.0.0.1",  # another port
+    "http://127.0.0.1:1",
+    "http://127.0.0.1:80",
+    "http://127.0.0.1:0{port}",
+    "http://127.0.0.1:{port}0",
+    "http://localhost:{port}",  # another of our names than that of Host
+    "http://[::1]:{port}",
+    "http://example.org",  # another name
+    "http://example.org:{port}",
+    "http://127.0.0.1.example.org:{port}",
+    "http://127.0.0.1.:{port}",
+    "http://127.1:{port}",
+    "http://2130706433:{port}",
+    "http://0.0.0.0:{port}",
+    "http://127.0.0.1:{port}@example.org",
+    "http://user@127.0.0.1:{port}",
+    "http://user:word@127.0.0.1:{port}",
+    "http://127.0.0.1:{port}/",  # what no browser sends
+    "http://127.0.0.1:{port}/{token}/",
+    "http://127.0.0.1:{port}#",
+    "http://127.0.0.1:{port}?",
+    "http:\\\\127.0.0.1:{port}",
+    "http://127.0.0.1:{port},http://127.0.0.1:{port}",
+    "http://127.0.0.1:{port} http://example.org",
+    "http://example.org, http://127.0.0.1:{port}",
+]
+REFUSED: list[tuple[str, dict[str, str]]] = [
+    *((method, {"Origin": origin}) for origin in ORIGINS for method in ("GET", "POST")),
+    ("GET", {"Origin": "https://127.0.0.1:{port}", **LINK}),
+    ("POST", {"Origin": "null", **LINK}),  # a form in a page that hides where it is
+    ("POST", LINK | {"Sec-Fetch-Site": "cross-site"}),
+    ("POST", {"Sec-Fetch-Site": "cross-site"}),
+    ("GET", {"Sec-Fetch-Site": "cross-site"}),  # an image or a script of another page
+    ("GET", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}),
+    ("GET", {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"}),  # another port
+    ("GET", {"Sec-Fetch-Site": "Same-Origin"}),
+    ("GET", {"Sec-Fetch-Site": "same-origin, cross-site"}),
+    ("POST", {"Sec-Fetch-Site": ""}),
+    ("GET", {"Referer": "http://example.org/"}),
+    ("POST", {"Referer": "https://127.0.0.1:{port}/{token}/"}),
+    ("POST", {"Referer": "http://127.0.0.1:1/{token}/"}),
+    ("POST", {"Referer": "http://127.0.0.1:{port}.example.org/"}),
+    ("POST", {"Referer": "http://127.0.0.1:{port}@example.org/"}),
+    ("POST", {"Referer": "null"}),
+    ("GET", {"Upgrade": "websocket", "Connection": "Upgrade", "Origin": OURS}),
+    ("GET", {"Upgrade": "h2c", "Connection": "Upgrade"}),
+    ("POST", {"Host": "LOCALHOST:{port}", "Origin": "http://LOCALHOST:{port}"}),
+    ("POST", {"Host": "localhost.:{port}", "Origin": "http://localhost.:{port}"}),
+    ("POST", {"Host": "user@127.0.0.1:{port}"}),
+    ("POST", {"Host": "127.0.0.1:{port}, example.org"}),
+    ("POST", {"Host": "example.org", "Origin": "http://example.org"}),
+    ("GET", {"Host": "example.org", "X-Forwarded-Host": "127.0.0.1:{port}"}),
+    ("GET", {"Host": ""}),
+]
+
+
+def status_of(place, method: str, headers: dict[str, str], *more: tuple[str, str], target: str = "") -> int:
+    """What the server answers to exactly these headers, whatever a library would make of them."""
+    port, token = place.address.split(":")[2].split("/")[0], place.address.rstrip("/").rpartition("/")[2]
+    whole = {"Host": "127.0.0.1:{port}", **headers}
+    lines = [f"{name}: {value}".replace("{port}", port).replace("{token}", token) for name, value in whole.items()]
+    lines += [f"{name}: {value}".replace("{port}", port) for name, value in more]
+    if method == "POST":
+        lines += ["Content-Type: application/json", "Content-Length: 2"]
+    wanted = target or ("/{token}/_dash-update-component" if method == "POST" else "/{token}/_dash-layout")
+    said = "\r\n".join([f"{method} {wanted.replace('{token}', token)} HTTP/1.1", *lines, "Connection: close", "", ""])
+    with socket.create_connection(("127.0.0.1", int(port)), timeout=60) as connection:
+        connection.sendall((said + ("{}" if method == "POST" else "")).encode("latin-1"))
+        return int(connection.makefile("rb").readline().split()[1])
+
+
+@pytest.mark.parametrize(("method", "headers"), LET_IN)
+def test_its_own_page_and_whoever_has_the_address_are_let_in(place, method, headers):
+    assert status_of(place, method, headers) == (
+        200 if method == "GET" else 400
+    )  # a POST of nothing cannot be answered
+
+
+@pytest.mark.parametrize(("method", "headers"), REFUSED)
+def test_another_page_cannot_send_anything(place, method, headers):
+    assert status_of(place, method, headers) == 403
+
+
+@pytest.mark.parametrize("name", ["Origin", "Referer", "Sec-Fetch-Site", "Host"])
+@pytest.mark.parametrize("first", ["ours", "another"])
+def test_a_header_that_is_sent_twice_is_refused(place, name, first):
+    ours = {"Origin": OURS, "Referer": OURS + "/", "Sec-Fetch-Site": "same-origin", "Host": "127.0.0.1:{port}"}[name]
+    pair = (ours, "http://example.org") if first == "ours" else ("http://example.org", ours)
+    assert status_of(place, "POST", {name: pair[0]}, (name, pair[1])) in (400, 403)
+    assert status_of(place, "GET", {name: pair[0]}, (name, pair[1])) in (400, 403)
+
+
+@pytest.mark.parametrize(
+    "target", ["http://example.org/{token}/", "//example.org/{token}/", "http://example.org:1/{token}/_dash-layout"]
+)
+def test_another_name_in_the_first_line_is_refused(place, target):
+    assert status_of(place, "GET", {}, target=target) == 403
 
 
 @pytest.mark.parametrize(

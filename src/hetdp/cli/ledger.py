@@ -211,7 +211,7 @@ def _export(address: str, output: str | None = None) -> Told:
         return {"lines": listed}, listed
     require_place("-o", output, False, (".jsonl",), (address,))
     count = 0
-    with whole_file(Path(output)) as draft, draft.open("w", encoding="ascii") as file:
+    with whole_file(Path(output), private=True) as draft, draft.open("w", encoding="ascii") as file:
         for line in lines:
             file.write(f"{line}\n")
             count += 1

@@ -11,6 +11,8 @@ from werkzeug.exceptions import HTTPException
 
 REFUSAL = "hetdp studio: this address is not complete. Open the one that `hetdp studio` printed when it was started.\n"
 FAULT = "hetdp studio: this request cannot be answered.\n"
+SCHEME = "http://"  # the only one that the server speaks
+SAME_SITES = ("same-origin", "none")  # our own page, or an address that was typed
 POLICY = (
     "default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:;"
     " font-src 'self' data:; connect-src 'self'; worker-src blob:; form-action 'none'; base-uri 'none';"
@@ -30,6 +32,31 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
+def is_at_home(method: str, headers: Any, hosts: frozenset[str]) -> bool:
+    """Whether a request is under one of our names, and made by our own page or by whoever uses the browser.
+
+    What a browser says of the page that asks must be ours, all of it and letter by letter: scheme, name and port. A
+    page of the same name at another port, such as another studio's, is a stranger. Only a link may lead here from
+    anywhere, since what it opens is shown to nobody but the person who followed it.
+
+    Args:
+        method: that of the request.
+        headers: its headers; one that is sent twice has both values, with a comma between them.
+        hosts: our names, with their ports.
+    """
+    host = headers.get("Host")
+    if host not in hosts or "Upgrade" in headers:
+        return False
+    ours, page, site = f"{SCHEME}{host}", headers.get("Referer", ""), headers.get("Sec-Fetch-Site", "none")
+    if headers.get("Origin", ours) != ours:
+        return False
+    followed = headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"
+    if followed and method == "GET":
+        return True
+    is_ours = page in ("", ours) or (page.startswith(f"{ours}/") and "," not in page)
+    return is_ours and site in SAME_SITES
+
+
 def protect(server: Flask, token: str, hosts: frozenset[str], hashes: Any) -> None:
     """Lets no request in without the token in its path, or under another name; and nothing out of the page.
 
@@ -45,9 +72,7 @@ def protect(server: Flask, token: str, hosts: frozenset[str], hashes: Any) -> No
     def refuse_strangers() -> Response | None:
         first = request.path.split("/", 2)[1] if "/" in request.path else ""
         known = hmac.compare_digest(first.encode("utf-8", "replace"), token.encode())
-        origin = request.headers.get("Origin")
-        at_home = request.host in hosts and (origin is None or origin.partition("://")[2] in hosts)
-        if known and at_home:
+        if known and is_at_home(request.method, request.headers, hosts):
             return None
         return Response(REFUSAL, 403, mimetype="text/plain")
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dash import ClientsideFunction, Input, Output, ctx, no_update
+from dash import ClientsideFunction, Input, Output, State, ctx, no_update
 
 from hetdp.errors import HetdpError, printable
 from hetdp.studio import export
 from hetdp.studio.state import Session
+from hetdp.studio.visitors import Visit
+
+UNSEEN = (
+    "Nothing was saved: another page of this studio has changed what is on the table. This page shows it now; please"
+    " look, and save again."
+)
 
 
 def connect_saving(app: Any, session: Session) -> None:
@@ -22,17 +28,25 @@ def connect_saving(app: Any, session: Session) -> None:
     }
 
     @app.callback(  # type: ignore[untyped-decorator]
-        Output("download", "data"), Output("saved", "children"), *(Input(name, "n_clicks") for name in ways)
+        output=[
+            Output("download", "data"),
+            Output("saved", "children"),
+            Output("revision", "data", allow_duplicate=True),
+        ],
+        inputs={"clicks": [Input(name, "n_clicks") for name in ways]},
+        state={"page": State("page", "data"), "told": State("told", "data")},
     )
-    def save(*clicks: Any) -> Any:
+    def save(clicks: list[Any], page: Any, told: Any) -> Any:
         if not any(clicks) or ctx.triggered_id not in ways:
-            return no_update, no_update
+            return no_update, no_update, no_update
         name, text = ways[ctx.triggered_id]
         try:
             with session.lock:
-                return {"content": text(), "filename": name, "type": "text/plain"}, ""
+                if not session.is_seen(Visit(page or "a page", told or 0, 0)):
+                    return no_update, UNSEEN, session.revision  # which shows the page what it has not seen
+                return {"content": text(), "filename": name, "type": "text/plain"}, "", no_update
         except HetdpError as refusal:
-            return no_update, printable(str(refusal))[:600]
+            return no_update, printable(str(refusal))[:600], no_update
 
     app.clientside_callback(  # what is seen is known to the browser alone
         ClientsideFunction("studio", "photograph"), Output("graph", "generateImage"), Input("save-png", "n_clicks")

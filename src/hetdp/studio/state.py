@@ -76,6 +76,10 @@ class Session:
             finally:
                 self._visit = before
 
+    def is_seen(self, visit: Visit) -> bool:
+        """Whether a page shows what is on the table, as far as others have changed it."""
+        return not self._visitors.is_stale(visit)
+
     def _is_stale(self) -> bool:
         """Refuses what comes from a page that shows something else than what is on the table."""
         stale = bool(self._visit.page) and self._visitors.is_stale(self._visit)

@@ -83,7 +83,7 @@ def started(scheduler: str, memory: str, work: str, security: Security) -> Proce
         security: the certificate.
     """
     folder = Path(work, "workers")
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what does not fit into memory is put down there
     command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--local-directory", str(folder)]
     command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
     command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]

@@ -18,12 +18,13 @@ PRIVATE = 0o600  # for the owner alone
 def whole_file(path: Path, private: bool = False) -> Iterator[Path]:
     """A name to write to; the file appears under its own name only when everything has been written.
 
-    What is there already and is no plain file (a pipe, a terminal) is written to as it is. A file that takes the place
-    of another keeps its permissions.
+    What is there already and is no plain file (a pipe, a terminal) is written to as it is. A public file that takes the
+    place of another keeps its permissions.
 
     Args:
         path: the name.
-        private: whether a new file is for its owner alone, whatever the system's default is.
+        private: whether the file is for its owner alone from its first byte on, whatever the system's default is, and
+            whoever may read the one that it takes the place of.
     """
     with _refusals(path):
         place = _resolved(path)
@@ -37,7 +38,7 @@ def whole_file(path: Path, private: bool = False) -> Iterator[Path]:
             _create_private(draft)
         try:
             yield draft
-            if place.exists():
+            if place.exists() and not private:
                 shutil.copymode(place, draft)
             draft.replace(place)
         finally:

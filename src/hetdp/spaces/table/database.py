@@ -19,7 +19,7 @@ from hetdp.spaces.table.texts import add_functions
 SETTINGS = {
     "autoinstall_known_extensions": "false",  # nothing is ever fetched
     "autoload_known_extensions": "false",
-    "disabled_optimizers": "statistics_propagation",  # what a file says of its cells does not stand for them
+    "disabled_optimizers": "statistics_propagation,row_group_pruner",  # what a file says of its cells decides nothing
     "pandas_analyze_sample": "0",  # a column of Python values is text, whatever the first thousands of them are
     "temp_directory": "",  # nothing of the table is put down anywhere
 }

@@ -45,29 +45,31 @@ def require_kind(name: str, column: str, declared: str, allowed: tuple[str, ...]
 
 
 def number(column: str, declared: str) -> str:
-    """A cell as a 64-bit number; null where it is none, not finite, or missing. Outer spaces of a text do not matter.
+    """A cell as a 64-bit number, finite or not; null where it is none. Outer spaces of a text do not matter.
 
     Decimals and 32-bit numbers are read as they are printed, so that 0.1 is the same number in every format.
     """
     if kind_of(declared) == WHOLE:
         return f"CAST({identifier(column)} AS DOUBLE)"
-    value = identifier(column)
     if kind_of(declared) == TEXT:
-        value = f"try_cast(regexp_extract({text(column)}, '\\A{BLANKS}({NUMERAL}){BLANKS}\\z', 1) AS DOUBLE)"
-    elif declared != "DOUBLE":
-        value = f"try_cast({printed(column, declared)} AS DOUBLE)"
-    return f"CASE WHEN isfinite({value}) THEN {value} END"
+        written = f"regexp_extract({filled(column)}, '\\A{BLANKS}({NUMERAL}){BLANKS}\\z', 1)"
+        return f"try_cast({written} AS DOUBLE)"
+    if declared.startswith("DECIMAL"):
+        is_one, nearest = fits(column, declared)
+        one = f"CAST({is_one} AS DOUBLE)"
+        return f"(try_cast(CAST({nearest} AS VARCHAR) AS DOUBLE) * ({one} / {one}))"  # 0 / 0 is no number
+    return identifier(column) if declared == "DOUBLE" else f"try_cast({text(column)} AS DOUBLE)"
 
 
 def missing(column: str, declared: str, exact_text: bool) -> str:
     """Whether nothing stands in a cell; true or false for every row. A number that is none is missing, too."""
     cell = identifier(column)
     if declared in ("DOUBLE", "FLOAT"):
-        return f"({cell} IS NULL OR isnan({cell}))"
+        return f"isnan(coalesce({cell}, CAST('nan' AS {declared})))"
     if kind_of(declared) == TEXT and not exact_text:
-        return f"({cell} IS NULL OR regexp_full_match({text(column)}, '{BLANKS}'))"
+        return f"regexp_full_match({filled(column)}, '{BLANKS}')"
     if declared.startswith("DECIMAL"):
-        return f"(({printed(column, declared)}) IS NULL)"
+        return f"({fits(column, declared)[0]} = 0)"
     return f"({cell} IS NULL)"
 
 
@@ -76,18 +78,21 @@ def text(column: str) -> str:
     return f"CAST({identifier(column)} AS VARCHAR)"
 
 
-def printed(column: str, declared: str) -> str:
-    """A cell as it is printed; null where a decimal has more digits than its type.
+def filled(column: str) -> str:
+    """A cell as a text, empty where it is missing: so that it takes as long as one that says something."""
+    return f"coalesce({text(column)}, '')"
 
-    A Parquet file can hold such a cell, and DuckDB fails at the least of them.
+
+def fits(column: str, declared: str) -> tuple[str, str]:
+    """1 if there is a decimal with no more digits than its type has, else 0; and the nearest one that has no more.
+
+    A Parquet file can hold a cell with more, and DuckDB fails when it prints the least of them.
     """
-    width = re.fullmatch(r"DECIMAL\(([0-9]+),([0-9]+)\)", declared)
-    if width is None:
-        return text(column)
-    digits, places = int(width[1]), int(width[2])
+    cell, (digits, places) = identifier(column), map(int, re.findall(r"[0-9]+", declared))
     most = f"{'9' * (digits - places) or '0'}.{'9' * places}"
-    fits = f"{identifier(column)} BETWEEN CAST('-{most}' AS {declared}) AND CAST('{most}' AS {declared})"
-    return f"CASE WHEN {fits} THEN {text(column)} END"
+    low, high = (f"CAST('{sign}{most}' AS {declared})" for sign in ("-", ""))
+    is_one = f"coalesce(CAST({cell} >= {low} AS UTINYINT) * CAST({cell} <= {high} AS UTINYINT), 0)"
+    return is_one, f"least(greatest({cell}, {low}), {high})"
 
 
 def epsilon(column: str, declared: str) -> tuple[str, str | None]:
@@ -95,7 +100,10 @@ def epsilon(column: str, declared: str) -> tuple[str, str | None]:
     cell = identifier(column)
     if kind_of(declared) == WHOLE or declared == "DOUBLE":
         return f"coalesce(CAST({cell} AS DOUBLE), -1)", None
-    written = printed(column, declared)
+    written = text(column)
+    if declared.startswith("DECIMAL"):
+        is_one, nearest = fits(column, declared)
+        written = f"CASE WHEN {is_one} = 1 THEN CAST({nearest} AS VARCHAR) END"
     cast = f"try_cast({written} AS DOUBLE)"
     is_meant = f"(NOT isinf({cast}) OR contains({written}, 'n'))"  # 1e400 is no ∞, which has an n in it
     value = f"CASE WHEN regexp_full_match({written}, '{EPSILON}') AND {is_meant} THEN {cast} END"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.spaces.table import kinds
-from hetdp.spaces.table.condition import condition
+from hetdp.spaces.table.condition import NO, UNKNOWN, YES, condition
 from hetdp.spaces.table.people import people_digest
 from hetdp.spaces.table.policy import Policy, read_policy
 from hetdp.spaces.table.sources import Columns, Source
@@ -89,7 +89,8 @@ class Whole(Respondents):
 
     def said(self, wish: Wish) -> Any:
         """Everybody's value, as its number in ``wish.values``, in the order of the rows; every row has one."""
-        said, parameters = condition(wish.counted, self.columns, wish.exact_text)
-        code = f"coalesce(CAST((NOT {said}) AS UTINYINT), CAST(2 AS UTINYINT))"  # 0 yes, 1 no, 2 blank
-        found = self._source.read({"code": code}, parameters, wish.private)["code"]
-        return np.array(wish.places, dtype=np.uint8)[found]
+        only_yes = wish.places[1] == wish.places[2]  # no and blank are the same
+        code, parameters = condition(wish.counted, self.columns, wish.exact_text, only_yes=only_yes)
+        places = np.zeros(4, dtype=np.uint8)
+        places[[YES, NO, UNKNOWN]] = wish.places
+        return places[self._source.read({"code": code}, parameters, wish.private)["code"]]

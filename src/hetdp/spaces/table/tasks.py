@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from hetdp.errors import UsageError
 from hetdp.interrupts import load_whole
 from hetdp.problem.parts import mapped, written
-from hetdp.spaces.table import kinds
-from hetdp.spaces.table.condition import condition
+from hetdp.spaces.table import condition, kinds
 from hetdp.spaces.table.database import identifier
 from hetdp.spaces.table.everybody import cells
 from hetdp.spaces.table.folders import named
@@ -66,8 +65,8 @@ def tally(path: str, wish: Wish, curator: bool, with_answers: bool) -> Tally:
         keys, flags, uses = _public(source, wish)
         parameters: list[Any] = []
         if with_answers:
-            said, values = condition(wish.counted, source.columns, wish.exact_text)
-            flags |= {YES: f"coalesce({said}, false)", NO: f"coalesce(NOT {said}, false)"}
+            said, values = condition.condition(wish.counted, source.columns, wish.exact_text)
+            flags |= {YES: f"{said} = {condition.YES}", NO: f"{said} = {condition.NO}"}
             parameters, uses = [*values, *values], [*uses, *wish.private]
         found = source.counted(keys, flags, parameters, uses, MOST_KINDS)
     names, columns = {}, {name: found[name] for name in keys}

@@ -1,0 +1,163 @@
+"""Two studios on one problem, and two pages of one studio: nothing mixes, and nothing is saved that was not seen."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+import hetdp
+from hetdp.studio.opening import opened
+from hetdp.studio.saving import UNSEEN
+from hetdp.studio.server import Place, place_of
+from hetdp.studio.state import Session
+from hetdp.studio.visitors import Visit
+from tests.documents.pages import ROOT
+
+LABELS = ["a", "b", "c", "d"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    graph = hetdp.DatasetGraph.from_edges(LABELS[:-1], LABELS[1:], [1.0, 0.5, 0.1], datasets=LABELS)
+    hetdp.save(hetdp.Problem(graph, [1, 1, 2, 2]), tmp_path / "problem.json")
+    return tmp_path / "problem.json"
+
+
+def parts(place: Place) -> tuple[int, str]:
+    port, token = place.address.removeprefix("http://127.0.0.1:").rstrip("/").split("/")
+    return int(port), token
+
+
+def asked(port: int, path: str, body: Any = None, **headers: str) -> tuple[int, str, list[tuple[str, str]]]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    given = {"Content-Type": "application/json"} if body is not None else {}
+    sent = None if body is None else json.dumps(body)
+    connection.request("GET" if body is None else "POST", path, sent, given | headers)
+    answer = connection.getresponse()
+    found = answer.status, answer.read().decode("utf-8", "replace"), answer.getheaders()
+    connection.close()
+    return found
+
+
+def saved(place: Place, page: str, told: int) -> dict[str, Any]:
+    """What a page is told that presses the button that saves the problem."""
+    port, token = parts(place)
+    listed = json.loads(asked(port, f"/{token}/_dash-dependencies")[1])
+    one = next(one for one in listed if "download.data" in one["output"] and "save-problem" in str(one["inputs"]))
+    names = [place["id"] for place in one["inputs"]]
+    outputs = [text.rpartition(".") for text in one["output"].strip(".").split("...")]
+    body = {
+        "output": one["output"],
+        "outputs": [{"id": name, "property": part.split("@")[0]} for name, _, part in outputs],
+        "inputs": [{"id": name, "property": "n_clicks", "value": int(name == "save-problem")} for name in names],
+        "changedPropIds": ["save-problem.n_clicks"],
+        "state": [
+            {"id": "page", "property": "data", "value": page},
+            {"id": "told", "property": "data", "value": told},
+        ],
+    }
+    assert len(outputs) == 3
+    status, text, _ = asked(port, f"/{token}/_dash-update-component", body)
+    assert status == 200, text
+    found: dict[str, Any] = json.loads(text)["response"]
+    return found
+
+
+@pytest.fixture
+def two(file):
+    places = []
+    for _ in range(2):
+        session = Session(opened(str(file)))
+        place = place_of(session)
+        threading.Thread(target=place.serve, daemon=True).start()
+        places.append((session, place))
+    yield places
+    for _, place in places:
+        place.stop()
+
+
+def test_two_studios_share_neither_tokens_nor_work_and_leave_the_file_alone(two, file):
+    before = file.read_bytes(), file.stat().st_mtime_ns
+    (one, first), (other, second) = two
+    one.set_parameter(0, "epsilon", 0.25)
+    assert other.revision == 1
+    texts = [json.loads(saved(place, "p", session.revision)["download"]["data"]["content"]) for session, place in two]
+    assert [text["edges"][0]["epsilon"] for text in texts] == [0.25, 1.0]
+    assert (file.read_bytes(), file.stat().st_mtime_ns) == before
+    assert [entry.name for entry in file.parent.iterdir()] == ["problem.json"]
+    for here, there in ((first, second), (second, first)):
+        port, token = parts(here)
+        strange = parts(there)[1]
+        status, _, headers = asked(port, f"/{token}/")
+        assert status == 200
+        assert not [name for name, _ in headers if name.lower() == "set-cookie"]  # they would be sent to all ports
+        assert asked(port, f"/{strange}/")[0] == 403
+        assert asked(port, f"/{strange}/_dash-layout", Cookie=f"token={token}")[0] == 403
+        assert asked(port, f"/{token}/_dash-layout", Cookie=f"token={strange}; session=x")[0] == 200
+        assert asked(port, f"/{token}/_dash-layout", Origin=f"http://127.0.0.1:{parts(there)[0]}")[0] == 403
+
+
+def test_a_page_saves_nothing_that_it_has_not_seen(two):
+    session, place = two[0]
+    seen = session.revision
+    assert "content" in saved(place, "one", seen)["download"]["data"]
+    with session.visited(Visit("two", seen, 0)):
+        session.set_parameter(0, "epsilon", 0.25)
+    refused = saved(place, "one", seen)
+    assert refused["saved"]["children"] == UNSEEN
+    assert "download" not in refused
+    assert refused["revision"]["data"] == session.revision  # by which the page shows what is there now
+    for page, told in (("one", session.revision), ("two", seen)):
+        content = json.loads(saved(place, page, told)["download"]["data"]["content"])
+        assert content["edges"][0]["epsilon"] == 0.25
+
+
+def test_two_pages_that_save_at_once_each_get_a_whole_file(two):
+    session, place = two[0]
+    found: list[Any] = []
+
+    def press(page: str) -> None:
+        told = (saved(place, page, session.revision + 9)["download"]["data"]["content"] for _ in range(5))
+        found.extend(map(json.loads, told))
+
+    pages = [threading.Thread(target=press, args=(name,)) for name in ("one", "two")]
+    for page in pages:
+        page.start()
+    for epsilon in (0.3, 0.4, 0.6, 0.7):
+        session.set_parameter(0, "epsilon", epsilon)
+    for page in pages:
+        page.join()
+    assert len(found) == 10
+    assert {len(one["edges"]) for one in found} == {3}
+    assert {one["edges"][0]["epsilon"] for one in found} <= {1.0, 0.3, 0.4, 0.6, 0.7}
+
+
+def test_a_second_studio_finds_a_port_of_its_own_and_is_refused_one_that_is_taken(file):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    command = [sys.executable, "-m", "hetdp", "studio", str(file), "--no-browser"]
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        free = taken.getsockname()[1]
+    with subprocess.Popen(
+        [*command, "--port", str(free)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    ) as first:
+        try:
+            assert first.stdout is not None
+            address = first.stdout.readline().strip()
+            assert address.startswith(f"http://127.0.0.1:{free}/")
+            done = subprocess.run([*command, "--port", str(free)], capture_output=True, text=True, env=environment)
+            assert done.returncode == 2
+            assert f"port {free} is in use" in done.stderr
+            assert "without --port it finds one" in done.stderr
+            assert done.stdout == ""
+            assert asked(free, f"/{address.rstrip('/').rpartition('/')[2]}/")[0] == 200  # the first is still there
+        finally:
+            first.terminate()
