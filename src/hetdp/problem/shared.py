@@ -1,7 +1,7 @@
 """Files that several machines share: how they are made, and how a worker notices that it sees other ones.
 
-Folders have random names, and links are not followed: a link that somebody planted is refused or replaced, and its target
-stays as it was. A task that outlives its command finds no folder to write to.
+Folders have random names, and no link is followed: a planted one is refused or replaced, and its target stays
+as it was. A task that outlives its command finds no folder to write to.
 """
 
 from __future__ import annotations
