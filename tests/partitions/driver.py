@@ -18,6 +18,7 @@ import dask
 from hetdp.cli.main import main
 from hetdp.engines.dask import cluster as dask_cluster
 from hetdp.engines.dask.starting import Mark, marked
+from tests.partitions.processes import take_memory
 
 GATE = ".gate-"  # begins the names of files that say that a worker is at a task, and that it may go on
 ANSWERS = sys.stdout
@@ -37,29 +38,25 @@ def wait_within(gate: str, task: Any, *told: Any) -> Any:
     return task(*told)
 
 
-def take_memory(gate: str, task: Any, *told: Any) -> Any:
-    """A task that takes more memory than there is."""
-    return [bytearray(1 << 50), wait_within(gate, task, *told)]
-
-
-def take_time(seconds: float, task: Any, *told: Any) -> Any:
-    """A task that takes its time."""
+def take_more(seconds: float, mebibytes: int, task: Any, *told: Any) -> Any:
+    """A task that takes more time, or memory."""
     time.sleep(seconds)
+    take_memory(mebibytes)
     return task(*told)
 
 
-def slowed(seconds: float) -> Any:
-    """Lets every task take more time; returns what takes that back."""
+def burdened(seconds: float, mebibytes: int) -> Any:
+    """Lets every task take more time, or memory; returns what takes that back."""
     run = dask_cluster.Cluster.run
 
-    def run_slowly(self: Any, task: Any, items: Any, words: str = "") -> Any:
-        return run(self, take_time, [(seconds, task, *item) for item in items], words)
+    def run_burdened(self: Any, task: Any, items: Any, words: str = "") -> Any:
+        return run(self, take_more, [(seconds, mebibytes, task, *item) for item in items], words)
 
-    dask_cluster.Cluster.run = run_slowly  # type: ignore[method-assign]
+    dask_cluster.Cluster.run = run_burdened  # type: ignore[method-assign]
     return lambda: setattr(dask_cluster.Cluster, "run", run)
 
 
-def stop_at(name: str, within: Any) -> Any:
+def stop_at(name: str) -> Any:
     """Lets workers wait within the first tasks of a name; returns what takes that back."""
     run, stopped = dask_cluster.Cluster.run, []
 
@@ -77,7 +74,7 @@ def stop_at(name: str, within: Any) -> Any:
             say(event="stopped", gate=gate)
 
         threading.Thread(target=watch, daemon=True).start()
-        return run(self, within, [(gate, task, *item) for item in items], words)
+        return run(self, wait_within, [(gate, task, *item) for item in items], words)
 
     dask_cluster.Cluster.run = run_and_stop  # type: ignore[method-assign]
     return lambda: setattr(dask_cluster.Cluster, "run", run)
@@ -97,12 +94,13 @@ def serve() -> None:
         dask_cluster.PATIENCE = told.get("patience", 60.0)
         dask_cluster.STILL = told.get("still", 660.0)
         dask_cluster.START = told.get("start", 60.0)
+        dask_cluster.ANSWER = told.get("answer", 10.0)
         dask_cluster.CONNECT = told.get("connect", 20.0)
         undo = lambda: None  # noqa: E731
         if told.get("stop_at"):
-            undo = stop_at(told["stop_at"], take_memory if told.get("hungry") else wait_within)
-        elif told.get("slow"):
-            undo = slowed(told["slow"])
+            undo = stop_at(told["stop_at"])
+        elif told.get("slow") or told.get("hungry"):
+            undo = burdened(told.get("slow", 0.0), told.get("hungry", 0))
         dask_cluster.marked = partial(mark_as, told.get("software"))  # type: ignore[attr-defined]
         output, said = io.StringIO(), io.StringIO()
         with dask.config.set(told.get("config", {})), redirect_stdout(output), redirect_stderr(said):

@@ -2,8 +2,8 @@
 
 A driver, a scheduler and workers have a network of their own each, and are started by the commands of
 docs/how-to/cluster.md, with addresses and folders put in place. Where no namespaces can be made, the hosts are
-addresses of loopback, and what would be cut off is stopped instead: it does not answer either. Names hold the number of this
-process, so that several test runs do not meet; everything is removed at the end.
+addresses of loopback, and what would be cut off is stopped instead: it does not answer either. Names hold the number
+of this process, so that several test runs do not meet; everything is removed at the end.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ QUICK = {  # so that tests need not wait for what takes half a minute in earnest
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "12s",
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "8s",
     "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "12s",
+    "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
 }
 
 
@@ -190,6 +191,7 @@ class Hosts:
         def here(script: str) -> str:
             script = script.replace(f"--host {self._address['second']}", f"--host {self._address[host]}")
             script = script.replace("second.", f"{host}.")
+            script = script.replace("--memory-limit 8GB", "--memory-limit 800MB")
             return change(re.sub(r" --(worker|nanny)-port \d+", "", script))
 
         started = self._run_page("Start the workers", host, change=here, outer=outer)

@@ -305,7 +305,8 @@ def _out_of_memory(error: BaseException, memory: str) -> ClusterError:
     share = f", more than the {memory} that it may take" if memory else ""
     if isinstance(error, MemoryError):
         return ClusterError("a worker ran out of memory", f"a partition needs more than it has{share}", MORE)
-    what = f"{RETRIES + 1} workers were ended while they did the same task"
+    times = error.allowed_failures + 1 if isinstance(error, KilledWorker) else RETRIES + 1
+    what = f"{times} workers were ended while they did the same task"
     return ClusterError(what, f"most likely it needs too much memory{share}", MORE)
 
 
