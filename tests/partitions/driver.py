@@ -58,7 +58,7 @@ def burdened(seconds: float, mebibytes: int) -> Any:
 
 def stop_at(name: str) -> Any:
     """Lets workers wait within the first tasks of a name; returns what takes that back."""
-    run, stopped = dask_cluster.Cluster.run, []
+    run, stopped = dask_cluster.Cluster.run, list[bool]()
 
     def run_and_stop(self: Any, task: Any, items: Any, words: str = "") -> Any:
         if task.__name__ != name or stopped:

@@ -299,11 +299,8 @@ def test_a_worker_of_another_version_is_refused(cluster, tmp_path):
 
 def test_strangers_are_refused_in_words(cluster, tmp_path):
     """Certificates of another authority, none at all, and addresses that say otherwise."""
-    others = shutil.copytree(cluster.hosts.keys, tmp_path / "keys")
-    for made in others.iterdir():
-        made.unlink()
-    script = cluster.hosts.placed_in("Make certificates", others)
-    subprocess.run(["bash", "-ec", script], check=True, capture_output=True)
+    others = tmp_path / "keys"
+    cluster.hosts.make_keys(others)
     mine = {"distributed.comm.tls.client.cert": f"{cluster.hosts.keys}/me.pem"}
     mine |= {"distributed.comm.tls.client.key": f"{cluster.hosts.keys}/me.key"}
     foreign = {name: value.replace(str(cluster.hosts.keys), str(others)) for name, value in mine.items()}

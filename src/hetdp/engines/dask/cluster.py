@@ -28,7 +28,7 @@ from distributed.security import Security
 
 from hetdp import progress
 from hetdp.engines.dask.processes import RETRIES, SETTINGS, certificate, end_all, scheduler_here, size_of, started
-from hetdp.engines.dask.starting import SOFTWARE, guarded, marked
+from hetdp.engines.dask.starting import SOFTWARE, Mark, guarded, marked
 from hetdp.errors import ClusterError, HetdpError, UsageError
 from hetdp.interrupts import held
 from hetdp.problem.partitioned import Task
@@ -63,8 +63,9 @@ class Cluster:
         self._local: Any = None
         self._client: Any = None
         self._is_closed = False
-        self._mark = marked(work)
+        self._mark = Mark("", "")
         try:
+            self._mark = marked(work)
             with held():  # half a client could not be closed
                 if address is None:
                     security = certificate()
@@ -115,9 +116,8 @@ class Cluster:
         try:
             for key, item in told:
                 futures.append(self._client.submit(guarded, self._mark, task, *item, pure=False, retries=0, key=key))
-            while not (all(map(is_over, futures)) or any(future.status == "error" for future in futures)):
+            while not self._are_done(futures):
                 watch.look()
-                self._wait(futures)
             failed = [future for future in futures if future.status == "error"]
             return [self._result(future, watch) for future in failed or futures]
         except HetdpError:
@@ -137,15 +137,16 @@ class Cluster:
             with suppress(Exception):  # of a client that has no scheduler any more
                 self._client.cancel(futures, force=True)
 
-    def _wait(self, futures: list[Future]) -> None:
-        """A moment, until all are done or one failed."""
+    def _are_done(self, futures: list[Future]) -> bool:
+        """Waits a moment; whether all are done, or one failed."""
         try:
             with self._client.as_current():
                 wait(futures, timeout=PACE)
         except TimeoutError:
             pass
         except Exception:  # cancelled, by a client that lost its scheduler
-            time.sleep(PACE if self._client.status == "running" else 0)
+            time.sleep(PACE)
+        return all(future.done() for future in futures) or any(future.status == "error" for future in futures)
 
     def _result(self, future: Future, watch: Watch) -> Any:
         """What a task returned; if its worker was lost with it, another one does it again."""
@@ -230,11 +231,6 @@ class Watch:
         self._alone_since = self._alone_since or now
         if now - self._alone_since > PATIENCE or not self._cluster.is_alive():
             raise ClusterError("the scheduler was lost" if found is None else "all workers were lost", HINT)
-
-
-def is_over(future: Future) -> bool:
-    """Whether a task was done, or will never be."""
-    return bool(future.done())
 
 
 def _client_at(address: str) -> Client:
