@@ -46,11 +46,12 @@ def take_more(seconds: float, mebibytes: int, task: Any, *told: Any) -> Any:
 
 
 def burdened(seconds: float, mebibytes: int) -> Any:
-    """Lets every task take more time, or memory; returns what takes that back."""
+    """Lets every task take more time, and the first of several more memory; returns what takes that back."""
     run = dask_cluster.Cluster.run
 
     def run_burdened(self: Any, task: Any, items: Any, words: str = "") -> Any:
-        return run(self, take_more, [(seconds, mebibytes, task, *item) for item in items], words)
+        burdens = [(seconds, 0 if at else mebibytes, task, *item) for at, item in enumerate(items)]
+        return run(self, take_more, burdens, words)
 
     dask_cluster.Cluster.run = run_burdened  # type: ignore[method-assign]
     return lambda: setattr(dask_cluster.Cluster, "run", run)

@@ -212,10 +212,10 @@ class Hosts:
         return started
 
     @staticmethod
-    def wait_for(started: subprocess.Popen[Any], words: str) -> None:
+    def wait_for(started: subprocess.Popen[Any], words: str, times: int = 1) -> None:
         """Until a process says some words."""
         log, end = Path(started.log), time.monotonic() + LONG  # type: ignore[attr-defined]
-        while words not in (said := log.read_text(errors="replace")):
+        while (said := log.read_text(errors="replace")).count(words) < times:
             assert started.poll() is None, said
             assert time.monotonic() < end, said
             time.sleep(0.05)
