@@ -1,7 +1,7 @@
 """By hand: ``python -m tests.partitions.stress 70`` lets hosts of a cluster fail 70 times, at random moments.
 
-Each time the result has the bits of one machine, or the command ends with exit code 8 and one line, or 130 after Ctrl-C,
-and leaves nothing. See `tests.partitions.hosts` for the hosts.
+Each time the result has the bits of one machine, or the command ends with exit code 8 and one line, or 130 after
+Ctrl-C, and leaves nothing. See `tests.partitions.hosts` for the hosts.
 """
 
 from __future__ import annotations

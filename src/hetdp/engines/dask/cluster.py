@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import errno
+import gc
 import logging
 import os
 import re
@@ -39,7 +40,7 @@ START = 60.0  # seconds that workers may take to start
 STILL = 660.0  # seconds without a sign of life from a worker; by default, schedulers give it up within 600
 ANSWER = 5.0  # seconds in which a scheduler that is there answers
 PACE = 0.5  # seconds between two looks at the cluster
-LOGGERS = ("distributed", "distributed.client", "tornado")
+LOGGERS = ("distributed", "distributed.client", "tornado", "asyncio")
 HINT = "what was done is kept in the work folder, if one was named: the same command goes on from there"
 
 
@@ -195,6 +196,7 @@ class Cluster:
         self._processes = []
         atexit.unregister(self.close)
         self._settings.__exit__(None, None, None)
+        gc.collect()  # what a client gave up says so when it is forgotten; it is not for the user
         for name, level in self._levels.items():
             logging.getLogger(name).setLevel(level)
 
