@@ -28,7 +28,7 @@ CLUSTER = [
     click.Option(
         ["--cluster"],
         metavar="ADDRESS",
-        help="With --engine dask: the address of a Dask scheduler, such as tcp://node:8786. Default: workers here.",
+        help="With --engine dask: the address of a Dask scheduler, such as tls://node:8786. Default: workers here.",
     ),
     click.Option(["--workers"], type=click.IntRange(1), metavar="N", help="How many workers to start here."),
     click.Option(["--memory"], metavar="SIZE", help="What each of these may take, such as 2GB, the default."),

@@ -48,7 +48,7 @@ class Cluster:
     """Runs tasks on the workers of a scheduler.
 
     Args:
-        address: of a scheduler, such as tcp://node:8786; None: workers are started on this machine.
+        address: of a scheduler, such as tls://node:8786; None: workers are started on this machine.
         workers: how many to start.
         memory: how much memory each of these may take, such as "2GB".
         work: a folder that all workers reach.

@@ -63,11 +63,13 @@ def read_partitioned(
 
     Args:
         path: a folder with ``edges`` and ``datasets`` as Parquet, each one file or a folder ``part-*.parquet``.
-        cluster: the address of a Dask scheduler, such as ``tcp://node:8786``. Default: workers on this machine.
+        cluster: the address of a Dask scheduler, such as ``tls://node:8786``, whose certificates Dask's own
+            settings name. Default: workers on this machine.
         workers: how many to start on this machine; one for each core by default.
         memory: how much memory each of these may take.
-        work: a folder that all workers reach, for what they write in between. It is kept, and a later run with the same
-            problem goes on from there. Default, for workers on this machine: a temporary one, which is removed.
+        work: a folder that all workers reach, for what they write in between; nobody else may write to it. It is kept,
+            and a later run with the same problem goes on from there. Default, for workers on this machine: a temporary
+            one, which is removed.
         partitions: how many ranges of datasets there are; or "files", one for each file of datasets. Default: those of
             the work folder, if the problem lies there already; else as many as there are workers, or more if the
             problem is large.
