@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -106,8 +107,10 @@ def serve() -> None:
         output, said = io.StringIO(), io.StringIO()
         with dask.config.set(told.get("config", {})), redirect_stdout(output), redirect_stderr(said):
             try:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
                 code = main(told["arguments"])
             finally:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that comes after the command is for nobody
                 undo()
         say(event="done", code=code, output=output.getvalue(), said=said.getvalue())
 
