@@ -155,7 +155,7 @@ class Cluster:
             if future.status in ("cancelled", "lost"):
                 raise ClusterError("the scheduler was lost", HINT)
             if future.status == "error":
-                raise future.exception(timeout=PACE)
+                raise future.exception()  # which is here already
             try:
                 return future.result(timeout=PACE)
             except TimeoutError:
