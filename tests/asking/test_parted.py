@@ -280,8 +280,8 @@ def test_what_workers_do_not_do_is_refused_in_words(inline, tmp_path, monkeypatc
 
 
 def test_workers_that_digest_otherwise_are_refused(inline, tmp_path, monkeypatch):
-    def other(path: str, person: str, place: str, curator: bool) -> str:
-        return f"DuckDB {Path(path).name}"
+    def other(file: Any, person: str, place: str, curator: bool) -> str:
+        return f"DuckDB {Path(file.path).name}"
 
     monkeypatch.setattr(tasks, "write_digests", other)
     with pytest.raises(hetdp.UsageError, match=r"workers have DuckDB part-0\.parquet and DuckDB part-1\.parquet; all"):

@@ -113,7 +113,7 @@ def ask(
         curator: whether messages may name rows and values; they are then not for others.
         engine: ``"auto"``: this process; or ``"dask"``: workers, each of whom reads a file of a folder at a time. Plan,
             promise, charge and answer are the same. It needs ``hetdp[distributed]``.
-        cluster: with ``"dask"``, the address of a scheduler, such as ``tcp://node:8786``. Default: workers here.
+        cluster: with ``"dask"``, the address of a scheduler, such as ``tls://node:8786``. Default: workers here.
         workers: how many to start on this machine; one for each core by default, and at most one for each file.
         memory: how much memory each of these may take, such as ``"2GB"``, the default.
         work: a folder that this process and all workers reach; needed with `cluster`.

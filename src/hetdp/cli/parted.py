@@ -28,7 +28,7 @@ CLUSTER = [
     click.Option(
         ["--cluster"],
         metavar="ADDRESS",
-        help="With --engine dask: the address of a Dask scheduler, such as tcp://node:8786. Default: workers here.",
+        help="With --engine dask: the address of a Dask scheduler, such as tls://node:8786. Default: workers here.",
     ),
     click.Option(["--workers"], type=click.IntRange(1), metavar="N", help="How many workers to start here."),
     click.Option(["--memory"], metavar="SIZE", help="What each of these may take, such as 2GB, the default."),
@@ -170,10 +170,10 @@ def check_parts(voice: Voice, problem: PartitionedProblem, given: Any, as_json: 
     from hetdp.cli import shapes
     from hetdp.cli.verdicts import refusal_lines, say_of_pins
     from hetdp.errors import NoExtensionError
-    from hetdp.mechanism.partitioned.extension import judge_parts, new_name
+    from hetdp.mechanism.partitioned.extension import judge_parts
     from hetdp.mechanism.partitioned.pins import boundary_counts, pins_named
 
-    name = new_name("check")
+    name = problem.new_name("check")
     pins = pins_named(problem, given, f"{name}-given")
     verdict = judge_parts(problem, pins, name)
     free, boundary = map(sum, zip(*problem.run(boundary_counts, pins), strict=True))

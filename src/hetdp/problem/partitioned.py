@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from hetdp.errors import UsageError, counted
-from hetdp.problem.parts import Part
+from hetdp.problem.parts import RUN, Part
+from hetdp.problem.shared import fresh_folder
 from hetdp.theory.notion import Notion
 
 Task = Callable[..., Any]
@@ -92,6 +94,7 @@ class PartitionedProblem:
         self.work, self.offsets, self.graph, self.notion = work, offsets, graph, notion
         self.about, self.pinned, self.workers, self.names, self.gridded = about, pinned, workers, names, gridded
         self._identity, self._end = identity, end
+        self._run = Path(fresh_folder(work, RUN.rstrip("-")))
 
     @cached_property
     def identity(self) -> str:
@@ -105,13 +108,17 @@ class PartitionedProblem:
         Raises:
             UsageError: the problem was closed, and its folder with it.
         """
-        if not Path(self.work).is_dir():
+        if not self._run.is_dir():
             raise UsageError("a partitioned problem that was closed", "its folder was removed", "read it again")
         return [Part(self.work, number, self.offsets) for number in range(len(self.offsets) - 1)]
 
     def run(self, task: Task, *arguments: Any, words: str = "") -> list[Any]:
         """The results of a task on every partition."""
         return self.workers.run(task, [(part, *arguments) for part in self.parts], words)
+
+    def new_name(self, verb: str) -> str:
+        """A name that no array has, for what one call needs; its files are removed with those of this run."""
+        return f"{self._run.name}/{verb}-{os.urandom(6).hex()}"
 
     @property
     def labels(self) -> PartitionedLabels:
@@ -128,8 +135,9 @@ class PartitionedProblem:
         return self.names.index(label)
 
     def close(self) -> None:
-        """Ends the workers that were started for it, and removes its folder, unless that was named by the user."""
+        """Ends the workers that were started for it, and removes what lies in the work folder for this run alone."""
         self._end()
+        shutil.rmtree(self._run, ignore_errors=True)
 
     def __repr__(self) -> str:
         graph, parts = self.graph, counted(len(self.offsets) - 1, "partition")

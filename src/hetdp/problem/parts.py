@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.errors import ClusterError
+from hetdp.problem.shared import fresh_file, open_plain, require_real
+
 SUFFIX = ".npy"
+RUN = "run-"  # begins the name of a folder for what one run needs; the driver makes it, and removes it at the end
 
 
 class Part(NamedTuple):
@@ -40,12 +43,13 @@ class Part(NamedTuple):
         return self._replace(number=number)
 
     def path(self, name: str) -> Path:
-        """The file of an array."""
-        return Path(self.work, str(self.number), name + SUFFIX)
+        """The file of an array; what is named after a run lies in the folder of that run."""
+        run, _, rest = name.partition("/") if name.startswith(RUN) else ("", "", name)
+        return Path(self.work, run, str(self.number), rest + SUFFIX)
 
     def load(self, name: str) -> NDArray[Any]:
         """An array, mapped from its file, not to be written to."""
-        return mapped(self.path(name))
+        return mapped(self.work, self.path(name))
 
     def copy(self, name: str) -> NDArray[Any]:
         """An array in memory."""
@@ -57,7 +61,8 @@ class Part(NamedTuple):
 
     def save(self, name: str, values: NDArray[Any]) -> None:
         """Writes an array."""
-        written(self.path(name), values)
+        root = Path(self.work, name.partition("/")[0] if name.startswith(RUN) else "")
+        written(root, self.path(name), values)
 
     def owners(self, numbers: NDArray[Any]) -> NDArray[np.int64]:
         """The partitions that own some datasets; empty partitions own none."""
@@ -73,24 +78,44 @@ class Part(NamedTuple):
         return np.concatenate(found) if found else np.empty(0, dtype=self.load(name).dtype)
 
 
-def mapped(path: Path) -> NDArray[Any]:
-    """An array that is read where it is looked at."""
-    try:
-        return np.asarray(np.lib.format.open_memmap(path, mode="r"))
-    except ValueError:  # what is empty cannot be mapped
-        with path.open("rb") as file:
-            values: NDArray[Any] = np.lib.format.read_array(file)
-        values.flags.writeable = False
-        return values
+def mapped(root: str | Path, path: Path) -> NDArray[Any]:
+    """An array that is read where it is looked at.
+
+    Args:
+        root: the folder below which no link is followed.
+        path: its file.
+
+    Raises:
+        ClusterError: it is no plain file, or holds no array.
+    """
+    require_real(root, path.parent)
+    with open_plain(path) as file:
+        try:
+            version = np.lib.format.read_magic(file)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, in_fortran_order, dtype = read(file)
+            if dtype.hasobject:
+                raise ValueError("an array of numbers is expected")
+            if 0 in shape:  # what is empty cannot be mapped
+                values: NDArray[Any] = np.empty(shape, dtype)
+                values.flags.writeable = False
+                return values
+            order: Any = "F" if in_fortran_order else "C"
+            return np.asarray(np.memmap(file, dtype, "r", file.tell(), shape, order))
+        except (ValueError, EOFError):
+            rule = "a run leaves whole files there; one that was changed or cut short is not used"
+            hint = "remove the work folder, or name another one"
+            raise ClusterError(f"in the work folder, {str(path)!r} holds no array", rule, hint) from None
 
 
-def written(path: Path, values: NDArray[Any]) -> None:
-    """Writes an array to a name of its own first, so that a task that runs twice does no harm."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-    try:
-        with draft.open("wb") as file:
-            np.save(file, np.asarray(values))
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+def written(root: str | Path, path: Path, values: NDArray[Any]) -> None:
+    """Writes an array to a name of its own first, so that a task that runs twice does no harm.
+
+    Args:
+        root: a folder that is there; folders below it are made.
+        path: the file.
+        values: the array.
+    """
+    require_real(root, path.parent, make=True)
+    with fresh_file(path) as draft, draft.open("r+b") as file:
+        np.save(file, np.asarray(values))

@@ -91,7 +91,7 @@ def _state(graph: LocalGraph, round_: Round) -> tuple[Floats, Indices, NDArray[n
     labels, links = part.copy(f"{search}/labels-{round_.before}"), part.copy(f"{search}/links-{round_.before}")
     active = np.zeros(graph.size, dtype=np.bool_)
     for sender in round_.news:
-        news = mapped(news_from(part, search, round_.number - 1, sender, part.number))
+        news = mapped(part.work, news_from(part, search, round_.number - 1, sender, part.number))
         first = int(np.searchsorted(graph.ghosts, part.offsets[sender]))
         places = news["place"] + first
         places = np.where(places < graph.before, places, places + part.size)

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import atexit
 import os
+import platform
 import re
 import shutil
+import stat
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hetdp.errors import ClusterError, UsageError, shown
 from hetdp.interrupts import load_whole
-from hetdp.problem.partitioned import Workers
+from hetdp.problem.partitioned import Task, Workers
+from hetdp.problem.shared import NEW, OWNER, SEEN_RULE, fresh_file, open_plain
+from hetdp.version import VERSION
 
 MEMORY = "2GB"
 MARK = "hetdp-work"  # an empty file, by which a work folder is known
+LAID = "laid"  # begins the name of a folder with a problem that was laid out, or is being
+OTHERS = stat.S_IWGRP | stat.S_IWOTH  # may write
 NOTE = "laid-out.json"  # in a work folder: what problem lies there
 TALLIES = "tallies"  # what such a note names where no files were read
 ADDRESS = re.compile(r"(tcp|tls|ucxx?|wss?)://.+:[0-9]{1,5}/?")  # of a scheduler
@@ -92,23 +99,57 @@ def work_folder(work: str | Path | None) -> tuple[str, bool]:
         if not folder.parent.is_dir():
             rule = "it is made in a folder that is there: a share that is not mounted is not made up"
             raise UsageError(f"there is no folder {str(folder.parent)!r} for the work folder {folder.name!r}", rule)
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(mode=OWNER, exist_ok=True)
+        _require_own(folder)
         strangers = [entry.name for entry in folder.iterdir()]
         if strangers and MARK not in strangers:
             rule = "it is a new or empty folder, or one of an earlier run"
             raise UsageError(f"the work folder {str(work)!r} holds other files, such as {sorted(strangers)[0]!r}", rule)
-        (folder / MARK).touch()
+        if not strangers:
+            with suppress(FileExistsError):  # of another run that begins now
+                os.close(os.open(folder / MARK, NEW, 0o600))
     except OSError as refusal:
         rule = "work is a folder that can be written"
         raise UsageError(f"cannot write {str(work)!r}: {refusal.strerror}", rule) from None
     return str(folder), False
 
 
+def _require_own(folder: Path) -> None:
+    """Refuses a work folder in which others could put files: what lies there is computed with.
+
+    Raises:
+        UsageError: it is a link, belongs to somebody else, or others may write to it or replace it.
+    """
+    found, above = folder.lstat(), folder.parent.stat()
+    shown_name = f"the work folder {str(folder)!r}"
+    if not stat.S_ISDIR(found.st_mode):
+        rule = "it is a folder, and no link to one, which others may have made"
+        raise UsageError(f"{shown_name} is a link or a file", rule, "name the folder itself")
+    if not hasattr(os, "geteuid"):  # pragma: no cover (a system without such owners)
+        return
+    rule = "what lies there is computed with, so it belongs to whoever runs this, and nobody else may write to it"
+    if found.st_uid != os.geteuid():
+        raise UsageError(f"{shown_name} belongs to somebody else", rule, "name a new folder, which is then made")
+    if found.st_mode & OTHERS:
+        raise UsageError(f"others may write to {shown_name}", rule, "name a new folder, or chmod go-w this one")
+    if above.st_mode & stat.S_IWOTH and not above.st_mode & stat.S_ISVTX:
+        hint = "choose a folder that is not open to all, or whose entries only their owners may rename (chmod +t)"
+        raise UsageError(f"others may replace {shown_name}", rule, hint)
+
+
 def leave_note(work: str, words: str) -> None:
     """Says, whole or not at all, what lies in a work folder from now on."""
-    draft = Path(work, f".{NOTE}.{os.getpid()}")
-    draft.write_text(words, encoding="utf-8")
-    draft.replace(Path(work, NOTE))
+    with fresh_file(Path(work, NOTE)) as draft:
+        draft.write_text(words, encoding="utf-8")
+
+
+def note_in(work: str) -> str | None:
+    """What an earlier run said of a work folder; None if there is no such note."""
+    try:
+        with open_plain(Path(work, NOTE)) as file:
+            return file.read().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return None
 
 
 def refused(work: str, what: str) -> UsageError:
@@ -120,6 +161,52 @@ def refused(work: str, what: str) -> UsageError:
 def ranges(size: int, count: int) -> tuple[int, ...]:
     """Where equal ranges of datasets begin, and the last one ends."""
     return tuple(size * at // count for at in range(count + 1))
+
+
+SOFTWARE = f"hetdp {VERSION} with Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+class Mark(NamedTuple):
+    """An empty file with a new name, by which workers see that they share the folder with the driver of this run.
+
+    Attributes:
+        path: the file.
+        software: what the driver runs.
+    """
+
+    path: str
+    software: str
+
+    def remove(self) -> None:
+        """Removes it; tasks that come too late then do nothing."""
+        with suppress(OSError):
+            Path(self.path).unlink()
+
+
+def marked(work: str) -> Mark:
+    """Marks a folder for one run."""
+    place = Path(work, f".at-work-{os.urandom(8).hex()}")
+    os.close(os.open(place, NEW, 0o600))
+    return Mark(str(place), SOFTWARE)
+
+
+def guarded(mark: Mark, task: Task, *told: Any) -> Any:
+    """Runs a task on a worker, if that runs the same software, and shares the work folder.
+
+    Raises:
+        ClusterError: it does not.
+    """
+    here = f"a worker on {platform.node()}"
+    if mark.software != SOFTWARE:
+        rule = f"all workers run {mark.software}, as this machine does"
+        raise ClusterError(f"{here} runs {SOFTWARE}", rule)
+    try:
+        shares = stat.S_ISREG(os.lstat(mark.path).st_mode)
+    except OSError:
+        shares = False
+    if not shares:
+        raise ClusterError(f"{here} does not share the folder {str(Path(mark.path).parent)!r}", SEEN_RULE)
+    return task(*told)
 
 
 def end_of(engine: Workers | None, folder: str | None) -> Callable[[], None]:

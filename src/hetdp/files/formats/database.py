@@ -28,6 +28,8 @@ def connection() -> Iterator[Any]:
     cursor = _database(os.getpid()).cursor()
     try:
         yield cursor
+    except load_whole("duckdb").OutOfMemoryException:
+        raise MemoryError from None
     except RuntimeError as refusal:
         if "interrupted" in str(refusal):  # what DuckDB makes of Ctrl-C
             raise KeyboardInterrupt from None

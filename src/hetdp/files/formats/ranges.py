@@ -23,6 +23,7 @@ from hetdp.files.formats.duck import (
     require_alike,
 )
 from hetdp.files.formats.tables import Table
+from hetdp.problem.shared import Seen, seen
 
 ROWS = "read_parquet(?, hive_partitioning=false, file_row_number=true)"
 
@@ -38,6 +39,7 @@ class Files(NamedTuple):
         paths: the files, in order.
         kinds: the type of each column.
         counts: how many rows each file has.
+        seen: each file as the driver sees it; a worker that sees another one says so.
         origin: the table that this one is in another order of, if it is; its column ORIGIN has the rows there.
     """
 
@@ -45,6 +47,7 @@ class Files(NamedTuple):
     paths: tuple[str, ...]
     kinds: dict[str, str]
     counts: tuple[int, ...]
+    seen: tuple[Seen, ...] = ()
     origin: Any = None
 
     @property
@@ -71,9 +74,16 @@ class Files(NamedTuple):
         return f"{path.parent.name}/{path.name} row {at - self.starts[file] + 1}"
 
     def pieces(self, start: int, stop: int) -> list[tuple[str, int, int]]:
-        """The files that hold some rows, and which of their own rows these are."""
+        """The files that hold some rows, and which of their own rows these are.
+
+        Raises:
+            ClusterError: this machine sees another file under one of these names than the driver does.
+        """
         bounds = zip(self.paths, self.starts, self.counts, strict=False)
         cut = [(path, max(start - first, 0), min(stop - first, count)) for path, first, count in bounds]
+        for file, (_, low, high) in zip(self.seen, cut, strict=False):
+            if low < high:
+                file.require()
         return [(path, low, high) for path, low, high in cut if low < high]
 
 
@@ -83,7 +93,7 @@ def files_of(paths: list[Path], name: str) -> Files:
         kinds = kinds_of(database, exactly(paths[0]))
         require_alike(database, [exactly(path) for path in paths], kinds, paths, name)
         counts = [_count(database, path) for path in paths]
-    return Files(name, tuple(map(str, paths)), kinds, tuple(counts))
+    return Files(name, tuple(map(str, paths)), kinds, tuple(counts), tuple(map(seen, paths)))
 
 
 def _count(database: Any, path: Path) -> int:

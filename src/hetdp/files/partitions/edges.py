@@ -94,10 +94,10 @@ def _write(part: Part, chunk: Chunk, ends: tuple[Indices, Indices], edges: Edges
     columns |= {f"c{at}": column[rows] for at, column in enumerate(edges.parameters.columns)}
     if edges.classes is not None:
         columns["class"] = edges.classes.numbers[rows]
-        written(chunk_path(part.work, chunk.number, "class_names"), names_as_bytes(edges.classes.names))
+        written(part.work, chunk_path(part.work, chunk.number, "class_names"), names_as_bytes(edges.classes.names))
     for name, values in columns.items():
-        written(chunk_path(part.work, chunk.number, name), values[chosen])
-    written(chunk_path(part.work, chunk.number, "bounds"), bounds)
+        written(part.work, chunk_path(part.work, chunk.number, name), values[chosen])
+    written(part.work, chunk_path(part.work, chunk.number, "bounds"), bounds)
 
 
 class Dealt(NamedTuple):
@@ -132,11 +132,11 @@ def dealt_to(part: Part, chunks: list[Chunk], parameters: int) -> Dealt:
     columns: dict[str, list[Any]] = {name: [] for name in names}
     rows, classes = [], list[Classes]()
     for chunk in chunks:
-        bounds = mapped(chunk_path(part.work, chunk.number, "bounds"))
+        bounds = mapped(part.work, chunk_path(part.work, chunk.number, "bounds"))
         piece = slice(int(bounds[part.number]), int(bounds[part.number + 1]))
         for name in names:
-            columns[name].append(mapped(chunk_path(part.work, chunk.number, name))[piece])
-        rows.append((chunk.start, mapped(chunk_path(part.work, chunk.number, "row"))[piece]))
+            columns[name].append(mapped(part.work, chunk_path(part.work, chunk.number, name))[piece])
+        rows.append((chunk.start, mapped(part.work, chunk_path(part.work, chunk.number, "row"))[piece]))
         classes.append(_classes_in(part, chunk, piece))
     joined = {name: np.concatenate(found) if found else np.empty(0) for name, found in columns.items()}
     ends = [joined[name].astype(np.int64, copy=False) for name in names[:2]]
@@ -149,4 +149,7 @@ def _classes_in(part: Part, chunk: Chunk, piece: slice) -> Classes:
     path = chunk_path(part.work, chunk.number, "class")
     if not path.exists():
         return Classes((), np.full(piece.stop - piece.start, NONE, dtype=np.int32))
-    return Classes(names_from_bytes(mapped(chunk_path(part.work, chunk.number, "class_names"))), mapped(path)[piece])
+    return Classes(
+        names_from_bytes(mapped(part.work, chunk_path(part.work, chunk.number, "class_names"))),
+        mapped(part.work, path)[piece],
+    )

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetdp.engines.dask.starting import NOTE, TALLIES, leave_note, refused
+from hetdp.engines.dask.starting import LAID, NOTE, TALLIES, leave_note, note_in, refused
 from hetdp.errors import Fault, UsageError, shown
 from hetdp.files.partitions.building import build
 from hetdp.files.partitions.datasets import first_answers, scan_datasets, settle_datasets
@@ -32,16 +33,16 @@ from hetdp.files.schema import JSON, TEXT
 from hetdp.problem.findings import Findings
 from hetdp.problem.partitioned import Workers
 from hetdp.problem.parts import Part
+from hetdp.problem.shared import fresh_folder
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.version import VERSION
-
-STEPS = ("names", "wanted", "found", "edges")  # the folders of steps; those of partitions are numbers
 
 
 class Laid(NamedTuple):
     """A problem that lies in a work folder.
 
     Attributes:
+        folder: its name there.
         offsets: where partitions begin.
         notion: the notion of privacy, by name.
         labels: how labels become numbers.
@@ -52,6 +53,7 @@ class Laid(NamedTuple):
         fingerprint: what all this was made of.
     """
 
+    folder: str
     offsets: tuple[int, ...]
     notion: str
     labels: str
@@ -65,10 +67,30 @@ class Laid(NamedTuple):
 def lay_out(
     work: str, tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any, workers: Workers
 ) -> Laid:
-    """Runs all steps, and leaves a note of what was laid out."""
+    """Runs all steps in a new folder, and leaves a note of what was laid out.
+
+    So a task of an earlier command, on a worker that was cut off from it, has no part in this one.
+    """
     _clear(work)
+    folder = fresh_folder(work, LAID)
+    try:
+        return _lay_out(work, folder, tables, offsets, duplicates, positive, workers)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _lay_out(
+    work: str,
+    folder: str,
+    tables: Tables,
+    offsets: tuple[int, ...],
+    duplicates: str,
+    positive: Any,
+    workers: Workers,
+) -> Laid:
     fingerprint = _fingerprint(tables, duplicates, positive)
-    parts = [Part(work, number, offsets) for number in range(len(offsets) - 1)]
+    parts = [Part(folder, number, offsets) for number in range(len(offsets) - 1)]
     findings = Findings(tables.name)
     kind = tables.words.get("labels", TEXT)
     scanned = workers.run(scan_datasets, [(part, tables.datasets, kind) for part in parts], "reading datasets")
@@ -97,17 +119,16 @@ def lay_out(
     arcs, pinned = tuple(one.arcs for one in built), sum(pinned for _, _, pinned in settled)
     edges = (sum(arcs) + sum(one.free for one in built)) // 2
     ghosts = sum(one.ghosts for one in built)
-    laid = Laid(offsets, tables.notion, labels, arcs, edges, pinned, ghosts, fingerprint)
+    laid = Laid(Path(folder).name, offsets, tables.notion, labels, arcs, edges, pinned, ghosts, fingerprint)
     leave_note(work, json.dumps(laid._asdict()))
     return laid
 
 
 def _clear(work: str) -> None:
-    """Removes what an earlier run left, on another problem."""
+    """Removes what an earlier run left without a note, since it did not come to its end."""
     Path(work, NOTE).unlink(missing_ok=True)
-    for entry in Path(work).iterdir():
-        if entry.is_dir() and (entry.name in STEPS or entry.name.isdigit()):
-            shutil.rmtree(entry, ignore_errors=True)
+    for entry in Path(work).glob(f"{LAID}-*"):
+        shutil.rmtree(entry, ignore_errors=True)
 
 
 def _number(
@@ -118,7 +139,7 @@ def _number(
     Raises:
         UsageError: workers cannot compare them.
     """
-    datasets, edges, work = tables.datasets, tables.edges, parts[0].work
+    datasets, edges = tables.datasets, tables.edges
     same = not edges.length or {kind_of(edges, end) for end in ("source", "target")} == {kind_of(datasets, "dataset")}
     if in_order and (same or kind_of(datasets, "dataset") == "integer"):
         return RANGE if same else STRANGE
@@ -130,7 +151,7 @@ def _number(
     if len({*makers}) > 1:
         rule = "all workers have the same version of DuckDB, so that they compare labels alike"
         raise UsageError(f"workers have {' and '.join(sorted({*makers}))}", rule)
-    joins = [(work, bucket, same and bool(chunks)) for bucket in range(buckets)]
+    joins = [(parts[0], bucket, len(chunks) if same else 0) for bucket in range(buckets)]
     found = workers.run(join_bucket, joins, "reading numbers of labels")
     repeated = sorted(number for numbers, _ in found for number in numbers)[:1000]
     rule = "each dataset is listed once"
@@ -154,15 +175,17 @@ def laid_before(work: str, tables: Tables, duplicates: str, positive: Any) -> La
     """
     note = None
     try:
-        note = json.loads(Path(work, NOTE).read_text(encoding="utf-8"))
+        note = json.loads(note_in(work) or "null")
         found = Laid(**note | {name: tuple(note[name]) for name in ("offsets", "arcs")})
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         if isinstance(note, dict) and TALLIES in note:
             raise refused(work, "tallies") from None
         return None
     if found.fingerprint != _fingerprint(tables, duplicates, positive):
         raise refused(work, "another problem, or this one from other files or options")
-    return found
+    return (
+        found if re.fullmatch(rf"{LAID}-[0-9a-f]{{16}}", found.folder) and Path(work, found.folder).is_dir() else None
+    )
 
 
 def _fingerprint(tables: Tables, duplicates: str, positive: Any) -> str:

@@ -10,12 +10,12 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.certificate.certificate import verify
-from hetdp.errors import Fault, InputError, UsageError, VerificationError
+from hetdp.errors import ClusterError, Fault, InputError, UsageError, VerificationError
 from hetdp.files.documents import certificate_document
 from hetdp.files.formats.duck import parquet_metadata, write_parquet
 from hetdp.files.formats.json_form import parse_json, read_json, write_json
 from hetdp.files.formats.ranges import Files, files_of
-from hetdp.files.formats.writing import whole_file, whole_folder
+from hetdp.files.formats.writing import whole_folder
 from hetdp.files.mechanisms import notion_of, require_own
 from hetdp.files.partitions.claims import ORDER_RULE, read_part
 from hetdp.files.partitions.naming import FileNames, Labelled
@@ -23,11 +23,11 @@ from hetdp.files.partitions.numbering import RANGE
 from hetdp.files.places import STANDARD, existing, parts_of, reading
 from hetdp.files.schema import VALUES, VERSION
 from hetdp.files.sheets import require_form
-from hetdp.mechanism.partitioned.extension import new_name
 from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
 from hetdp.problem.findings import Findings
 from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.parts import Part
+from hetdp.problem.shared import SEEN_RULE, fresh_file, require_real
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.version import VERSION as SOFTWARE
 
@@ -46,7 +46,9 @@ def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> int:
     with whole_folder(Path(path), OURS) as draft:
         (draft / ROWS).mkdir()
         facts = mechanism.name, str(draft / ROWS), problem.notion.name, problem.names.written
-        pinned: int = sum(problem.run(write_part, *facts, words="writing"))
+        counts = problem.run(write_part, *facts, words="writing")
+        _require_parts(problem, draft / ROWS, [size for _, size in counts])
+        pinned: int = sum(number for number, _ in counts)
         with (draft / WORDS).open("w", encoding="utf-8") as file:
             write_json(file, words_of(replace(mechanism, certificate=proof), pinned))
     return pinned
@@ -71,11 +73,29 @@ def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
     }
 
 
-def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> int:
-    """Writes the rows of one partition; returns how many are pinned."""
+def _require_parts(problem: PartitionedProblem, folder: Path, sizes: list[int]) -> None:
+    """Refuses to hand on files that this machine does not see as the workers wrote them.
+
+    Raises:
+        ClusterError: one is missing or shorter, or there is one more.
+    """
+    wanted = {_part_name(part): size for part, size in zip(problem.parts, sizes, strict=True) if size}
+    found = {entry.name: entry.lstat().st_size for entry in folder.iterdir()}
+    if found != wanted:
+        raise ClusterError(
+            f"the files that workers wrote to {str(folder)!r} are not there as they wrote them", SEEN_RULE
+        )
+
+
+def _part_name(part: Part) -> str:
+    return f"part-{part.number:06}.parquet"
+
+
+def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> tuple[int, int]:
+    """Writes the rows of one partition; returns how many are pinned, and the size of the file."""
     z, answers, pinned = part.load(f"{name}/z"), part.load("answers"), part.load(f"{name}/pinned")
     if not part.size and part.offsets[-1]:  # a problem without datasets has a table, too
-        return 0
+        return 0, 0
     coordinate, own = NOTIONS[notion].coordinate, labels.own(part)
     columns = {
         "dataset": own,
@@ -88,9 +108,11 @@ def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> 
     }
     if part.has(f"{name}/given"):
         columns["given"] = np.array(part.load(f"{name}/given"))
-    with whole_file(Path(folder, f"part-{part.number:06}.parquet")) as draft:
+    require_real(folder, Path(folder))
+    path = Path(folder, _part_name(part))
+    with fresh_file(path) as draft:
         write_parquet(draft, columns)
-    return int(np.count_nonzero(pinned))
+    return int(np.count_nonzero(pinned)), path.lstat().st_size
 
 
 def _bound_by(part: Part, links: Any, own: Any, labels: Any) -> Any:
@@ -130,7 +152,7 @@ def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
         value = f"{files.length} rows for {problem.graph.size} datasets"
         findings.add(Fault("wrong number of rows:", files.name, value, ORDER_RULE))
     findings.raise_if_any()
-    name = new_name("loaded")
+    name = problem.new_name("loaded")
     found = problem.run(read_part, name, problem.notion.name, files, names.files, names.kind)
     for one in found:
         for fault in one.faults:

@@ -32,6 +32,7 @@ def labels_at(datasets: Files, numbers: list[int], labels: str) -> list[Any]:
             rows = wanted[(wanted >= first) & (wanted < first + count)] - first
             if not len(rows):
                 continue
+            datasets.pieces(first + int(rows[0]), first + int(rows[0]) + 1)  # or a refusal
             database.register("chosen", {"number": rows})
             query = (
                 f"SELECT {cell} AS label FROM {ROWS} JOIN chosen ON file_row_number = number"

@@ -8,18 +8,21 @@ short.
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hetdp.errors import ClusterError
 from hetdp.files.formats.database import connection
 from hetdp.files.formats.duck import INTEGERS, PARQUET_RULE, exactly, quoted_name, refusals
 from hetdp.files.formats.ranges import ROWS, Files
 from hetdp.interrupts import load_whole
 from hetdp.problem.labels import RangeLabels
 from hetdp.problem.parts import Part
+from hetdp.problem.shared import fresh_file, open_plain, require_real
 from hetdp.problem.space import Indices
 
 RANGE, NAMED, STRANGE = "range", "named", "strange"  # labels that are numbers; that are looked up; of another kind
@@ -51,7 +54,7 @@ def write_names(part: Part, files: Files, buckets: int) -> str:
         number += high - low
     if queries:
         query = f"SELECT label, number, hash(label) % {buckets} AS bucket FROM ({' UNION ALL '.join(queries)})"
-        copy_to(f"{query} ORDER BY bucket", Path(part.work, "names", f"{part.number}.parquet"))
+        copy_to(f"{query} ORDER BY bucket", part.work, Path(part.work, "names", f"{part.number}.parquet"))
     return _maker()
 
 
@@ -72,21 +75,28 @@ def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], bu
         f"SELECT DISTINCT label, {chunk} AS chunk, hash(label) % {buckets} AS bucket"
         f" FROM ({' UNION ALL '.join(queries)}) WHERE label IS NOT NULL ORDER BY bucket"
     )
-    copy_to(query, Path(part.work, "wanted", f"{chunk}.parquet"))
+    copy_to(query, part.work, Path(part.work, "wanted", f"{chunk}.parquet"))
     return _maker()
 
 
-def join_bucket(work: str, bucket: int, has_edges: bool) -> tuple[list[int], int]:
-    """Finds the numbers of all labels that hash to a bucket; returns the datasets whose label was there before."""
-    names = f"SELECT label, number FROM {_table(work, 'names')} WHERE bucket = {bucket}"
-    with connection() as database:
+def join_bucket(part: Part, bucket: int, chunks: int) -> tuple[list[int], int]:
+    """Finds the numbers of all labels that hash to a bucket; returns the datasets whose label was there before.
+
+    Args:
+        part: any partition.
+        bucket: which bucket.
+        chunks: how many chunks of edges ask for numbers.
+    """
+    names = f"SELECT label, number FROM {_table(part, 'names', len(part.offsets) - 1)} WHERE bucket = {bucket}"
+    with _own_files(), connection() as database:
         again = f"SELECT number FROM ({names}) QUALIFY row_number() OVER (PARTITION BY label ORDER BY number) > 1"
         repeated = [number for (number,) in database.execute(f"{again} ORDER BY number").fetchall()]
-    if has_edges:
-        wanted = f"SELECT label, chunk FROM {_table(work, 'wanted')} WHERE bucket = {bucket}"
+    if chunks:
+        wanted = f"SELECT label, chunk FROM {_table(part, 'wanted', chunks)} WHERE bucket = {bucket}"
         first = f"SELECT label, min(number) AS number FROM ({names}) GROUP BY label"
         query = f"SELECT chunk, label, number FROM ({wanted}) JOIN ({first}) USING (label) ORDER BY chunk"
-        copy_to(query, Path(work, "found", f"{bucket}.parquet"))
+        with _own_files():
+            copy_to(query, part.work, Path(part.work, "found", f"{bucket}.parquet"))
     return repeated[:REPEATED], len(repeated)
 
 
@@ -103,9 +113,9 @@ def numbers_of_ends(
 
 
 def _looked_up(part: Part, chunk: int, files: Files, rows: tuple[int, int], end: str) -> Indices:
-    found = f"(SELECT label, number FROM {_table(part.work, 'found')} WHERE chunk = {chunk})"
+    found = f"(SELECT label, number FROM {_table(part, 'found', len(part.offsets) - 1)} WHERE chunk = {chunk})"
     numbers = []
-    with connection() as database:
+    with _own_files(), connection() as database:
         for path, low, high in files.pieces(*rows):
             edges = (
                 f"(SELECT file_row_number AS row, {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
@@ -121,19 +131,32 @@ def rows_of_file(path: str) -> str:
     return ROWS.replace("?", _text(exactly(Path(path))))
 
 
-def _table(work: str, name: str) -> str:
-    """All files of one step; a folder above them that is called ``number=1`` is no column."""
-    return f"read_parquet({_text(str(exactly(Path(work, name))) + '/*.parquet')}, hive_partitioning=false)"
+def _table(part: Part, name: str, count: int) -> str:
+    """All files of one step, and no others; a folder above them that is called ``number=1`` is no column."""
+    folder = Path(part.work, name)
+    require_real(part.work, folder)
+    files = [path for path in (folder / f"{number}.parquet" for number in range(count)) if path.exists()]
+    for path in files:
+        open_plain(path).close()  # or a refusal
+    return f"read_parquet([{', '.join(_text(exactly(path)) for path in files)}], hive_partitioning=false)"
 
 
 def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def copy_to(query: str, path: Path) -> None:
-    """The rows of a query as a file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-    with refusals("labels", PARQUET_RULE), connection() as database:
+@contextmanager
+def _own_files() -> Iterator[None]:
+    """What DuckDB cannot read of the work folder was changed by somebody: nobody's input is at fault."""
+    try:
+        yield
+    except load_whole("duckdb").Error:
+        rule = "a run leaves whole files there; one that was changed or cut short is not used"
+        raise ClusterError("the labels in the work folder cannot be read", rule) from None
+
+
+def copy_to(query: str, root: str, path: Path) -> None:
+    """The rows of a query as a file, whole or not at all, in a folder below a root that is there."""
+    require_real(root, path.parent, make=True)
+    with fresh_file(path) as draft, refusals("labels", PARQUET_RULE), connection() as database:
         database.execute(f"COPY ({query}) TO {_text(str(draft))} (FORMAT parquet)")
-    draft.replace(path)

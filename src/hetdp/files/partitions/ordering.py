@@ -17,24 +17,26 @@ from hetdp.files.schema import DATASET_COLUMNS
 from hetdp.problem.partitioned import Workers
 
 
-def order_by(tables: Tables, column: str, work: str, workers: Workers) -> tuple[Tables, list[int]]:
-    """The tables with their datasets in order of a column, and where each of its entries ends."""
+def order_by(tables: Tables, column: str, folder: str, workers: Workers) -> tuple[Tables, list[int]]:
+    """The tables with their datasets in order of a column, in a new folder, and where each of its entries ends."""
     datasets = tables.datasets
-    path = str(Path(work, "datasets", f"by-{sha256(column.encode()).hexdigest()[:16]}.parquet"))
+    path = str(Path(folder, f"by-{sha256(column.encode()).hexdigest()[:16]}.parquet"))
     (ends,) = workers.run(write_ordered, [(datasets, column, path)], "reading datasets by column")
     kinds = {name: kind for name, kind in datasets.kinds.items() if name != column or name in DATASET_COLUMNS}
-    ordered = Files(datasets.name, (path,), kinds, (datasets.length,), datasets)
+    ordered = Files(datasets.name, (path,), kinds, (datasets.length,), origin=datasets)
     return tables._replace(datasets=ordered), ends
 
 
 def write_ordered(datasets: Files, column: str, path: str) -> list[int]:
     """Writes the table in order, on disk where memory is short; returns where each entry of the column ends."""
     kept = ", ".join(map(quoted_name, dict.fromkeys([*datasets.kinds])))
-    pieces = zip(datasets.paths, datasets.starts, strict=False)
-    tables = [f"SELECT {kept}, file_row_number + {start} AS {ORIGIN} FROM {rows_of_file(one)}" for one, start in pieces]
+    tables, start = [], 0
+    for one, _, rows in datasets.pieces(0, datasets.length):
+        tables.append(f"SELECT {kept}, file_row_number + {start} AS {ORIGIN} FROM {rows_of_file(one)}")
+        start += rows
     every, by = f"({' UNION ALL '.join(tables)})", quoted_name(column)
     with refusals(datasets.name, PARQUET_RULE), connection() as database:
-        copy_to(f"SELECT * FROM {every} ORDER BY {by} NULLS LAST, {ORIGIN}", Path(path))
+        copy_to(f"SELECT * FROM {every} ORDER BY {by} NULLS LAST, {ORIGIN}", str(Path(path).parent), Path(path))
         groups = f"SELECT count(*) AS rows FROM {every} GROUP BY {by} ORDER BY {by} NULLS LAST"
         counts = database.execute(groups).fetchnumpy()["rows"]
     ends: list[int] = np.cumsum(counts).astype(np.int64).tolist()

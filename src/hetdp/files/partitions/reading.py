@@ -27,6 +27,7 @@ from hetdp.files.partitions.ordering import order_by, require_column, snapped
 from hetdp.files.partitions.tables import Tables, open_tables
 from hetdp.problem.partitioned import PartitionedGraph, PartitionedPins, PartitionedProblem, Workers
 from hetdp.problem.parts import Part
+from hetdp.problem.shared import fresh_folder
 from hetdp.problem.validation import require_duplicates
 from hetdp.theory.catalogue import NOTIONS
 
@@ -62,11 +63,13 @@ def read_partitioned(
 
     Args:
         path: a folder with ``edges`` and ``datasets`` as Parquet, each one file or a folder ``part-*.parquet``.
-        cluster: the address of a Dask scheduler, such as ``tcp://node:8786``. Default: workers on this machine.
+        cluster: the address of a Dask scheduler, such as ``tls://node:8786``, whose certificates Dask's own
+            settings name. Default: workers on this machine.
         workers: how many to start on this machine; one for each core by default.
         memory: how much memory each of these may take.
-        work: a folder that all workers reach, for what they write in between. It is kept, and a later run with the same
-            problem goes on from there. Default, for workers on this machine: a temporary one, which is removed.
+        work: a folder that all workers reach, for what they write in between; nobody else may write to it. It is kept,
+            and a later run with the same problem goes on from there. Default, for workers on this machine: a temporary
+            one, which is removed.
         partitions: how many ranges of datasets there are; or "files", one for each file of datasets. Default: those of
             the work folder, if the problem lies there already; else as many as there are workers, or more if the
             problem is large.
@@ -95,19 +98,19 @@ def read_partitioned(
     _require_apart(work, Path(path))
     place, remove = work_folder(work)
     engine: Workers | None = None
+    ordered = fresh_folder(place, "ordered") if by is not None else None
+    gone = place if remove else ordered
     try:
         engine = workers_of(cluster, count, memory, place)
         offsets = offsets_of(tables, partitions, count, arcs_for(cluster, memory))
         if by is not None:
-            tables, ends = order_by(tables, by, place, engine)
+            tables, ends = order_by(tables, by, str(ordered), engine)
             offsets = snapped(offsets, ends)
         laid = laid_before(place, tables, duplicates, positive)
         offsets = laid.offsets if laid is not None and partitions is None else offsets
-        return read_with(
-            engine, tables, place, offsets, duplicates, positive, end_of(engine, place if remove else None)
-        )
+        return read_with(engine, tables, place, offsets, duplicates, positive, end_of(engine, gone))
     except BaseException:
-        end_of(engine, place if remove else None)()
+        end_of(engine, gone)()
         raise
 
 
@@ -139,14 +142,15 @@ def read_with(
     )
     if laid.offsets != offsets:
         raise refused(work, "this problem in other partitions")
-    parts = [Part(work, number, offsets) for number in range(len(offsets) - 1)]
+    folder = str(Path(work, laid.folder))
+    parts = [Part(folder, number, offsets) for number in range(len(offsets) - 1)]
     names = FileNames(parts, tables.datasets, laid.labels, workers)
     notion = NOTIONS[laid.notion]
     graph = PartitionedGraph(offsets[-1], sum(laid.arcs), laid.edges, notion.parameters, laid.ghosts)
     about = tables.words.get("about") or {}
     identity = partial(identity_of_parts, parts, laid.arcs, notion, tables.datasets, laid.labels, workers)
-    problem = PartitionedProblem(work, offsets, graph, notion, about, identity, laid.pinned, workers, names, end)
-    return PartitionedFile(problem, PartitionedPins(laid.pinned, work))
+    problem = PartitionedProblem(folder, offsets, graph, notion, about, identity, laid.pinned, workers, names, end)
+    return PartitionedFile(problem, PartitionedPins(laid.pinned, folder))
 
 
 def offsets_of(tables: Tables, partitions: int | str | None, workers: int, arcs: int = ARCS) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hetdp.engines.dask.rounds import grow
 from hetdp.errors import NoExtensionError, UsageError
-from hetdp.mechanism.partitioned.extension import after, extend_named, judge_parts, new_name
+from hetdp.mechanism.partitioned.extension import after, extend_named, judge_parts
 from hetdp.mechanism.partitioned.fair import fair_pins
 from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism, mark_given
 from hetdp.mechanism.partitioned.pins import pins_named
@@ -24,7 +24,7 @@ def design_parts(
     """The fair or the balanced mechanism; see `design`."""
     require_dask(engine)
     require_offered(objective, prior, max_error)
-    name = new_name("design")
+    name = problem.new_name("design")
     given = None if partial is None else _compatible(problem, partial, name)
     limits = {} if given is None else _limits(problem, given, name)
     pins = f"{name}-pins"

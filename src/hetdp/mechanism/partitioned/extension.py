@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +37,7 @@ def extend_parts(
 ) -> PartitionedMechanism:
     """Extends p from the pinned datasets to all; see `extend`."""
     require_dask(engine)
-    name = new_name("extend")
+    name = problem.new_name("extend")
     return extend_named(problem, pins_named(problem, partial, f"{name}-given"), name, attach)
 
 
@@ -87,7 +86,7 @@ def _close(problem: PartitionedProblem, given: str, pins: str, name: str, upward
 def check_parts(problem: PartitionedProblem, partial: Any, engine: str = "dask") -> Verdict:
     """Decides whether a private mechanism with these values exists; see `check`."""
     require_dask(engine)
-    name = new_name("check")
+    name = problem.new_name("check")
     return judge_parts(problem, pins_named(problem, partial, f"{name}-given"), name)
 
 
@@ -130,11 +129,6 @@ def after(problem: PartitionedProblem, growth: Growth, task: Task, *arguments: A
     """The results of a task on what a search left in every partition."""
     items = [(part, growth.search, growth.latest[part.number], *arguments) for part in problem.parts]
     return problem.workers.run(task, items)
-
-
-def new_name(verb: str) -> str:
-    """A name that nothing in the work folder has."""
-    return f"{verb}-{os.urandom(6).hex()}"
 
 
 def _refuse_free_boundary(problem: PartitionedProblem, pins: str) -> None:

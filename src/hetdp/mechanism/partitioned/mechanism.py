@@ -166,6 +166,7 @@ def row_at(mechanism: PartitionedMechanism, number: int) -> dict[str, Any]:
         "p": float(coordinate.probability(z)),
         "z": z if np.isfinite(z) else str(z),
         "error": float(coordinate.error(z, answer)),
+        "worse_than_coin": z * (3 - 2 * answer) < 0.0,
         "pinned": bool(part.load(f"{mechanism.name}/pinned")[at]),
         "given": is_given(mechanism, number),
     }

@@ -11,12 +11,13 @@ from typing import Any
 
 from hetdp import progress
 from hetdp.engines.dask.starting import (
+    LAID,
     MEMORY,
-    NOTE,
     TALLIES,
     arcs_for,
     end_of,
     leave_note,
+    note_in,
     ranges,
     refused,
     work_folder,
@@ -29,6 +30,7 @@ from hetdp.problem.identity import product_facts
 from hetdp.problem.partitioned import PartitionedGraph, PartitionedProblem, Workers
 from hetdp.problem.parts import Part
 from hetdp.problem.product import ProductSpace
+from hetdp.problem.shared import fresh_folder
 from hetdp.spaces.privacy.rules import ByGroup, Privacy
 from hetdp.spaces.products.building import about_of, privacy_of, require_few, tables_of, values_of
 from hetdp.spaces.products.slabs import SlabNames, Tallied, identity_of_slabs, lay_slab
@@ -92,15 +94,16 @@ def partitioned_tallies(
     if wanted == "files":
         raise UsageError("the partitions 'files'", "tallies have no files; it is a whole number, at least 1")
     place, remove = work_folder(work)
+    folder = fresh_folder(place, LAID)
     slabs = partitions or max(count, -(-tallied.space.arc_count // arcs_for(cluster, memory)))
     engine: Workers | None = None
     try:
         _claim(place, tallied, slabs)
         engine = workers_of(cluster, count, memory, place)
         about = about_of(question, promised, CHANGE)
-        return laid_in_slabs(engine, tallied, place, slabs, about, end_of(engine, place if remove else None))
+        return laid_in_slabs(engine, tallied, folder, slabs, about, end_of(engine, place if remove else folder))
     except BaseException:
-        end_of(engine, place if remove else None)()
+        end_of(engine, place if remove else folder)()
         raise
 
 
@@ -113,10 +116,7 @@ def _claim(work: str, tallied: Tallied, slabs: int) -> None:
     text, table = product_facts(PURE.name, tallied.space)
     facts = json.dumps([VERSION, slabs, dict(tallied.sizes), tallied.question.document()], sort_keys=True, default=str)
     said = json.dumps({TALLIES: hashlib.sha256(facts.encode() + text + table.tobytes()).hexdigest()})
-    try:
-        found = Path(work, NOTE).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        found = said
+    found = note_in(work) or said
     if found != said:
         raise refused(work, "other tallies" if TALLIES in found else "a problem that was read from files")
     leave_note(work, said)

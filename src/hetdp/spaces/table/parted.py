@@ -6,7 +6,6 @@ ids are looked at in one place only where everybody pays: in this process, which
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections import Counter
@@ -19,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.errors import ClusterError, Fault, InputError, UsageError, shown
 from hetdp.problem.partitioned import Task, Workers
+from hetdp.problem.shared import fresh_folder, seen
 from hetdp.spaces.table import tasks
 from hetdp.spaces.table.everybody import cells
 from hetdp.spaces.table.faults import HINT, MOST, PERSON_RULE, Faults
@@ -57,6 +57,7 @@ class Parted(Respondents):
         for file in self._files:
             require_file(file)
         self._seen: tuple[list[Any], Merged] | None = None
+        self._shared = [seen(file) for file in self._files]
         self._stamp = self.unchanged
         columns = self._run(tasks.describe, curator, words="reading the files")
         for file, found in zip(self._files, columns, strict=True):
@@ -97,7 +98,7 @@ class Parted(Respondents):
     def people(self, wish: Wish) -> str:
         """A digest of who is there; see `people_digest`."""
         with self._places("people") as places:
-            items = [(str(file), wish, to, self._curator) for file, to in zip(self._files, places, strict=True)]
+            items = [(file, wish, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
             self._by_workers(tasks.write_people, items, "reading who is there")
             parts = [(places, range(at, at + PARTS // TASKS)) for at in range(0, PARTS, PARTS // TASKS)]
             return digest_of(part for found in self._by_workers(tasks.people_digests, parts) for part in found)
@@ -138,22 +139,21 @@ class Parted(Respondents):
         return tuple((file.name, *stamp(file)) for file in files_in(self._folder))
 
     def _run(self, task: Task, *told: Any, words: str = "") -> list[Any]:
-        return self._by_workers(task, [(str(file), *told) for file in self._files], words)
+        return self._by_workers(task, [(file, *told) for file in self._shared], words)
 
     def _by_workers(self, task: Task, items: list[tuple[Any, ...]], words: str = "") -> list[Any]:
         try:
             return self._workers.run(task, items, words)
-        except (OSError, KeyError):  # a file, or a column, that was there is gone
+        except (ClusterError, OSError, KeyError):  # a file, or a column, that was there is gone
             self._require_unchanged()
             raise
 
     @contextmanager
     def _places(self, what: str) -> Iterator[list[str]]:
         """A file for what a worker has to say of each file, in a folder that is removed."""
-        place = Path(self._work, f"{what}-{os.urandom(8).hex()}")
+        place = fresh_folder(self._work, what)
         try:
-            place.mkdir(mode=0o700)
-            yield [str(place / f"{number}.npy") for number in range(len(self._files))]
+            yield [str(Path(place, f"{number}.npy")) for number in range(len(self._files))]
         finally:
             for _ in range(TRIES):  # a worker that was given up may still be writing there
                 shutil.rmtree(place, ignore_errors=True)
@@ -169,7 +169,7 @@ class Parted(Respondents):
             UsageError: workers cannot compare them.
         """
         with self._places("ids") as places:
-            items = [(str(file), person, to, self._curator) for file, to in zip(self._files, places, strict=True)]
+            items = [(file, person, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
             makers = set(self._by_workers(tasks.write_digests, items, "reading (comparing ids)"))
             if len(makers) > 1:
                 rule = "all workers have the same version of DuckDB, so that they compare ids alike"

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError
+from hetdp.errors import ClusterError
 from hetdp.interrupts import load_whole
 from hetdp.problem.parts import mapped, written
+from hetdp.problem.shared import Seen
 from hetdp.spaces.table import condition, kinds
 from hetdp.spaces.table.database import identifier
 from hetdp.spaces.table.everybody import cells
@@ -51,15 +52,15 @@ class Tally(NamedTuple):
     said: NDArray[np.int64] | None
 
 
-def describe(path: str, curator: bool) -> dict[str, str]:
+def describe(path: Seen, curator: bool) -> dict[str, str]:
     """The columns of a file: name → type."""
     with _file(path, curator) as source:
         return source.columns
 
 
-def tally(path: str, wish: Wish, curator: bool, with_answers: bool) -> Tally:
+def tally(path: Seen, wish: Wish, curator: bool, with_answers: bool) -> Tally:
     """Counts people who are alike in what is public; and what they say, if that is asked for, in the same pass."""
-    before = sign(path)
+    before = sign(path.path)
     with _file(path, curator) as source:
         assert isinstance(source, Queried)
         keys, flags, uses = _public(source, wish)
@@ -97,7 +98,7 @@ def _public(source: Queried, wish: Wish) -> tuple[dict[str, str], dict[str, str]
     return keys, flags, wish.public
 
 
-def write_digests(path: str, person: str, place: str, curator: bool) -> str:
+def write_digests(path: Seen, person: str, place: str, curator: bool) -> str:
     """Writes 64 bits of a digest of each id, in increasing order; returns whose digest it is."""
     with _file(path, curator) as source:
         found = source.read({"digest": f"hash({identifier(person)})"}, uses=[person])["digest"].astype(
@@ -108,7 +109,7 @@ def write_digests(path: str, person: str, place: str, curator: bool) -> str:
     return f"DuckDB {load_whole('duckdb').__version__}"
 
 
-def write_people(path: str, wish: Wish, place: str, curator: bool) -> None:
+def write_people(path: Seen, wish: Wish, place: str, curator: bool) -> None:
     """Writes 256 bits of a digest of everybody, and their ε, in increasing order."""
     with _file(path, curator) as source:
         _write(place, rows_of(source, wish))
@@ -117,7 +118,7 @@ def write_people(path: str, wish: Wish, place: str, curator: bool) -> None:
 def people_digests(places: Sequence[str], parts: range) -> list[bytes]:
     """The digests of some parts of the people of all files."""
     with _reached(places[0]):
-        files = [mapped(Path(place)) for place in places]
+        files = [mapped(Path(place).parent, Path(place)) for place in places]
         return part_digests(files, parts)
 
 
@@ -126,7 +127,7 @@ def repeated(places: Sequence[str], low: int, high: int) -> list[int]:
     found = []
     for place in places:
         with _reached(place):
-            digests = mapped(Path(place))
+            digests = mapped(Path(place).parent, Path(place))
         begin = int(np.searchsorted(digests, np.uint64(low)))
         end = int(np.searchsorted(digests, np.uint64(high), side="right"))
         found.append(np.array(digests[begin:end]))
@@ -134,7 +135,7 @@ def repeated(places: Sequence[str], low: int, high: int) -> list[int]:
     return [int(digest) for digest in np.unique(together[1:][together[1:] == together[:-1]])]
 
 
-def having(path: str, person: str, digests: Sequence[int], curator: bool) -> list[tuple[int, str]]:
+def having(path: Seen, person: str, digests: Sequence[int], curator: bool) -> list[tuple[int, str]]:
     """The places and ids of the people whose ids have some digests."""
     with _file(path, curator) as source:
         assert isinstance(source, Queried)
@@ -142,14 +143,19 @@ def having(path: str, person: str, digests: Sequence[int], curator: bool) -> lis
         return source.listed(kinds.text(person), wanted, [list(digests)], [person])
 
 
-def _file(path: str, curator: bool) -> AbstractContextManager[Source]:
-    """A file of the folder, named in messages as on one machine."""
-    return opened(path, curator=curator, name=named(Path(path)))
+def _file(file: Seen, curator: bool) -> AbstractContextManager[Source]:
+    """A file of the folder, named in messages as on one machine.
+
+    Raises:
+        ClusterError: this machine sees another file than the one who asks.
+    """
+    file.require()
+    return opened(file.path, curator=curator, name=named(Path(file.path)))
 
 
 def _write(place: str, found: NDArray[np.uint64]) -> None:
     with _reached(place):
-        written(Path(place), found)  # in a folder that only its owner can look into
+        written(Path(place).parent, Path(place), found)  # in a folder that only its owner can look into
 
 
 @contextmanager
@@ -158,7 +164,7 @@ def _reached(place: str) -> Iterator[None]:
         yield
     except OSError as refusal:
         rule = "all workers reach the work folder, and may write there, as the one who asks"
-        raise UsageError(f"a worker cannot use {place!r}: {refusal.strerror}", rule) from None
+        raise ClusterError(f"a worker cannot use {place!r}: {refusal.strerror}", rule) from None
 
 
 def sign(path: str) -> Any:

@@ -1,0 +1,128 @@
+"""Files that several machines share: how they are made, and how a worker notices that it sees other ones.
+
+Folders have random names, and no link is followed: a planted one is refused or replaced, and its target stays
+as it was. A task that outlives its command finds no folder to write to.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from hetdp.errors import ClusterError
+
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK
+READ = os.O_RDONLY | NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe must not block
+OWNER = 0o700  # for the owner alone
+PLAIN_RULE = "hetdp reads and writes plain files of its own there, and no links"
+SEEN_RULE = "all workers reach the same files under the same paths, as this machine does"
+
+
+def fresh_folder(parent: str | Path, word: str) -> str:
+    """Makes a folder for its owner alone, with a name that nobody can foresee."""
+    place = Path(parent, f"{word}-{os.urandom(8).hex()}")
+    place.mkdir(mode=OWNER)
+    return str(place)
+
+
+def require_real(root: str | Path, folder: Path, make: bool = False) -> None:
+    """Refuses a folder below a root if it, or one between them, is a link or no folder.
+
+    Args:
+        root: a folder that must be there: what was removed is not made again by a task that came too late.
+        folder: the folder.
+        make: whether folders that are missing are made.
+
+    Raises:
+        ClusterError: there is a link, or a file.
+        OSError: the root is not there.
+    """
+    place = Path(root)
+    for name in ("", *folder.relative_to(place).parts):
+        place = place / name
+        if make and name:
+            try:
+                place.mkdir(mode=OWNER)
+                continue
+            except FileExistsError:
+                pass
+        if not stat.S_ISDIR(place.lstat().st_mode):
+            raise ClusterError(f"in the work folder, {str(place)!r} is a link or no folder", PLAIN_RULE)
+
+
+@contextmanager
+def fresh_file(path: Path) -> Iterator[Path]:
+    """A new file for its owner alone; it takes its own name only when everything has been written.
+
+    What has that name then is replaced, and never written to: a link that was planted is gone, its target as it was.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(8).hex()}")
+    os.close(os.open(draft, NEW, 0o600))
+    try:
+        yield draft
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Opens a file of the work folder to be read.
+
+    Raises:
+        ClusterError: it is a link, a pipe or a device, or has a second name.
+        OSError: it is not there, or cannot be read.
+    """
+    if NO_LINK == 0 and path.is_symlink():  # pragma: no cover (a system that cannot refuse links itself)
+        raise ClusterError(f"in the work folder, {str(path)!r} is a link", PLAIN_RULE)
+    try:
+        number = os.open(path, READ)
+    except OSError as refusal:
+        if path.is_symlink():
+            raise ClusterError(f"in the work folder, {str(path)!r} is a link", PLAIN_RULE) from None
+        raise refusal
+    found = os.fstat(number)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        os.close(number)
+        what = "has a second name" if stat.S_ISREG(found.st_mode) else "is no plain file"
+        raise ClusterError(f"in the work folder, {str(path)!r} {what}", PLAIN_RULE)
+    return os.fdopen(number, "rb")
+
+
+class Seen(NamedTuple):
+    """A file as the driver sees it.
+
+    Attributes:
+        path: its name.
+        size: how many bytes it has.
+        seconds: when it was last changed, in whole seconds: machines may keep finer times differently.
+    """
+
+    path: str
+    size: int
+    seconds: int
+
+    def require(self) -> None:
+        """Refuses another file under this name: of a machine that does not share the folder, or an older copy.
+
+        Raises:
+            ClusterError: there is none, or it is another one.
+        """
+        try:
+            same = seen(self.path) == self
+        except OSError:
+            same = False
+        if not same:
+            what = f"the machine {platform.node()} sees no file {self.path!r}, or another one than at the beginning"
+            raise ClusterError(what, SEEN_RULE)
+
+
+def seen(path: str | Path) -> Seen:
+    """A file as this machine sees it."""
+    found = Path(path).stat()
+    return Seen(str(path), found.st_size, int(found.st_mtime))
