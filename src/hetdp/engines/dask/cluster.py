@@ -10,6 +10,7 @@ import atexit
 import logging
 import os
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -52,6 +53,7 @@ class Cluster:
         for name in LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said in our words
         self._memory, self._processes = memory, list[subprocess.Popen[bytes]]()
+        self._home: tempfile.TemporaryDirectory[str] | None = None
         self._local: Any = None
         self._client: Any = None
         self._is_closed = False
@@ -62,8 +64,9 @@ class Cluster:
                     self._local = scheduler_here(security)
                     self._client = Client(self._local, set_as_default=False)
                     scheduler = self._client.scheduler.address
+                    self._home = tempfile.TemporaryDirectory(prefix="hetdp-workers-", ignore_cleanup_errors=True)
                     for _ in range(workers):
-                        self._processes.append(started(scheduler, memory, work, security))
+                        self._processes.append(started(scheduler, memory, work, self._home.name, security))
                 else:
                     self._client = _client_at(address)
             self._require_workers(work)
@@ -160,6 +163,8 @@ class Cluster:
         if self._client is not None:
             self._client.close(timeout=2)
         end_all(self._processes)
+        if self._home is not None:
+            self._home.cleanup()
         if self._local is not None:
             self._local.close(timeout=2)
         self._processes = []

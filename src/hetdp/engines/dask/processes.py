@@ -2,14 +2,13 @@
 
 A scheduler runs whatever it is sent. So this one takes part with those only who show a certificate that is made for it,
 and kept in memory: other accounts of this machine reach its port, and are turned away. Over HTTP, where nobody asks for
-a certificate, nothing is told.
+a certificate, nothing is told. Workers run in a folder of their own, so that no module and no setting of the working
+folder reaches them.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from distributed import LocalCluster
 from distributed.security import Security
 
 from hetdp.errors import UsageError
+from hetdp.isolation import python_command, python_environment
 
 Process = subprocess.Popen[bytes]
 
@@ -73,18 +73,19 @@ def _no_pages() -> dict[str, Any]:
     return {name: [] for name in ("distributed.scheduler.http.routes", "distributed.worker.http.routes")}
 
 
-def started(scheduler: str, memory: str, work: str, security: Security) -> Process:
+def started(scheduler: str, memory: str, work: str, home: str, security: Security) -> Process:
     """One worker, which ends by itself when it finds no scheduler for a minute.
 
     Args:
         scheduler: the address of its scheduler.
         memory: how much memory it may take.
         work: a folder that it may write to.
+        home: an empty folder that is its working folder.
         security: the certificate.
     """
     folder = Path(work, "workers")
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--local-directory", str(folder)]
+    command = python_command("-m", "distributed.cli.dask_worker", scheduler, "--local-directory", str(folder))
     command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
     command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
     told = (SETTINGS | _no_pages()) | {  # which nobody else can read, unlike a command
@@ -94,13 +95,13 @@ def started(scheduler: str, memory: str, work: str, security: Security) -> Proce
         "distributed.comm.tls.worker.key": security.tls_worker_key,
     }
     settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in told.items()}
-    environment = os.environ | {f"DASK_{name}": value for name, value in settings.items()}
+    environment = python_environment() | {f"DASK_{name}": value for name, value in settings.items()}
     environment |= {"HETDP_TABLE_MEMORY": f"{size_of(memory) // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [_sources(), os.environ.get("PYTHONPATH")]))
     nowhere = subprocess.DEVNULL
     return subprocess.Popen(
         command,
         env=environment,
+        cwd=home,
         stdin=nowhere,
         stdout=nowhere,
         stderr=nowhere,
@@ -116,8 +117,3 @@ def end_all(processes: Sequence[Process]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def _sources() -> str:
-    """Where this very hetdp lies, so that workers started here run the same."""
-    return str(Path(__file__).resolve().parents[3])
