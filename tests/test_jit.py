@@ -165,6 +165,14 @@ def test_the_users_own_variables_keep_their_meaning_and_the_file_has_none(tmp_pa
     assert run(ASKED, tmp_path, **own, NUMBA_DISABLE_JIT="1", NUMBA_OPT="1").startswith("1 1 1 ")
 
 
+def test_the_file_has_none_when_something_is_compiled_either(tmp_path):
+    """numba looks for it each time."""
+    (tmp_path / ".numba_config.yaml").write_text("opt: '0'\n")
+    code = "from hetdp import jit; print(jit.compiled(lambda x: x)(7), int(jit.config.OPT))"
+    assert run(code, tmp_path) == "7 3"
+    assert run(f"import numba; {code}", tmp_path) == "7 0"
+
+
 def test_by_default_it_is_the_users_cache_folder(tmp_path):
     (tmp_path / "home").mkdir()
     home = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": ""}

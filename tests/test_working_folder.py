@@ -32,6 +32,7 @@ import hetdp
 from hetdp import jit
 from hetdp.certificate import compiled as certificate_compiled
 from hetdp.cli.group import VERBS
+from hetdp.engines.dask.starting import MARK
 from hetdp.problem.building import compiled as building_compiled
 from tests.release.ledger.stress import fresh
 
@@ -187,14 +188,22 @@ class Evil:
         return os.mkdir, (str(self.mark),)
 
 
-def set_traps(folder: Path, marks: Path) -> None:
-    """Fills a folder with all that somebody could hope to have run."""
+SCRATCH = "dask-scratch-space"  # a folder that Dask makes, and in which it looks for modules
+
+
+def set_modules(folder: Path, marks: Path) -> None:
+    """Fills a folder with modules and packages."""
     names = {*sys.stdlib_module_names, *importlib.metadata.packages_distributions(), *OPTIONAL.split(), "hetdp"}
     for name in sorted(name for name in names if name.isidentifier()):
         trap = f"open({str(marks / name)!r}, 'w').close()\n"
         (folder / f"{name}.py").write_text(trap)
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text(trap)
+
+
+def set_traps(folder: Path, marks: Path) -> None:
+    """Fills a folder with all that somebody could hope to have run."""
+    set_modules(folder, marks)
     for name in ("lz4", "numpy", "site", "evil"):
         compile_file(str(folder / f"{name}.py"), doraise=True)
         compile_file(str(folder / f"{name}.py"), cfile=str(folder / f"{name}.pyc"), doraise=True)
@@ -286,12 +295,16 @@ class Received:
         wanted = {entry.name for entry in self.folder.iterdir()}
         assert all(map(NAMED.fullmatch, wanted))
         set_traps(self.folder, self.marks)
+        self.temporary = place / "temporary"  # which other users of the machine may write to
+        for shared in (self.temporary / SCRATCH, self.temporary / f"{SCRATCH}-{os.geteuid()}"):
+            shared.mkdir(parents=True)
+            set_modules(shared, self.marks)
         self.traps = {entry.name for entry in self.folder.iterdir()} - wanted
         assert not any(map(NAMED.fullmatch, self.traps))
 
     def environment(self, **more: str) -> dict[str, str]:
         """That of a user who has nothing to hide, and nothing to fear from it."""
-        mine = {"PYTHONPATH": str(ROOT / "src"), "OPENBLAS_NUM_THREADS": "1"}
+        mine = {"PYTHONPATH": str(ROOT / "src"), "OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(self.temporary)}
         return {name: value for name, value in os.environ.items() if name != "HETDP_DEBUG"} | mine | more
 
     def start(self, command: list[str], **more: Any) -> subprocess.Popen[str]:
@@ -314,6 +327,8 @@ class Received:
         named = [word for word in words if NAMED.fullmatch(word)]
         looked = touched(self.place / "trace", self.folder) if STRACE else []
         foreign = [each for each in looked if not _is_named(each.partition(" ")[2], named)]
+        looked = touched(self.place / "trace", self.temporary) if STRACE else []
+        foreign += [each for each in looked if each.partition(" ")[2].startswith(SCRATCH)]
         return Seen(process.returncode, out + err, marks, foreign)
 
     def run(self, command: list[str], words: list[str], **more: Any) -> Seen:
@@ -398,6 +413,18 @@ def test_a_program_that_lies_elsewhere_runs_nothing_of_it_either(received):
     words = re.findall(r'"([^"]+)"', SCRIPT)
     seen = received.run([sys.executable, str(program)], words, env=received.environment(MPLBACKEND="agg"))
     assert (seen.code, seen.marks, seen.touched) == (0, [], []), seen.words
+
+
+def test_a_work_folder_that_came_along_runs_nothing(received):
+    work = received.folder / "old-work-folder"
+    (work / "workers" / SCRATCH).mkdir(parents=True)
+    (work / MARK).touch()
+    for place in (work, work / "workers", work / "workers" / SCRATCH):
+        set_modules(place, received.marks)
+    words = ["check", "poll-folder", *DASK, "--work", work.name]
+    seen = received.run([HETDP, *words], words)
+    assert (seen.marks, seen.touched) == ([], []), seen.words
+    assert seen.code in (0, 2), seen.words  # it may be refused
 
 
 def test_completing_words_runs_nothing_of_it_either(received):

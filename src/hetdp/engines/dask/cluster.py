@@ -61,10 +61,10 @@ class Cluster:
             with held():  # half a client could not be closed
                 if address is None:
                     security = certificate()
-                    self._local = scheduler_here(security)
+                    self._home = tempfile.TemporaryDirectory(prefix="hetdp-workers-", ignore_cleanup_errors=True)
+                    self._local = scheduler_here(self._home.name, security)
                     self._client = Client(self._local, set_as_default=False)
                     scheduler = self._client.scheduler.address
-                    self._home = tempfile.TemporaryDirectory(prefix="hetdp-workers-", ignore_cleanup_errors=True)
                     for _ in range(workers):
                         self._processes.append(started(scheduler, memory, work, self._home.name, security))
                 else:
@@ -163,10 +163,10 @@ class Cluster:
         if self._client is not None:
             self._client.close(timeout=2)
         end_all(self._processes)
-        if self._home is not None:
-            self._home.cleanup()
         if self._local is not None:
             self._local.close(timeout=2)
+        if self._home is not None:
+            self._home.cleanup()
         self._processes = []
         atexit.unregister(self.close)
         self._settings.__exit__(None, None, None)

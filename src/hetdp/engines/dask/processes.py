@@ -2,8 +2,10 @@
 
 A scheduler runs whatever it is sent. So this one takes part with those only who show a certificate that is made for it,
 and kept in memory: other accounts of this machine reach its port, and are turned away. Over HTTP, where nobody asks for
-a certificate, nothing is told. Workers run in a folder of their own, so that no module and no setting of the working
-folder reaches them.
+a certificate, nothing is told.
+
+Dask adds its folder for temporary files to the places of modules. So it gets a new one, that is this user's alone, and
+that is the working folder of the workers, too: no module and no setting of another folder reaches them.
 """
 
 from __future__ import annotations
@@ -61,10 +63,15 @@ def size_of(memory: str) -> int:
     return found
 
 
-def scheduler_here(security: Security) -> LocalCluster:
-    """One without pages, also where Bokeh is installed; those of others in this process stay as they are."""
+def scheduler_here(home: str, security: Security) -> LocalCluster:
+    """One without pages, also where Bokeh is installed; those of others in this process stay as they are.
+
+    Args:
+        home: an empty folder for its temporary files.
+        security: the certificate.
+    """
     where = {"dashboard_address": f"{HERE}:0", "protocol": "tls", "host": HERE}
-    with dask.config.set(_no_pages()):
+    with dask.config.set({**_no_pages(), "temporary-directory": home}):
         return LocalCluster(n_workers=0, security=security, scheduler_kwargs={"dashboard": False}, **where)
 
 
@@ -80,12 +87,12 @@ def started(scheduler: str, memory: str, work: str, home: str, security: Securit
         scheduler: the address of its scheduler.
         memory: how much memory it may take.
         work: a folder that it may write to.
-        home: an empty folder that is its working folder.
+        home: an empty folder, which is its working folder, and for temporary files of Dask.
         security: the certificate.
     """
     folder = Path(work, "workers")
     folder.mkdir(parents=True, exist_ok=True)
-    command = python_command("-m", "distributed.cli.dask_worker", scheduler, "--local-directory", str(folder))
+    command = python_command("-m", "distributed.cli.dask_worker", scheduler, "--local-directory", home)
     command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
     command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
     told = (SETTINGS | _no_pages()) | {  # which nobody else can read, unlike a command
