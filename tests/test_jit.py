@@ -66,6 +66,15 @@ def test_a_folder_that_others_may_write_to_is_refused(mode, place, caplog):
     assert f"others may write to {place / 'hetdp'}" in refused(caplog)
 
 
+@pytest.mark.parametrize(("mode", "is_safe"), [(0o700, True), (0o744, True), (0o711, False), (0o755, False)])
+def test_a_file_that_others_may_write_to_is_refused_if_they_can_reach_it(mode, is_safe, place):
+    (place / "hetdp").mkdir(parents=True)
+    (place / "hetdp" / "grow.nbi").touch()
+    (place / "hetdp" / "grow.nbi").chmod(0o666)
+    (place / "hetdp").chmod(mode)
+    assert (jit.cache_folder() is not None) == is_safe
+
+
 @pytest.mark.parametrize(("mode", "is_safe"), [(0o777, False), (0o720, False), (0o1777, True), (0o755, True)])
 def test_a_folder_above_may_be_written_to_only_if_nobody_can_replace_what_is_in_it(mode, is_safe, place):
     (place / "hetdp").mkdir(parents=True)

@@ -434,6 +434,17 @@ def test_completing_words_runs_nothing_of_it_either(received):
     assert "--engine" in seen.words
 
 
+def test_python_m_leaves_the_folder_out_from_its_first_line_on(tmp_path):
+    """What Python itself has imported before that came from there; see `WITHOUT`."""
+    for name in ("click", "gettext"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'w')\n")
+    command = [sys.executable, "-m", "hetdp", "--version"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("hetdp ")
+    assert not (tmp_path / "mark").exists()
+
+
 UNPICKLING = """
 import numba
 from hetdp.certificate import scan

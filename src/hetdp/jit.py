@@ -25,6 +25,7 @@ from hetdp.isolation import overlooked
 SETTINGS_FILE = ".numba_config.yaml"  # which numba looks for in the working folder
 FOLDER = "hetdp"  # in the user's cache folder, or in NUMBA_CACHE_DIR
 PLACE_SETTINGS = ("CACHE_DIR", "CACHE_LOCATOR_CLASSES")  # by which numba chooses a folder
+SHARED = stat.S_IWGRP | stat.S_IWOTH
 HINT = "NUMBA_CACHE_DIR can name a folder that only you may write to"
 
 _was_loaded = "numba" in sys.modules
@@ -122,19 +123,21 @@ def fault_of(folder: Path) -> str:
     if not hasattr(os, "geteuid"):  # Windows: a profile is its user's own
         return ""
     trusted, real = {0, os.geteuid()}, folder.resolve()
-    for place in {folder, *folder.parents, real, *real.parents}:
+    for place in (real, *real.parents, folder, *folder.parents):
         found = place.lstat()
         if found.st_uid not in trusted:
             return f"{place} belongs to somebody else"
-        is_shared = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not stat.S_ISLNK(found.st_mode)
-        is_sticky = found.st_mode & stat.S_ISVTX and place != real  # others may add files, but replace none
-        if is_shared and not is_sticky:
+        is_sticky = found.st_mode & stat.S_ISVTX and place != real  # others may add files there, but replace none
+        if found.st_mode & SHARED and not is_sticky and not stat.S_ISLNK(found.st_mode):
             return f"others may write to {place}"
+    is_reached = real.stat().st_mode & (stat.S_IXGRP | stat.S_IXOTH)  # else it does not matter what others may do below
     for entry in real.rglob("*"):
         with suppress(FileNotFoundError):  # another process renames what it has written
             found = entry.lstat()
             if found.st_uid not in trusted or not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
                 return f"{entry} is a link, or belongs to somebody else"
+            if is_reached and found.st_mode & SHARED:
+                return f"others may write to {entry}"
     return ""
 
 
