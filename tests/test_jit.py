@@ -18,6 +18,14 @@ ROOT = Path(__file__).parents[1]
 NOBODY = 65534
 
 
+@pytest.fixture(autouse=True)
+def _usual_umask():
+    """Folders that tests make are this user's, whatever the user is used to."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """The folder that the user names, and no decision yet; the right one is made anew afterwards."""
