@@ -94,19 +94,17 @@ def cache_folder() -> str | None:
 
 def _base() -> Path:
     """The folder that the user names, or the one that the system has for caches of this user."""
-    said = os.environ.get("NUMBA_CACHE_DIR")
-    if said and not Path(said).is_absolute():
-        raise ValueError(f"NUMBA_CACHE_DIR={said} would be a folder in the working folder")
+    said, xdg = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME", "")
     if said:
-        return Path(said)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    found = chosen if chosen.is_absolute() else Path.home() / ".cache"
+        found = Path(said)
+    elif sys.platform == "win32":
+        found = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        found = Path.home() / "Library" / "Caches"
+    else:
+        found = Path(xdg) if Path(xdg).is_absolute() else Path.home() / ".cache"
     if not found.is_absolute():
-        raise ValueError(f"the home folder {str(Path.home())!r} would be a folder in the working folder")
+        raise ValueError(f"{str(found)!r} would be a folder in the working folder")
     return found
 
 

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 from hetdp.interrupts import load_whole
@@ -48,6 +47,8 @@ _loaded_before: list[bool] = []  # whether a program had imported matplotlib bef
 def _library() -> Any:
     if not _loaded_before:
         _loaded_before.append("matplotlib" in sys.modules)
+    if "matplotlib" in sys.modules:
+        return load_whole("matplotlib")
     with overlooked(SETTINGS_FILE):
         return load_whole("matplotlib")
 
@@ -57,7 +58,7 @@ def _foreign() -> dict[str, Any]:
     """What matplotlib has read in the working folder, as it would be otherwise."""
     if not _loaded_before[0]:
         return {}
-    library: ModuleType | Any = _library()
+    library = _library()
     with overlooked(SETTINGS_FILE):
         own = library.rc_params_from_file(library.matplotlib_fname())
     read = library.rcParamsOrig
