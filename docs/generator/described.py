@@ -224,7 +224,8 @@ COMMAND_INTRODUCTION = f"""\
 
 {MADE}
 
-`hetdp VERB PROBLEM …`, or `python -m hetdp VERB PROBLEM …`. Results go to standard output, words to standard error. A
+`hetdp VERB PROBLEM …`, or `python -P -m hetdp VERB PROBLEM …`. (Without `-P`, Python would search the working folder
+for modules before hetdp starts, and run what it finds there.) Results go to standard output, words to standard error. A
 progress bar appears after a second, and only on a terminal. With `--json`, results and errors are one JSON document on
 standard output: [JSON output](json-output.md). What files look like: [files](files.md).
 """

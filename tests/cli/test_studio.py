@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import signal
 import socket
-import stat
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
-import webbrowser
 from pathlib import Path
 
 import pytest
@@ -43,24 +42,29 @@ def test_a_problem_that_cannot_be_read_is_told_before_anything_is_served(capsys)
     assert "there is no such file" in capsys.readouterr().err
 
 
-def test_a_browser_is_opened_without_the_token_in_its_command_line(monkeypatch, capsys):
-    seen: list[tuple[Path, int, str]] = []
-
-    def open_browser(url: str) -> bool:
-        page = Path(urllib.parse.unquote(urllib.parse.urlsplit(url).path))
-        seen.append((page, stat.S_IMODE(page.stat().st_mode), page.read_text()))
-        return True
-
-    monkeypatch.setattr(webbrowser, "open", open_browser)
+def test_a_browser_is_opened_without_the_token_in_its_command_line(monkeypatch, capsys, tmp_path):
+    seen = tmp_path / "seen"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\n{{ pwd; echo "$1"; stat -c %a studio.html; cat studio.html; }} > "{seen}.draft"\n')
+    browser.write_text(browser.read_text() + f'mv "{seen}.draft" "{seen}"\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
     from hetdp.studio import server
 
+    def wait() -> None:
+        end = time.monotonic() + 60
+        while not seen.exists() and time.monotonic() < end:
+            time.sleep(0.02)
+
     made = server.place_of
-    monkeypatch.setattr(server, "place_of", lambda *args, **more: made(*args, **more)._replace(serve=lambda: None))
+    monkeypatch.setattr(server, "place_of", lambda *args, **more: made(*args, **more)._replace(serve=wait))
     assert main(["studio", str(PROBLEMS / "poll.json")]) == 0
     address = capsys.readouterr().out.strip()
-    (page, mode, text) = seen[0]
-    assert address.rstrip("/").rpartition("/")[2] not in str(page)
-    assert mode == 0o600
+    folder, url, mode, text = seen.read_text().split("\n", 3)
+    page = Path(urllib.parse.unquote(urllib.parse.urlsplit(url).path))
+    assert address.rstrip("/").rpartition("/")[2] not in url
+    assert page == Path(folder, "studio.html")
+    assert mode == "600"
     assert f"url={address}" in text
     assert not page.exists(), "it is gone when the studio ends"
 

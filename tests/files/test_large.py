@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -282,3 +285,27 @@ def test_large_mechanisms_are_loaded_as_they_were_saved(problem, tmp_path: Path)
         again = hetdp.load(tmp_path / f"m{suffix}", problem)
         assert again.coordinates.tobytes() == mechanism.coordinates.tobytes()
         assert again.links.tolist() == mechanism.links.tolist()
+
+
+SPILLING = """
+import os, stat
+from hetdp.files.formats.database import connection
+with connection() as database:
+    place = database.execute("SELECT current_setting('temp_directory')").fetchone()[0]
+    print(place, oct(stat.S_IMODE(os.stat(place).st_mode)))
+if os.fork() == 0:
+    raise SystemExit  # a child that ends takes nothing away
+os.wait()
+print(os.path.isdir(place))
+"""
+
+
+def test_what_does_not_fit_in_memory_goes_to_a_private_folder_and_not_to_the_working_folder(tmp_path: Path):
+    environment = os.environ | {"TMPDIR": str(tmp_path / "temporary"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    (tmp_path / "temporary").mkdir()
+    command = [sys.executable, "-P", "-c", SPILLING]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    place, mode, is_there = done.stdout.split()
+    assert Path(place).parent == tmp_path / "temporary"
+    assert (mode, is_there) == ("0o700", "True")
+    assert list((tmp_path / "temporary").iterdir()) == []

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -191,7 +192,7 @@ def test_dask_is_left_as_it_was(tmp_path):
     assert state() == before
 
 
-def test_there_are_no_pages_and_those_of_others_stay(monkeypatch):
+def test_there_are_no_pages_and_those_of_others_stay(monkeypatch, tmp_path):
     """Also where Bokeh is installed, with which Dask shows to anybody what is done."""
     shown: list[Any] = []
     pages = types.SimpleNamespace(connect=lambda *told, **_: shown.append(told))
@@ -200,7 +201,7 @@ def test_there_are_no_pages_and_those_of_others_stay(monkeypatch):
     monkeypatch.setattr(distributed, "dashboard", sys.modules["distributed.dashboard"], raising=False)
     names = ("distributed.scheduler.http.routes", "distributed.worker.http.routes")
     before = [list(dask.config.get(name)) for name in names]
-    scheduler = scheduler_here(Security.temporary())
+    scheduler = scheduler_here(str(tmp_path), Security.temporary())
     try:
         port = scheduler.scheduler.http_server.port
         for page in ("/", "/status", "/info/main/workers.html", "/json/counts.json", "/metrics", "/health"):
@@ -216,6 +217,21 @@ def test_a_certificate_that_nobody_named_is_asked_for(tmp_path):
     saved(tmp_path, 3, "path", "range", 10)
     with pytest.raises(hetdp.UsageError, match=r"'tls://127\.0\.0\.1:9', but no certificate; Dask's own"):
         hetdp.read_partitioned(tmp_path / "problem", cluster="tls://127.0.0.1:9", work=tmp_path / "work")
+
+
+def test_workers_run_in_a_folder_of_their_own_where_they_find_no_modules(tmp_path):
+    cluster = dask_cluster.Cluster(None, 1, "1GB", str(tmp_path))
+    try:
+        (place,) = cluster.run(os.getcwd, [()])
+        (paths, is_safe) = cluster.run(eval, [("__import__('sys').path",), ("__import__('sys').flags.safe_path",)])
+        assert stat.S_IMODE(Path(place).stat().st_mode) == 0o700
+        assert "hetdp-workers-" in place
+    finally:
+        cluster.close()
+    assert is_safe
+    assert not {"", ".", str(Path.cwd()), str(tmp_path)} & {*paths} - {str(ROOT / "src"), str(ROOT)}
+    assert [path for path in paths if path.startswith(str(tmp_path))] == []
+    assert not Path(place).exists()
 
 
 def test_nobody_at_an_address_is_a_lost_cluster(tmp_path, monkeypatch):
@@ -274,7 +290,7 @@ def test_ctrl_c_ends_the_workers_and_leaves_nothing(tmp_path):
     environment = os.environ | {"TMPDIR": str(place), "PYTHONPATH": str(ROOT / "src")}
     started = subprocess.Popen(command, cwd=tmp_path, env=environment, **QUIET)
     end = time.monotonic() + 60
-    while not list(place.glob("hetdp-*/workers/*")) and time.monotonic() < end:
+    while not list(place.glob("hetdp-workers-*/dask-scratch-space/worker-*")) and time.monotonic() < end:
         time.sleep(0.05)
     workers = children_of(place)
     assert workers

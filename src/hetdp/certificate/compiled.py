@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numba
-
 from hetdp.certificate import products, scan
+from hetdp.jit import kept
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
-    try:
-        return numba.njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # numba finds no folder that it may write to
-        return numba.njit(nogil=True)(function)
+    return kept(function, nogil=True)
 
 
 scan_arcs = _compiled(scan.scan_arcs)

@@ -24,13 +24,14 @@ SHELL = click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"]), me
 
 def completion(voice: Voice, shell: str) -> None:
     """Prints the completion script of a shell."""
-    from click.shell_completion import get_completion_class
+    from click.shell_completion import ShellComplete, get_completion_class
 
     from hetdp.cli.group import COMPLETION, GROUP, NAME
 
     script = get_completion_class(shell)
     assert script is not None  # click knows these three
-    voice.emit([script(GROUP, {}, NAME, COMPLETION).source()])
+    made = script(GROUP, {}, NAME, COMPLETION)
+    voice.emit([ShellComplete.source(made)])  # its own method would start bash, to ask for its version
 
 
 command = Verb("completion", completion, EXAMPLES, ABOUT, [SHELL])

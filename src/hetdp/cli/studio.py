@@ -70,17 +70,26 @@ def studio(
 
 
 def _browse(address: str, cleanup: contextlib.ExitStack) -> None:
-    """Opens a browser by a file that leads to the address: everybody on this machine sees command lines."""
+    """Opens a browser by a file that leads to the address: everybody on this machine sees command lines.
+
+    It is started in the folder of that file, since the working folder may be somebody else's.
+    """
+    import subprocess
     import tempfile
-    import webbrowser
     from pathlib import Path
 
+    from hetdp.isolation import python_command
+
     with contextlib.suppress(OSError):  # the address was said
-        folder = cleanup.enter_context(tempfile.TemporaryDirectory(prefix="hetdp-studio-"))
+        folder = cleanup.enter_context(tempfile.TemporaryDirectory(prefix="hetdp-studio-", ignore_cleanup_errors=True))
         page = Path(folder, "studio.html")
         page.touch(0o600)
         page.write_text(LEADS.format(address=address), encoding="utf-8")
-        webbrowser.open(page.as_uri())
+        command = python_command("-m", "webbrowser", page.as_uri())
+        nowhere = subprocess.DEVNULL
+        opener = subprocess.Popen(command, cwd=folder, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        cleanup.callback(opener.wait)
+        cleanup.callback(opener.terminate)  # the browser itself goes on
 
 
 command = Verb(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-import numba
+from hetdp import jit
 
 Function = Callable[..., Any]
 Replacements = dict[Function, Function]
@@ -23,12 +23,7 @@ OPTIONS: Any = {"nogil": True, "_nrt": False}  # no counting of references to ar
 
 def compiled(function: Function, name: str, replaced: Replacements) -> Function:
     """A function and all it calls, compiled, with some callees replaced; kept on disk where that is possible."""
-    plain = rebuilt(function, f"{name}_{digest(function, replaced)}", replaced, {})
-    try:
-        found: Function = numba.njit(plain, cache=True, **OPTIONS)
-    except RuntimeError:  # numba finds no folder that it may write to
-        found = numba.njit(plain, **OPTIONS)
-    return found
+    return jit.kept(rebuilt(function, f"{name}_{digest(function, replaced)}", replaced, {}), **OPTIONS)
 
 
 def rebuilt(function: Function, name: str, replaced: Replacements, done: Replacements) -> Function:
@@ -37,7 +32,7 @@ def rebuilt(function: Function, name: str, replaced: Replacements, done: Replace
     for used, value in globals_of(function, replaced).items():
         if isinstance(value, FunctionType) and value not in done:
             plain = rebuilt(value, value.__name__, replaced, done)
-            done[value] = numba.njit(plain, forceinline=not hasattr(value, "apart"), **OPTIONS)
+            done[value] = jit.compiled(plain, forceinline=not hasattr(value, "apart"), **OPTIONS)
         scope[used] = done[value] if isinstance(value, FunctionType) else value
     copy = FunctionType(function.__code__.replace(co_name=name), scope, name, function.__defaults__)
     copy.__qualname__ = name

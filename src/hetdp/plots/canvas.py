@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hetdp.errors import UsageError, printable, shown
-from hetdp.interrupts import load_whole
 from hetdp.plots.colours import FAINT, INK, SOFT
+from hetdp.plots.settings import load, own_settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,12 +28,13 @@ def axes_for(given: Any, size: tuple[float, float]) -> Axes:
         UsageError: matplotlib is not installed, or what was given are no axes.
     """
     try:
-        pyplot = load_whole("matplotlib.pyplot") if given is None else None
-        kind = load_whole("matplotlib.axes").Axes
+        pyplot = load("matplotlib.pyplot") if given is None else None
+        kind = load("matplotlib.axes").Axes
     except ImportError as failure:
         raise refusal(failure) from None
     if pyplot is not None:
-        return pyplot.subplots(figsize=size, layout="constrained")[1]
+        with own_settings():
+            return pyplot.subplots(figsize=size, layout="constrained")[1]
     if not isinstance(given, kind):
         raise UsageError(f"axes={shown(given)}", "a picture is drawn on matplotlib's Axes")
     return given
@@ -47,11 +48,14 @@ def figure_apart() -> Any:
     """
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would talk about its cache of fonts
     try:
-        figure = load_whole("matplotlib.figure").Figure(figsize=(6.3, 4.0), layout="constrained")
-        load_whole("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
+        kind = load("matplotlib.figure").Figure
+        canvas = load("matplotlib.backends.backend_agg").FigureCanvasAgg
     except ImportError as failure:
         raise refusal(failure) from None
-    return figure.add_subplot()
+    with own_settings():
+        figure = kind(figsize=(6.3, 4.0), layout="constrained")
+        canvas(figure)
+        return figure.add_subplot()
 
 
 def refusal(failure: ImportError) -> UsageError:

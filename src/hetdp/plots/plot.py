@@ -16,6 +16,7 @@ from hetdp.mechanism.mechanism import Mechanism
 from hetdp.plots.canvas import axes_for, entitle
 from hetdp.plots.grid import counted, grid_of
 from hetdp.plots.network import is_small, network
+from hetdp.plots.settings import own_settings
 from hetdp.problem.outline import Outline
 from hetdp.problem.problem import Problem
 
@@ -42,8 +43,9 @@ class Drawing(NamedTuple):
 
     def draw_on(self, axes: Axes, title: str | None) -> None:
         """Draws it, with a title, and above it what should warn those who see it."""
-        self.draw(axes)
-        entitle(axes, title, self.caution)
+        with own_settings():
+            self.draw(axes)
+            entitle(axes, title, self.caution)
 
     def draw_alone(self, axes: Axes, title: str | None) -> None:
         """Draws it on axes that have their figure to themselves."""

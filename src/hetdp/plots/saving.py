@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hetdp.plots.settings import own_settings
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -30,5 +32,5 @@ def draw_to(axes: Axes, place: Path, form: str, dots: int = DOTS) -> None:
         ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
     }
     figure: Any = axes.get_figure(root=True)
-    with rc_context(SETTINGS), place.open("wb") as file:
+    with own_settings(), rc_context(SETTINGS), place.open("wb") as file:
         figure.savefig(file, format=form.removeprefix("."), dpi=dots, metadata=nothing[form], facecolor="white")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-import numba
-
+from hetdp import jit
 from hetdp.engines.compiling import Function, Replacements, compiled
 from hetdp.engines.cpu import grow as kernels
 from hetdp.engines.cpu import meetings as meeting_kernels
@@ -54,7 +53,7 @@ def searching(notion: Notion) -> Replacements:
         settle_kernels.across: notion.across,
         meeting_kernels.meet: notion.meet,
     }
-    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if not jit.is_off():
         replaced[prefetch] = compiled_prefetch
     return replaced
 

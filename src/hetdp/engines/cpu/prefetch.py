@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
+from hetdp.jit import cgutils, intrinsic, types
 from hetdp.problem.space import Indices
 
 

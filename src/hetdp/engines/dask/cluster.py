@@ -15,6 +15,7 @@ import re
 import socket
 import ssl
 import subprocess
+import tempfile
 import time
 from asyncio import CancelledError
 from collections.abc import Iterable
@@ -61,6 +62,7 @@ class Cluster:
         for name in LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said in our words
         self._memory, self._processes = memory, list[subprocess.Popen[bytes]]()
+        self._home: tempfile.TemporaryDirectory[str] | None = None
         self._local: Any = None
         self._client: Any = None
         self._is_closed = False
@@ -70,11 +72,12 @@ class Cluster:
             with held():  # half a client could not be closed
                 if address is None:
                     security = certificate()
-                    self._local = scheduler_here(security)
+                    self._home = tempfile.TemporaryDirectory(prefix="hetdp-workers-", ignore_cleanup_errors=True)
+                    self._local = scheduler_here(self._home.name, security)
                     self._client = Client(self._local, set_as_default=False)
                     scheduler = self._client.scheduler.address
                     for _ in range(workers):
-                        self._processes.append(started(scheduler, memory, work, security))
+                        self._processes.append(started(scheduler, memory, work, self._home.name, security))
                 else:
                     self._client = _client_at(address)
             self._require_workers(address)
@@ -193,6 +196,8 @@ class Cluster:
         end_all(self._processes)
         if self._local is not None:
             self._local.close(timeout=2)
+        if self._home is not None:
+            self._home.cleanup()
         self._processes = []
         atexit.unregister(self.close)
         self._settings.__exit__(None, None, None)

@@ -3,13 +3,14 @@
 A scheduler runs whatever it is sent. So this one takes part with those only who show a certificate that is made for it,
 and kept in memory: other accounts of this machine reach its port, and are turned away. Over HTTP, where nobody asks for
 a certificate, nothing is told.
+
+Dask adds its folder for temporary files to the places of modules. So it gets a new one, that is this user's alone, and
+that is the working folder of the workers, too: no module and no setting of another folder reaches them.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from distributed import LocalCluster
 from distributed.security import Security
 
 from hetdp.errors import UsageError
+from hetdp.isolation import python_command, python_environment
 
 Process = subprocess.Popen[bytes]
 
@@ -61,10 +63,15 @@ def size_of(memory: str) -> int:
     return found
 
 
-def scheduler_here(security: Security) -> LocalCluster:
-    """One without pages, also where Bokeh is installed; those of others in this process stay as they are."""
+def scheduler_here(home: str, security: Security) -> LocalCluster:
+    """One without pages, also where Bokeh is installed; those of others in this process stay as they are.
+
+    Args:
+        home: an empty folder for its temporary files.
+        security: the certificate.
+    """
     where = {"dashboard_address": f"{HERE}:0", "protocol": "tls", "host": HERE}
-    with dask.config.set(_no_pages()):
+    with dask.config.set({**_no_pages(), "temporary-directory": home}):
         return LocalCluster(n_workers=0, security=security, scheduler_kwargs={"dashboard": False}, **where)
 
 
@@ -73,18 +80,19 @@ def _no_pages() -> dict[str, Any]:
     return {name: [] for name in ("distributed.scheduler.http.routes", "distributed.worker.http.routes")}
 
 
-def started(scheduler: str, memory: str, work: str, security: Security) -> Process:
+def started(scheduler: str, memory: str, work: str, home: str, security: Security) -> Process:
     """One worker, which ends by itself when it finds no scheduler for a minute.
 
     Args:
         scheduler: the address of its scheduler.
         memory: how much memory it may take.
         work: a folder that it may write to.
+        home: an empty folder, which is its working folder, and for temporary files of Dask.
         security: the certificate.
     """
     folder = Path(work, "workers")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what does not fit into memory is put down there
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--local-directory", str(folder)]
+    command = python_command("-m", "distributed.cli.dask_worker", scheduler, "--local-directory", home)
     command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
     command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
     told = (SETTINGS | _no_pages()) | {  # which nobody else can read, unlike a command
@@ -94,13 +102,13 @@ def started(scheduler: str, memory: str, work: str, security: Security) -> Proce
         "distributed.comm.tls.worker.key": security.tls_worker_key,
     }
     settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in told.items()}
-    environment = os.environ | {f"DASK_{name}": value for name, value in settings.items()}
+    environment = python_environment() | {f"DASK_{name}": value for name, value in settings.items()}
     environment |= {"HETDP_TABLE_MEMORY": f"{size_of(memory) // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [_sources(), os.environ.get("PYTHONPATH")]))
     nowhere = subprocess.DEVNULL
     return subprocess.Popen(
         command,
         env=environment,
+        cwd=home,
         stdin=nowhere,
         stdout=nowhere,
         stderr=nowhere,
@@ -116,8 +124,3 @@ def end_all(processes: Sequence[Process]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def _sources() -> str:
-    """Where this very hetdp lies, so that workers started here run the same."""
-    return str(Path(__file__).resolve().parents[3])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -42,10 +45,28 @@ def connection() -> Iterator[Any]:
 
 
 @cache
-def _database(_: int) -> Any:
+def _database(process: int) -> Any:
     """One database for each process: to make one takes longer than to read a small file, and a fork must not share."""
     said = {setting: os.environ[name] for setting, name in BOUNDS.items() if name in os.environ}
+    if "temp_directory" not in said:
+        said["temp_directory"] = _spill_folder(process)
     return load_whole("duckdb").connect(":memory:", config=SETTINGS | said)
+
+
+def _spill_folder(process: int) -> str:
+    """A folder of its own for what does not fit in memory; DuckDB would take, or make, .tmp in the working folder."""
+    try:
+        folder = tempfile.mkdtemp(prefix="hetdp-spill-")
+    except OSError:
+        return ""  # nothing is put down anywhere
+    atexit.register(_remove, folder, process)
+    return folder
+
+
+def _remove(folder: str, process: int) -> None:
+    """Removes the folder of a process when that process ends; a forked child has one of its own."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def forget() -> None:

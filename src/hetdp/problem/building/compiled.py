@@ -11,9 +11,9 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-import numba
 import numpy as np
 
+from hetdp import jit
 from hetdp.problem import boundary
 from hetdp.problem.building import decimals
 
@@ -22,16 +22,13 @@ DIGIT = 11  # bits of a tail that one pass looks at
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
-    try:
-        return numba.njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # numba finds no folder that it may write to
-        return numba.njit(nogil=True)(function)
+    return jit.kept(function, nogil=True)
 
 
 def _calling(function: Callable[..., Any], *callees: Callable[..., Any]) -> Callable[..., Any]:
     """A copy of a function that calls compiled copies of others from its own file; they divide as NumPy does."""
-    scope = {**function.__globals__, **{callee.__name__: numba.njit(error_model="numpy")(callee) for callee in callees}}
-    copy = FunctionType(function.__code__, scope, function.__name__)
+    called = {callee.__name__: jit.compiled(callee, error_model="numpy") for callee in callees}
+    copy = FunctionType(function.__code__, function.__globals__ | called, function.__name__)
     copy.__module__ = function.__module__
     return copy
 
