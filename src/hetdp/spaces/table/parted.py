@@ -157,7 +157,7 @@ class Parted(Respondents):
         finally:
             for _ in range(TRIES):  # a worker that was given up may still be writing there
                 shutil.rmtree(place, ignore_errors=True)
-                if not place.exists():
+                if not Path(place).exists():
                     break
                 time.sleep(0.1)
 
