@@ -18,6 +18,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from hetdp.problem import shared
 from hetdp.spaces.table import folders, sources, tasks
 from hetdp.spaces.table.respondents import Whole
 from hetdp.spaces.table.sources import opened
@@ -181,7 +182,7 @@ def test_so_it_is_where_workers_count(form, seen, tmp_path):
             (tmp_path / share).mkdir(exist_ok=True)
             place = FORMATS[form](people(share), tmp_path / share / form)
             seen.clear()
-            told = tasks.tally(str(place), asked(name), False, True)
+            told = tasks.tally(shared.seen(place), asked(name), False, True)
             assert told.said is not None
             done[share] = list(seen)
         assert len(done["half"]) > 3

@@ -21,6 +21,8 @@ from hetdp.interrupts import load_whole
 
 INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"})
 PARQUET_RULE = "it is a Parquet file"
+NO_BROTLI = "no Parquet file compressed with Brotli is read, since a crafted one can run code"
+BROTLI_HINT = "write it again with zstd or snappy"
 PARQUET = "read_parquet(?, hive_partitioning=false)"  # the name of a folder is no column
 SURE_DIGITS = 15  # of a decimal, that its float still prints
 METADATA_KEY = "hetdp"
@@ -90,7 +92,14 @@ def exactly(path: Path) -> str:
 
 
 def kinds_of(database: Any, path: str) -> dict[str, str]:
-    """The type of each column."""
+    """The type of each column, of a file that may be read: what DuckDB uses for Brotli trusts it (CVE-2026-111497).
+
+    Raises:
+        InputError: it is compressed with Brotli.
+    """
+    brotli = "SELECT count(*) FROM parquet_metadata(?) WHERE compression = 'BROTLI'"
+    if database.execute(brotli, [path]).fetchone()[0]:
+        raise InputError(path, [Fault("compressed with", Path(path).name, "Brotli", NO_BROTLI, BROTLI_HINT)])
     described = database.execute(f"DESCRIBE SELECT * FROM {PARQUET}", [[path]]).fetchall()
     return {str(column): str(kind) for column, kind, *_ in described}
 

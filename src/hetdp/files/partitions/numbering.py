@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import ClusterError
+from hetdp.errors import ClusterError, InputError
 from hetdp.files.formats.database import connection
 from hetdp.files.formats.duck import INTEGERS, PARQUET_RULE, exactly, quoted_name, refusals
 from hetdp.files.formats.ranges import ROWS, Files
@@ -149,8 +149,9 @@ def _text(value: str) -> str:
 def _own_files() -> Iterator[None]:
     """What DuckDB cannot read of the work folder was changed by somebody: nobody's input is at fault."""
     try:
-        yield
-    except load_whole("duckdb").Error:
+        with refusals("labels", PARQUET_RULE):
+            yield
+    except InputError:
         rule = "a run leaves whole files there; one that was changed or cut short is not used"
         raise ClusterError("the labels in the work folder cannot be read", rule) from None
 
