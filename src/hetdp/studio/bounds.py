@@ -29,7 +29,7 @@ def require_small(path: Path) -> None:
             "SELECT coalesce(sum(num_values), 0) FROM parquet_metadata(?)", [[place]]
         ).fetchone()
         _require(int(cells), MOST_CELLS, "cells")
-        kinds = {column: kind for column, kind in kinds_of(database, place).items() if "VARCHAR" in kind}
+        kinds = {column: kind for column, kind in kinds_of(database, path).items() if "VARCHAR" in kind}
         for column, kind in kinds.items():
             cell = quoted_name(column) if kind == "VARCHAR" else f"CAST({quoted_name(column)} AS VARCHAR)"
             measured = f"SELECT coalesce(sum(strlen({cell})), 0) FROM {PARQUET}"

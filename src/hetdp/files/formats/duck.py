@@ -18,11 +18,10 @@ from hetdp.files.formats.database import connection, forget
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import LABELS, NUMBERS
 from hetdp.interrupts import load_whole
+from hetdp.problem.footers import require_no_brotli
 
 INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"})
 PARQUET_RULE = "it is a Parquet file"
-NO_BROTLI = "no Parquet file compressed with Brotli is read, since a crafted one can run code"
-BROTLI_HINT = "write it again with zstd or snappy"
 PARQUET = "read_parquet(?, hive_partitioning=false)"  # the name of a folder is no column
 SURE_DIGITS = 15  # of a decimal, that its float still prints
 METADATA_KEY = "hetdp"
@@ -32,8 +31,8 @@ def read_parquet(files: list[Path], name: str, known: tuple[str, ...]) -> Table:
     """The known columns of one table in Parquet files, rows in the order of the files; others are named only."""
     paths = [exactly(file) for file in files]
     with refusals(name, PARQUET_RULE), connection() as database:
-        kinds = kinds_of(database, paths[0])
-        require_alike(database, paths, kinds, files, name)
+        kinds = kinds_of(database, files[0])
+        require_alike(database, files, kinds, name)
         cells = [
             f"{cell_of(column, kind, name)} AS {quoted_name(column)}"
             for column, kind in kinds.items()
@@ -91,23 +90,21 @@ def exactly(path: Path) -> str:
     return re.sub(r"([*?[])", r"[\1]", str(path))
 
 
-def kinds_of(database: Any, path: str) -> dict[str, str]:
-    """The type of each column, of a file that may be read: what DuckDB uses for Brotli trusts it (CVE-2026-111497).
+def kinds_of(database: Any, path: Path) -> dict[str, str]:
+    """The type of each column, of a file that may be read.
 
     Raises:
         InputError: it is compressed with Brotli.
     """
-    brotli = "SELECT count(*) FROM parquet_metadata(?) WHERE compression = 'BROTLI'"
-    if database.execute(brotli, [path]).fetchone()[0]:
-        raise InputError(path, [Fault("compressed with", Path(path).name, "Brotli", NO_BROTLI, BROTLI_HINT)])
-    described = database.execute(f"DESCRIBE SELECT * FROM {PARQUET}", [[path]]).fetchall()
+    require_no_brotli(path, path.name)
+    described = database.execute(f"DESCRIBE SELECT * FROM {PARQUET}", [[exactly(path)]]).fetchall()
     return {str(column): str(kind) for column, kind, *_ in described}
 
 
-def require_alike(database: Any, paths: list[str], kinds: dict[str, str], files: list[Path], name: str) -> None:
+def require_alike(database: Any, files: list[Path], kinds: dict[str, str], name: str) -> None:
     """Parts have the same columns of the same types: DuckDB would round to those of the first, and drop others."""
-    for path, file in zip(paths[1:], files[1:], strict=True):
-        if (found := kinds_of(database, path)) != kinds:
+    for file in files[1:]:
+        if (found := kinds_of(database, file)) != kinds:
             value = ", ".join(f"{column} {kind}" for column, kind in sorted(found.items() ^ kinds.items()))
             rule = f"all parts have the columns and types of {files[0].name}"
             raise InputError(name, [Fault("a part that differs:", f"{file.parent.name}/{file.name}", value, rule)])

@@ -90,8 +90,8 @@ class Files(NamedTuple):
 def files_of(paths: list[Path], name: str) -> Files:
     """What is known of a table before any row of it is read."""
     with refusals(name, PARQUET_RULE), connection() as database:
-        kinds = kinds_of(database, exactly(paths[0]))
-        require_alike(database, [exactly(path) for path in paths], kinds, paths, name)
+        kinds = kinds_of(database, paths[0])
+        require_alike(database, paths, kinds, name)
         counts = [_count(database, path) for path in paths]
     return Files(name, tuple(map(str, paths)), kinds, tuple(counts), tuple(map(seen, paths)))
 

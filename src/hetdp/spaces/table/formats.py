@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.problem.footers import require_no_brotli
 from hetdp.spaces.table.arrow import arrow_file, arrow_table, polars_table, require_no_interrupt
 from hetdp.spaces.table.batches import Sheet
 from hetdp.spaces.table.database import HINT, RULE, refusals
@@ -15,8 +16,6 @@ from hetdp.spaces.table.frames import Frame, is_pandas
 from hetdp.spaces.table.sources import Queried, Source, require_different
 
 CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
-NO_BROTLI = "no Parquet file compressed with Brotli is read, since a crafted one can run code"
-BROTLI_HINT = "write it again with zstd or snappy"
 MILLISECONDS = "TIMESTAMP in milliseconds"  # no type of DuckDB, so that it is refused where every cell must be read
 Maker = Callable[[Any, Path, str, str | None, bool], Source]  # database, file, how messages name it, table, curator
 PIECE = 1 << 24  # bytes of a CSV file at a time
@@ -51,12 +50,9 @@ def parquet(database: Any, place: Path, name: str, _: str | None, curator: bool)
     """A Parquet file. DuckDB cannot read every cell that holds milliseconds, so these have a type of their own."""
     millis = "coalesce(converted_type = 'TIMESTAMP_MILLIS' OR contains(logical_type, 'MILLIS=Milli'), false)"
     query = f"SELECT name, coalesce(num_children, 0), {millis} FROM parquet_schema(?)"
-    brotli = "SELECT count(*) FROM parquet_metadata(?) WHERE compression = 'BROTLI'"
     with refusals(name, curator):
         (_, count, _), *rest = database.execute(query, [str(place)]).fetchall()
-        (is_brotli,) = database.execute(brotli, [str(place)]).fetchone()
-    if is_brotli:  # what DuckDB uses for it trusts it (CVE-2026-111497)
-        raise InputError(name, [Fault("compressed with", name, "Brotli", NO_BROTLI, BROTLI_HINT)])
+        require_no_brotli(place, name)
     outermost = list(_outermost(rest, count))
     require_different([column for column, _ in outermost], name)
     scan = "read_parquet(?, hive_partitioning=false)"
