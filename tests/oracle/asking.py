@@ -78,7 +78,7 @@ def number(cell: Any) -> float | int | None:
     if isinstance(cell, str):
         if re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", cell.strip(), re.ASCII) is None:
             return None
-        cell = float(cell)
+        cell = float(cell.strip())  # float itself leaves some white space
     if isinstance(cell, Decimal):
         cell = float(cell)
     return None if isinstance(cell, float) and (cell != cell or abs(cell) == float("inf")) else cell

@@ -143,6 +143,21 @@ def arrow_columns() -> dict[str, tuple[pa.Array, list[Any]]]:  # noqa: C901
         pa.Array.from_buffers(pa.decimal128(38, 0), LENGTH, [None, wide]),
         filled([None, None, None, Decimal(7)]),
     )
+    for digits, make, width in (
+        (4, pa.decimal128, 16),
+        (9, pa.decimal128, 16),
+        (18, pa.decimal128, 16),
+        (9, pa.decimal32, 4),
+        (18, pa.decimal64, 8),
+    ):
+        least = 2 ** (8 * width - 1)
+        raw = filled([-least, 7, 1 - least, least - 1, 10**digits, -(10**digits)])
+        data = pa.py_buffer(b"".join(one.to_bytes(width, "little", signed=True) for one in raw))
+        add(
+            f"decimal beyond {make.__name__} {digits}",
+            pa.Array.from_buffers(make(digits, 0), LENGTH, [None, data]),
+            filled([None, Decimal(7), None, None, None, None]),
+        )
     add("decimal256", pa.array(filled([None, Decimal(10**75)]), pa.decimal256(76, 0)), OPAQUE)
     add("decimal negative", pa.array(filled([None, Decimal(12000)]), pa.decimal128(5, -3)), OPAQUE)
     add("bool", pa.array(filled([None, True, False])), filled([None, True, False]))

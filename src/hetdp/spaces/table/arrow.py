@@ -201,8 +201,10 @@ def readable(column: Any) -> Any:
         return arrow.DictionaryArray.from_arrays(indices, readable(column.dictionary)).dictionary_decode()
     if written == "null":
         return arrow.nulls(len(column), arrow.string())
-    if written in BARE or DECIMAL.fullmatch(written):
+    if written in BARE:
         return _mended(column)
+    if DECIMAL.fullmatch(written):
+        return _bounded(column)
     column.validate(full=written != "date64[ms]")  # whose hours are dropped here
     if written == "halffloat":
         return column.cast(arrow.float32())
@@ -231,30 +233,70 @@ def _shifted(column: Any, change: Callable[[Any], Any], to: str) -> Any:
     return arrow.array(change(cells), mask=missing).view(kind)
 
 
-def _mended(column: Any) -> Any:
-    """A column of texts or decimals, in which a cell that is none has no value.
+def _bounded(column: Any) -> Any:
+    """A column of decimals, in which a cell with more digits than its type has, has no value.
+
+    Arrow's own check lets the least of them pass, of which DuckDB makes anything.
 
     Raises:
         ValueError: something else is wrong with it.
     """
-    arrow = load_whole("pyarrow")
-    try:
-        column.validate(full=True)
-    except ValueError:
-        bare = getattr(arrow, BARE.get(str(column.type), "binary"))
-        kind = bare() if str(column.type) in BARE else bare(column.type.byte_width)
-        cells = column.view(kind)
-        cells.validate(full=True)
-    else:
+    width, bound = column.type.byte_width, 10**column.type.precision
+    column.view(load_whole("pyarrow").binary(width)).validate(full=True)
+    if not len(column):
         return column
-    whole = [_is_whole(column.slice(at, 1)) for at in range(len(column))]
-    kept = [cell if fits else None for cell, fits in zip(cells.to_pylist(), whole, strict=True)]
-    return arrow.array(kept, kind).view(column.type)
+    cells = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(column) * width]
+    if width < 16:
+        found = cells.view(f"<i{width}").astype(np.int64)
+        return _without(column, (found >= bound) | (found <= -bound))
+    low, high = cells.view("<u8")[::2], cells.view("<i8")[1::2]
+    (high_most, low_most), (high_least, low_least) = divmod(bound, 1 << 64), divmod(-bound, 1 << 64)
+    above = (high > high_most) | ((high == high_most) & (low >= np.uint64(low_most)))
+    below = (high < high_least) | ((high == high_least) & (low <= np.uint64(low_least)))
+    return _without(column, above | below)
 
 
-def _is_whole(cell: Any) -> bool:
+def _mended(column: Any) -> Any:
+    """A column of texts, in which a cell that is none has no value.
+
+    Raises:
+        ValueError: something else is wrong with it.
+    """
+    if _is_whole(column):
+        return column
+    column.view(getattr(load_whole("pyarrow"), BARE[str(column.type)])()).validate(full=True)
+    broken_cells = np.zeros(len(column), dtype=bool)
+    for at in _broken(column):
+        broken_cells[at] = True
+    return _without(column, broken_cells)
+
+
+def _without(column: Any, left_out: Any) -> Any:
+    """A column, of which some cells have no value; nothing else is copied."""
+    arrow = load_whole("pyarrow")
+    kept = np.zeros(column.offset + len(column), dtype=bool)
+    kept[column.offset :] = column.is_valid().to_numpy(zero_copy_only=False) & ~left_out
+    bits = arrow.py_buffer(np.packbits(kept, bitorder="little").tobytes())
+    return arrow.Array.from_buffers(column.type, len(column), [bits, *column.buffers()[1:]], offset=column.offset)
+
+
+def _broken(column: Any) -> Iterator[int]:
+    """The places of the cells that are none; halves in which there is no such cell are looked at once."""
+    waiting = [(0, len(column))]
+    while waiting:
+        begin, end = waiting.pop()
+        if _is_whole(column.slice(begin, end - begin)):
+            continue
+        if end - begin == 1:
+            yield begin
+        else:
+            middle = (begin + end) // 2
+            waiting += [(begin, middle), (middle, end)]
+
+
+def _is_whole(cells: Any) -> bool:
     try:
-        cell.validate(full=True)
+        cells.validate(full=True)
     except ValueError:
         return False
     return True

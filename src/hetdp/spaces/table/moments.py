@@ -20,7 +20,8 @@ ZONE = "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 INSTANT = "hetdp_instant"  # how queries call the function below
 RULE = "<, <=, > and >= compare numbers, ISO dates or ISO timestamps"
 EPOCH = datetime(1970, 1, 1)
-FIRST, LAST = datetime(1677, 9, 21, 0, 12, 44), datetime(2262, 4, 11, 23, 47, 16)  # that a column of nanoseconds holds
+FIRST = datetime(1677, 9, 21, 0, 12, 43, 145_225)  # the first and the last microsecond in a column of nanoseconds
+LAST = datetime(2262, 4, 11, 23, 47, 16, 854_775)
 
 _is_written = re.compile(f"({DAY})(?:({TIME})({ZONE})?)?").fullmatch
 _looks_like_a_number = re.compile(r"[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]{1,3})?").fullmatch
