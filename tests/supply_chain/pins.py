@@ -49,9 +49,12 @@ class Advisory:
         return self.affected.contains(version, prereleases=True)
 
     def meets(self, allowed: SpecifierSet) -> bool:
-        """Whether a version may exist that is allowed and affected: one of the ends of the two ranges is, then."""
-        ends = {Version(one.version.removesuffix(".*")) for one in (*self.affected, *allowed)}
-        return any(self.concerns(end) and allowed.contains(end, prereleases=True) for end in {Version("0"), *ends})
+        """Whether a version may exist that is allowed and affected: an end of the two ranges is, or the next one."""
+        ends = {Version("0"), *(Version(one.version.removesuffix(".*")) for one in (*self.affected, *allowed))}
+        tried = ends | {
+            Version(f"{end.epoch}!{end.base_version.partition('!')[2] or end.base_version}.0.0.0.1") for end in ends
+        }
+        return any(self.concerns(one) and allowed.contains(one, prereleases=True) for one in tried)
 
 
 def pins(text: str) -> list[Pin]:
@@ -88,13 +91,15 @@ def requirements() -> list[tuple[str, Requirement]]:
 
 def closure(*extras: str) -> set[str]:
     """The names of everything that hetdp, with some extras, brings along in this environment."""
-    found, pending = set[str](), [("hetdp", frozenset(extras))]
+    found, seen, pending = set[str](), set[tuple[str, frozenset[str]]](), [("hetdp", frozenset(extras))]
     while pending:
         name, wanted = pending.pop()
+        seen.add((name, wanted))
         for needed in map(Requirement, metadata.requires(name) or ()):
             asked = needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in (wanted or {""}))
-            if asked and name_of(needed) not in found:
+            if asked:
                 found.add(name_of(needed))
+            if asked and (needed.name, frozenset(needed.extras)) not in seen:
                 pending.append((needed.name, frozenset(needed.extras)))
     return found - {"hetdp"}
 
