@@ -33,6 +33,7 @@ NOT_BENCHMARKS = {
     "page",
     "pictures",
     "registry",
+    "timing",  # by hand only
 }
 
 

@@ -402,14 +402,20 @@ def test_the_studio_does_not_either_nor_does_the_browser_that_it_opens(received)
     assert not Path(where.read_text().strip()).exists()
 
 
+LATE = 10**6  # a revision of the sheet that no other page is ahead of
+
+
 def clicked(address: str, button: str) -> dict[str, Any]:
     """What the studio answers when a button that saves something is pressed."""
-    buttons = ["save-problem", "save-mechanism", "save-svg", "save-script"]
-    places = [{"id": "download", "property": "data"}, {"id": "saved", "property": "children"}]
+    with urllib.request.urlopen(f"{address}_dash-dependencies", timeout=PATIENCE) as answer:
+        listed = json.loads(answer.read())
+    one = next(one for one in listed if "download.data" in one["output"] and button in str(one["inputs"]))
+    outputs = [place.rpartition(".") for place in one["output"].strip(".").split("...")]
     request = {
-        "output": "..download.data...saved.children..",
-        "outputs": places,
-        "inputs": [{"id": name, "property": "n_clicks", "value": int(name == button)} for name in buttons],
+        "output": one["output"],
+        "outputs": [{"id": name, "property": part.split("@")[0]} for name, _, part in outputs],
+        "inputs": [{**place, "value": int(place["id"] == button)} for place in one["inputs"]],
+        "state": [{**place, "value": {"page": "a page", "told": LATE}[place["id"]]} for place in one["state"]],
         "changedPropIds": [f"{button}.n_clicks"],
     }
     asked = urllib.request.Request(f"{address}_dash-update-component", json.dumps(request).encode())
