@@ -249,7 +249,7 @@ def test_what_stands_in_the_place_of_a_journal_is_refused(tmp_path, suffix, kind
     script = f"import hetdp; hetdp.Ledger({str(place)!r}).verify()"  # SQLite would wait for a pipe for ever
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert f"beside it is {journal.name}, which is no plain file; nothing was spent" in ended.stderr
-    with pytest.raises(LedgerError, match="Hint: move it elsewhere"):
+    with pytest.raises(LedgerError, match=f"Hint: move {journal.name} elsewhere"):
         Ledger(place)
     assert (tmp_path / "notes").read_text() == "kept"
     journal.rename(tmp_path / "elsewhere")

@@ -101,10 +101,12 @@ def in_the_way(file: File) -> tuple[str, str] | None:
         except OSError:
             continue
         if not stat.S_ISREG(found.st_mode):
-            return f"beside it is {path.name}, which is no plain file", f"{NOTHING_SPENT}. Hint: move it elsewhere"
+            what, hint = f"beside it is {path.name}, which is no plain file", f"move {path.name} elsewhere"
+            return what, f"{NOTHING_SPENT}. Hint: {hint}"
         if path != file.journal and found.st_size > 0:
             what = f"beside it is {path.name}, a journal of a kind that hetdp never keeps"
-            return what, f"{NOTHING_SPENT}. Hint: close other programs that use the ledger, then move it elsewhere"
+            hint = f"close other programs that use the ledger, then move {path.name} elsewhere"
+            return what, f"{NOTHING_SPENT}. Hint: {hint}"
     return None
 
 
