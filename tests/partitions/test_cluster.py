@@ -313,5 +313,5 @@ def children_of(place: Path) -> list[str]:
 def test_what_does_not_fit_into_memory_is_not_put_down_through_a_link(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "workers").symlink_to("elsewhere")
-    with pytest.raises(hetdp.ClusterError, match="'.*workers' is a link or no folder"):
+    with pytest.raises(hetdp.ClusterError, match=r"'.*workers' is a link or no folder"):
         started("tls://127.0.0.1:1", "1GB", str(tmp_path), str(tmp_path), Security())
