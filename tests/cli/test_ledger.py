@@ -330,3 +330,21 @@ def test_people_that_cannot_be_charged_are_refused_in_words(hetdp, ledger, words
     assert ended.code == code, ended.err
     assert message in ended.err
     assert len(ledger.history()) == before
+
+
+def test_an_interrupt_after_a_charge_was_recorded_says_so(hetdp, monkeypatch):
+    hetdp("ledger", "init", "school.ledger", "--source", "survey", "--cap", "1")
+    status, asked = Ledger.status, []
+
+    def interrupted(self, source=None):
+        asked.append(source)
+        if len(asked) == 2:  # it is recorded by then
+            raise KeyboardInterrupt
+        return status(self, source)
+
+    monkeypatch.setattr(Ledger, "status", interrupted)
+    found = hetdp(*RECORDED, "--charge", "all=0.1")
+    assert found.code == 130
+    assert (
+        "interrupted; this was recorded. Hint: look at `hetdp ledger history`, and do not record it again." in found.err
+    )

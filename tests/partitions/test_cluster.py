@@ -29,7 +29,7 @@ import hetdp
 from hetdp import progress
 from hetdp.cli.main import main
 from hetdp.engines.dask import cluster as dask_cluster
-from hetdp.engines.dask.processes import scheduler_here
+from hetdp.engines.dask.processes import scheduler_here, started
 from hetdp.engines.dask.starting import arcs_for, work_folder
 from tests.partitions.inline import coordinates
 from tests.partitions.problems import random_problem
@@ -308,3 +308,10 @@ def children_of(place: Path) -> list[str]:
         with suppress(OSError):
             found += [entry.parent.name] if str(place) in entry.read_text().replace("\0", " ") else []
     return found
+
+
+def test_what_does_not_fit_into_memory_is_not_put_down_through_a_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "workers").symlink_to("elsewhere")
+    with pytest.raises(hetdp.ClusterError, match=r"'.*workers' is a link or no folder"):
+        started("tls://127.0.0.1:1", "1GB", str(tmp_path), str(tmp_path), Security())

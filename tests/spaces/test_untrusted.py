@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import struct
@@ -262,6 +263,17 @@ def test_a_journal_beside_an_sqlite_file_is_not_rolled_back_and_nothing_is_writt
     with pytest.raises(hetdp.InputError, match="cannot be read"), opened(tmp_path / "left" / place.name):
         pass
     assert {file.name: file.read_bytes() for file in (tmp_path / "left").iterdir()} == left
+
+
+@pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
+def test_a_pipe_in_the_place_of_a_journal_is_refused(tmp_path, suffix):
+    place = as_sqlite(PEOPLE, tmp_path)
+    os.mkfifo(f"{place}{suffix}")
+    with (
+        pytest.raises(hetdp.InputError, match="no plain file; SQLite keeps plain files beside its own"),
+        opened(place),
+    ):
+        pass
 
 
 def test_what_an_sqlite_schema_would_run_is_not_read(tmp_path):

@@ -64,7 +64,8 @@ def recorded(
     """
     from contextlib import suppress
 
-    from hetdp.errors import LedgerError, UsageError
+    from hetdp.errors import InterruptedSpend, LedgerError, UsageError
+    from hetdp.release.ledger.database import RECORDING
 
     if source is None or note is None or bool(charge) == ("people" in paid):
         rule = "record takes --source, --note, and who paid: --charge, or --people with --person and --epsilon"
@@ -74,9 +75,13 @@ def recorded(
     ledger = opened()
     (before,) = ledger.status(source)
     made = _classes(charge, before.currency) if charge else _people(before.currency, **paid)
-    document, lines = told(ledger.record(source, made, note, unit=unit, relation=relation), "recorded")
-    with suppress(LedgerError):  # it is recorded, whatever happens to the ledger from now on
-        lines += _fixed(before, ledger.status(source)[0])
+    entry = ledger.record(source, made, note, unit=unit, relation=relation)
+    try:
+        document, lines = told(entry, "recorded")
+        with suppress(LedgerError):  # it is recorded, whatever happens to the ledger from now on
+            lines += _fixed(before, ledger.status(source)[0])
+    except KeyboardInterrupt:
+        raise InterruptedSpend(RECORDING.done) from None
     return document, lines
 
 

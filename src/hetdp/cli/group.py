@@ -67,7 +67,7 @@ Exit codes:
   4    no private mechanism has these values
   5    a mechanism is not private, or a record is not as it was written
   6    somebody's budget does not suffice; nothing was spent
-  7    a ledger cannot be used; nothing was spent, unless the message says that this is not known
+  7    a ledger cannot be used; nothing was spent, unless the message says otherwise
   8    the workers of a cluster were lost
   9    an answer was released and paid for, but it, or its record, could not be handed over; ask again, for nothing
   130  interrupted; nothing was spent, unless a message says otherwise

@@ -27,8 +27,9 @@ draws one answer with exactly its probability at the true dataset, and shows it 
 for the same mechanism and the same version of the data, it gives the same answer and spends nothing. Nothing that is
 written or said contains the dataset, or depends on it but for the answer. Exit code 2 if the ledger's source has
 another unit or neighbour relation, 5 if the mechanism is not private, 6 if a budget does not suffice, 7 if the ledger
-cannot be used; then nothing is spent. Where a commit fails in its last moment, so that this is not known (exit code 7),
-the message says so: ask again, which is paid for once. --dry-run shows the price first, with the same exit codes.
+cannot be used; then nothing is spent. Where a commit fails in its last moment (exit code 7), the message says that it
+was spent, or that nobody knows: ask again, which is paid for once. --dry-run shows the price first, with the same exit
+codes.
 """
 LARGEST = 1 << 20  # bytes of a label
 DRY_RUN = click.Option(

@@ -6,15 +6,19 @@ is linked, moved, copied or mounted, and spent from again.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import hetdp
 from hetdp.errors import LedgerError
+from hetdp.release.ledger.database import _UnsureError
 from hetdp.release.ledger.ledger import Ledger
 from tests.release.ledger.faults import KILLS, SHOWN, release, run, world
 from tests.release.ledger.test_spending import TENTH, never
@@ -232,3 +236,60 @@ def test_another_kind_of_journal_is_refused(tmp_path):
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
     Ledger(tmp_path / "a.ledger").verify()
+
+
+@pytest.mark.parametrize("suffix", ["-journal", "-wal"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "link that leads nowhere"])
+def test_what_stands_in_the_place_of_a_journal_is_refused(tmp_path, suffix, kind):
+    ledger(tmp_path, 2)
+    place, journal = tmp_path / "a.ledger", tmp_path / f"a.ledger{suffix}"
+    (tmp_path / "notes").write_text("kept")
+    make = {"pipe": os.mkfifo, "folder": os.mkdir}.get(kind)
+    make(journal) if make else journal.symlink_to("nowhere" if "nowhere" in kind else "notes")
+    script = f"import hetdp; hetdp.Ledger({str(place)!r}).verify()"  # SQLite would wait for a pipe for ever
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert f"beside it is {journal.name}, which is no plain file; nothing was spent" in ended.stderr
+    with pytest.raises(LedgerError, match=f"Hint: move {journal.name} elsewhere"):
+        Ledger(place)
+    assert (tmp_path / "notes").read_text() == "kept"
+    journal.rename(tmp_path / "elsewhere")
+    assert Ledger(place).spend(SOURCE, TENTH, "r", "1", lambda: [True]).answers == (True,)
+
+
+def test_the_log_of_an_older_copy_undoes_nothing(tmp_path):
+    ledger(tmp_path, 2)
+    place, old, log = (tmp_path / name for name in ("a.ledger", "old.ledger", "a.ledger-wal"))
+    shutil.copy(place, old)
+    with contextlib.closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            connection.execute(f"CREATE TABLE x AS SELECT * FROM {table}")
+            connection.execute("DROP TABLE x")
+        connection.execute("VACUUM")  # so that every page is in the log
+        written = old.with_name("old.ledger-wal").read_bytes()
+    Ledger(place).spend(SOURCE, TENTH, "r", "1", lambda: [True])
+    before = place.read_bytes()
+    log.write_bytes(written)
+    for _ in range(2):
+        with pytest.raises(LedgerError, match="a journal of a kind that hetdp never keeps; nothing was spent"):
+            Ledger(place)
+    assert (place.read_bytes(), log.read_bytes()) == (before, written)
+    log.rename(tmp_path / "elsewhere")
+    assert [one.version for one in Ledger(place).history() if one.kind == "spend"] == ["1"]
+
+
+def test_another_file_that_took_the_place_does_not_tell_what_became_of_a_commit(tmp_path):
+    ledger(tmp_path, 2)
+    ledger(tmp_path, 2, name="other.ledger")
+    place, before, other = (tmp_path / name for name in ("a.ledger", "before", "other.ledger"))
+    opened = Ledger(place)
+
+    def fail(*_: object) -> None:
+        place.rename(before)
+        other.rename(place)
+        raise _UnsureError("the disk cannot be read or written")
+
+    opened._database._commit = fail
+    with pytest.raises(LedgerError, match="it is not known whether this was spent") as failed:
+        opened.spend(SOURCE, TENTH, "r", "1", lambda: [True])
+    assert failed.value.spent is None

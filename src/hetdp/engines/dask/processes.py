@@ -22,6 +22,7 @@ from distributed.security import Security
 
 from hetdp.errors import UsageError
 from hetdp.isolation import python_command, python_environment
+from hetdp.problem.shared import require_real
 
 Process = subprocess.Popen[bytes]
 
@@ -91,7 +92,7 @@ def started(scheduler: str, memory: str, work: str, home: str, security: Securit
         security: the certificate.
     """
     folder = Path(work, "workers")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what does not fit into memory is put down there
+    require_real(work, folder, make=True)  # what does not fit into memory is put down there
     command = python_command("-m", "distributed.cli.dask_worker", scheduler, "--local-directory", home)
     command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
     command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]

@@ -29,6 +29,7 @@ from hetdp.release.ledger.file import (
     File,
     finish_creation,
     found_at,
+    in_the_way,
     is_abandoned,
     is_left,
     is_linked,
@@ -391,12 +392,15 @@ class Database:
     ) -> Result:
         """What became of a commit that failed: its result if it was done and is durable.
 
-        A file is locked while it is written to, so what is not there now will never be. A server may still be
-        committing; what is there now is durable.
+        A file is locked while it is written to, so what is not there now will never be; but another file that has taken
+        its place tells nothing. A server may still be committing; what is there now is durable.
         """
+        before = self._file
         try:
             with self.reading() as connection:
                 is_done: bool | None = is_there(connection, result)
+            if before is not None and (self._file is None or not os.path.samestat(before.state, self._file.state)):
+                is_done = None
         except HetdpError:
             is_done = None
         except KeyboardInterrupt:
@@ -430,10 +434,13 @@ class Database:
             finish_creation(found)
             found = found.now() or found
         self._require_one_name(found)
+        wrong = in_the_way(found)
+        if wrong is not None:
+            raise self.unusable(*wrong)
         if TURN.under_way == 1 and is_left(found.journal):
-            wrong = tidy(found, self.timeout, self._require_whole)
-            if wrong is not None:
-                raise self.unusable(wrong)
+            words = tidy(found, self.timeout, self._require_whole)
+            if words is not None:
+                raise self.unusable(words)
             found = found.now() or found
         return found
 

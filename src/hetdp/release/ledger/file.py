@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -41,6 +42,7 @@ MOUNTED = (
     " the ledger, not the file alone"
 )
 LEFT_JOURNAL = "a process was stopped while it wrote to it, and left a journal"
+LOG = "-wal"  # after a file's name: the journal of another kind, which SQLite obeys wherever it finds one
 IN_USE = "somebody else is using it, and did not finish in time"
 
 
@@ -85,6 +87,26 @@ def refusal(file: File) -> tuple[str, str] | None:
         return f"it has {file.state.st_nlink} names (hard links)", SEVERAL_NAMES
     if _is_mounted(file.path):
         return "it is mounted as a single file (bind mount)", MOUNTED
+    return None
+
+
+def in_the_way(file: File) -> tuple[str, str] | None:
+    """What stands in the place of a journal and is none, and what to do about it; None if nothing does.
+
+    SQLite would wait for a pipe for ever, and write what a log of its own holds into the file, whosever it is.
+    """
+    for path in (file.journal, file.path.with_name(file.path.name + LOG)):
+        try:
+            found = path.lstat()
+        except OSError:
+            continue
+        if not stat.S_ISREG(found.st_mode):
+            what, hint = f"beside it is {path.name}, which is no plain file", f"move {path.name} elsewhere"
+            return what, f"{NOTHING_SPENT}. Hint: {hint}"
+        if path != file.journal and found.st_size > 0:
+            what = f"beside it is {path.name}, a journal of a kind that hetdp never keeps"
+            hint = f"close other programs that use the ledger, then move {path.name} elsewhere"
+            return what, f"{NOTHING_SPENT}. Hint: {hint}"
     return None
 
 

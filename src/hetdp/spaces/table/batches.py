@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -74,6 +75,15 @@ class Batches(Source):
         return found
 
 
+def require_plain_beside(place: Path) -> None:
+    """Refuses a pipe, or what else is no plain file, in the place of a journal: SQLite would wait for it for ever."""
+    for suffix in ("-journal", "-wal", "-shm"):
+        beside = place.with_name(place.name + suffix)
+        if os.path.lexists(beside) and (beside.is_symlink() or not beside.is_file()):
+            rule = "SQLite keeps plain files beside its own, or none"
+            raise InputError(place.name, [Fault(f"stands beside {beside.name}, no plain file", place.name, "", rule)])
+
+
 class Sheet(Batches):
     """A table of an SQLite file, by the standard library: all of it as it was when the file was opened.
 
@@ -84,6 +94,7 @@ class Sheet(Batches):
     def __init__(self, database: Any, place: Path, sheet: str | None, curator: bool) -> None:
         super().__init__(database, place.name, curator)
         self._place = place
+        require_plain_beside(place)
         with self._refusals():
             self._file = sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True, isolation_level=None)
         try:
