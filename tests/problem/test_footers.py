@@ -42,8 +42,9 @@ def test_what_has_no_footer_is_no_parquet_file(data, tmp_path):
         codecs(tmp_path / "t.parquet")
 
 
-def test_a_footer_that_is_too_deep_is_refused(tmp_path):
-    (tmp_path / "t.parquet").write_bytes(b"PAR1" + b"\x1c" * 100_000 + (100_000).to_bytes(4, "little") + b"PAR1")
+@pytest.mark.parametrize("within", [b"\x1c", b"\x19"])  # structures, or lists
+def test_a_footer_that_is_too_deep_is_refused(within, tmp_path):
+    (tmp_path / "t.parquet").write_bytes(b"PAR1" + within * 100_000 + (100_000).to_bytes(4, "little") + b"PAR1")
     with pytest.raises(ValueError, match="too deep"):
         codecs(tmp_path / "t.parquet")
 

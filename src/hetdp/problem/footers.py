@@ -21,13 +21,13 @@ DEEPEST = 64  # structures within each other; a footer has fewer than ten
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT, UUID = range(1, 14)
 WIDTHS = {BYTE: 1, DOUBLE: 8, UUID: 16}
 CODEC = (4, 1, 3, 4)  # row groups, their columns, what is said of one, its codec: by the numbers of the fields
-ITEMS = {  # of which kind the items of a list are; Thrift's readers believe the place of the list, not the list
+Fields = tuple[int, ...]
+ITEMS: dict[Fields, int] = {  # of which kind the items of a list are: readers believe its place, not what it says
     **dict.fromkeys([(2,), (4,), (5,), (7,), (4, 1), (4, 4), (4, 1, 3, 8), (4, 1, 3, 13)], STRUCT),
     **dict.fromkeys([(4, 1, 3, 2), (4, 1, 3, 17, 2)], I32),
     **dict.fromkeys([(4, 1, 3, 16, 2), (4, 1, 3, 16, 3)], I64),
     **dict.fromkeys([(4, 1, 3, 3), (4, 1, 8, 2, 1)], BINARY),
 }
-Fields = tuple[int, ...]
 
 
 def require_no_brotli(path: Path, name: str) -> None:
@@ -64,6 +64,8 @@ def codecs(path: Path) -> set[int]:
         return _Footer(footer).codecs
     except IndexError:
         raise ValueError("a footer that ends too early") from None
+    except RecursionError:
+        raise ValueError("a footer that is too deep") from None
 
 
 class _Footer:
