@@ -408,3 +408,14 @@ def test_a_database_without_a_ledger_is_refused():
         Ledger(f"{server()}postgres")
     with pytest.raises(LedgerError, match=r"there is no such database|cannot be reached"):
         Ledger(f"{server()}nowhere")
+
+
+@pytest.mark.parametrize("place", ["1:1 /a\0b", "1:1 /" + "x" * 5000, "x", "1:1 ..", "1:1 /", "\0"])
+def test_a_place_that_is_no_path_is_found(tmp_path, place):
+    address = str(tmp_path / "survey.ledger")
+    Ledger.create(address, source="survey", cap=1, timeout=0.2)
+    with sqlite3.connect(address) as connection:
+        connection.execute("UPDATE hetdp_ledger SET place = ?", [place])
+    connection.close()
+    with pytest.raises(LedgerError):
+        Ledger(address, timeout=0.2).verify()

@@ -129,7 +129,7 @@ def _is_mounted(path: Path) -> bool:
 
 def is_left(journal: Path) -> bool:
     """Whether there is a journal with something in it; an empty one means nothing."""
-    with suppress(OSError):
+    with suppress(OSError, ValueError):  # a damaged ledger may name a place that is no path
         return journal.stat().st_size > 0
     return False
 
@@ -186,7 +186,7 @@ def was_moved_from(file: File, place: str) -> Path | None:
     if not before.name:
         return None
     journal = before.with_name(f"{before.name}-journal")
-    return journal if before != file.path and not before.exists() and is_left(journal) else None
+    return journal if before != file.path and is_left(journal) and not before.exists() else None
 
 
 def tidy(file: File, timeout: float, check: Callable[[Path, bool], None]) -> str | None:
