@@ -81,6 +81,7 @@ class Studio:
             self.until(
                 f"(cy) => cy.nodes('[id ^= \"n{self.session.sheet.drawn}-\"]').length", len(sheet.problem.answers)
             )
+        self.page.wait_for_function("() => !document.documentElement.dataset.busy")  # nothing is on its way any more
         return self
 
     def wait(self, words: str, where: str = "#status") -> None:

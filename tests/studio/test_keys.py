@@ -87,3 +87,16 @@ def test_a_map_is_gone_through_cell_by_cell(studio):
     page.wait_for_function("() => document.activeElement.matches('#mover-p input[type=range]')")
     page.keyboard.press("Escape")
     page.wait_for_function("() => document.activeElement.id === 'chart-box'")
+
+
+def test_a_key_that_follows_on_what_was_typed_is_not_lost(studio):
+    opened = studio(GALLERY["three-voters"].make())
+    label = opened.session.sheet.problem.graph.datasets[1]
+    opened.page.evaluate(  # as a busy browser does, which then asks for both at once
+        """(label) => {
+            dash_clientside.set_props("find", {value: label});
+            dash_clientside.set_props("pointed", {data: ["dataset", 5, 1000]});
+        }""",
+        label,
+    )
+    opened.until(CHOSEN, [f"n{opened.session.sheet.drawn}-5"])

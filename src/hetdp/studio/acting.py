@@ -53,12 +53,13 @@ def _connect_buttons(session: Session, screen: Screen) -> None:
 
 def _connect_looking(app: Any, session: Session, screen: Screen) -> None:
     def look(node: Any, edge: Any, cell: Any, *_: Any) -> bool:
-        source = ctx.triggered_id
-        value = ctx.triggered[0]["value"] if ctx.triggered else None
-        if not value:
+        given = [one for one in ctx.triggered if one["value"]]
+        if not given:
             return False
+        last = max(given, key=lambda one: one["prop_id"] != "find.value")  # a key may follow on what was typed at once
+        source, value = ctx.triggered_prop_ids[last["prop_id"]], last["value"]
         if source == "graph":
-            is_node = ctx.triggered[0]["prop_id"].endswith("tapNode")
+            is_node = last["prop_id"].endswith("tapNode")
             session.select(DATASET if is_node else EDGE, _number((node if is_node else edge)["data"]["at"]))
         elif source == "chart":
             cells = cells_of(session)
