@@ -52,7 +52,7 @@ DOCUMENTS = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1))
 def test_a_file_with_a_few_bytes_or_values_changed_is_read_or_refused(seed):
     codes = fuzz(500, seed)
     assert sum(codes.values()) == 500
@@ -60,7 +60,7 @@ def test_a_file_with_a_few_bytes_or_values_changed_is_read_or_refused(seed):
     assert codes[0] > 80
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1))
 def test_a_question_or_rules_with_a_few_bytes_or_values_changed_make_a_problem_or_are_refused(seed):
     codes = fuzz_people.fuzz(120, seed)
     assert sum(codes.values()) == 120

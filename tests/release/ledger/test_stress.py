@@ -47,7 +47,7 @@ def test_kill_9_of_whole_commands_loses_nothing_whatever_the_file_is_called_mean
 
 
 def test_a_broken_ledger_is_refused_or_says_what_it_said_before():
-    found = fuzz(2500, 6)
-    assert sum(found.values()) == 2500
-    assert found["when opened"] > 250
-    assert found["when verified"] > 250
+    found = fuzz(1000, 6)
+    assert sum(found.values()) == 1000
+    assert found["when opened"] > 100
+    assert found["when verified"] > 100
