@@ -12,11 +12,11 @@ import duckdb
 
 from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.measure import in_turn
-from hetdp.spaces.table.asking import prepare
-from hetdp.spaces.table.respondents import Whole
-from hetdp.spaces.table.simulation import simulated
-from hetdp.spaces.table.sources import opened
-from hetdp.spaces.table.wish import wish
+from hetdp.tables.preparation import prepare
+from hetdp.tables.promise_words import simulated
+from hetdp.tables.request import wish
+from hetdp.tables.respondents import Whole
+from hetdp.tables.sources import opened
 
 ASK = "ask / DuckDB reads and sorts ε"
 PARTS = 8  # files of a folder

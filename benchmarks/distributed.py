@@ -44,10 +44,10 @@ PARTED = """
 import time
 import hetdp
 from benchmarks.measure import memory
-from hetdp.engines.dask.cluster import Cluster
-from hetdp.engines.dask.starting import arcs_for
-from hetdp.files.partitions.reading import offsets_of, read_with
-from hetdp.files.partitions.tables import open_tables
+from hetdp.partitioned.cluster import Cluster
+from hetdp.partitioned.workspace import arcs_for
+from hetdp.partitioned.reading import offsets_of, read_with
+from hetdp.partitioned.datasets import open_tables
 import shutil, tempfile
 from pathlib import Path
 

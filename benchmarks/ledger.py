@@ -13,9 +13,9 @@ import hetdp
 from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.measure import in_turn
 from examples import three_voters
-from hetdp.release import remembered
-from hetdp.release.ledger.charge import Charge
-from hetdp.release.ledger.ledger import Ledger
+from hetdp.releases import proof as remembered
+from hetdp.releases.ledger.charge import Charge
+from hetdp.releases.ledger.ledger import Ledger
 
 ONE, MANY = "a spend with one class account", "a spend of everybody's"
 WHOLE = "a whole release with one class account"

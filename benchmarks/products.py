@@ -12,7 +12,7 @@ from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.graphs import SEED
 from benchmarks.measure import best_of, in_new_process, in_turn
 from hetdp.engines.registry import engine_for
-from hetdp.mechanism.products import start_labels
+from hetdp.mechanism.balanced import start_labels
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 

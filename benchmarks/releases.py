@@ -15,7 +15,7 @@ from benchmarks.claims import Benchmark, Chart, Part, Table
 from benchmarks.graphs import SEED
 from benchmarks.libraries import loaded
 from benchmarks.measure import best_of, in_turn
-from hetdp.release.draw.bernoulli import draw
+from hetdp.releases.draw import draw
 from hetdp.theory.coordinate import LAPLACE
 
 LEVELS = (0.1, 0.5, 1.0)

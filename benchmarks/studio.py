@@ -16,10 +16,8 @@ import hetdp
 from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.graphs import grid
 from benchmarks.measure import in_turn
-from hetdp.studio.answers import engine_of, warm
-from hetdp.studio.edits import ends_of, with_parameter
-from hetdp.studio.sheets import sheet_of
-from hetdp.studio.state import Session
+from hetdp.studio.answers import ends_of, engine_of, warm, with_parameter
+from hetdp.studio.session import Session, sheet_of
 
 LIMITS = {500: 50, 5_000: 500}  # milliseconds, by datasets
 ALONE, ANSWERED = "design", "answer"

@@ -25,10 +25,10 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from benchmarks.bar import BAR
-from hetdp.spaces.table.asking import Prepared, prepare
-from hetdp.spaces.table.respondents import Whole
-from hetdp.spaces.table.sources import opened
-from hetdp.spaces.table.wish import wish
+from hetdp.tables.preparation import Prepared, prepare
+from hetdp.tables.request import wish
+from hetdp.tables.respondents import Whole
+from hetdp.tables.sources import opened
 
 RUNS = 200
 SMALL, LARGE = 300_000, 2_000_000

@@ -26,11 +26,11 @@ for module in pkgutil.walk_packages(hetdp.__path__, "hetdp."):
         try:
             importlib.import_module(module.name)
         except ModuleNotFoundError as missing:  # of an extra, in the one folder that needs it
-            extras = {"hetdp.studio.": ("dash", "dash_cytoscape", "flask"), "hetdp.engines.dask.": ("dask",)}
-            extras["hetdp.release.ledger.postgres"] = ("psycopg",)
+            extras = {"hetdp.studio.": ("dash", "dash_cytoscape", "flask"), "hetdp.partitioned.": ("dask",)}
+            extras["hetdp.releases.ledger.postgres"] = ("psycopg",)
             if not any(module.name.startswith(one) and missing.name in names for one, names in extras.items()):
                 raise
-import hetdp.studio.server, hetdp.studio.state, hetdp.studio.export, hetdp.studio.views
+import hetdp.studio.server, hetdp.studio.session, hetdp.studio.export, hetdp.studio.views
 """
 
 

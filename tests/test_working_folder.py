@@ -32,9 +32,9 @@ import hetdp
 from hetdp import jit
 from hetdp.certificate import compiled as certificate_compiled
 from hetdp.cli.group import VERBS
-from hetdp.engines.dask.starting import MARK
-from hetdp.problem.building import compiled as building_compiled
-from tests.release.ledger.stress import fresh
+from hetdp.partitioned.workspace import MARK
+from hetdp.problem import compiled as building_compiled
+from tests.releases.ledger.stress import fresh
 
 ROOT = Path(__file__).parents[1]
 HETDP = str(Path(sys.executable).parent / "hetdp")

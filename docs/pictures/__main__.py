@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from docs.pictures.drawn import PICTURES
-from hetdp.plots.saving import draw_to
+from hetdp.plots.plot import draw_to
 
 FOLDER = Path(__file__).parent
 STUDIO = "studio"  # a photograph of a page, which needs chromium

@@ -9,8 +9,8 @@ from typing import Any
 
 import hetdp
 from examples import security_council, senate, three_voters
-from hetdp.release.ledger.charge import Charge
-from hetdp.release.ledger.ledger import Ledger
+from hetdp.releases.ledger.charge import Charge
+from hetdp.releases.ledger.ledger import Ledger
 
 
 def voters() -> Any:

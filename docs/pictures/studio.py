@@ -9,7 +9,7 @@ from playwright.sync_api import sync_playwright
 
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.server import place_of
-from hetdp.studio.state import Session
+from hetdp.studio.session import Session
 
 CHROMIUM = "/usr/bin/chromium"
 QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")

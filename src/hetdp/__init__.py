@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp import privacy, questions, spaces
-    from hetdp.asking.ask import ask
-    from hetdp.asking.asked import Asked
     from hetdp.certificate.certificate import Certificate, verify
     from hetdp.errors import (
         BudgetError,
@@ -33,69 +31,66 @@ if TYPE_CHECKING:
     from hetdp.files.matrices import from_scipy
     from hetdp.files.mechanisms import load
     from hetdp.files.networks import from_networkx
-    from hetdp.files.partitions.reading import PartitionedFile, read_partitioned
-    from hetdp.files.pins import read_pins
-    from hetdp.files.problems import ProblemFile, read_problem
+    from hetdp.files.problems import ProblemFile, read_pins, read_problem
     from hetdp.files.saving import save
     from hetdp.mechanism.accuracy.report import Accuracy, accuracy
-    from hetdp.mechanism.compatibility import Verdict, Witness, check
+    from hetdp.mechanism.compatibility import Repair, Verdict, Witness, check
     from hetdp.mechanism.design import design
     from hetdp.mechanism.explanation import BindingPath
-    from hetdp.mechanism.extension import extend
-    from hetdp.mechanism.induced import induced_bounds
+    from hetdp.mechanism.extension import extend, induced_bounds, polish
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.mechanism.odds import Odds, odds
-    from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
-    from hetdp.mechanism.polish import polish
-    from hetdp.mechanism.repair import Repair
-    from hetdp.mechanism.solving.solve import SolvedEpsilon, solve_epsilon
+    from hetdp.mechanism.solve import SolvedEpsilon, solve_epsilon
+    from hetdp.partitioned.mechanism import PartitionedMechanism
+    from hetdp.partitioned.problem import PartitionedProblem
+    from hetdp.partitioned.reading import PartitionedFile, read_partitioned
     from hetdp.plots.plot import plot
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
-    from hetdp.problem.partitioned import PartitionedProblem
     from hetdp.problem.problem import Problem
-    from hetdp.release.audit import Audit, audit
-    from hetdp.release.ledger.charge import Charge
-    from hetdp.release.ledger.entry import Entry
-    from hetdp.release.ledger.ledger import Ledger
-    from hetdp.release.price import Price, price
-    from hetdp.release.record.document import read_record
-    from hetdp.release.record.verification import RecordVerdict, verify_record
-    from hetdp.release.release import Release, release
-    from hetdp.release.simulation import Simulation, simulate
+    from hetdp.releases.audit import Audit, audit
+    from hetdp.releases.ledger.chain import Entry
+    from hetdp.releases.ledger.charge import Charge
+    from hetdp.releases.ledger.ledger import Ledger
+    from hetdp.releases.price import Price, price
+    from hetdp.releases.record.document import read_record
+    from hetdp.releases.record.verification import RecordVerdict, verify_record
+    from hetdp.releases.release import Release, release
+    from hetdp.releases.simulation import Simulation, simulate
+    from hetdp.tables.ask import Asked, ask
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
 _HOME = {
     "Accuracy": "hetdp.mechanism.accuracy.report",
-    "Asked": "hetdp.asking.asked",
-    "Audit": "hetdp.release.audit",
+    "Asked": "hetdp.tables.ask",
+    "Audit": "hetdp.releases.audit",
     "BindingPath": "hetdp.mechanism.explanation",
     "BudgetError": "hetdp.errors",
     "Certificate": "hetdp.certificate.certificate",
-    "Charge": "hetdp.release.ledger.charge",
+    "Charge": "hetdp.releases.ledger.charge",
     "ClusterError": "hetdp.errors",
     "DatasetGraph": "hetdp.problem.graph",
-    "Entry": "hetdp.release.ledger.entry",
+    "Entry": "hetdp.releases.ledger.chain",
     "Fault": "hetdp.errors",
     "HetdpError": "hetdp.errors",
     "InputError": "hetdp.errors",
-    "Ledger": "hetdp.release.ledger.ledger",
+    "Ledger": "hetdp.releases.ledger.ledger",
     "LedgerError": "hetdp.errors",
     "Mechanism": "hetdp.mechanism.mechanism",
     "NoExtensionError": "hetdp.errors",
     "Odds": "hetdp.mechanism.odds",
     "PartialMechanism": "hetdp.problem.partial",
-    "PartitionedFile": "hetdp.files.partitions.reading",
-    "PartitionedMechanism": "hetdp.mechanism.partitioned.mechanism",
-    "PartitionedProblem": "hetdp.problem.partitioned",
-    "Price": "hetdp.release.price",
+    "PartitionedFile": "hetdp.partitioned.reading",
+    "PartitionedMechanism": "hetdp.partitioned.mechanism",
+    "PartitionedProblem": "hetdp.partitioned.problem",
+    "Price": "hetdp.releases.price",
     "Problem": "hetdp.problem.problem",
     "ProblemFile": "hetdp.files.problems",
-    "RecordVerdict": "hetdp.release.record.verification",
-    "Release": "hetdp.release.release",
-    "Repair": "hetdp.mechanism.repair",
-    "Simulation": "hetdp.release.simulation",
-    "SolvedEpsilon": "hetdp.mechanism.solving.solve",
+    "RecordVerdict": "hetdp.releases.record.verification",
+    "Release": "hetdp.releases.release",
+    "Repair": "hetdp.mechanism.compatibility",
+    "Simulation": "hetdp.releases.simulation",
+    "SolvedEpsilon": "hetdp.mechanism.solve",
     "UnknownDatasetError": "hetdp.errors",
     "UnwrittenRecordError": "hetdp.errors",
     "UsageError": "hetdp.errors",
@@ -103,8 +98,8 @@ _HOME = {
     "VerificationError": "hetdp.errors",
     "Witness": "hetdp.mechanism.compatibility",
     "accuracy": "hetdp.mechanism.accuracy.report",
-    "ask": "hetdp.asking.ask",
-    "audit": "hetdp.release.audit",
+    "ask": "hetdp.tables.ask",
+    "audit": "hetdp.releases.audit",
     "check": "hetdp.mechanism.compatibility",
     "design": "hetdp.mechanism.design",
     "extend": "hetdp.mechanism.extension",
@@ -112,28 +107,28 @@ _HOME = {
     "from_scipy": "hetdp.files.matrices",
     "from_table": "hetdp.files.frames",
     "homogeneous_path_mechanism": "hetdp.theory.path",
-    "induced_bounds": "hetdp.mechanism.induced",
+    "induced_bounds": "hetdp.mechanism.extension",
     "load": "hetdp.files.mechanisms",
     "odds": "hetdp.mechanism.odds",
     "path_mechanism": "hetdp.theory.path",
     "plot": "hetdp.plots.plot",
-    "polish": "hetdp.mechanism.polish",
-    "price": "hetdp.release.price",
-    "read_partitioned": "hetdp.files.partitions.reading",
-    "read_pins": "hetdp.files.pins",
+    "polish": "hetdp.mechanism.extension",
+    "price": "hetdp.releases.price",
+    "read_partitioned": "hetdp.partitioned.reading",
+    "read_pins": "hetdp.files.problems",
     "read_problem": "hetdp.files.problems",
-    "read_record": "hetdp.release.record.document",
+    "read_record": "hetdp.releases.record.document",
+    "release": "hetdp.releases.release",
     "save": "hetdp.files.saving",
-    "simulate": "hetdp.release.simulation",
-    "solve_epsilon": "hetdp.mechanism.solving.solve",
+    "simulate": "hetdp.releases.simulation",
+    "solve_epsilon": "hetdp.mechanism.solve",
     "verify": "hetdp.certificate.certificate",
-    "verify_record": "hetdp.release.record.verification",
+    "verify_record": "hetdp.releases.record.verification",
 }
 
 _MODULES = (
     "privacy",
     "questions",
-    "release",
     "spaces",
 )  # as they are: `hetdp.questions.count(...)` needs no import of its own
 

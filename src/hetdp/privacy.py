@@ -3,5 +3,4 @@
 Neighbouring tables differ in one person's value, and ε is public. An ε that is missing is refused, never assumed.
 """
 
-from hetdp.spaces.privacy import *  # noqa: F403
-from hetdp.spaces.privacy import __all__ as __all__
+from hetdp.people.privacy import *  # noqa: F403

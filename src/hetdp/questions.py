@@ -4,5 +4,4 @@ Each question can be evaluated over many tables at once (`holds`), printed in wo
 (`document`); `&`, `|` and `~` join questions. Shares and sums are compared in whole numbers, never as floats.
 """
 
-from hetdp.spaces.questions import *  # noqa: F403
-from hetdp.spaces.questions import __all__ as __all__
+from hetdp.people.questions import *  # noqa: F403

@@ -13,7 +13,7 @@ import hetdp
 from hetdp.certificate.losses import certain_answer, largest_losses, losses_along
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
-from hetdp.release.charges import account_name, costs_of
+from hetdp.releases.charges import account_name, costs_of
 from hetdp.theory.catalogue import NOTIONS
 from tests.oracle.losses import loss_between
 

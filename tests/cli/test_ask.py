@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import hetdp as library
-from hetdp.spaces.table.database import refusals
-from tests.spaces.tables import PEOPLE, as_csv, as_parquet, as_sqlite
-from tests.spaces.test_table_loading import broken_parquet
+from hetdp.tables.database import refusals
+from tests.people.tables import PEOPLE, as_csv, as_parquet, as_sqlite
+from tests.people.test_table_loading import broken_parquet
 
 VOTE = ("--count", "vote = 'yes'", "--at-least", "50%", "--person", "id")
 ASKED = (*VOTE, "--epsilon", "eps")

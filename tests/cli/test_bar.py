@@ -17,9 +17,8 @@ import time
 import pytest
 
 from hetdp import progress
-from hetdp.cli import bar
-from hetdp.cli.bar import Bar, line
-from hetdp.cli.voice import Voice
+from hetdp.cli import output as bar
+from hetdp.cli.output import Bar, Voice, line
 
 LONG = 30.0  # seconds after which a test has failed
 WORKING = """

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from hetdp.cli import story
+from hetdp.cli import demo as story
 
 
 def test_the_story_has_three_parts(hetdp):

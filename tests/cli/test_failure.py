@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import hetdp as library
-from hetdp.cli import failure
+from hetdp.cli import main as failure
 from hetdp.errors import Fault, InputError, UnknownDatasetError, UsageError
 
 SOURCES = Path(library.__file__).parent

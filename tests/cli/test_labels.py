@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hetdp.cli.labels import find
+from hetdp.cli.reading import find
 from hetdp.errors import InputError
-from hetdp.problem.findings import Findings
+from hetdp.problem.faults import Findings
 from hetdp.problem.labels import labels_of
 
 

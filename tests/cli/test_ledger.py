@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hetdp.cli.ledger import ACTIONS
-from hetdp.release.ledger.charge import Charge
-from hetdp.release.ledger.ledger import Ledger
+from hetdp.releases.ledger.charge import Charge
+from hetdp.releases.ledger.ledger import Ledger
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_a_ledger_is_made_and_says_where_it_stands(hetdp, ledger):
 
 
 def test_a_name_that_was_forced_into_a_ledger_does_not_reach_the_terminal(hetdp, ledger, monkeypatch):
-    monkeypatch.setattr("hetdp.release.ledger.entry.is_name", lambda _: True)
+    monkeypatch.setattr("hetdp.releases.ledger.chain.is_name", lambda _: True)
     ledger.declare("a\x1b[2Jb", cap=1)
     for action in ("status", "history"):
         found = hetdp("ledger", action, "school.ledger").out

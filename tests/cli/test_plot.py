@@ -118,7 +118,7 @@ def test_a_picture_that_fails_halfway_leaves_the_old_one(hetdp, monkeypatch):
         place.write_text("<?xml")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hetdp.plots.saving.draw_to", half)
+    monkeypatch.setattr("hetdp.plots.plot.draw_to", half)
     ended = hetdp("plot", "poll.json", "mechanism.csv", "-o", "m.svg")
     assert ended.code == 2
     assert "cannot write 'm.svg': No space left on device" in ended.err
@@ -137,7 +137,7 @@ def test_without_matplotlib_the_extra_is_named_before_anything_is_read(hetdp, mo
     def refuse(name):
         raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
 
-    monkeypatch.setattr("hetdp.plots.settings.load_whole", refuse)
+    monkeypatch.setattr("hetdp.plots.canvas.load_whole", refuse)
     ended = hetdp("plot", "poll.json", "mechanism.csv", "-o", "m.svg")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == (

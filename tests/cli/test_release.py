@@ -15,8 +15,8 @@ import pytest
 
 import hetdp as package
 from hetdp.cli.main import main
-from hetdp.release.record.document import DIGEST, digest_of
-from tests.release.worlds import LABELS, ledger, poll
+from hetdp.releases.record.document import DIGEST, digest_of
+from tests.releases.worlds import LABELS, ledger, poll
 
 PLACES = ("poll.json", "m.json")
 ASK = ("ask", "survey.csv", "--count", "vote = 'yes'", "--at-least", "50%", "--person", "id", "--epsilon", "eps")
@@ -185,7 +185,7 @@ def test_an_answer_is_shown_even_if_its_record_cannot_be_written(release, monkey
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hetdp.release.release.write_json", full)
+    monkeypatch.setattr("hetdp.releases.release.write_json", full)
     said = release("--dataset", "two", "-o", "record.json")
     assert said.code == 9
     assert said.out.startswith("released answer: ")
@@ -211,7 +211,7 @@ def test_an_answer_that_cannot_be_shown_was_paid_for_and_can_be_asked_for_again(
         raise refusal
 
     monkeypatch.setattr(sys.stdout, "writelines", full)
-    monkeypatch.setattr("hetdp.cli.voice.abandon_output", lambda: None)
+    monkeypatch.setattr("hetdp.cli.output.abandon_output", lambda: None)
     assert main(command) == 9
     said = capsys.readouterr()
     assert said.out == ""

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from hetdp.cli.bar import Bar
-from hetdp.cli.voice import Voice, as_json, write_lines
+from hetdp.cli.output import Bar, Voice, as_json, write_lines
 from hetdp.errors import UsageError
 
 

@@ -10,7 +10,7 @@ import pytest
 import hetdp
 from examples import three_voters
 from hetdp.mechanism.digits import percentage
-from hetdp.plots.shades import hundredths
+from hetdp.plots.canvas import hundredths
 from tests.documents.pages import DOCS, ROOT
 
 # loaded by others, forbidden everywhere, or accepted without being imported

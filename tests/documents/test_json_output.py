@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import hetdp
-from hetdp.cli.failure import failure_of
 from hetdp.cli.group import VERBS
-from hetdp.cli.main import main
+from hetdp.cli.main import failure_of, main
 from hetdp.files.problems import read_problem
 from tests.documents.keys import Described, keys_of
 from tests.documents.pages import DOCS
@@ -159,7 +158,7 @@ def test_every_key_is_described_and_every_description_has_a_key(documents, monke
         f"ask survey.csv {ASKED} --epsilon 1 --ledger people.ledger",
     ):
         with monkeypatch.context() as full:
-            full.setattr("hetdp.release.release.write_json", _full)
+            full.setattr("hetdp.releases.release.write_json", _full)
             code = main([*command.split(), "-o", "unwritten.json", "--json"])
         document = json.loads(capsys.readouterr().out)
         assert (code, all(page.has(EVERY, key) or page.has(document["verb"], key) for key in keys_of(document))) == (

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from hetdp.spaces.privacy import situations
-from hetdp.spaces.privacy.rules import Rule
-from hetdp.spaces.questions.reading import JOINED_BY, KINDS, MADE_BY
+from hetdp.people.privacy import situations
+from hetdp.people.privacy.rules import Rule
+from hetdp.people.questions.constructors import JOINED_BY, KINDS, MADE_BY
 from tests.documents.pages import DOCS
 
 PAGE = DOCS / "reference" / "questions.md"

@@ -13,9 +13,8 @@ import pytest
 
 import hetdp
 from docs import generate
-from hetdp.cli.failure import BUG, USAGE
 from hetdp.cli.group import GROUP, NAME, VERBS
-from hetdp.cli.main import INTERRUPTED, main
+from hetdp.cli.main import BUG, INTERRUPTED, USAGE, main
 from tests.documents.pages import DOCS, Typed, name_of, printed
 
 PYTHON = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")

@@ -21,22 +21,22 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 import hetdp
-from hetdp.files.partitions.reading import offsets_of, read_with
-from hetdp.files.partitions.tables import open_tables
 from hetdp.interrupts import load_whole
-from hetdp.release.ledger.ledger import Ledger
-from hetdp.spaces.table import database, sources
-from hetdp.spaces.table.plan import read_plan
-from hetdp.spaces.table.respondents import Whole
-from hetdp.spaces.table.texts import add_functions
+from hetdp.partitioned.datasets import open_tables
+from hetdp.partitioned.reading import offsets_of, read_with
+from hetdp.releases.ledger.ledger import Ledger
+from hetdp.tables import database, sources
+from hetdp.tables.comparison import add_functions
+from hetdp.tables.plan import read_plan
+from hetdp.tables.respondents import Whole
 from tests.cli import fuzz as verbs
 from tests.cli import fuzz_people as questions
 from tests.doors.damage import damaged
-from tests.partitions.inline import Inline
-from tests.release.fuzz import World, check_plan, check_record
-from tests.release.ledger import fuzz as ledgers
-from tests.spaces.extremes import arrow_columns
-from tests.spaces.test_table_loading import wanted
+from tests.partitioned.inline import Inline
+from tests.people.extremes import arrow_columns
+from tests.people.test_table_loading import wanted
+from tests.releases.fuzz import World, check_plan, check_record
+from tests.releases.ledger import fuzz as ledgers
 
 PEOPLE: dict[str, list[Any]] = {
     "id": ["1", "2", "3", "4", "5", "6", "7"],
@@ -398,7 +398,7 @@ def one_connection(folder: Path) -> Iterator[None]:
                 held[0] = None
             raise
 
-    with patch("hetdp.spaces.table.sources.locked", locked), patch("hetdp.spaces.table.folders.locked", locked):
+    with patch("hetdp.tables.sources.locked", locked), patch("hetdp.tables.formats.locked", locked):
         yield
     if held[0] is not None:
         held[0].close()

@@ -7,8 +7,8 @@ import pyarrow.parquet
 import pytest
 
 import hetdp
-from hetdp.files.formats.ranges import files_of
-from hetdp.studio.bounds import require_small
+from hetdp.partitioned.parquet_rows import files_of
+from hetdp.studio.opening import require_small
 
 
 def compressed(place, columns):

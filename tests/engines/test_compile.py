@@ -9,7 +9,7 @@ from types import FunctionType
 
 from hetdp.engines.compiling import digest
 from hetdp.engines.cpu import grow as kernels
-from hetdp.engines.cpu.compile import compiled_grow
+from hetdp.engines.cpu.engine import compiled_grow
 from hetdp.theory.pure import PURE
 
 SOURCE = """
@@ -22,7 +22,7 @@ def outer(x):
     return inner(x) * 2.0
 """
 NAMES = (
-    "from hetdp.engines.cpu.compile import compiled_grow, compiled_sides; from hetdp.theory.pure import PURE;"
+    "from hetdp.engines.cpu.engine import compiled_grow, compiled_sides; from hetdp.theory.pure import PURE;"
     "print(compiled_grow(PURE).__name__, compiled_sides().__name__)"
 )
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.engines.cpu.compile import compiled_grow
-from hetdp.engines.pins import demands
+from hetdp.engines.cpu.engine import compiled_grow
+from hetdp.engines.demands import demands
 from hetdp.engines.reference.engine import ReferenceEngine
 from hetdp.theory.catalogue import NOTIONS
 from tests.engines import fairness, growths

@@ -7,12 +7,11 @@ import pytest
 
 import hetdp
 from hetdp.engines.product.engine import relaxed, swept
-from hetdp.engines.product.program import BLOCK, passes
+from hetdp.engines.product.sweep import BLOCK, passes
 from hetdp.engines.registry import engine_for
 from hetdp.problem.axis import Axis
 from hetdp.problem.grid import floored_labels
-from hetdp.problem.product import ProductSpace
-from hetdp.problem.stored import explicit
+from hetdp.problem.product import ProductSpace, explicit
 from hetdp.theory.catalogue import notion_named
 from hetdp.theory.pure import PURE
 from tests.engines.growths import Search, assert_links_prove, bits, grown

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import hetdp
-from hetdp.engines.pins import demands
+from hetdp.engines.demands import demands
 from hetdp.engines.reference.engine import ReferenceEngine
 from hetdp.mechanism.balanced import balanced_pins
 from hetdp.theory.coordinate import LAPLACE

@@ -14,7 +14,7 @@ import pytest
 import hetdp
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
-from hetdp.release.proof import digest_of
+from hetdp.releases.proof import digest_of
 
 COUNT, RULES, MAJORITY = hetdp.questions.count, hetdp.privacy.rules, hetdp.questions.majority()
 VOTES, TALLIES, THREE = hetdp.spaces.votes, hetdp.spaces.tallies, ["Ann", "Bob", "Cyd"]

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import assume, given, settings
 
 import hetdp
-from hetdp.cli.story import voters
+from hetdp.cli.demo import voters
 from hetdp.mechanism import design
-from hetdp.mechanism.accuracy import baselines, subjects
-from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
+from hetdp.mechanism.accuracy import baselines
+from hetdp.mechanism.accuracy import report as subjects
+from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from tests.files.problems import written
 from tests.mechanism.tallies import random_problem, steps_one_by_one, tallies
 

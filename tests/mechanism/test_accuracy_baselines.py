@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.cli.story import voters
+from hetdp.cli.demo import voters
 from hetdp.errors import VerificationError
 from hetdp.mechanism.accuracy import baselines
 from hetdp.mechanism.accuracy.baselines import BASELINES, Setting
-from hetdp.mechanism.accuracy.comparison import Comparison, compare
-from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer, with_one_epsilon
+from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer, with_one_epsilon
+from hetdp.mechanism.accuracy.tables import Comparison, compare
 from hetdp.theory import pure
 from hetdp.theory.notion import Notion
 from tests.mechanism.problems import graph_of

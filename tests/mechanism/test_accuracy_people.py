@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.errors import VerificationError
-from hetdp.mechanism.accuracy import baselines, people
-from hetdp.problem.stored import explicit
+from hetdp.mechanism.accuracy import baselines
+from hetdp.mechanism.accuracy import baselines as people
+from hetdp.problem.product import explicit
 from hetdp.theory.coordinate import LAPLACE
-from tests.spaces.questions_to_ask import A_RULE, LINEAR, SIZES, VALUES
+from tests.people.questions_to_ask import A_RULE, LINEAR, SIZES, VALUES
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
 EPSILONS = st.sampled_from(["0", "0.1", "0.3", "0.300000000001", "1.5", "20", "900", "4096", "inf"])

@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.cli.story import voters
+from hetdp.cli.demo import voters
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.average import program, search, solver
-from hetdp.mechanism.average.bound import lower_bound
-from hetdp.mechanism.average.filling import filled_in
 from hetdp.mechanism.average.rows import Rows
-from hetdp.mechanism.average.solver import Solver
+from hetdp.mechanism.average.search import filled_in
+from hetdp.mechanism.average.solver import Solver, lower_bound
 from tests.mechanism.problems import graph_of
 from tests.oracle.average import least_mean_errors, wishes
 from tests.oracle.leximin import has_odd_epsilon

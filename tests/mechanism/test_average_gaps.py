@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 import hetdp
-from hetdp.mechanism.solving.scaling import Pattern
+from hetdp.mechanism.scaling import Pattern
 from tests.mechanism.average_trials import NOTIONS, WANTED, outcome, random_problem, trials
 from tests.oracle.barrier import mean_error_inside
 

@@ -10,8 +10,8 @@ import pytest
 import hetdp
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.average import search
-from hetdp.mechanism.average.filling import filled_in
-from hetdp.mechanism.average.tangents import Tangents
+from hetdp.mechanism.average.rows import Tangents
+from hetdp.mechanism.average.search import filled_in
 from tests.oracle.average_of_notions import CURVES, Case, cases, least_mean_errors
 
 COUNTS = {"directed": 100, "approximate": 100, "gaussian": 40, "bounded-range": 40}

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from scipy.sparse.csgraph import dijkstra
 
 import hetdp
-from hetdp.cli.story import voters
+from hetdp.cli.demo import voters
 from hetdp.mechanism.balanced import balanced_pins
 from tests.mechanism.problems import graph_of
 from tests.oracle.leximin import fair_problems

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.cli import design as verb
-from hetdp.cli.story import voters
+from hetdp.cli.demo import voters
 from hetdp.mechanism.design import OBJECTIVES
 from tests.files.problems import written
 from tests.mechanism.problems import graph_of

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetdp.mechanism import digits
-from hetdp.mechanism.odds_words import how_often, runs_of
+from hetdp.mechanism.odds import how_often, runs_of
 from hetdp.theory.catalogue import NOTIONS
 
 ERRORS = st.one_of(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.cli import shapes
-from hetdp.mechanism.odds_words import MOST_RUNS, runs_of
+from hetdp.mechanism.odds import MOST_RUNS, runs_of
 from tests.mechanism.problems import cases
 
 WORDS = {"answer_1": "yes", "answer_2": "no", "change": "you vote differently"}

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.mechanism.solving.scaling import Pattern
-from hetdp.release.charges import account_name, costs_of
-from hetdp.release.losses import arcs_between, worst_edges
+from hetdp.mechanism.scaling import Pattern
+from hetdp.releases.audit import arcs_between, worst_edges
+from hetdp.releases.charges import account_name, costs_of
 from tests.problem.multigraphs import Multigraph, multigraphs
 
 TIGHTEST_IS_ONE_EDGE = ("pure", "bounded-range", "gaussian", "directed")  # the least of each parameter says it all

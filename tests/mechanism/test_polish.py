@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import hetdp
-from hetdp.cli.story import voters
+from hetdp.cli.demo import voters
 from tests.mechanism.problems import cases, private_values, signed
 
 

@@ -14,8 +14,7 @@ from hetdp.mechanism.balanced import balanced_pins
 from hetdp.problem.axis import Axis
 from hetdp.problem.grid import are_on_grid
 from hetdp.problem.partial import pins_of
-from hetdp.problem.product import ProductSpace
-from hetdp.problem.stored import explicit
+from hetdp.problem.product import ProductSpace, explicit
 from tests.engines.products import random_answers, random_space
 
 YES_NO = ("yes", "no")
@@ -56,7 +55,7 @@ def test_balanced_is_the_extension_of_its_own_boundary(seed, engine):
 def test_the_compiled_start_labels_are_those_of_the_plain_loop(seed, monkeypatch):
     ours, _, _ = both(20 + seed)
     plain = pins_of(balanced_pins(ours), ours)
-    monkeypatch.setattr("hetdp.mechanism.products.SMALL", -1)
+    monkeypatch.setattr("hetdp.mechanism.balanced.SMALL", -1)
     assert pins_of(balanced_pins(ours), ours).tobytes() == plain.tobytes()
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 import hetdp
-from hetdp.mechanism.solving import solve as solving
-from hetdp.mechanism.solving.scaling import Pattern, times_down
+from hetdp.mechanism import solve as solving
+from hetdp.mechanism.scaling import Pattern, times_down
 from tests.mechanism.test_balanced import random_problem
 
 PATH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])

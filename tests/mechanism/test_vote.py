@@ -14,8 +14,8 @@ import hetdp
 from hetdp.errors import VerificationError
 from hetdp.mechanism import vote
 from hetdp.problem.grid import are_on_grid
-from hetdp.problem.stored import explicit
-from tests.spaces.questions_to_ask import LINEAR, SIZES, VALUES
+from hetdp.problem.product import explicit
+from tests.people.questions_to_ask import LINEAR, SIZES, VALUES
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
 EPSILON = st.sampled_from(["0", "0.1", "0.3", "0.7", "1.5", "3000", "inf"])

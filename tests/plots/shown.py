@@ -7,7 +7,7 @@ from typing import Any
 
 import hetdp
 from examples import security_council, three_voters
-from hetdp.release.ledger.status import Balance, Group, Status
+from hetdp.releases.ledger.status import Balance, Group, Status
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.image import imread
 
 import hetdp
-from hetdp.plots.saving import draw_to
+from hetdp.plots.plot import draw_to
 from tests.plots.shown import council, line, majority, senate, status, voters
 
 STORED = Path(__file__).parent / "stored"

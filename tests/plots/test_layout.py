@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
+from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.plots.layout import TALLEST, layered
 from tests.mechanism.tallies import random_problem, steps_one_by_one
 from tests.plots.shown import line, voters

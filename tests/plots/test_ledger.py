@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import hetdp
 from hetdp.plots.ledger import MOST_ROWS, PEOPLE, accounts_of
-from hetdp.release.ledger.status import Balance, Group
+from hetdp.releases.ledger.status import Balance, Group
 from tests.plots.shown import status, words
 
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import hetdp
 from hetdp.cli import plot as verb
-from hetdp.plots import saving
+from hetdp.plots import plot as saving
 from hetdp.plots.canvas import figure_apart, readable
 from hetdp.plots.plot import PICTURES, drawing_of
 from tests.plots.shown import council, hostile, line, majority, senate, voters, words
@@ -119,7 +119,7 @@ def without_matplotlib(monkeypatch, name="matplotlib"):
     for module in [module for module in sys.modules if module.split(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr("hetdp.plots.settings.load_whole", lambda module: refuse(module))
+    monkeypatch.setattr("hetdp.plots.canvas.load_whole", lambda module: refuse(module))
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):

@@ -7,8 +7,7 @@ import pytest
 
 import hetdp
 from hetdp.plots.plot import drawing_of
-from hetdp.plots.summary import summary
-from hetdp.plots.summary_places import marks_of, place, places_of
+from hetdp.plots.summary import marks_of, place, places_of, summary
 from tests.mechanism.tallies import random_problem, steps_one_by_one
 from tests.plots.shown import line, words
 

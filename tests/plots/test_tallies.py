@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.plots.grid import grid_of
 from hetdp.plots.plot import drawing_of
-from hetdp.plots.tallies import boundary_line
+from hetdp.plots.tallies import boundary_line, grid_of
 from tests.plots.shown import council, line, voters, words
 
 COUNT = hetdp.questions.count("yes", at_least=3)

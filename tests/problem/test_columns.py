@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.spaces.exact import exact
+from hetdp.people.numbers import exact
 
 
 class Series:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from hetdp.problem.footers import BROTLI, codecs
+from hetdp.files.parquet_footer import BROTLI, codecs
 
 CODECS = {None: 0, "snappy": 1, "gzip": 2, "brotli": BROTLI, "zstd": 6, "lz4": 7}
 TABLE = pa.table(

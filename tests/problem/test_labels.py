@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem.building import lookup
-from hetdp.problem.building.lookup import Lookup, union
-from hetdp.problem.findings import Findings
-from hetdp.problem.labels import labels_of
+from hetdp.problem import labels as lookup
+from hetdp.problem.faults import Findings
+from hetdp.problem.labels import Lookup, labels_of, union
 
 INTEGERS = st.one_of(
     st.integers(-12, 12), st.integers(-(2**63), 2**63 - 1), st.sampled_from([-(2**63), 2**63 - 1, 10**12, 0])

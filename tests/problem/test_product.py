@@ -12,12 +12,10 @@ import pytest
 
 import hetdp
 from hetdp.problem import product as product_module
-from hetdp.problem import stored as stored_module
-from hetdp.problem.axis import Axis
+from hetdp.problem import product as stored_module
+from hetdp.problem.axis import BLOCK, Axis
 from hetdp.problem.grid import UNIT, are_on_grid, floored, floored_labels
-from hetdp.problem.lines import BLOCK
-from hetdp.problem.product import ProductSpace
-from hetdp.problem.stored import explicit
+from hetdp.problem.product import ProductSpace, explicit
 from tests.engines.products import random_answers, random_space
 
 YES_NO = ("yes", "no")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem.findings import Findings
+from hetdp.problem.faults import Findings
 from hetdp.problem.labels import NamedLabels, labels_of
 from hetdp.problem.spelling import in_json, meant, of_json, spelled
 

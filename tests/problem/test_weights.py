@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.problem.outline import Outline
+from hetdp.problem.problem import Outline
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 1.0])
 ANSWERS = {"a": 1, "b": 1, "c": 2}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hetdp.studio.drawing import is_drawable
-from hetdp.studio.state import Session
+from hetdp.studio.session import Session
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = (

@@ -18,9 +18,7 @@ from hetdp.mechanism.digits import percentage
 from hetdp.studio.drawing import AROUND
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.server import place_of
-from hetdp.studio.sheets import sheet_of
-from hetdp.studio.state import Session
-from hetdp.studio.visitors import Visit
+from hetdp.studio.session import Session, Visit, sheet_of
 
 PATH = ["none", "one", "two", "three", "four"]
 

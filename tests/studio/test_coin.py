@@ -7,8 +7,7 @@ import pytest
 import hetdp
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.sheets import sheet_of
-from hetdp.studio.state import Session
+from hetdp.studio.session import Session, sheet_of
 
 
 def session_of(p: dict[str, float], objective: str = GIVEN) -> Session:

@@ -9,11 +9,9 @@ import pytest
 
 import hetdp
 from hetdp.studio import export, panels
-from hetdp.studio.forms import made
-from hetdp.studio.gallery import GALLERY
-from hetdp.studio.sheets import sheet_of
-from hetdp.studio.speaking import NO_LONGER_PEOPLE, remark
-from hetdp.studio.state import Session
+from hetdp.studio.gallery import GALLERY, made
+from hetdp.studio.panels import NO_LONGER_PEOPLE, remark
+from hetdp.studio.session import Session, sheet_of
 
 NEW = 0.4321
 FORMS = {
@@ -37,7 +35,7 @@ def edges_of(problem: hetdp.Problem) -> dict:
 
 @pytest.mark.parametrize("key", SHEETS)
 def test_every_edge_that_is_changed_is_the_chosen_one(key, monkeypatch):
-    monkeypatch.setattr("hetdp.studio.state.answer", lambda *_: None)  # what follows from it is tested elsewhere
+    monkeypatch.setattr("hetdp.studio.session.answer", lambda *_: None)  # what follows from it is tested elsewhere
     session = Session(SHEETS[key]())
     names, original = list(session.sheet.problem.graph.datasets), edges_of(session.sheet.problem)
     every = range(len(session.ends.source))

@@ -14,9 +14,8 @@ from hetdp.cli.main import main
 from hetdp.problem.partial import pins_of
 from hetdp.problem.spelling import spelled
 from hetdp.studio import export, opening
-from hetdp.studio.forms import TALLIES, VOTES, made
-from hetdp.studio.gallery import GALLERY
-from hetdp.studio.state import Session
+from hetdp.studio.gallery import GALLERY, TALLIES, VOTES, made
+from hetdp.studio.session import Session
 
 FORMS = {
     "votes": lambda: made(VOTES, "Ann, Bob, Cyd", "", "0.3", "Ann=0.1"),

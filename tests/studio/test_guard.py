@@ -11,7 +11,7 @@ import pytest
 import hetdp
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.server import LIMIT, place_of
-from hetdp.studio.state import Session
+from hetdp.studio.session import Session
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hetdp
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.sheets import sheet_of
+from hetdp.studio.session import sheet_of
 
 CHOSEN = "(cy) => cy.$('.chosen').map((one) => one.id())"
 

@@ -8,8 +8,7 @@ from itertools import pairwise
 import hetdp
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.server import place_of
-from hetdp.studio.sheets import sheet_of
-from hetdp.studio.state import Session
+from hetdp.studio.session import Session, sheet_of
 
 RANGES = """() => { const all = document.querySelector('#chart .js-plotly-plot')._fullLayout;
     return [...all.xaxis.range, ...all.yaxis.range]; }"""

@@ -6,11 +6,9 @@ import pytest
 
 import hetdp
 from hetdp.studio import export
-from hetdp.studio.panels import dataset_more, edge_words
+from hetdp.studio.panels import dataset_more, edge_words, spoken
 from hetdp.studio.picture import Picture
-from hetdp.studio.sheets import sheet_of
-from hetdp.studio.speaking import spoken
-from hetdp.studio.state import Session
+from hetdp.studio.session import Session, sheet_of
 
 
 @pytest.fixture

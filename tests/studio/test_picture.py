@@ -9,8 +9,7 @@ import hetdp
 from hetdp.studio import drawing
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.picture import Picture
-from hetdp.studio.sheets import sheet_of
-from hetdp.studio.state import Session
+from hetdp.studio.session import Session, sheet_of
 
 
 def ladder(length: int) -> hetdp.Problem:

@@ -6,10 +6,9 @@ import pytest
 
 import hetdp
 from benchmarks.studio import Page, opened
-from hetdp.studio import acting
+from hetdp.studio import callbacks as acting
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.state import Session
-from hetdp.studio.visitors import STALE
+from hetdp.studio.session import STALE, Session
 
 
 @pytest.mark.parametrize("view", ["network", "summary"])

@@ -12,15 +12,14 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
-from hetdp.studio import bounds, drawing, export, legend, opening, panels, views
-from hetdp.studio.answers import GIVEN
-from hetdp.studio.edits import with_parameter
-from hetdp.studio.forms import made
-from hetdp.studio.gallery import GALLERY
+from hetdp.studio import drawing, export, opening, panels, views
+from hetdp.studio import opening as bounds
+from hetdp.studio import showing as legend
+from hetdp.studio.answers import GIVEN, with_parameter
+from hetdp.studio.gallery import GALLERY, made
 from hetdp.studio.numbers import number_of
 from hetdp.studio.picture import Picture
-from hetdp.studio.sheets import sheet_of
-from hetdp.studio.state import Session
+from hetdp.studio.session import Session, sheet_of
 from hetdp.studio.styles import INKS, stylesheet
 
 PATH = ["a", "b", "c", "d"]

@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 import hetdp
+from hetdp.studio.callbacks import UNSEEN
 from hetdp.studio.opening import opened
-from hetdp.studio.saving import UNSEEN
 from hetdp.studio.server import Place, place_of
-from hetdp.studio.state import Session
-from hetdp.studio.visitors import Visit
+from hetdp.studio.session import Session, Visit
 from tests.documents.pages import ROOT
 
 LABELS = ["a", "b", "c", "d"]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 import hetdp
-from hetdp.studio.sheets import sheet_of
-from hetdp.studio.state import Session
-from hetdp.studio.visitors import STALE, Visit
+from hetdp.studio.session import STALE, Session, Visit, sheet_of
 
 PATH = ["a", "b", "c", "d"]
 

@@ -9,13 +9,12 @@ import numpy as np
 
 from hetdp.certificate.edges import Survey
 from hetdp.certificate.links import Chains
-from hetdp.certificate.partitioned import Seen, follow_parts, survey_parts
-from hetdp.certificate.rules import rule_of
-from hetdp.certificate.worst import AnyWorstEdge, WorstApproximateEdge, WorstDirectedEdge
+from hetdp.certificate.rules import AnyWorstEdge, WorstApproximateEdge, WorstDirectedEdge, rule_of
 from hetdp.errors import Fault, InputError, UsageError, counted, rounded_up, shown
+from hetdp.partitioned.problem import PartitionedProblem
+from hetdp.partitioned.verification import Seen, follow_parts, survey_parts
 from hetdp.problem.notebook import table_of
 from hetdp.problem.partial import PartialMechanism, pins_of
-from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import brief

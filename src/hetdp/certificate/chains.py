@@ -52,7 +52,7 @@ def follow_directed(better: Floats, pinned: Mask, links: Indices, parameters: Fl
         on = np.flatnonzero(ends < size)
         if not len(on):
             break
-        joined(gaps, slopes, depths, on, ends[on])
+        joined_chains(gaps, slopes, depths, on, ends[on])
         ends[on] = ends[ends[on]]
     if (ends < size).any():
         return Chains("links form a cycle", int(np.argmax(ends < size)))
@@ -62,7 +62,7 @@ def follow_directed(better: Floats, pinned: Mask, links: Indices, parameters: Fl
     return Chains("", gap=float(np.max(gaps)) * (1.0 + 2.0**-20))  # more than the rounding of the sums
 
 
-def joined(gaps: Floats, slopes: Floats, depths: Floats, on: Indices, ends: Indices) -> None:
+def joined_chains(gaps: Floats, slopes: Floats, depths: Floats, on: Indices, ends: Indices) -> None:
     """Lengthens chains by those that begin where they end: what is lacking there counts times the slope."""
     with np.errstate(over="ignore", invalid="ignore"):
         gaps[on] += np.where(gaps[ends] > 0.0, slopes[on] * gaps[ends], 0.0)

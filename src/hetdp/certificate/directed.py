@@ -24,8 +24,8 @@ from flint import arb, ctx
 from hetdp.certificate.edges import Survey, pick
 from hetdp.certificate.enclosure import FILTER, FINER, FIRST_PRECISION, first_alike, precision
 from hetdp.interrupts import load_whole
-from hetdp.problem.building.threads import spread
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask, Space
+from hetdp.threads import spread
 
 TINY = np.finfo(np.float64).tiny
 

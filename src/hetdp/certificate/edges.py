@@ -20,8 +20,8 @@ from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_holds, crossing_slack
 from hetdp.certificate.products import listed
 from hetdp.interrupts import load_whole
-from hetdp.problem.building.threads import spread
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Space
+from hetdp.threads import spread
 
 
 @dataclass

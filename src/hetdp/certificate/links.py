@@ -17,8 +17,8 @@ import numpy as np
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_gap, crossing_holds
 from hetdp.interrupts import load_whole
-from hetdp.problem.building.threads import spread
 from hetdp.problem.space import SMALL, Floats, Indices, Mask
+from hetdp.threads import spread
 
 CROSSING_ULPS = 128.0  # how far below its exact bound a label on a crossing edge may be rounded
 BLOCK = 1 << 16

@@ -18,7 +18,7 @@ from flint import arb, ctx, fmpq
 from hetdp.certificate.enclosure import crossing_slack, precision
 from hetdp.certificate.products import changes_of
 from hetdp.certificate.rules import HALVED
-from hetdp.problem.lines import parts
+from hetdp.problem.axis import parts
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 

@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
     from hetdp.mechanism.accuracy.report import Accuracy
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.mechanism.odds import Odds
@@ -171,7 +171,7 @@ def _write(voice: Voice, problem: Problem, found: Accuracy, told: dict[str, list
 
     from hetdp import progress
     from hetdp.cli import shapes
-    from hetdp.cli.voice import as_json
+    from hetdp.cli.output import as_json
     from hetdp.files.formats.writing import whole_file
 
     progress.stage("writing")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import PATH, SPEAKING, Verb
-from hetdp.cli.parted import CLUSTER, DASK
+from hetdp.cli.partitioned import CLUSTER, DASK
 from hetdp.cli.releasing import LEDGER, PAYING, price_code, published, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -13,8 +13,8 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.asking.asked import Asked
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
+    from hetdp.tables.ask import Asked
 
 EXAMPLES = """
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --dry-run     what is promised
@@ -135,9 +135,9 @@ def ask(
     **given: Any,
 ) -> int:
     """Asks a table of people a yes/no question."""
-    from hetdp.asking.ask import ask as asking
     from hetdp.cli import shapes
-    from hetdp.spaces.pairs import pairs
+    from hetdp.people.names import pairs
+    from hetdp.tables.ask import ask as asking
 
     def by_group(option: str, words: tuple[str, ...]) -> dict[str, Any] | None:
         return pairs(option, words, "GROUP=ε", "each group has one ε") if words else None
@@ -168,7 +168,7 @@ def ask(
         )
 
     if given["ledger"] is not None and not dry_run and not simulate:
-        from hetdp.cli import release_shapes
+        from hetdp.cli import shapes as release_shapes
 
         def shape(*found: Any) -> Any:
             return release_shapes.asked(promised_before[0], plan, *found)

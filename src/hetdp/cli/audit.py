@@ -12,9 +12,9 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
     from hetdp.problem.problem import Problem
-    from hetdp.release.audit import Audit
+    from hetdp.releases.audit import Audit
 
 EXAMPLES = """
 hetdp audit poll.json mechanism.csv                       the ten edges that would speak most against it
@@ -65,7 +65,7 @@ def audit(
     from hetdp.cli.verify import say_more
     from hetdp.errors import VerificationError
     from hetdp.files.mechanisms import load_claim
-    from hetdp.release.audit import audit as drawn
+    from hetdp.releases.audit import audit as drawn
 
     require_input(problem, mechanism)
     _refuse_plan(problem)

@@ -7,7 +7,7 @@ from hetdp.cli.options import PROBLEM, READING, SPEAKING, Verb
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
 
 EXAMPLES = """
 hetdp boundary poll.json              one dataset to a line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import ENGINE, PATH, PINS, PROBLEM, READING, SPEAKING, Verb
-from hetdp.cli.parted import CLUSTER, check_parts, is_parted, parted
+from hetdp.cli.partitioned import CLUSTER, check_parts, is_parted, parted
 from hetdp.errors import UsageError
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
     from hetdp.mechanism.compatibility import Verdict
     from hetdp.problem.problem import Problem
 

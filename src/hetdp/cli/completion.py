@@ -9,7 +9,7 @@ from hetdp.cli.options import Verb
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
 
 EXAMPLES = """
 eval "$(hetdp completion bash)"                                       in ~/.bashrc

@@ -1,15 +1,155 @@
-"""`hetdp demo`: what it is all about, on examples that come with it."""
+"""The story that the demo tells: the main job on embedded examples, so that a newcomer understands it."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
 
+from hetdp.cli import shapes
 from hetdp.cli.options import JSON, Verb
+from hetdp.mechanism.compatibility import Repair, Witness, check
+from hetdp.mechanism.design import design
+from hetdp.mechanism.digits import accuracy_of, percentage
+from hetdp.mechanism.extension import extend
+from hetdp.mechanism.mechanism import Mechanism
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.problem import Problem
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
+
+
+USUAL, PROTECTED = 1.0, 0.2
+WISH = {1: 0.95, 2: 0.05}  # p where the answer is 1, and where it is 2
+DECIDING = "first, when deciding"
+WAYS = {
+    "heterogeneous: only when it decides": DECIDING,
+    "personalised: always, for the first voter": "first",
+    "one ε for everyone, always": "everyone",
+}
+SHOWN = ("111", "112", "121", "211")
+ALL_FIVE = "11111"
+
+
+class Refusal(NamedTuple):
+    """A wish that cannot be granted: why not, what could, and what comes of that."""
+
+    witness: Witness
+    repair: Repair
+    repaired: Mechanism
+
+
+def voters(count: int, protect: str) -> Problem:
+    """All votes of `count` people for 1 or 2; the query is the majority; the first voter may be protected more."""
+    datasets = ["".join(votes) for votes in product("12", repeat=count)]
+    answers = {votes: 1 if votes.count("1") > count // 2 else 2 for votes in datasets}
+    source, target, epsilons = [], [], []
+    for votes in datasets:
+        for person in range(count):
+            if votes[person] == "1":
+                other = votes[:person] + "2" + votes[person + 1 :]
+                deciding = answers[votes] != answers[other]
+                hard = {"everyone": True, "first": person == 0, DECIDING: person == 0 and deciding}
+                source.append(votes)
+                target.append(other)
+                epsilons.append(PROTECTED if hard[protect] else USUAL)
+    return Problem(DatasetGraph.from_edges(source, target, epsilons, datasets=datasets), answers)
+
+
+def lines() -> Iterator[str]:
+    """The whole story."""
+    yield "hetdp: private yes/no answers when different people, or situations, need different privacy\n"
+    yield from _three_voters()
+    yield from _five_voters()
+    yield from _too_much()
+
+
+def numbers() -> dict[str, Any]:
+    """The numbers of the story."""
+    refusal = wished_for_too_much()
+    return shapes.document(
+        "demo",
+        three_voters=[
+            {"way": title, "accuracy": {votes: accuracy_of(error(mechanism, votes)) for votes in SHOWN}}
+            for title, mechanism in three_ways().items()
+        ],
+        five_voters=shapes.explanation(solved(voters(5, DECIDING)), ALL_FIVE),
+        too_much={"witness": shapes.witness(refusal.witness), "repair": shapes.repair(refusal.repair)},
+    )
+
+
+def three_ways() -> dict[str, Mechanism]:
+    """The mechanism for three voters, for each way to protect the first one."""
+    return {title: solved(voters(3, protect)) for title, protect in WAYS.items()}
+
+
+def wished_for_too_much() -> Refusal:
+    """What comes of asking for 95 % accuracy wherever one vote decides."""
+    problem = voters(3, DECIDING)
+    answers = dict(zip(problem.graph.datasets, problem.answers.tolist(), strict=True))
+    verdict = check(problem, {votes: WISH[answers[votes]] for votes in problem.boundary})
+    assert verdict.witness is not None
+    assert verdict.repair is not None
+    return Refusal(verdict.witness, verdict.repair, extend(problem, verdict.repair.pins))
+
+
+def solved(problem: Problem) -> Mechanism:
+    """The best mechanism, with the smallest possible worst error at the boundary."""
+    return design(problem, "balanced")
+
+
+def error(mechanism: Mechanism, votes: str) -> float:
+    """The probability of the wrong answer."""
+    return float(mechanism.errors[mechanism.problem.labels.index(votes)])
+
+
+def _three_voters() -> Iterator[str]:
+    yield f"""1. Three voters, the paper's Figure 1
+   Three people vote for 1 or 2, and the majority is published, with some random error so that nobody's vote can be
+   told from it. Each vote is protected with ε = {USUAL:g} (smaller is more private). The first voter needs more,
+   ε = {PROTECTED:g}, but only when their vote decides. Three ways to grant it:
+"""
+    ways = three_ways()
+    yield f"   {'Pr[correct answer] when the votes are':<44}" + "".join(f"{votes:>8}" for votes in SHOWN)
+    for title, mechanism in ways.items():
+        yield f"   {title:<44}" + "".join(f"{percentage(error(mechanism, votes), 2):>7}%" for votes in SHOWN)
+    yield f"""
+   The same protection where it matters, and more accurate answers than with one ε for everyone. Each value is the
+   best possible, given those at the datasets where one vote decides. The proof for the first line:
+   {next(iter(ways.values())).certificate}
+"""
+
+
+def _five_voters() -> Iterator[str]:
+    mechanism = solved(voters(5, DECIDING))
+    right = percentage(error(mechanism, ALL_FIVE), 2)
+    yield f"""2. Five voters, the same rule
+   32 possible votes, 80 pairs that differ in one vote. If all five vote 1, the answer is right with probability
+   {right} %. Why not more? This path binds it, each step allowing p to grow by its ε:
+"""
+    yield from (f"      {line}" for line in str(mechanism.explain(ALL_FIVE)).splitlines())
+    yield ""
+
+
+def _too_much() -> Iterator[str]:
+    refusal = wished_for_too_much()
+    yield f"""3. Asking for too much
+   Suppose we want {100 * WISH[1]:g} % accuracy wherever one vote decides.
+
+   No private mechanism does that. The witness:
+      {refusal.witness}
+
+   The repair, a compromise that does extend (p = Pr[answer 1]):"""
+    yield "      " + "  ".join(f"{votes}: {p:.3f}" for votes, p in refusal.repair.probabilities.items())
+    yield f"   With them: {refusal.repaired.certificate}"
+
+
+# `hetdp demo`: what it is all about, on examples that come with it.
+
 
 EXAMPLES = """
 hetdp demo              three examples, solved and explained
@@ -22,20 +162,17 @@ Solves the examples of the paper: three voters, five voters, and a wish that can
 
 def demo(voice: Voice, as_json: bool) -> None:
     """Tells the story, or only its numbers."""
-    from hetdp.cli import story
-
     if as_json:
-        voice.emit_document(story.numbers())
+        voice.emit_document(numbers())
     else:
-        voice.emit(story.lines())
+        voice.emit(lines())
 
 
 def main() -> None:
     """Prints the whole story."""
-    from hetdp.cli import story
-    from hetdp.cli.voice import write_lines
+    from hetdp.cli.output import write_lines
 
-    write_lines(story.lines())
+    write_lines(lines())
 
 
 command = Verb("demo", demo, EXAMPLES, ABOUT, [JSON])

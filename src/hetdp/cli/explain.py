@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import ENGINE, PATH, PINS, PROBLEM, READING, SPEAKING, Verb
-from hetdp.cli.parted import CLUSTER, explain_parts, is_parted, parted
+from hetdp.cli.partitioned import CLUSTER, explain_parts, is_parted, parted
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.problem.problem import Problem
 
@@ -47,8 +47,7 @@ def explain(
         _explain_parts(voice, problem, datasets, mechanism, pins, duplicates, positive, as_json, where)
         return
     from hetdp.cli import shapes
-    from hetdp.cli.labels import find
-    from hetdp.cli.reading import read, read_with_pins, require_input
+    from hetdp.cli.reading import find, read, read_with_pins, require_input
     from hetdp.cli.verdicts import say_accuracy
     from hetdp.mechanism.extension import extend
 
@@ -79,9 +78,9 @@ def _explain_parts(
     as_json: bool,
     where: dict[str, Any],
 ) -> None:
-    from hetdp.cli.labels import find
-    from hetdp.files.partitions.mechanisms import load_own_parts, open_parts
-    from hetdp.mechanism.partitioned.extension import extend_parts
+    from hetdp.cli.reading import find
+    from hetdp.partitioned.extension import extend_parts
+    from hetdp.partitioned.mechanism_files import load_own_parts, open_parts
 
     if mechanism is not None:
         _refuse_pins(pins)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.delivery import OUTPUT, SUFFIXES, deliver
 from hetdp.cli.options import ENGINE, PINS, PROBLEM, READING, SPEAKING, Verb
-from hetdp.cli.parted import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder
+from hetdp.cli.partitioned import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder
+from hetdp.cli.writing import OUTPUT, SUFFIXES, deliver
 from hetdp.errors import UsageError
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
 
 EXAMPLES = """
 hetdp extend poll.json                        a table for reading
@@ -75,7 +75,7 @@ def _extend_parts(
     as_json: bool,
     where: dict[str, Any],
 ) -> None:
-    from hetdp.mechanism.partitioned.extension import extend_parts
+    from hetdp.partitioned.extension import extend_parts
 
     folder = require_folder(output, as_json, (path, pins, where["work"]))
     with parted(voice, path, pins, duplicates, positive, where) as (problem, given):

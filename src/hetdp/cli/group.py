@@ -8,7 +8,7 @@ from importlib import import_module
 
 import click
 
-from hetdp.cli.voice import complain, write_lines
+from hetdp.cli.output import complain, write_lines
 from hetdp.version import VERSION
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py

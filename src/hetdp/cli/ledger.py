@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
 
     Told = tuple[dict[str, Any], list[str]]
 
@@ -112,14 +112,14 @@ def _taken(action: str) -> str:
 def _opened(address: str) -> Any:
     from hetdp.interrupts import load_whole
 
-    return load_whole("hetdp.release.ledger.ledger").Ledger(address)
+    return load_whole("hetdp.releases.ledger.ledger").Ledger(address)
 
 
 def _init(address: str, **given: Any) -> Told:
     from hetdp.interrupts import load_whole
 
     terms = _terms(**given)
-    made = load_whole("hetdp.release.ledger.ledger").Ledger.create(address, **terms)
+    made = load_whole("hetdp.releases.ledger.ledger").Ledger.create(address, **terms)
     return _told(made.history()[-1], f"made the ledger {made.place}")
 
 
@@ -137,9 +137,9 @@ def _terms(
     unit: str | None = None,
     relation: str | None = None,
 ) -> dict[str, Any]:
-    from hetdp.cli.elsewhere import amount
+    from hetdp.cli.ledger_reports import amount
     from hetdp.errors import UsageError
-    from hetdp.spaces.pairs import pairs
+    from hetdp.people.names import pairs
 
     if source is None:
         raise UsageError("no source", "--source names the data that will be asked about")
@@ -155,7 +155,7 @@ def _terms(
 
 
 def _told(entry: Any, words: str) -> Told:
-    from hetdp.cli.balances import entry_shape
+    from hetdp.cli.ledger_reports import entry_shape
 
     return {"entry": entry_shape(entry)}, [f"{words}: entry {entry.number}, {entry.hash}"]
 
@@ -163,7 +163,7 @@ def _told(entry: Any, words: str) -> Told:
 def _status(address: str, source: str | None = None) -> Told:
     from dataclasses import asdict
 
-    from hetdp.cli.balances import status_lines
+    from hetdp.cli.ledger_reports import status_lines
 
     found = _opened(address)
     listed = found.status(source)
@@ -172,19 +172,19 @@ def _status(address: str, source: str | None = None) -> Told:
 
 
 def _history(address: str) -> Told:
-    from hetdp.cli.balances import entry_line, entry_shape
+    from hetdp.cli.ledger_reports import entry_line, entry_shape
     from hetdp.interrupts import load_whole
 
     found = _opened(address)
     entries = found.history()
-    paid = load_whole("hetdp.release.ledger.lookup").most_paid(found, entries)
+    paid = load_whole("hetdp.releases.ledger.lookup").most_paid(found, entries)
     return {"entries": [entry_shape(entry) for entry in entries]}, [entry_line(entry, paid) for entry in entries]
 
 
 def _verify(address: str, records: tuple[str, ...] = ()) -> Told:
     from dataclasses import asdict
 
-    from hetdp.cli.balances import receipt
+    from hetdp.cli.ledger_reports import receipt
     from hetdp.errors import counted
 
     ledger = _opened(address)
@@ -219,7 +219,7 @@ def _export(address: str, output: str | None = None) -> Told:
 
 
 def _record(address: str, **given: Any) -> Told:
-    from hetdp.cli.elsewhere import recorded
+    from hetdp.cli.ledger_reports import recorded
 
     return recorded(lambda: _opened(address), _told, **given)
 

@@ -1,16 +1,186 @@
-"""The way in and out: every end of a command, good or bad, is turned into its exit code here.
-
-Nothing is imported before `main` runs, so that Ctrl-C is quiet from the first moment on.
-"""
+"""Wrong usage: what click found, in our voice."""
 
 from __future__ import annotations
 
+import os
 import sys
+
+import click
+
+from hetdp.cli.output import complain
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
+
+    from hetdp.errors import Fault
+
+
+SURPLUS = (click.UsageError, click.NoSuchOption)
+
+
+def misuse(error: click.ClickException) -> str:
+    """Why a command line cannot be understood, and what shows how it is used."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "hetdp"
+    hint = f"{command} --help shows how it is used"
+    if command.endswith("explain") and getattr(error, "option_name", "-")[1:2].isdigit():
+        hint = "a dataset whose name begins with - follows after --"
+    if command.endswith(" release") and type(error) in SURPLUS:  # which may be a part of the true dataset's name
+        return f"there is an argument or an option too many. Hint: {hint}."
+    return f"{_sentence(error)} Hint: {hint}."
+
+
+def _sentence(error: click.ClickException) -> str:
+    """What is wrong; versions of click differ in how they say that an option is unknown."""
+    if isinstance(error, click.NoSuchOption):
+        close = " or ".join(error.possibilities or ())
+        return f"there is no option {error.option_name}" + (f"; did you mean {close}?" if close else ".")
+    words = error.format_message().strip()
+    words = words[:1].lower() + words[1:]
+    return words if words[-1:] in ".?" else f"{words}."
+
+
+# What went wrong, in one voice: words on standard error, with --json a document too, and the exit code.
+
+
+BUG, USAGE = 1, 2
+SPOKEN = {  # the library speaks to those who write Python
+    "hetdp.design": "hetdp design PROBLEM",
+    "positive=": "--positive",
+    "duplicates='min'": "--duplicates min",
+    "engine='auto'": "--engine auto",
+}
+
+
+class Failure:
+    """An error as it is told.
+
+    Args:
+        kind: what sort of error it is.
+        exit_code: what the command ends with.
+        message: the words.
+        faults: each thing that is wrong, if they can be told apart.
+        total: how many there are, of which `faults` may be the first.
+        facts: more shapes for the document.
+    """
+
+    def __init__(
+        self, kind: str, exit_code: int, message: str, faults: Sequence[Fault] = (), total: int = 0, **facts: Any
+    ) -> None:
+        self.kind, self.exit_code, self.message = kind, exit_code, message
+        self.faults, self.total, self.facts = faults, total, facts
+
+
+def report(error: Exception, arguments: Sequence[str]) -> int:
+    """Tells an error, and returns the exit code that goes with it."""
+    if os.environ.get("HETDP_DEBUG", "") not in ("", "0"):
+        import traceback
+
+        traceback.print_exception(error)
+    failure = failure_of(error)
+    complain(f"hetdp: {failure.message}")
+    if "--json" in arguments:
+        _emit(failure, arguments)
+    return failure.exit_code
+
+
+def failure_of(error: Exception) -> Failure:
+    """What to tell about an error."""
+    import click
+
+    from hetdp.errors import HetdpError
+
+    if isinstance(error, click.ClickException):
+        return Failure("usage", USAGE, misuse(error))
+    if isinstance(error, HetdpError):
+        return _refused(error)
+    if isinstance(error, MemoryError):
+        return Failure("memory", BUG, "this machine has not enough free memory for this problem.")
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        return Failure("system", USAGE, f"{place}{error.strerror or error}; the system refused this.")
+    return Failure("bug", BUG, _bug(error))
+
+
+def _refused(error: Any) -> Failure:
+    """What hetdp refuses on purpose."""
+    from hetdp import errors
+
+    code = error.exit_code
+    if isinstance(error, errors.InputError):
+        spoken = errors.InputError(error.subject, [_spoken_fault(fault) for fault in error.faults], error.total)
+        return Failure("input", code, str(spoken), spoken.faults, spoken.total)
+    if isinstance(error, errors.NoExtensionError):
+        return _incompatible(error)
+    if isinstance(error, errors.LedgerError):
+        return Failure("ledger", code, _spoken(str(error)), spent=error.spent)
+    if isinstance(error, errors.VerificationError):
+        from hetdp.cli import shapes
+
+        return Failure("verification", code, str(error), certificate=shapes.certificate(error.certificate))
+    kinds = {
+        errors.UsageError: "usage",
+        errors.BudgetError: "budget",
+        errors.ClusterError: "cluster",
+    }
+    kind = next((word for known, word in kinds.items() if isinstance(error, known)), "input")
+    return Failure(kind, code, _spoken(str(error)))
+
+
+def _incompatible(error: Any) -> Failure:
+    from hetdp.cli import shapes
+    from hetdp.cli.verdicts import refusal_lines
+
+    hint = "Hint: hetdp check PROBLEM --repair FILE writes the problem with these values, ready for extend."
+    message = "\n".join([*refusal_lines(error.witness, error.repair), *([hint] if error.repair is not None else [])])
+    return Failure(
+        "no extension",
+        error.exit_code,
+        message,
+        witness=shapes.witness(error.witness),
+        repair=None if error.repair is None else shapes.repair(error.repair),
+    )
+
+
+def _emit(failure: Failure, arguments: Sequence[str]) -> None:
+    from hetdp.cli import shapes
+    from hetdp.cli.group import VERBS
+    from hetdp.cli.output import as_json, write_lines
+    from hetdp.errors import UsageError
+
+    verb = next((word for word in arguments if word in VERBS), None)
+    try:
+        write_lines([as_json(shapes.document(verb, error=shapes.failure(failure)))])
+    except UsageError as refusal:  # standard output is what failed
+        if str(refusal) != failure.message:
+            complain(f"hetdp: {refusal}")
+
+
+def _spoken_fault(fault: Fault) -> Fault:
+    from dataclasses import replace
+
+    return replace(fault, rule=_spoken(fault.rule), hint=_spoken(fault.hint))
+
+
+def _spoken(text: str) -> str:
+    for phrase, words in SPOKEN.items():
+        text = text.replace(phrase, words)
+    return text
+
+
+def _bug(error: Exception) -> str:
+    what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
+    return (
+        f"unexpected {what}. This is a bug in hetdp. Please report it with this line, hetdp --version, the command, and"
+        " the problem if you may share it. (HETDP_DEBUG=1 shows where it arose.)"
+    )
+
+
+# The way in and out: every end of a command, good or bad, is turned into its exit code here.
+
 
 INTERRUPTED = 130
 QUERY_INTERRUPTED = "Query interrupted"  # how DuckDB says that Ctrl-C was pressed while it worked
@@ -30,12 +200,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stderr is not None and sys.stderr.isatty():
             sys.stderr.write("\n")  # the prompt should not stand behind ^C
         if interrupt.args and isinstance(interrupt.args[0], str):  # what is known of a spend
-            from hetdp.cli.voice import complain
+            from hetdp.cli.output import complain
 
             complain(f"hetdp: interrupted; {interrupt.args[0]}.")
         return INTERRUPTED
     except BrokenPipeError:  # the reader has seen enough
-        from hetdp.cli.voice import abandon_output
+        from hetdp.cli.output import abandon_output
 
         abandon_output()
         return 0
@@ -53,7 +223,7 @@ def _clean_up_when_told_to_end() -> None:
 def _run(arguments: list[str]) -> int:
     try:
         from hetdp.cli.group import run
-        from hetdp.cli.voice import finish, speak_utf_8
+        from hetdp.cli.output import finish, speak_utf_8
 
         speak_utf_8()
         code = run(arguments)
@@ -64,7 +234,6 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if str(error) == QUERY_INTERRUPTED:
             raise KeyboardInterrupt from None
-        from hetdp.cli.failure import report
 
         return report(error, arguments)
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
     from hetdp.problem.problem import Problem
 
 VOTES, TALLIES = SPACES = ("votes", "tallies")
@@ -91,12 +91,10 @@ def _made(
 ) -> Problem:
     """The problem, after a look at its size."""
     from hetdp.errors import UsageError
-    from hetdp.problem.stored import INSTEAD, MOST_WRITTEN, WRITTEN_RULE
-    from hetdp.spaces.exact import whole
-    from hetdp.spaces.pairs import pairs
-    from hetdp.spaces.products.building import require_few, values_of
-    from hetdp.spaces.products.tallies import tallies
-    from hetdp.spaces.products.votes import votes
+    from hetdp.people.names import pairs
+    from hetdp.people.numbers import whole
+    from hetdp.people.products.problems import require_few, tallies, values_of, votes
+    from hetdp.problem.product import INSTEAD, MOST_WRITTEN, WRITTEN_RULE
 
     is_votes, known = space == VOTES, values_of(values)
     wrong = [name for name, one in (("--group", group), ("--prior", prior)) if one] if is_votes else []
@@ -145,7 +143,7 @@ def _privacy(epsilon: str | None, deciding_epsilon: str | None, rules: str | Non
     """What is promised."""
     from hetdp import privacy
     from hetdp.errors import UsageError
-    from hetdp.spaces.pairs import pairs
+    from hetdp.people.names import pairs
 
     if (epsilon is None) == (rules is None) or (rules is not None and deciding_epsilon is not None):
         what = "no ε" if epsilon is rules is None else "ε beside --rules"
@@ -163,7 +161,7 @@ def _privacy(epsilon: str | None, deciding_epsilon: str | None, rules: str | Non
 
 def _read(path: str, kind: Any) -> Any:
     """A question, or privacy rules, from a file."""
-    from hetdp.spaces.documents import read_as
+    from hetdp.people.documents import read_as
 
     return read_as(path, {".json": kind.from_json, ".toml": kind.from_toml})
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.bar import Bar
 from hetdp.cli.group import VERBS
-from hetdp.cli.voice import Voice
+from hetdp.cli.output import Bar, Voice
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.problem.problem import Problem
 
@@ -70,8 +70,7 @@ def plot(
     """Draws a picture."""
     from hetdp import progress
     from hetdp.cli import shapes
-    from hetdp.cli.labels import find
-    from hetdp.cli.reading import read, require_input
+    from hetdp.cli.reading import find, read, require_input
     from hetdp.plots.canvas import figure_apart
     from hetdp.plots.plot import drawing_of
 
@@ -99,8 +98,8 @@ def plot(
 def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> dict[str, int] | None:
     """How many of some groups are counted in a map."""
     from hetdp.errors import UsageError
-    from hetdp.spaces.exact import whole
-    from hetdp.spaces.pairs import pairs
+    from hetdp.people.names import pairs
+    from hetdp.people.numbers import whole
 
     if not at:
         return None
@@ -190,7 +189,7 @@ def _write(axes: Any, output: str) -> None:
 
     from hetdp import progress
     from hetdp.files.formats.writing import whole_file
-    from hetdp.plots.saving import draw_to
+    from hetdp.plots.plot import draw_to
 
     progress.stage("writing")
     with whole_file(Path(output)) as draft:

@@ -1,22 +1,72 @@
-"""What the command line reads, through the same functions that Python users call."""
+"""Labels as people type them, looked up in the problem."""
 
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
+from itertools import islice
 
 from hetdp.errors import UsageError, counted
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
+    from hetdp.partitioned.problem import PartitionedProblem
     from hetdp.problem.labels import Labels
     from hetdp.problem.partial import PartialMechanism
-    from hetdp.problem.partitioned import PartitionedProblem
     from hetdp.problem.problem import Problem
+
+
+LOOKED_AT = 20_000  # labels that are compared with a misspelt one
+
+
+def find(labels: Labels, texts: Iterable[str]) -> list[Any]:
+    """The labels that were meant by words on the command line.
+
+    Raises:
+        InputError: naming every text that means no dataset.
+    """
+    from hetdp.errors import Fault, InputError, shown
+    from hetdp.problem.spelling import meant
+
+    found = {text: meant(text, labels) for text in texts}
+    rule = "only datasets of the problem can be asked about"
+    faults = [
+        Fault("there is no such dataset", f"dataset {shown(text)}", "", rule, _close(labels, text))
+        for text, label in found.items()
+        if label is None
+    ]
+    if faults:
+        raise InputError("command line", faults)
+    return list(found.values())
+
+
+def _close(labels: Labels, text: str) -> str:
+    from hetdp.problem.spelling import readings, spelled
+
+    known = [spelled(label) for label in islice(labels.names, LOOKED_AT)]
+    close = get_close_matches(text, known, 3) or get_close_matches(spelled(next(readings(text))), known, 3)
+    return f"did you mean {' or '.join(close)}?" if close else ""
+
+
+def meant_together(problem: PartitionedProblem, labels: Iterable[Any]) -> dict[Any, Any]:
+    """What labels of a partitioned problem mean, all at once; what names no dataset stays as it is."""
+    from hetdp.problem.spelling import readings
+
+    given = list(labels)
+    choices = {label: list(readings(label)) if isinstance(label, str) else [label] for label in given}
+    flat = [choice for each in choices.values() for choice in each]
+    known = iter(problem.names.indices(flat).tolist())
+    there = {label: [choice for choice in each if next(known) >= 0] for label, each in choices.items()}
+    return {label: next(iter(there[label]), label) for label in given}
+
+
+# What the command line reads, through the same functions that Python users call.
+
 
 STANDARD = "-"  # as a path: standard input, or standard output
 
@@ -80,7 +130,7 @@ def require_input(*paths: str | None) -> None:
 
 def _read_pins(path: str, labels: Labels) -> PartialMechanism:
     """Pins in a file of their own; labels that are text in a CSV file are found as those on the command line are."""
-    from hetdp.files.pins import read_pins
+    from hetdp.files.problems import read_pins
     from hetdp.problem.spelling import meant
 
     partial = read_pins(path)

@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
 
 EXAMPLES = """
 hetdp record verify record.json                                                     does its digest fit?
@@ -47,9 +47,9 @@ def record(
     as_json: bool,
 ) -> int:
     """Verifies a record."""
-    from hetdp.cli import release_shapes
+    from hetdp.cli import shapes as release_shapes
     from hetdp.errors import UsageError, VerificationError
-    from hetdp.release.record.verification import verify_record
+    from hetdp.releases.record.verification import verify_record
 
     if (problem is None) != (mechanism is None):
         raise UsageError("--problem without --mechanism, or the other way round", "both are looked at together")

@@ -12,9 +12,9 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
     from hetdp.problem.labels import Labels
-    from hetdp.release.release import Release
+    from hetdp.releases.release import Release
 
 EXAMPLES = """
 hetdp release poll.json mechanism.csv --ledger school.ledger --dry-run                        what it would cost
@@ -60,11 +60,11 @@ def release(
     as_json: bool,
 ) -> int:
     """Releases an answer."""
-    from hetdp.cli import release_shapes
+    from hetdp.cli import shapes as release_shapes
     from hetdp.cli.reading import read, require_input
     from hetdp.errors import UsageError
     from hetdp.files.mechanisms import load
-    from hetdp.release.release import release as publish
+    from hetdp.releases.release import release as publish
 
     if ledger is None:
         raise UsageError("no ledger", "what is released is paid for in a ledger", "hetdp ledger init makes one")
@@ -94,9 +94,9 @@ def release(
 
 def _priced(voice: Voice, known: Any, ledger: str, source: str | None, version: str | None, as_json: bool) -> int:
     """What the release would cost; the true dataset is not looked at."""
-    from hetdp.cli import release_shapes
+    from hetdp.cli import shapes as release_shapes
     from hetdp.cli.verdicts import say_accuracy
-    from hetdp.release.price import price
+    from hetdp.releases.price import price
 
     say_accuracy(voice, known.against_coin)
     found = price(known, ledger=ledger, source=source, version="1" if version is None else version)

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from hetdp.cli.voice import Voice
-    from hetdp.release.price import Price
-    from hetdp.release.release import Release
+    from hetdp.cli.output import Voice
+    from hetdp.releases.price import Price
+    from hetdp.releases.release import Release
 
 LOST = (
     "the answer was released and is in the ledger, but it could not be shown: {}. Hint: ask again; the answer will be"
@@ -79,7 +79,7 @@ def published(
         html: the page.
         as_json: whether the result is a document.
     """
-    from hetdp.cli.voice import abandon_output, complain
+    from hetdp.cli.output import abandon_output, complain
     from hetdp.errors import InterruptedSpend, UnwrittenRecordError, UsageError
 
     unwritten, code = None, 0

@@ -10,21 +10,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from hetdp.asking.asked import Asked
     from hetdp.certificate.certificate import Certificate
-    from hetdp.cli.failure import Failure
+    from hetdp.cli.main import Failure
     from hetdp.errors import Fault
     from hetdp.mechanism.accuracy.report import Accuracy
-    from hetdp.mechanism.compatibility import Verdict, Witness
+    from hetdp.mechanism.compatibility import Repair, Verdict, Witness
     from hetdp.mechanism.explanation import Across, BindingPath
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.mechanism.odds import Change, Odds
-    from hetdp.mechanism.repair import Repair
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
-    from hetdp.release.price import Price
-    from hetdp.spaces.table.promise import Promise
+    from hetdp.releases.price import Price
+    from hetdp.releases.record.verification import RecordVerdict
+    from hetdp.releases.release import Release
+    from hetdp.tables.ask import Asked
+    from hetdp.tables.promise import Promise
 
+
+if TYPE_CHECKING:
     Shape = dict[str, Any]
 
 VERSION = 1
@@ -111,7 +114,7 @@ def verdict(given: Verdict) -> Shape:
 
 def certificate(given: Certificate | None) -> Shape | None:
     """A proof, as files of mechanisms have it."""
-    from hetdp.files.documents import certificate_document
+    from hetdp.files.saving import certificate_document
 
     return None if given is None else certificate_document(given)
 
@@ -130,14 +133,14 @@ def verified(problem: Problem, given: Mechanism, found: Certificate, foreign: bo
 
 def mechanism(verb: str, given: Mechanism) -> Shape:
     """A whole mechanism; as a file, it can be read again."""
-    from hetdp.files.documents import mechanism_document
+    from hetdp.files.saving import mechanism_document
 
     return document(verb, **mechanism_document(given))
 
 
 def delivered(verb: str, problem: Problem, pins: PartialMechanism, found: Mechanism, output: str) -> Shape:
     """What `extend` or `design` wrote to a file."""
-    from hetdp.files.documents import gap_words
+    from hetdp.files.saving import gap_words
 
     return document(
         verb,
@@ -241,7 +244,7 @@ def ask(given: Asked, plan: str | None) -> Shape:
     if given.price is not None:
         found["price"] = price(given.price)
     if given.simulated:
-        from hetdp.spaces.table.simulation import WARNING
+        from hetdp.tables.promise_words import WARNING
 
         told = [{"area": one.area, "answer": one.answer} for one in given.simulated]
         found["simulated"] = {"warning": WARNING, "seed": given.simulated[0].seed, "answers": told}
@@ -280,3 +283,38 @@ def promise(given: Promise) -> Shape:
         "worse_than_coin_up_to": given.worse_up_to,
         "as_a_coin_up_to": given.even_up_to,
     }
+
+
+# The shapes of JSON documents about releases; the others are in `shapes`.
+
+
+def published(given: Release, output: str | None, html: str | None, unwritten: str | None) -> Shape:
+    """What was released, with its whole record; and which files it was written to, or why not."""
+    written = {"output": output, "html": html}
+    found: Shape = {name: path for name, path in written.items() if path is not None}
+    if unwritten is not None:
+        found = {"unwritten": unwritten}
+    return {"released": True, "repeated": given.repeated, **found, "record": given.record}
+
+
+def released(given: Release, output: str | None, html: str | None, unwritten: str | None) -> Shape:
+    """What `release` hands over."""
+    return document("release", **published(given, output, html, unwritten))
+
+
+def priced(given: Price) -> Shape:
+    """What `release --dry-run` hands over."""
+    return document("release", released=False, price=price(given))
+
+
+def asked(
+    promised: Asked, plan: str | None, given: Release, output: str | None, html: str | None, unwritten: str | None
+) -> Shape:
+    """What `ask` hands over when it releases."""
+    return ask(promised, plan) | published(given, output, html, unwritten)
+
+
+def record(path: str, given: RecordVerdict) -> Shape:
+    """What `record verify` found."""
+    checks = [check._asdict() for check in given.checks]
+    return document("record", record_file=path, valid=given.valid, checks=checks, unchecked=list(given.unchecked))

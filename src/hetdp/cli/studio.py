@@ -11,7 +11,7 @@ from hetdp.cli.options import PATH, QUIET, READING, Verb
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
 
 EXAMPLES = """
 hetdp studio                    begin with the gallery
@@ -54,7 +54,7 @@ def studio(
     require_dash()
     from hetdp.studio.gallery import GALLERY
     from hetdp.studio.opening import opened
-    from hetdp.studio.state import Session
+    from hetdp.studio.session import Session
 
     sheet = GALLERY["three-voters"].make() if problem is None else opened(problem, duplicates, positive)
     place = place_of(Session(sheet), host, port, start=problem is None)

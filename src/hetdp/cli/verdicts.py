@@ -11,10 +11,9 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
     from hetdp.mechanism.coin import CoinComparison
-    from hetdp.mechanism.compatibility import Verdict, Witness
-    from hetdp.mechanism.repair import Repair
+    from hetdp.mechanism.compatibility import Repair, Verdict, Witness
 
 SHOWN_PINS = 20
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import PATH, PROBLEM, READING, SPEAKING, Verb
-from hetdp.cli.parted import CLUSTER, HOW, is_parted, parted, verify_parts
+from hetdp.cli.partitioned import CLUSTER, HOW, is_parted, parted, verify_parts
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
     from hetdp.files.mechanisms import LoadedClaim
-    from hetdp.files.partitions.mechanisms import LoadedParts
     from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.partitioned.mechanism_files import LoadedParts
     from hetdp.problem.partial import PartialMechanism
 
 EXAMPLES = """
@@ -41,7 +41,7 @@ def verify(
 ) -> int:
     """Proves a mechanism private, or refutes it."""
     if is_parted(engine, where):
-        from hetdp.files.partitions.mechanisms import open_parts
+        from hetdp.partitioned.mechanism_files import open_parts
 
         open_parts(mechanism)  # or a refusal, before anything takes long
         with parted(voice, problem, None, duplicates, positive, where) as (parts, _):

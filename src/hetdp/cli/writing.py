@@ -1,20 +1,57 @@
-"""What the command line writes to files; what cannot be written is refused before anything takes long."""
+"""A mechanism as a table that people read: aligned, in digits that do not round to certainty."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
+from hetdp.cli.options import PATH
 from hetdp.cli.reading import STANDARD
-from hetdp.errors import UsageError
+from hetdp.errors import UsageError, rounded_up
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from hetdp.cli.voice import Voice
+    from hetdp.cli.output import Voice
     from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
+
+
+HEADER = ("dataset", "query", "p", "error", "pinned", "binding")
+NOTHING = "-"
+
+
+def table_lines(mechanism: Mechanism) -> Iterator[str]:
+    """One line for each dataset, in graph order, below the header."""
+    columns = [[title, *cells] for title, cells in zip(HEADER, _columns(mechanism), strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    for row in zip(*columns, strict=True):
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _columns(mechanism: Mechanism) -> Sequence[list[str]]:
+    from hetdp.mechanism.digits import error_digits, value_digits
+    from hetdp.problem.spelling import spelled
+
+    given, labels = mechanism.columns(), mechanism.problem.labels
+    names = [spelled(label, labels) for label in given["dataset"]]
+    lacking = mechanism.problem.notion.coordinate.probability(-mechanism.coordinates)
+    return (
+        names,
+        [str(answer) for answer in given["query"].tolist()],
+        [value_digits(*each) for each in zip(given["p"].tolist(), lacking.tolist(), given["z"].tolist(), strict=True)],
+        [error_digits(error) for error in given["error"].tolist()],
+        ["yes" if pinned else "no" for pinned in given["pinned"].tolist()],
+        [NOTHING if link < 0 else names[link] for link in mechanism.links.tolist()],
+    )
+
+
+# What the command line writes to files; what cannot be written is refused before anything takes long.
 
 
 def require_place(
@@ -76,7 +113,7 @@ def _resolved(path: Path) -> Path:
 
 def write(voice: Voice, result: Problem | Mechanism, path: str, **options: Any) -> None:
     """A file, in the format of its suffix; ``-`` is JSON on standard output."""
-    from hetdp.cli.voice import standard_output
+    from hetdp.cli.output import standard_output
     from hetdp.files.saving import save, sidecar_of
 
     if path == STANDARD:
@@ -87,3 +124,56 @@ def write(voice: Voice, result: Problem | Mechanism, path: str, **options: Any) 
         save(result, path, **options)
         beside = f" and {sidecar_of(Path(path))}" if path.lower().endswith(".csv") else ""
         voice.say(f"wrote {path}{beside}")
+
+
+# How a mechanism is handed over: as a table to read, as JSON, or as a file, with words about its proof.
+
+
+LIMIT = "--max-error 0.5 would not allow it"
+SUFFIXES = (".csv", ".parquet", ".json")
+OUTPUT = click.Option(
+    ["-o", "--output"],
+    type=PATH,
+    metavar="FILE",
+    help="Write the mechanism to a .csv, .parquet or .json file; - is JSON on standard output."
+    " With --engine dask: to a folder.",
+)
+
+
+def deliver(
+    voice: Voice,
+    verb: str,
+    asked: Problem,
+    given: PartialMechanism,
+    mechanism: Mechanism,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Says what was proved, and writes or prints the mechanism that a verb found."""
+    from hetdp.cli.verdicts import say_accuracy
+
+    say_accuracy(voice, mechanism.against_coin, LIMIT if verb == "design" else "")
+    if mechanism.moved > 0.0:
+        whose = "given" if mechanism.objective == "extension" else "chosen"
+        moved = rounded_up(mechanism.moved, 2)
+        voice.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
+    voice.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
+    if output is not None:
+        write(voice, mechanism, output)
+    if as_json:
+        _emit_json(voice, verb, asked, given, mechanism, output)
+    elif output is None:
+        voice.emit(table_lines(mechanism))
+
+
+def _emit_json(
+    voice: Voice, verb: str, asked: Problem, given: PartialMechanism, mechanism: Mechanism, output: str | None
+) -> None:
+    from hetdp.cli import shapes
+
+    if output is None:
+        from hetdp.files.formats.json_form import lines_of
+
+        voice.emit(lines_of(shapes.mechanism(verb, mechanism)))
+    else:
+        voice.emit_document(shapes.delivered(verb, asked, given, mechanism, output))

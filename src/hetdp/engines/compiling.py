@@ -1,9 +1,4 @@
-"""From Python functions to compiled ones: a theory function runs compiled from the very source that states it.
-
-numba compiles one function at a time, and keeps it on disk until the file of that function changes. Here a function is
-compiled together with all plain functions it calls, and kept under a name that is a digest of all of them: an edit
-anywhere, or another notion, gives another name, so nothing stale is ever run.
-"""
+"""A mark for kernel functions that are called rarely."""
 
 from __future__ import annotations
 
@@ -11,9 +6,21 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from hetdp import jit
+
+Kept = TypeVar("Kept", bound=Callable[..., object])
+
+
+def apart(function: Kept) -> Kept:
+    """Compiled as a function of its own; all others become part of their callers, faster but longer to compile."""
+    function.apart = True  # type: ignore[attr-defined]
+    return function
+
+
+# From Python functions to compiled ones: a theory function runs compiled from the very source that states it.
+
 
 Function = Callable[..., Any]
 Replacements = dict[Function, Function]

@@ -11,7 +11,7 @@ import numpy as np
 
 from hetdp.errors import Fault, InputError, UsageError, shown
 from hetdp.problem.columns import column
-from hetdp.problem.findings import Findings
+from hetdp.problem.faults import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.parameters import COLUMNS
 

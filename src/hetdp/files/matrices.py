@@ -9,9 +9,9 @@ import numpy as np
 
 from hetdp.errors import Fault, UsageError
 from hetdp.files.frames import plain_column
-from hetdp.problem.building.arcs import both_directions
+from hetdp.problem.building import both_directions
 from hetdp.problem.columns import Integers, column
-from hetdp.problem.findings import Findings
+from hetdp.problem.faults import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.parameters import EPSILON_RULE, Parameters, parameters_of

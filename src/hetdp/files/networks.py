@@ -10,12 +10,12 @@ import numpy as np
 from hetdp.errors import Fault, UsageError, shown
 from hetdp.problem.classes import classes_of
 from hetdp.problem.columns import Integers
-from hetdp.problem.findings import Findings
+from hetdp.problem.edges import Edges, duplicates_hint, require_duplicates
+from hetdp.problem.faults import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import labels_of
 from hetdp.problem.parameters import KINDS, LETTERS, Parameters, parameters_of, require_kind
 from hetdp.problem.space import Floats
-from hetdp.problem.validation import Edges, duplicates_hint, require_duplicates
 from hetdp.theory.notion import BACK
 
 NONE = Parameters((), ())  # before they are read

@@ -12,7 +12,7 @@ from hetdp.files.formats.duck import read_large_csv, read_parquet
 from hetdp.files.formats.json_form import STDIN, read_json, table_of
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, require_version
-from hetdp.problem.findings import Findings
+from hetdp.problem.faults import Findings
 
 SMALL_FILE = 4 << 20  # bytes that the standard library reads sooner than DuckDB loads
 STANDARD = "-"

@@ -1,4 +1,4 @@
-"""read_problem: a problem and its partial mechanism, from a JSON file or a folder of tables."""
+"""The query column of a file, where numbers and truth may be written as text."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.errors import Fault, shown
-from hetdp.files.answers import answer_column, positive_of
+from hetdp.files.formats.json_form import table_of
 from hetdp.files.formats.tables import Table
-from hetdp.files.places import Sheets, open_problem
+from hetdp.files.places import STANDARD, Sheets, existing, open_document, open_problem, open_table, reading, suffix_of
 from hetdp.files.schema import (
     DATASET_COLUMNS,
     EDGE_COLUMNS,
     INTEGER,
     JSON,
+    PIN_COLUMNS,
     PROBLEM_KEYS,
     TEXT,
     require_columns,
@@ -25,20 +26,112 @@ from hetdp.files.schema import (
     require_version,
 )
 from hetdp.problem.classes import classes_of
-from hetdp.problem.findings import Findings
+from hetdp.problem.columns import numbers
+from hetdp.problem.edges import Edges
+from hetdp.problem.faults import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.grid import NAME as GRID
 from hetdp.problem.labels import Labels, labels_of
-from hetdp.problem.outline import Outline
 from hetdp.problem.parameters import COLUMNS, COLUMNS_RULE, KINDS, parameters_of
 from hetdp.problem.partial import PartialMechanism, pins_on
-from hetdp.problem.problem import Problem
+from hetdp.problem.problem import Outline, Problem
 from hetdp.problem.query import Answers, answers_of
-from hetdp.problem.validation import Edges
-from hetdp.problem.weights import weights_of
+from hetdp.problem.values import weights_of
 from hetdp.theory.catalogue import NOTIONS, notion_of
 from hetdp.theory.notion import BACK, Notion
 from hetdp.theory.pure import PURE
+
+DIGITS = frozenset("0123456789")
+WORDS = {"true": True, "false": False}
+
+
+def answer_column(values: Any) -> Any:
+    """The answers as they are meant: digits and ``true`` and ``false`` may be written as text."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist()
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return values
+    different = set(filter(_is_text, values))
+    meant = {text: answer(text) for text in different}
+    if not different or not all(meant[text] is not text for text in different):
+        return values
+    return [meant[value] if _is_text(value) else value for value in values]
+
+
+def answer(text: str) -> Any:
+    """A whole number of one digit, or a truth value, if the text is one."""
+    if text.removesuffix(".0") in DIGITS:  # data frames turn a column with a gap into floats
+        return int(text.removesuffix(".0"))
+    return WORDS.get(text.lower(), text)
+
+
+def positive_of(positive: Any, values: Any) -> Any:
+    """The answer that counts as 1, which may be given as text too."""
+    if not _is_text(positive):
+        return positive
+    different = set(values.tolist() if isinstance(values, np.ndarray) else filter(_is_plain, values))
+    return positive if positive in different else answer(positive)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (str, int, float))
+
+
+# read_pins: a partial mechanism in a file of its own.
+
+
+def read_pins(path: str | Path) -> PartialMechanism:
+    r"""Reads values for some datasets: a table with `dataset` and one or more of `p`, `z` and `error`.
+
+    Args:
+        path: a ``.json`` (records under ``datasets``), ``.csv`` or ``.parquet`` file, or ``-`` for JSON on standard
+            input.
+
+    Raises:
+        InputError: listing every fault of the file.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "pins.csv")
+    ...     _ = path.write_text("dataset,p,error\n01,0.6,\n02,,1e-30\n")
+    ...     read_pins(path)
+    PartialMechanism(p={'01': 0.6}, z=None, error={'02': 1e-30})
+    """
+    progress.stage("reading the pins")
+    table = _open(path)
+    findings = Findings(str(path))
+    require_columns(list(table.columns), ("dataset",), PIN_COLUMNS, table.name, findings)
+    if not {"p", "z", "error"} & table.columns.keys():
+        findings.add(Fault("no values", table.name, "", "pins have a column p, z or error"))
+    findings.raise_if_any()
+    labels = table.label_column("dataset", findings)
+    findings.raise_if_any()
+    names = labels_of(labels, findings, table.row).names
+    given = {}
+    for kind in ("p", "z", "error"):
+        column = table.number_column(kind)
+        if column is not None:
+            values = numbers(column, table.row, f"non-numeric {kind}", "a pin is a number", findings)
+            given[kind] = {names[at]: float(values[at]) for at in np.flatnonzero(~np.isnan(values)).tolist()}
+    findings.raise_if_any()
+    return PartialMechanism(**{kind: pins for kind, pins in given.items() if pins})
+
+
+def _open(path: str | Path) -> Table:
+    if path == STANDARD or suffix_of(path) == ".json":
+        name, document = open_document(path)
+        require_version(document, name, Findings(name))
+        return table_of(document, "datasets", name, PIN_COLUMNS)
+    table: Table = reading(existing(path), open_table, str(path), PIN_COLUMNS)
+    return table
+
+
+# read_problem: a problem and its partial mechanism, from a JSON file or a folder of tables.
+
 
 PINS = ("p", "z", "error")
 

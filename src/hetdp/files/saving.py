@@ -1,39 +1,227 @@
-"""save: problems and mechanisms to files, by the ending of the name."""
+"""The columns of problems and mechanisms as arrays, ready for any format."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import sys
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hetdp import progress
-from hetdp.certificate.certificate import verify
+from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import UsageError, VerificationError, shown
-from hetdp.files.columns import (
-    dataset_columns,
-    edge_columns,
-    kind_of,
-    mechanism_columns,
-    require_readable,
-    require_readable_classes,
-)
-from hetdp.files.documents import mechanism_document, mechanism_words, problem_document, problem_words
 from hetdp.files.formats.csv_form import write_csv
 from hetdp.files.formats.duck import write_large_csv, write_parquet
 from hetdp.files.formats.json_form import lines_of, write_json
+from hetdp.files.formats.tables import DEEPEST
+from hetdp.files.formats.text import plain
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.places import OURS, STANDARD, suffix_of
-from hetdp.files.schema import INTEGER, JSON
+from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT, VERSION
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.mechanism import Mechanism
-from hetdp.mechanism.partitioned.mechanism import PartitionedMechanism
-from hetdp.problem.outline import Outline
+from hetdp.partitioned.mechanism import PartitionedMechanism
+from hetdp.problem.faults import Findings
+from hetdp.problem.grid import NAME as GRID
+from hetdp.problem.labels import Labels
 from hetdp.problem.partial import PartialMechanism
-from hetdp.problem.problem import Problem
-from hetdp.problem.product import ProductSpace
-from hetdp.problem.stored import require_written_down
+from hetdp.problem.problem import Outline, Problem
+from hetdp.problem.product import ProductSpace, Tuples, require_written_down
+from hetdp.problem.space import Indices
+from hetdp.problem.spelling import in_json
+from hetdp.problem.values import PIN, in_order
+from hetdp.version import VERSION as SOFTWARE
+
+
+def mechanism_columns(mechanism: Mechanism) -> dict[str, Any]:
+    """The table of a mechanism."""
+    names = label_array(mechanism.problem.labels.names)
+    return {
+        "dataset": names,
+        "query": mechanism.problem.answers,
+        "p": mechanism.probabilities,
+        "z": mechanism.coordinates,
+        "error": mechanism.errors,
+        "pinned": mechanism.pinned,
+        "binding": _bound_by(names, mechanism.links),
+    } | mechanism.given_column()
+
+
+def dataset_columns(problem: Problem, partial: PartialMechanism) -> dict[str, Any]:
+    """The table of a problem's datasets, with what is given on some of them."""
+    columns = {"dataset": label_array(problem.labels.names), "query": problem.answers}
+    columns |= pin_columns(partial, problem.labels)
+    return columns if problem.weights is None else columns | {"weight": problem.weights}
+
+
+def edge_columns(problem: Problem) -> dict[str, Any]:
+    """The table of a problem's edges, each once, with what it promises as written."""
+    names, graph = label_array(problem.labels.names), problem.graph
+    source, target, *parameters = graph.edges()
+    columns = {"source": names[source], "target": names[target]}
+    columns |= dict(zip(graph.parameter_names, parameters, strict=True))
+    classes = graph.edge_classes()
+    return columns if classes is None else columns | {"class": label_array(classes)}
+
+
+def pin_columns(partial: PartialMechanism, labels: Labels) -> dict[str, Any]:
+    """The columns p, z and error, those that are given, with NaN where a dataset has no such value."""
+    findings = Findings("partial mechanism")
+    given = {name: getattr(partial, name) for name in ("p", "z", "error")}
+    columns = {name: in_order(name, x, labels, PIN, findings) for name, x in given.items() if x is not None}
+    findings.raise_if_any()
+    return {name: column for name, column in columns.items() if not np.isnan(column).all()}
+
+
+def label_array(names: Sequence[Any]) -> Any:
+    """Labels as an array of integers or of texts, as `kind_of` says."""
+    if isinstance(names, range):
+        return np.arange(len(names))
+    kind = kind_of(names)
+    if kind == JSON:
+        return np.array([None if name is None else in_json(name) for name in names], dtype=object)
+    if kind == TEXT:
+        return np.array(names, dtype=object)
+    missing = np.fromiter((name is None for name in names), np.bool_, len(names))
+    integers = np.array([0 if name is None else name for name in names], dtype=np.int64)
+    return np.ma.MaskedArray(integers, missing) if missing.any() else integers
+
+
+def kind_of(names: Sequence[Any]) -> str:
+    """What a column of labels or classes holds: texts, integers of 64 bits, or the JSON of anything else.
+
+    >>> kind_of(["a", None]), kind_of([1, 2]), kind_of([1, "a"]), kind_of([("yes", 3)]), kind_of([""])
+    ('text', 'integer', 'json', 'json', 'json')
+    """
+    if isinstance(names, range):
+        return INTEGER
+    kinds = set(map(type, names)) - {type(None)}
+    if kinds <= {str} and "" not in names:  # an empty field is a missing one
+        return TEXT
+    known = [name for name in names if name is not None]
+    if kinds == {int} and all(-(2**63) <= name < 2**63 for name in (min(known), max(known))):
+        return INTEGER
+    return JSON
+
+
+def require_readable(names: Sequence[Any]) -> None:
+    """Refuses labels that a file could not be read with again.
+
+    Raises:
+        UsageError: one is no text, no finite number and no tuple of these.
+    """
+    if isinstance(names, (range, Tuples)) or set(map(type, names)) <= {str, int}:
+        return
+    for name in names:
+        if not _is_readable(name):
+            raise UsageError(f"the label {shown(name)} cannot be written down", LABEL_RULE)
+
+
+def require_readable_classes(classes: Sequence[Any]) -> None:
+    """The same for classes of edges, whose accounts would otherwise be lost."""
+    for name in dict.fromkeys(classes):
+        if name is not None and not _is_readable(name):
+            raise UsageError(f"the class {shown(name)} cannot be written down", CLASS_RULE)
+
+
+def _is_readable(label: Any, depth: int = 0) -> bool:
+    if isinstance(label, tuple):
+        return bool(label) and depth < DEEPEST and all(_is_readable(entry, depth + 1) for entry in label)
+    if isinstance(label, float):
+        return math.isfinite(label)
+    if isinstance(label, str):
+        return not any("\ud800" <= character <= "\udfff" for character in label)
+    return isinstance(label, int) and not isinstance(label, bool)
+
+
+def _bound_by(names: Any, links: Indices) -> Any:
+    """The label of each dataset's link, missing where there is none."""
+    free = links < 0
+    bound = names[np.where(free, 0, links)] if len(names) else names
+    if bound.dtype == object:
+        bound[free] = None
+        return bound
+    return np.ma.MaskedArray(bound, free)
+
+
+# Problems and mechanisms as JSON documents, and the words that tables keep beside them.
+
+
+def problem_words(problem: Problem) -> dict[str, Any]:
+    """What a problem states beside its tables."""
+    words: dict[str, Any] = {"schema_version": VERSION, "kind": "problem", "notion": problem.notion.name}
+    if isinstance(problem.graph, ProductSpace) or problem.graph.on_grid:
+        words["grid"] = GRID
+    return words | ({"about": dict(problem.about)} if problem.about else {})
+
+
+def problem_document(problem: Problem, partial: PartialMechanism) -> dict[str, Any]:
+    """A problem as one JSON document."""
+    graph, names = problem.graph, problem.labels.names
+    columns = {"dataset": list(names), "query": problem.answers} | pin_columns(partial, problem.labels)
+    if problem.weights is not None:
+        columns["weight"] = problem.weights
+    source, target, *parameters = graph.edges()
+    ends = {"source": [names[at] for at in source.tolist()], "target": [names[at] for at in target.tolist()]}
+    classes = graph.edge_classes()
+    promises = dict(zip(graph.parameter_names, parameters, strict=True))
+    edges = ends | promises | ({} if classes is None else {"class": classes})
+    return problem_words(problem) | {"datasets": records(columns), "edges": records(edges)}
+
+
+def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
+    """What a mechanism states beside its table."""
+    certificate, problem = mechanism.certificate, mechanism.problem
+    counts = {"datasets": len(mechanism), "pinned": int(np.count_nonzero(mechanism.pinned))}
+    return {
+        "schema_version": VERSION,
+        "kind": "mechanism",
+        "notion": mechanism.problem.notion.name,
+        "coordinate": mechanism.problem.notion.coordinate.name,
+        "objective": mechanism.objective,
+        **gap_words(mechanism),
+        "moved": mechanism.moved,
+        "worse_than_coin": mechanism.against_coin.document(),
+        "counts": counts | ({"edges": problem.graph.edge_count} if isinstance(problem, Problem) else {}),
+        "problem": mechanism.problem.identity,
+        "certificate": None if certificate is None else certificate_document(certificate),
+        "software": f"hetdp {SOFTWARE}",
+    }
+
+
+def gap_words(mechanism: Mechanism) -> dict[str, Any]:
+    """How close a mechanism is to the best one for its objective, where that is not exact."""
+    gap = mechanism.objective_gap
+    return {} if gap is None else {"objective_gap": gap}
+
+
+def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
+    """A mechanism as one JSON document."""
+    return mechanism_words(mechanism) | {"datasets": records(mechanism.columns())}
+
+
+def certificate_document(certificate: Certificate) -> dict[str, Any]:
+    """A certificate as a JSON object."""
+    facts = asdict(certificate)
+    if certificate.worst_edge is not None:
+        facts["worst_edge"] = {name: plain(value) for name, value in certificate.worst_edge._asdict().items()}
+    return {name: plain(value) for name, value in facts.items()}
+
+
+def records(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """Columns as JSON objects, one to a row; what is missing in a row is left out of it."""
+    lists = [column.tolist() if hasattr(column, "tolist") else column for column in columns.values()]
+    rows = (zip(columns, row, strict=True) for row in zip(*lists, strict=True))
+    return [{name: plain(value) for name, value in row if value is not None and value == value} for row in rows]
+
+
+# save: problems and mechanisms to files, by the ending of the name.
+
 
 SMALL_TABLE = 50_000  # rows that the standard library writes sooner than DuckDB loads
 SIDECAR = ".meta.json"  # what is put after the name of a CSV file, for the words beside the table
@@ -71,7 +259,7 @@ def save(
     """
     progress.stage("writing")
     if isinstance(thing, PartitionedMechanism):
-        load_whole("hetdp.files.partitions.mechanisms").save_parts(thing, path)
+        load_whole("hetdp.partitioned.mechanism_files").save_parts(thing, path)
     elif isinstance(thing, Mechanism):
         _save_mechanism(_proved(thing), path)
     elif isinstance(thing, Problem):

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from hetdp.errors import CLOSE, SHOWN_FAULTS, Fault, instead_of, shown
-from hetdp.problem.findings import Findings
+from hetdp.problem.faults import Findings
 from hetdp.problem.parameters import COLUMNS
 from hetdp.theory.catalogue import NOTIONS
 

@@ -1,44 +1,103 @@
-"""design: a mechanism when no values are given, or only some.
-
-What each objective promises, and what it does not:
-
-- fair: the worst-off dataset is answered as well as privacy allows, then the next worst, and so on; it does not
-  maximise the average.
-- balanced: the smallest possible worst error, in closed form; other datasets may be worse off than under fair, never
-  better.
-- average: the largest mean accuracy, up to a proved gap; single datasets may be answered worse than by a coin, unless
-  max_error says how bad they may be.
-- weighted-vote: everybody counts as much as their ε; a closed form for people, nearly as good in the mean as average
-  where groups are large, and the best at nothing.
-"""
+"""What a user may ask of a design beside its objective: a largest error."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from hetdp import progress
 from hetdp.engines.registry import engine_for
-from hetdp.errors import NoExtensionError, UsageError
+from hetdp.errors import Fault, InputError, NoExtensionError, UsageError, shown
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.average.program import require_rows
 from hetdp.mechanism.average.search import best_average
-from hetdp.mechanism.balanced import balanced_with
+from hetdp.mechanism.balanced import balanced_mechanism, balanced_with
 from hetdp.mechanism.compatibility import check
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism, sealed
-from hetdp.mechanism.prior import shares_of
-from hetdp.mechanism.products import balanced_mechanism
 from hetdp.mechanism.vote import WEIGHTED_VOTE, weighted_vote
-from hetdp.mechanism.wishes import largest_error, require_possible
+from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.partial import PartialMechanism, pins_of
-from hetdp.problem.partitioned import PartitionedProblem
 from hetdp.problem.problem import Problem
-from hetdp.problem.product import ProductSpace
+from hetdp.problem.product import ProductSpace, explicit
 from hetdp.problem.space import Floats
-from hetdp.problem.stored import explicit
+from hetdp.problem.values import weights_of
+
+ROUNDING = 1e-12  # an error larger than asked by this part of it is a rounding
+DIGITS = 6
+
+
+def largest_error(max_error: Any) -> float | None:
+    """The largest error as a number."""
+    if max_error is None:
+        return None
+    if isinstance(max_error, bool) or not isinstance(max_error, Real) or not 0.0 <= float(max_error) <= 1.0:
+        raise UsageError(
+            f"max_error={shown(max_error)}", "it is a number from 0 to 1, the largest probability of error"
+        )
+    return float(max_error)
+
+
+def require_possible(
+    problem: Problem, z: Floats, pins: Floats, max_error: float | None, whose: str = "the smallest possible"
+) -> None:
+    """Refuses a largest error that this mechanism exceeds; by default it is the fair one, and no other does better."""
+    errors = problem.notion.coordinate.error(z, problem.answers)[np.isnan(pins)]
+    worst = float(np.max(errors, initial=0.0))
+    if max_error is None or worst <= max_error * (1.0 + ROUNDING):
+        return
+    rounded = math.ceil(worst * 10**DIGITS) / 10**DIGITS
+    rule = f"{whose} worst error{'' if np.isnan(pins).all() else ' with the given values'} is {rounded:.{DIGITS}g}"
+    raise InputError("max_error", [Fault("no private mechanism keeps to", "max_error", repr(max_error), rule)])
+
+
+# The prior: how much each dataset counts in a mean.
+
+
+UNIFORM, WEIGHT, GIVEN = "uniform", "weight", "given"
+RULE = "a prior is 'uniform', 'weight' (the problem's own), or a weight for each dataset"
+
+
+def prior_of(problem: Problem, prior: Any) -> tuple[str, Floats]:
+    """What the prior is called, and its weights in graph order, the largest of which is 1."""
+    if prior is None:
+        prior = UNIFORM if problem.weights is None else WEIGHT
+    if isinstance(prior, str):
+        return prior, _scaled(_named(problem, prior))
+    return GIVEN, _scaled(weights_of(prior, problem.labels))
+
+
+def shares_of(problem: Problem, prior: Any) -> Floats:
+    """The weights of a prior such that they add up to 1."""
+    weights = prior_of(problem, prior)[1]
+    return np.asarray(weights / math.fsum(weights.tolist())) if len(weights) else weights
+
+
+def _named(problem: Problem, name: str) -> Floats:
+    if name == UNIFORM:
+        return np.ones(problem.graph.size)
+    if name != WEIGHT:
+        raise UsageError(f"unknown prior {shown(name)}", RULE)
+    if problem.weights is None:
+        hint = "'uniform' counts every dataset once"
+        raise UsageError("the problem has no weights", "the prior 'weight' takes the problem's own", hint)
+    return problem.weights
+
+
+def _scaled(weights: Floats) -> Floats:
+    """The same proportions, such that no sum of them leaves the floats."""
+    largest = np.max(weights, initial=0.0)
+    if len(weights) and not largest:
+        raise InputError("prior", [Fault("every weight is 0", "prior", "", "some dataset has a weight above 0")])
+    return np.asarray(weights / largest) if len(weights) else weights
+
+
+# design: a mechanism when no values are given, or only some.
+
 
 OBJECTIVES = ("fair", "balanced", "average")  # of every problem
 
@@ -80,7 +139,7 @@ def design(
     {'a': 0.964, 'b': 0.731, 'c': 0.269}
     """
     if isinstance(problem, PartitionedProblem):
-        design_parts = load_whole("hetdp.mechanism.partitioned.design").design_parts
+        design_parts = load_whole("hetdp.partitioned.design").design_parts
         found: Mechanism = design_parts(problem, objective, partial, prior, max_error, engine)
         return found
     if objective not in (*OBJECTIVES, WEIGHTED_VOTE):

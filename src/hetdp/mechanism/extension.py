@@ -5,24 +5,30 @@ Paper: Theorem 1 and Algorithm 2, as one search from all pins at once (docs/theo
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from hetdp import progress
-from hetdp.certificate.certificate import Certificate, is_private
+from hetdp.certificate.certificate import Certificate, is_private, verify
 from hetdp.certificate.certificate import verify as prove
 from hetdp.engines.contract import Engine, Role, Roles
 from hetdp.engines.registry import engine_for
-from hetdp.errors import Fault, NoExtensionError, VerificationError
+from hetdp.errors import Fault, InputError, NoExtensionError, UsageError, VerificationError, shown
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
+from hetdp.mechanism.explanation import POLISH
 from hetdp.mechanism.mechanism import Mechanism, sealed
-from hetdp.problem.findings import Findings
-from hetdp.problem.partial import pins_of
-from hetdp.problem.partitioned import PartitionedProblem
-from hetdp.problem.problem import Problem
+from hetdp.partitioned.problem import PartitionedProblem
+from hetdp.problem.edges import PROBABILITY_RULE
+from hetdp.problem.faults import Findings
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.partial import PartialMechanism, pins_of
+from hetdp.problem.problem import Problem, notion_for
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import brief
 
@@ -55,7 +61,7 @@ def extend(problem: Problem | PartitionedProblem, partial: Any, engine: str = "a
     0.9594
     """
     if isinstance(problem, PartitionedProblem):
-        extend_parts = load_whole("hetdp.mechanism.partitioned.extension").extend_parts
+        extend_parts = load_whole("hetdp.partitioned.extension").extend_parts
         found: Mechanism = extend_parts(problem, partial, engine, verify)
         return found
     given = pins_of(partial, problem)
@@ -128,3 +134,68 @@ def _refuse_free_boundary(problem: Problem, pins: Floats) -> None:
 
     findings.add_where(problem.boundary_mask & np.isnan(pins), fault_at)
     findings.raise_if_any()
+
+
+# The bounds that one dataset imposes on all others.
+
+
+def induced_bounds(
+    graph: DatasetGraph | ProductSpace, dataset: Hashable, alpha: float, notion: str | None = None, engine: str = "auto"
+) -> Floats:
+    """The strongest upper bound on p at every dataset that follows from p = alpha at one.
+
+    Args:
+        graph: datasets and ε.
+        dataset: where p is known.
+        alpha: p there.
+        notion: the notion of privacy by name; default: what the parameters of the edges say.
+        engine: which engine searches.
+
+    Returns:
+        The bounds, in graph order; 1.0 where no path leads.
+
+    Paper: Algorithm 1, A_{u,α}(v) = min over all paths of U(v).
+
+    >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
+    >>> induced_bounds(graph, "a", 0.1).round(4)
+    array([0.1   , 0.2718, 0.7321])
+    """
+    if not isinstance(graph, DatasetGraph | ProductSpace):
+        raise UsageError(f"{shown(graph)} is no graph", "the first argument is a DatasetGraph")
+    if not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
+        fault = Fault("alpha out of range:", "alpha", shown(alpha), PROBABILITY_RULE)
+        raise InputError("induced bounds", [fault])
+    start = np.full(graph.size, np.inf)
+    rule = notion_for(graph, notion)
+    start[graph.index(dataset)] = rule.coordinate.from_probability(alpha)
+    return rule.coordinate.probability(engine_for(engine, graph, rule, "grow").grow(graph, rule, start).labels)
+
+
+# polish: any private mechanism, made at least as accurate at every dataset.
+
+
+def polish(problem: Problem, values: Any, engine: str = "auto") -> Mechanism:
+    """Keeps the values of a private mechanism on the boundary, and makes all others as accurate as they can be then.
+
+    Args:
+        problem: datasets, ε and query.
+        values: a private mechanism of whatever origin: p at every dataset, as a mapping label → p or as an array, or a
+            PartialMechanism with z or error.
+        engine: "auto", "cpu" or "reference"; all give the same bits.
+
+    Raises:
+        InputError: it is not private; values that miss by a rounding are let pass.
+
+    >>> import hetdp
+    >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
+    >>> problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
+    >>> round(hetdp.polish(problem, {"a": 0.7, "b": 0.7, "c": 0.3})["a"], 4)
+    0.9594
+    """
+    certificate = verify(problem, values)
+    if not certificate.private and certificate.slack < -NEAR_MISS:
+        rule = "only a private mechanism can be polished"
+        raise InputError("values", [Fault("not private:", "values", certificate.violated, rule)])
+    z = values.coordinates if isinstance(values, Mechanism) else pins_of(values, problem)
+    kept = PartialMechanism(z=np.where(problem.boundary_mask, z, np.nan))
+    return sealed(replace(extend(problem, kept, engine), objective=POLISH))

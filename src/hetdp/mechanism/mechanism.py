@@ -25,8 +25,7 @@ from hetdp.mechanism.explanation import (
     find_across,
 )
 from hetdp.problem.notebook import MOST_ROWS, table_of
-from hetdp.problem.outline import Outline
-from hetdp.problem.problem import Problem
+from hetdp.problem.problem import Outline, Problem
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spelled
 from hetdp.theory.notion import turned

@@ -1,18 +1,80 @@
-"""Where a picture is drawn, and how words get there: as they are, never as formulas or markup."""
+"""matplotlib with the user's own settings, never with those of a file in the working folder.
+
+Such a file, ``matplotlibrc``, could make matplotlib start LaTeX, among other things. The user's own settings are in the
+file that the environment variable ``MATPLOTLIBRC`` names, or else in matplotlib's configuration folder. What a program
+has set since it imported matplotlib is its own as well.
+"""
 
 from __future__ import annotations
 
 import logging
+import sys
 import unicodedata
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hetdp.errors import UsageError, printable, shown
-from hetdp.plots.colours import FAINT, INK, SOFT
-from hetdp.plots.settings import load, own_settings
+from hetdp.interrupts import load_whole
+from hetdp.isolation import overlooked
+from hetdp.plots.colours import FAINT, INK, SOFT, scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+SETTINGS_FILE = "matplotlibrc"
+
+
+def load(name: str) -> Any:
+    """A module of matplotlib, which reads no settings in the working folder.
+
+    Raises:
+        ImportError: matplotlib is not installed, or does not load.
+    """
+    _library()
+    return load_whole(name)
+
+
+@contextmanager
+def own_settings() -> Iterator[None]:
+    """Draws with the user's own settings, even if a program imported matplotlib in somebody else's folder."""
+    library = _library()
+    found = {name: value for name, value in _foreign().items() if library.rcParams[name] == library.rcParamsOrig[name]}
+    if not found:
+        yield
+    else:
+        with library.rc_context(found):
+            yield
+
+
+_loaded_before: list[bool] = []  # whether a program had imported matplotlib before it was needed here
+
+
+def _library() -> Any:
+    if not _loaded_before:
+        _loaded_before.append("matplotlib" in sys.modules)
+    if "matplotlib" in sys.modules:
+        return load_whole("matplotlib")
+    with overlooked(SETTINGS_FILE):
+        return load_whole("matplotlib")
+
+
+@cache
+def _foreign() -> dict[str, Any]:
+    """What matplotlib has read in the working folder, as it would be otherwise."""
+    if not _loaded_before[0]:
+        return {}
+    library = _library()
+    with overlooked(SETTINGS_FILE):
+        own = library.rc_params_from_file(library.matplotlib_fname())
+    read = library.rcParamsOrig
+    return {name: own[name] for name in own if name in read and name != "backend" and own[name] != read[name]}
+
+
+# Where a picture is drawn, and how words get there: as they are, never as formulas or markup.
+
 
 SMALL, USUAL = 7.0, 8.0  # points, for a picture that is printed as wide as a page or a column
 BELOW = 27.0  # points, for the numbers and words between a picture and its key
@@ -154,3 +216,48 @@ def size_in_points(axes: Axes) -> tuple[float, float]:
     assert figure is not None
     width, height = figure.get_size_inches()
     return 72.0 * width * box.width, 72.0 * height * box.height
+
+
+# The scale of colours beside a picture, and the words for the two answers.
+
+
+ANSWERS = ("answer_1", "answer_2")  # the keys of a problem's words
+
+
+def answer_words(about: Mapping[str, str]) -> tuple[str, str]:
+    """What the two answers are called.
+
+    >>> answer_words({"answer_1": "adopted"}), answer_words({})
+    (('adopted', 'answer 2'), ('answer 1', 'answer 2'))
+    """
+    one, two = (readable(about.get(key) or key.replace("_", " ")) for key in ANSWERS)
+    return one, two
+
+
+def add_scale(axes: Axes, about: Mapping[str, str], beside: Any = None) -> None:
+    """Adds the scale of p on the right."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    figure: Any = axes.get_figure()
+    bar = figure.colorbar(
+        beside or ScalarMappable(Normalize(0.0, 1.0), scale()), ax=axes, fraction=0.04, aspect=32, pad=0.02
+    )
+    bar.outline.set(linewidth=0.4, edgecolor=INK)
+    bar.ax.tick_params(labelsize=SMALL, width=0.5, length=2)
+    bar.set_ticks([0.0, 0.25, 0.5, 0.75, 1.0], labels=["0", "¼", "½", "¾", "1"])
+    bar.set_label(f"probability that\n“{answer_words(about)[0]}” is published", fontsize=SMALL)
+    plain(bar.ax.yaxis.label)
+
+
+def hundredths(p: float) -> str:
+    """p in two digits; never a whole 0 or 1 where it is none.
+
+    >>> hundredths(0.574), hundredths(1.0), hundredths(0.9999), hundredths(0.0001)
+    ('.57', '1', '>.99', '<.01')
+    """
+    if p in (0.0, 1.0):
+        return str(int(p))
+    if p > 0.995 or p < 0.005:
+        return ">.99" if p > 0.5 else "<.01"
+    return f"{p:.2f}".removeprefix("0")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hetdp.plots.canvas import SMALL, calm, plain, readable
+from hetdp.errors import UsageError
+from hetdp.mechanism.accuracy.measures import NOWHERE
+from hetdp.plots.canvas import SMALL, calm, instead, named, plain, readable
 from hetdp.plots.colours import DASHES, INK, LINES, MARKS
 from hetdp.problem.space import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 SAME = 1e-9  # in accuracy: what cannot be told apart by looking
 GREYS = ("#55595e", "#7d8288", "#9aa0a6")
@@ -114,3 +117,115 @@ def _line(axes: Axes, curve: Curve, at: int) -> Any:
         style |= {"linestyle": DASHES[at % len(DASHES)], "marker": MARKS[at % len(MARKS)], "markeredgewidth": 0.0}
     gap = max(1, -(-len(curve.across) // MOST_MARKS))
     return axes.plot(curve.across, curve.accuracy, markevery=gap, **style)[0]
+
+
+# How accurate mechanisms are, by the number of steps to the other answer, beside what else could be done.
+
+
+NO_PATH = "from no dataset does a path lead to the other answer,\nso that there is no distance to show accuracy by"
+
+
+def curves_by_distance(report: Any) -> list[Curve]:
+    """The mean accuracy at each distance, of every method of an accuracy report.
+
+    Args:
+        report: what `hetdp.accuracy` returns. Datasets from which no path leads to the other answer are left out.
+    """
+    found = []
+    for method in report.methods:
+        near = method.levels.distances != NOWHERE
+        if not near.any():
+            continue
+        distances = method.levels.distances[near].astype(np.float64)
+        found.append(Curve((method.name,), method.baseline, distances, 1.0 - method.mean_errors[near]))
+    return merged(found)
+
+
+def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool) -> None:
+    """Draws them."""
+    from matplotlib.ticker import MaxNLocator
+
+    draw_curves(axes, curves, key)
+    if curves:
+        axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
+    else:
+        axes.set_xticks([])
+        instead(axes, NO_PATH)
+    under = {"uniform": "", "weight": ", weighted"}.get(prior, ", under the given prior")
+    named(axes, "steps to the other answer", f"right answer (mean{under})")
+
+
+# How accurate the answer about a population is, by its margin: how many people must change before the answer does.
+
+
+POINTS = 60  # margins of a curve
+FEW = 14  # margins at which baselines are computed, which takes longer
+NEARLY = 1e-4  # the error from which on a curve is not followed
+OURS = "balanced"  # among the baselines of a population, what is no baseline
+
+
+def curves_by_margin(given: Mapping[str, Any], baselines: bool) -> list[Curve]:
+    """The worst accuracy over all tables of each margin.
+
+    Args:
+        given: by name, mechanisms of populations, or promises made with them.
+        baselines: whether to show what else could be done for the first of them, too, where that is known.
+
+    Raises:
+        UsageError: there is nothing to show.
+    """
+    found = []
+    for name, each in given.items():
+        mechanism = getattr(each, "mechanism", each)
+        margins = margins_of(mechanism)
+        accuracy = np.array([mechanism.accuracy(margin) for margin in margins.tolist()])
+        found.append(Curve((name,), False, margins.astype(np.float64), accuracy))
+    if not found or not any(len(curve.across) for curve in found):
+        raise UsageError("no margins", "a picture by margin needs a question whose answer can be changed")
+    first = next(iter(given.values()))
+    if baselines:
+        shown = {getattr(each, "mechanism", each).objective for each in given.values()}
+        found += _baselines(getattr(first, "mechanism", first), shown | {OURS})
+    return merged(found)
+
+
+def margins_of(mechanism: Any) -> Any:
+    """Whole numbers from 1 on, closer where they are small, until the answer is nearly always right.
+
+    >>> import hetdp
+    >>> margins_of(hetdp.spaces.population(hetdp.questions.majority(), 1, size=21).design()).tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+    """
+    farthest = mechanism.population.farthest()
+    if farthest < 1:
+        return np.zeros(0, dtype=np.int64)
+    last = 1
+    while last < farthest and 1.0 - mechanism.accuracy(last) > NEARLY:
+        last = min(farthest, 2 * last)
+    return np.unique(np.round(np.geomspace(1, last, POINTS)).astype(np.int64))
+
+
+def _baselines(mechanism: Any, known: set[str]) -> list[Curve]:
+    """What `Population.baselines` knows, at a few margins; nothing for questions that are no counts."""
+    margins = margins_of(mechanism)
+    margins = margins[np.unique(np.linspace(0, len(margins) - 1, FEW).round().astype(np.int64))]
+    try:
+        rows = [mechanism.population.baselines(margin) for margin in margins.tolist()]
+    except UsageError:
+        return []
+    names = [name for name in rows[0] if name not in known]
+    across = margins.astype(np.float64)
+    return [Curve((name,), True, across, np.array([row[name] for row in rows])) for name in names]
+
+
+def draw_by_margin(axes: Axes, curves: list[Curve], key: bool) -> None:
+    """Draws them."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    draw_curves(axes, curves, key)
+    if max(float(curve.across.max(initial=1.0)) for curve in curves) > 12:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda margin, _: f"{margin:,.0f}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.grid(which="minor", axis="x", visible=False)
+    named(axes, "people who must change before the answer does", "right answer, at least")

@@ -1,8 +1,9 @@
-"""plot: a picture of whatever it is given."""
+"""A picture as a file: in SVG text stays text, and nothing says when it was made, so that files can be compared."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,17 +14,45 @@ from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.digits import inside
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.mechanism import Mechanism
-from hetdp.plots.canvas import axes_for, entitle
-from hetdp.plots.grid import counted, grid_of
+from hetdp.plots.canvas import axes_for, entitle, own_settings
 from hetdp.plots.network import is_small, network
-from hetdp.plots.settings import own_settings
-from hetdp.problem.outline import Outline
-from hetdp.problem.problem import Problem
+from hetdp.plots.tallies import counted, grid_of
+from hetdp.problem.problem import Outline, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.axes import Axes
+
+
+SUFFIXES = (".svg", ".png", ".pdf")
+DOTS = 200  # per inch
+SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "hetdp", "pdf.fonttype": 42}
+
+
+def draw_to(axes: Axes, place: Path, form: str, dots: int = DOTS) -> None:
+    """Writes the figure of some axes.
+
+    Args:
+        axes: what was drawn on.
+        place: the name of the file, whatever it ends in.
+        form: one of `SUFFIXES`.
+        dots: per inch, in PNG, and in the parts of other formats that are painted.
+    """
+    from matplotlib import rc_context
+
+    nothing: dict[str, dict[str, Any]] = {
+        ".svg": {"Date": None, "Creator": None},
+        ".png": {"Software": None},
+        ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    }
+    figure: Any = axes.get_figure(root=True)
+    with own_settings(), rc_context(SETTINGS), place.open("wb") as file:
+        figure.savefig(file, format=form.removeprefix("."), dpi=dots, metadata=nothing[form], facecolor="white")
+
+
+# plot: a picture of whatever it is given.
+
 
 PICTURES = ("network", "tallies", "summary", "accuracy")  # of problems and mechanisms
 WHAT_RULE = (
@@ -158,7 +187,7 @@ def _of_problem(
 
 def _network(what: Any, problem: Problem, p: Any, ringed: Any, explain: Any, bare: bool, key: bool) -> Drawing:
     from hetdp.plots.network import MOST_DATASETS, MOST_EDGES, draw_network
-    from hetdp.plots.network_names import size_of_picture
+    from hetdp.plots.network_labels import size_of_picture
 
     if not is_small(problem):
         rule = f"a network has at most {MOST_DATASETS:,} datasets and {MOST_EDGES:,} edges"
@@ -187,16 +216,14 @@ def _suitable(problem: Problem, explain: Any) -> str:
 
 
 def _of_report(report: Accuracy, key: bool) -> Drawing:
-    from hetdp.plots.curves import SIZE
-    from hetdp.plots.distance import curves_by_distance, draw_by_distance
+    from hetdp.plots.curves import SIZE, curves_by_distance, draw_by_distance
 
     curves = curves_by_distance(report)
     return Drawing("accuracy", SIZE, curves, lambda axes: draw_by_distance(axes, curves, report.prior, key))
 
 
 def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
-    from hetdp.plots.curves import SIZE
-    from hetdp.plots.population import curves_by_margin, draw_by_margin
+    from hetdp.plots.curves import SIZE, curves_by_margin, draw_by_margin
 
     what = getattr(what, "promises", what)  # of a table that is prepared to be asked
     if isinstance(what, Mapping):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import Fault, shown
 from hetdp.problem.columns import as_list, column
-from hetdp.problem.findings import Findings
+from hetdp.problem.faults import Findings
 
 NONE = -1  # the number of an edge without a class
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, UsageError, shown
-from hetdp.problem.findings import Findings
+from hetdp.problem.faults import Findings
 from hetdp.problem.space import Floats
 
 Integers = NDArray[np.int64]

@@ -1,29 +1,77 @@
-"""DatasetGraph: a space whose datasets and edges are all written down."""
+"""What was written, from what is used: floored numbers and one bit each; and the arcs that constrain nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, counted
-from hetdp.problem import validation
-from hetdp.problem.building.arcs import Arcs, both_directions, by_class, in_order, merge, repeats, unconstrained
-from hetdp.problem.building.decimals import marks_of, unmarked
-from hetdp.problem.building.rows import Rows, merged, rows_of
-from hetdp.problem.building.written import FreeArcs, all_written, one_written
+from hetdp.problem import edges as validation
+from hetdp.problem.building import (
+    Arcs,
+    Rows,
+    both_directions,
+    by_class,
+    in_order,
+    merge,
+    merged,
+    repeats,
+    rows_of,
+    unconstrained,
+)
 from hetdp.problem.classes import Classes
-from hetdp.problem.findings import Findings
-from hetdp.problem.frozen import Frozen
+from hetdp.problem.decimals import Marks, marks_of, raise_to_written, unmarked
+from hetdp.problem.edges import Edges
+from hetdp.problem.faults import Findings
 from hetdp.problem.grid import floored_labels
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
 from hetdp.problem.notebook import table_of
 from hetdp.problem.parameters import COLUMNS
-from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Indices, blocks_of
+from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Frozen, Indices, blocks_of
 from hetdp.problem.spelling import spelled
-from hetdp.problem.validation import Edges
+
+Bits = NDArray[np.uint8]
+
+
+class FreeArcs(NamedTuple):
+    """The arcs that constrain nothing: only their ends, and what was written, are kept."""
+
+    source: Indices
+    target: Indices
+    marks: tuple[Marks, ...]
+
+    @classmethod
+    def of(cls, indptr: NDArray[np.int64], targets: Indices, marks: tuple[Marks, ...], at: Indices) -> FreeArcs:
+        """Those at some positions."""
+        source = (np.searchsorted(indptr, at, side="right") - 1).astype(targets.dtype)
+        return cls(source, targets[at], tuple(column[at] for column in marks))
+
+    def once(self) -> FreeArcs:
+        """One arc of each edge."""
+        once = self.source < self.target
+        return FreeArcs(self.source[once], self.target[once], tuple(column[once] for column in self.marks))
+
+    def written(self) -> Iterator[Floats]:
+        """The parameters as written."""
+        for floored, lowered in (unmarked(column.copy()) for column in self.marks):
+            yield all_written(floored, lowered)
+
+
+def all_written(floored: Floats, lowered: Bits) -> Floats:
+    """A whole column as it was written."""
+    return raise_to_written(floored, np.unpackbits(lowered, count=len(floored)).astype(np.bool_))
+
+
+def one_written(floored: Floats, lowered: Bits, at: int) -> float:
+    """One of its numbers."""
+    is_lowered = np.array([lowered[at // 8] >> (7 - at % 8) & 1], dtype=np.bool_)
+    return float(raise_to_written(floored[at : at + 1], is_lowered)[0])
+
+
+# DatasetGraph: a space whose datasets and edges are all written down.
 
 
 class DatasetGraph(Frozen):

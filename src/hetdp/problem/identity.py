@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError, shown
-from hetdp.problem.building.threads import spread
 from hetdp.problem.graph import DatasetGraph
-from hetdp.problem.product import ProductSpace
+from hetdp.problem.product import ProductSpace, explicit, is_written_down
 from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats
-from hetdp.problem.stored import explicit, is_written_down
+from hetdp.threads import spread
 
 if TYPE_CHECKING:
     from hetdp.problem.problem import Problem

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetdp.errors import Fault, UsageError
 from hetdp.problem.columns import column, numbers
-from hetdp.problem.findings import Findings
+from hetdp.problem.faults import Findings
 from hetdp.problem.space import Floats, Mask
 from hetdp.theory.notion import BACK, turned
 

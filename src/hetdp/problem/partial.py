@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import Fault
-from hetdp.problem.findings import Findings
-from hetdp.problem.ordered import PIN, in_order
-from hetdp.problem.outline import Outline
-from hetdp.problem.problem import Problem, require_problem
+from hetdp.problem.edges import PROBABILITY_RULE
+from hetdp.problem.faults import Findings
+from hetdp.problem.problem import Outline, Problem, require_problem
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import brief
-from hetdp.problem.validation import PROBABILITY_RULE
+from hetdp.problem.values import PIN, in_order
 
 
 @dataclass(frozen=True)

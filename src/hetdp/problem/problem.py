@@ -1,4 +1,4 @@
-"""Problem: a space of datasets and a query on it."""
+"""What a mechanism file keeps of its problem: everything but the edges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from hetdp.errors import UsageError, shown
 from hetdp.problem.boundary import boundary_of
-from hetdp.problem.frozen import Frozen
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import identity_of
 from hetdp.problem.labels import Labels
@@ -18,10 +17,35 @@ from hetdp.problem.notebook import table_of
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.scores import Scores
-from hetdp.problem.space import Floats, Mask
-from hetdp.problem.weights import Factors, weights_of
+from hetdp.problem.space import Floats, Frozen, Mask
+from hetdp.problem.values import Factors, weights_of
 from hetdp.theory.catalogue import notion_named, notion_of
 from hetdp.theory.notion import Notion
+
+
+class Outline(Frozen):
+    """A problem without its edges. It can say what was answered, but nothing can be proved or explained on it.
+
+    Attributes:
+        labels: the names of the datasets, both ways.
+        answers: the true answer of each, 1 or 2.
+        notion: the notion of privacy.
+        identity: by which the problem itself can be recognised.
+    """
+
+    def __init__(self, labels: Labels, answers: Answers, notion: Notion, identity: str) -> None:
+        self.labels: Labels = labels
+        self.answers: Answers = answers
+        self.answers.flags.writeable = False
+        self.notion: Notion = notion
+        self.identity: str = identity
+
+    def __repr__(self) -> str:
+        return f"Outline({len(self.answers)} datasets, no edges, {self.identity[:15]}…)"
+
+
+# Problem: a space of datasets and a query on it.
+
 
 COUNTED = 1_000_000  # datasets whose boundary is found at once
 

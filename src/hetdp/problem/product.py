@@ -1,24 +1,117 @@
-"""ProductSpace: datasets made of people, one axis each; their edges are computed, never stored."""
+"""The names of a product's datasets: tuples with one entry for each axis, made only when somebody looks."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
+from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError, counted, shown
-from hetdp.problem.axis import Axis
-from hetdp.problem.frozen import Frozen
-from hetdp.problem.labels import Labels
-from hetdp.problem.lines import BLOCK, Lines
+from hetdp.errors import UnknownDatasetError, UsageError, counted, shown
+from hetdp.problem.axis import BLOCK, Axis, Lines
+from hetdp.problem.building import Rows, rows_of
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.labels import Labels, NamedLabels
 from hetdp.problem.notebook import table_of
-from hetdp.problem.positions import TupleLabels
-from hetdp.problem.space import Constraint, EdgeBlock, Floats, Indices
+from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Frozen, Indices
 from hetdp.problem.spelling import spelled
+
+
+class Tuples(Sequence[Any]):
+    """All combinations of positions, the last axis changing fastest; none of them is stored."""
+
+    def __init__(self, axes: Sequence[Axis]) -> None:
+        self._choices = tuple(axis.positions for axis in axes)
+        self._size = prod(map(len, self._choices))
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(self._size))]
+        rest = range(self._size)[index]
+        found = []
+        for choices in reversed(self._choices):
+            rest, at = divmod(rest, len(choices))
+            found.append(choices[at])
+        return tuple(reversed(found))
+
+    def __iter__(self) -> Iterator[Any]:
+        return product(*self._choices)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Tuples):
+            return self._choices == other._choices
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(_same, self, other))
+
+    def __hash__(self) -> int:
+        return hash(self._choices)
+
+    def __repr__(self) -> str:
+        return f"Tuples({' × '.join(str(len(choices)) for choices in self._choices)})"
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other)
+
+
+class TupleLabels(Frozen):
+    """Names both ways, by looking up one entry after the other."""
+
+    def __init__(self, axes: Sequence[Axis]) -> None:
+        self.names: Sequence[Any] = Tuples(axes)
+        self._places = [
+            axis.positions
+            if isinstance(axis.positions, range)
+            else {name: at for at, name in enumerate(axis.positions)}
+            for axis in axes
+        ]
+
+    def index(self, label: Hashable) -> int:
+        """The number of one dataset; raises UnknownDatasetError."""
+        found = self._find(label)
+        if found < 0:
+            raise UnknownDatasetError(label)
+        return found
+
+    def indices(self, labels: Any) -> Indices:
+        """The numbers of many datasets, −1 where a label names none."""
+        if labels is self.names:
+            return np.arange(len(self.names))
+        return np.fromiter(map(self._find, labels), np.int64, len(labels))
+
+    def _find(self, label: Any) -> int:
+        if not isinstance(label, tuple) or len(label) != len(self._places):
+            return -1
+        index = 0
+        for entry, places in zip(label, self._places, strict=True):
+            at = _place(entry, places)
+            if at < 0:
+                return -1
+            index = index * len(places) + at
+        return index
+
+
+def _place(entry: Any, places: range | dict[Any, int]) -> int:
+    try:
+        if isinstance(places, dict):
+            return places.get(entry, -1)
+        return int(entry) if not isinstance(entry, (bool, np.bool_)) and entry in places else -1
+    except TypeError:
+        return -1
+
+
+# ProductSpace: datasets made of people, one axis each; their edges are computed, never stored.
+
 
 States = NDArray[np.uint8]
 MOST_ARCS = 1 << 26  # that can be stored: about 1 GB of arrays, and three times as much for a search
@@ -240,3 +333,51 @@ def _range(epsilon: Floats) -> str:
     """The least and the largest ε of an axis, as written."""
     least, most = epsilon.min(initial=np.inf), epsilon.max(initial=0.0)
     return f"{most:g}" if least >= most else f"{least:g} to {most:g}"
+
+
+# A product with all its edges written down, where they fit: for looking inside, and for searches that need rows.
+
+
+MOST_WRITTEN = 1 << 16  # datasets
+WRITTEN_RULE = f"at most {MOST_WRITTEN:,} datasets of people are written to a file"
+INSTEAD = (
+    "hetdp.spaces in Python stores no edges, so balanced, check, extend and verify work there; tallies have fewer"
+    " datasets than votes; hetdp ask needs none"
+)
+
+
+def is_written_down(space: ProductSpace) -> bool:
+    """True if a space of people is small enough for a file that lists its edges; then the file is the same problem."""
+    return space.size <= MOST_WRITTEN and space.arc_count <= MOST_ARCS
+
+
+def require_written_down(space: ProductSpace) -> None:
+    """Refuses a space of people that is too large for a file.
+
+    Raises:
+        UsageError: it has too many datasets, or too many edges.
+    """
+    if space.size > MOST_WRITTEN:
+        raise UsageError(f"{space.size:,} datasets whose edges are computed", WRITTEN_RULE, INSTEAD)
+    require_few_edges(space)
+
+
+def explicit(space: ProductSpace) -> DatasetGraph:
+    """The same datasets, neighbours and ε (as used, on the grid) as a graph that stores its edges.
+
+    Raises:
+        UsageError: there are too many edges.
+
+    >>> from hetdp.problem.axis import Axis
+    >>> explicit(ProductSpace([Axis.person("Ann", ["yes", "no"], 0.5), Axis.person("Bob", ["yes", "no"], 0.25)]))
+    DatasetGraph(4 datasets, 4 edges)
+    """
+    source, target, epsilon, _ = edges_once(space)
+    marks = (epsilon + 0.0).view(np.uint64) << np.uint64(1)  # not lowered: they are on the grid, whatever was written
+    if 2 * len(source) > SMALL:
+        return DatasetGraph(NamedLabels(space.datasets), rows_of(source, target, marks, space.size))
+    ends = np.concatenate([source, target]), np.concatenate([target, source])
+    order = np.lexsort((ends[1], ends[0]))
+    indptr = np.searchsorted(ends[0][order], np.arange(space.size + 1)).astype(np.int64)
+    rows = Rows(indptr, ends[1][order], np.concatenate([marks, marks])[order])
+    return DatasetGraph(NamedLabels(space.datasets), rows)

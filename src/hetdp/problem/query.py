@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import Fault, shown
 from hetdp.problem.columns import as_list, by_label, column, distinct
-from hetdp.problem.findings import Findings
+from hetdp.problem.faults import Findings
 from hetdp.problem.labels import Labels
 from hetdp.problem.spelling import brief
 

@@ -1,4 +1,4 @@
-"""The Space contract: a set of datasets, their neighbours, and what each edge allows."""
+"""Objects whose parts are set once: what was validated stays what it was."""
 
 from __future__ import annotations
 
@@ -7,6 +7,19 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+class Frozen:
+    """Refuses to replace an attribute; what is computed later may still be added."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in self.__dict__:
+            raise AttributeError(f"{name} of a {type(self).__name__} does not change; make a new one instead")
+        super().__setattr__(name, value)
+
+
+# The Space contract: a set of datasets, their neighbours, and what each edge allows.
+
 
 Floats = NDArray[np.float64]
 Indices = NDArray[Any]  # int32 or int64, as the size of the space needs

@@ -1,19 +1,319 @@
-"""What joins the page and the session: everything that a person can do, and everything that is shown."""
+"""From the page to the session: what a person does."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from dash import ClientsideFunction, Input, Output, State
+from dash import ALL, ClientsideFunction, Input, Output, State, ctx, html, no_update
 
-from hetdp.studio.acting import connect_actions
-from hetdp.studio.dialog import WAYS
-from hetdp.studio.layout import TABS
-from hetdp.studio.opening_page import connect_opening
-from hetdp.studio.saving import connect_saving
-from hetdp.studio.showing import Screen
-from hetdp.studio.state import Session
-from hetdp.studio.tabs import connect_tabs
+from hetdp.errors import HetdpError, UsageError, printable
+from hetdp.mechanism.accuracy.report import accuracy
+from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.odds import odds
+from hetdp.problem.problem import Problem
+from hetdp.studio import export
+from hetdp.studio.answers import GIVEN, engine_of
+from hetdp.studio.drawing import first_of
+from hetdp.studio.export import lines
+from hetdp.studio.gallery import GALLERY, made
+from hetdp.studio.layout import TABS, WAYS
+from hetdp.studio.numbers import number_of
+from hetdp.studio.opening import dropped
+from hetdp.studio.panels import OBJECTIVES, accuracy_table, odds_list
+from hetdp.studio.session import Session, Sheet, Visit
+from hetdp.studio.showing import NUMBER, SLIDER, Screen
+from hetdp.studio.views import cells_of
+
+DATASET, EDGE = "dataset", "edge"
+
+
+def connect_actions(app: Any, session: Session, screen: Screen) -> None:
+    """Lets buttons, the picture, and everything that can be moved act on the session."""
+    _connect_buttons(session, screen)
+    _connect_looking(app, session, screen)
+    _connect_moving(session, screen)
+
+
+def _connect_buttons(session: Session, screen: Screen) -> None:
+    actions: dict[str, Callable[[], None]] = {
+        "undo": session.undo,
+        "redo": session.redo,
+        "repair": session.apply_repair,
+        "fill": session.keep_values,
+        "keep": session.keep_values,
+        "forget": session.clear_pins,
+        "release": lambda: session.clear_pin(_subject()[1]),
+    }
+
+    def press(*clicks: Any) -> bool:
+        if not any(clicks) or ctx.triggered_id not in actions:
+            return False
+        actions[ctx.triggered_id]()
+        return True
+
+    def choose(objective: Any) -> bool:
+        if not isinstance(objective, str) or objective == session.sheet.objective:
+            return False
+        session.set_objective(objective)
+        return True
+
+    screen.after(press, *(Input(name, "n_clicks") for name in actions))
+    screen.after(choose, Input("objective", "value"))
+
+
+def _connect_looking(app: Any, session: Session, screen: Screen) -> None:
+    def look(node: Any, edge: Any, cell: Any, *_: Any) -> bool:
+        given = [one for one in ctx.triggered if one["value"]]
+        if not given:
+            return False
+        last = max(given, key=lambda one: one["prop_id"] != "find.value")  # a key may follow on what was typed at once
+        source, value = ctx.triggered_prop_ids[last["prop_id"]], last["value"]
+        if source == "graph":
+            is_node = last["prop_id"].endswith("tapNode")
+            session.select(DATASET if is_node else EDGE, _number((node if is_node else edge)["data"]["at"]))
+        elif source == "chart":
+            cells = cells_of(session)
+            point = cell["points"][0]
+            if cells is None:
+                return False
+            session.select(DATASET, cells.dataset(float(point["x"]), float(point["y"])))
+        elif source == "pointed":
+            return _point(session, value)
+        elif source == "find":
+            _find(session, str(value))
+        else:
+            session.select(source["type"], _number(source["at"]))
+        return True
+
+    screen.after(
+        look,
+        Input("graph", "tapNode"),
+        Input("graph", "tapEdge"),
+        Input("chart", "clickData"),
+        Input("pointed", "data"),
+        Input({"type": DATASET, "at": ALL}, "n_clicks"),
+        Input({"type": EDGE, "at": ALL}, "n_clicks"),
+        Input("find", "value"),
+    )
+
+    @app.callback(  # type: ignore[untyped-decorator]
+        Output("lit", "data"), Input({"type": "step", "at": ALL}, "n_clicks")
+    )
+    def light(clicks: Any) -> Any:
+        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
+            return no_update
+        return [session.revision, _number(ctx.triggered_id["at"])]
+
+
+def _point(session: Session, pointed: Any) -> bool:
+    """What keys have chosen: a dataset, an edge, or the next cell of a map."""
+    kind, at, _ = pointed
+    if kind != "cell":
+        session.select(kind, _number(at))
+        return True
+    cells = cells_of(session)
+    if cells is None:
+        return False
+    across, up = at
+    here = session.selection.number if session.selection.kind == DATASET else None
+    session.select(DATASET, first_of(session) if here is None else cells.next_to(here, _number(across), _number(up)))
+    return True
+
+
+def _find(session: Session, text: str) -> None:
+    found = session.find(text)
+    if found is None:
+        session.refuse(f"There is no dataset “{text[:80]}”.")
+    else:
+        session.select(DATASET, found)
+
+
+def _connect_moving(session: Session, screen: Screen) -> None:
+    def move(*_: Any) -> bool:
+        before, undone = session.revision, False
+        for given in ctx.triggered:
+            one = ctx.triggered_prop_ids[given["prop_id"]]
+            if given["value"] is not None:
+                undone |= _moved(session, one["type"], one["name"], given["value"])
+        return undone or session.revision != before
+
+    screen.after(move, Input(SLIDER, "value"), Input(NUMBER, "value"))
+
+
+def _moved(session: Session, control: str, name: str, value: Any) -> bool:
+    """Takes a number from a control, unless it is the one that the page was told: then nobody has moved it.
+
+    It is meant for what the page shows beside the control, whatever has been chosen meanwhile.
+
+    Returns:
+        Whether the control shows something else than what is on the table.
+    """
+    kind, at, told = _subject()
+    key = f"{control}-{name}"
+    here = (kind, at) == session.selection
+    entered = control == "number" and here and str(value) != session.typed(name)  # and not what the page was sent
+    if entered:
+        session.notice = ""  # it was about an entry before
+    if not str(value).strip():
+        return entered or told.get(key) is not None  # nothing is meant by an empty field: what it had comes back
+    try:
+        number = number_of(str(value))
+    except UsageError as refusal:
+        session.refuse(str(refusal))
+        return True
+    if number == told.get(key):
+        return entered
+    by = key if control == "slider" and here else ""
+    if name == "p" and kind == DATASET:
+        session.set_pin(at, number, by)
+    elif kind == EDGE:
+        session.set_parameter(at, name, number, by)
+    return control == "number" and str(value) != session.typed(name)
+
+
+def _subject() -> tuple[str, int, dict[str, float | None]]:
+    """What the page shows: a dataset or an edge, its number, and what stood in the controls."""
+    kind, number, told = ctx.states.get("subject.data") or ("", -1, {})
+    return kind, _number(number), told
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) else -1
+
+
+# The tabs beside the picture: each is filled only while it is looked at, since some of them take long.
+
+
+def connect_tabs(app: Any, session: Session) -> None:
+    """Fills the tab that is looked at."""
+    _connect(app, session, "accuracy", _compared)
+    _connect(app, session, "odds", lambda problem, found: odds_list(odds(problem, found)))
+
+    @app.callback(  # type: ignore[untyped-decorator]
+        Output("lines-python", "children"),
+        Output("lines-shell", "children"),
+        Input("looked", "data"),
+    )
+    def write(looked: Any) -> Any:
+        if looked[0] != "export":
+            return no_update, no_update
+        with session.lock:
+            return tuple(lines(session.sheet, session.answer))
+
+
+def _connect(app: Any, session: Session, name: str, content: Callable[[Problem, Mechanism], Any]) -> None:
+    @app.callback(  # type: ignore[untyped-decorator]
+        Output(name, "children"), Input("looked", "data")
+    )
+    def fill(looked: Any) -> Any:
+        if looked[0] != name:
+            return no_update
+        with session.lock:
+            problem, found = session.sheet.problem, session.answer.mechanism
+        if found is None:
+            return html.P("There is no mechanism to speak of.", className="quiet")
+        try:
+            return content(problem, found)
+        except HetdpError as refusal:
+            return html.P(printable(str(refusal)), className="quiet")
+
+
+def _compared(problem: Problem, found: Mechanism) -> Any:
+    name = "given values, extended" if found.objective == GIVEN else OBJECTIVES[found.objective][0].lower()
+    return accuracy_table(accuracy(problem, {name: found}, engine=engine_of(problem)))
+
+
+# Opening another problem from the page: from the gallery, from files, or from a form.
+
+
+FIELDS = ("people", "at-least", "epsilon", "deciding", "values")
+
+
+def connect_opening(app: Any, session: Session) -> None:
+    """Lets a person open another problem."""
+    done = (
+        Output("revision", "data", allow_duplicate=True),
+        Output("done", "data", allow_duplicate=True),
+        Output("refused", "children", allow_duplicate=True),
+        Output("find", "value", allow_duplicate=True),
+    )
+
+    @app.callback(*done, Input({"type": "gallery", "key": ALL}, "n_clicks"))  # type: ignore[untyped-decorator]
+    def from_gallery(clicks: Any) -> Any:
+        key = ctx.triggered_id["key"] if isinstance(ctx.triggered_id, dict) else ""
+        if not any(clicks) or key not in GALLERY:
+            return no_update, no_update, no_update, no_update
+        return _opened(session, GALLERY[key].make)
+
+    @app.callback(*done, Input("upload", "contents"), State("upload", "filename"))  # type: ignore[untyped-decorator]
+    def from_files(contents: Any, names: Any) -> Any:
+        if not contents or not names:
+            return no_update, no_update, no_update, no_update
+        return _opened(session, lambda: dropped(list(names), list(contents)))
+
+    @app.callback(  # type: ignore[untyped-decorator]
+        *done, Input("make", "n_clicks"), State("space", "value"), *(State(f"form-{name}", "value") for name in FIELDS)
+    )
+    def from_form(clicks: Any, space: Any, *values: Any) -> Any:
+        if not clicks:
+            return no_update, no_update, no_update, no_update
+        return _opened(session, lambda: made(str(space), *(str(value or "") for value in values)))
+
+
+def _opened(session: Session, make: Callable[[], Sheet]) -> Any:
+    try:
+        session.open(make())
+    except HetdpError as refusal:
+        return no_update, no_update, printable(str(refusal))[:2000], no_update
+    return session.revision, session.revision, "", ""
+
+
+# What can be saved from the page; the browser asks where to.
+
+
+UNSEEN = (
+    "Nothing was saved: another page of this studio has changed what is on the table. This page shows it now; please"
+    " look, and save again."
+)
+
+
+def connect_saving(app: Any, session: Session) -> None:
+    """Lets a person save what is on the table."""
+    ways: dict[str, tuple[str, Callable[[], str]]] = {
+        "save-problem": (export.PROBLEM, lambda: export.problem_text(session)),
+        "save-mechanism": (export.MECHANISM, lambda: export.mechanism_text(session)),
+        "save-svg": (export.PICTURE, lambda: export.picture_text(session)),
+        "save-script": (export.SCRIPT, lambda: export.lines(session.sheet, session.answer).python),
+    }
+
+    @app.callback(  # type: ignore[untyped-decorator]
+        output=[
+            Output("download", "data"),
+            Output("saved", "children"),
+            Output("revision", "data", allow_duplicate=True),
+        ],
+        inputs={"clicks": [Input(name, "n_clicks") for name in ways]},
+        state={"page": State("page", "data"), "told": State("told", "data")},
+    )
+    def save(clicks: list[Any], page: Any, told: Any) -> Any:
+        if not any(clicks) or ctx.triggered_id not in ways:
+            return no_update, no_update, no_update
+        name, text = ways[ctx.triggered_id]
+        try:
+            with session.lock:
+                if not session.is_seen(Visit(page or "a page", told or 0, 0)):
+                    return no_update, UNSEEN, session.revision  # which shows the page what it has not seen
+                return {"content": text(), "filename": name, "type": "text/plain"}, "", no_update
+        except HetdpError as refusal:
+            return no_update, printable(str(refusal))[:600], no_update
+
+    app.clientside_callback(  # what is seen is known to the browser alone
+        ClientsideFunction("studio", "photograph"), Output("graph", "generateImage"), Input("save-png", "n_clicks")
+    )
+
+
+# What joins the page and the session: everything that a person can do, and everything that is shown.
 
 
 def connect(app: Any, session: Session) -> None:

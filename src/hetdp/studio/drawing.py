@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import printable
-from hetdp.mechanism.accuracy.distance import steps_to_the_other_answer
+from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.digits import inside
 from hetdp.plots.colours import DARK, SHADES
 from hetdp.plots.layout import Layout, layered
@@ -16,8 +16,8 @@ from hetdp.problem.labels import Labels
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spelled
-from hetdp.studio.edits import Ends
-from hetdp.studio.state import Session
+from hetdp.studio.answers import Ends
+from hetdp.studio.session import Session
 
 MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # that a browser still moves smoothly
 AROUND = 60  # datasets of a neighbourhood

@@ -10,8 +10,7 @@ from hetdp.errors import UsageError, printable
 from hetdp.files.saving import save
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.studio.answers import GIVEN, Answer, partial_of
-from hetdp.studio.sheets import Sheet
-from hetdp.studio.state import Session
+from hetdp.studio.session import Session, Sheet
 
 PROBLEM, MECHANISM, SCRIPT, PICTURE = "problem.json", "mechanism.json", "studio.py", "mechanism.svg"
 
@@ -95,8 +94,7 @@ def picture_text(session: Session) -> str:
         UsageError: matplotlib is not installed.
     """
     from hetdp.plots.canvas import figure_apart
-    from hetdp.plots.plot import drawing_of
-    from hetdp.plots.saving import draw_to
+    from hetdp.plots.plot import draw_to, drawing_of
 
     found = session.answer.mechanism
     axes = figure_apart()

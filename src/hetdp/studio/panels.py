@@ -1,24 +1,80 @@
-"""What the page says beside the picture, as components whose words are words: nothing in them is read as markup."""
+"""What is chosen, and what a change has led to, in sentences."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from dash import html
 
 from hetdp.certificate.losses import certain_answer
 from hetdp.errors import counted, printable
+from hetdp.mechanism.accuracy.report import Accuracy
 from hetdp.mechanism.digits import error_digits, in_digits, percentage, short_digits, value_digits
 from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.plots.colours import ONE, TWO
+from hetdp.problem.parameters import in_words
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.spelling import spelled
-from hetdp.release.record.words import constant_words
+from hetdp.releases.record.words import constant_words
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.drawing import answer_words, value_at
-from hetdp.studio.lit import explained
+from hetdp.studio.drawing import answer_words, short, value_at
 from hetdp.studio.numbers import in_short
-from hetdp.studio.speaking import remark
-from hetdp.studio.state import Session
+from hetdp.studio.picture import explained
+from hetdp.studio.session import Session
+
+LONGEST = 80  # characters of a label
+NO_LONGER_PEOPLE = (
+    "One edge has an ε of its own now, which no rule about people gives. So this is a problem like any other: its"
+    " datasets and all other ε are the same, but Vote is not offered, and the lines to export read a file. Undo takes"
+    " it back."
+)
+
+
+def spoken(session: Session) -> str:
+    """What is chosen, in one sentence; empty if nothing is.
+
+    >>> from hetdp.studio.gallery import GALLERY
+    >>> session = Session(GALLERY["three-voters"].make())
+    >>> session.select("dataset", 0)
+    >>> spoken(session)
+    'Dataset yes,yes,yes: truly yes, p = 0.834. 3 edges.'
+    >>> session.select("edge", 0)
+    >>> spoken(session)
+    'Edge between yes,yes,yes and yes,yes,no: ε = 1.'
+    """
+    kind, number = session.selection
+    graph, found = session.sheet.problem.graph, session.answer.mechanism
+    if kind == "dataset":
+        truth = answer_words(session.sheet.problem)[session.sheet.problem.answers[number] - 1]
+        value = "" if found is None else f", p = {short_digits(value_at(session, number))}"
+        edges = len(graph.neighbours(number)[0])
+        counted = "1 edge" if edges == 1 else f"{edges:,} edges"
+        return f"Dataset {short(graph.label(number), graph.labels, LONGEST)}: truly {truth}{value}. {counted}."
+    if kind == "edge" and session.ends is not None:
+        both = (session.ends.source, session.ends.target)
+        ends = (short(graph.label(int(end[number])), graph.labels, LONGEST) for end in both)
+        values = session.moved()
+        name, whose = session.ends.classes[number], ""
+        if session.ends.parallel()[number]:
+            whose = ", without a class" if name is None else f", class {short(name, longest=LONGEST)}"
+        return f"Edge between {' and '.join(ends)}{whose}: {in_words(tuple(values), values.values())}."
+    return ""
+
+
+def remark(session: Session) -> str:
+    """What the last change has led to besides; empty if nothing."""
+    before = session.past[-1] if session.past else session.sheet
+    was, is_now = (isinstance(sheet.problem.graph, ProductSpace) for sheet in (before, session.sheet))
+    if before.drawn != session.sheet.drawn or not was or is_now:
+        return ""
+    vote = " Fair chooses instead of Vote, which counts people." if before.objective == WEIGHTED_VOTE else ""
+    return f"{NO_LONGER_PEOPLE}{vote}"
+
+
+# What the page says beside the picture, as components whose words are words: nothing in them is read as markup.
+
 
 BEST = {
     "extension": "with the given values",
@@ -28,7 +84,7 @@ BEST = {
 }
 MOST_NEIGHBOURS = 40
 MOST_STEPS = 60
-LONGEST = 120
+LONGEST_LABEL = 120
 OBJECTIVES = {
     "fair": ("Fair", "The worst-off dataset is answered as well as privacy allows, then the next worst, and so on."),
     "balanced": ("Balanced", "The smallest possible worst error, in closed form; nowhere better than fair."),
@@ -42,7 +98,7 @@ def name_of(session: Session, dataset: int) -> str:
     """A label as it is shown beside the picture."""
     problem = session.sheet.problem
     text = spelled(problem.graph.label(dataset), problem.labels)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
 
 
 def word(text: str, kind: str = "name") -> Any:
@@ -58,7 +114,7 @@ def title(session: Session) -> list[Any]:
     about = problem.about.get("title", "")
     return [
         html.Strong(word(session.sheet.name)),
-        html.Span(word(printable(about)[:LONGEST]), className="question") if about != session.sheet.name else "",
+        html.Span(word(printable(about)[:LONGEST_LABEL]), className="question") if about != session.sheet.name else "",
         html.Span(f"{size} · {problem.notion.name} privacy{given}", className="quiet"),
     ]
 
@@ -237,3 +293,43 @@ def edge_words(session: Session) -> list[Any]:
 
 def _all_edges(count: int) -> str:
     return "its edge" if count == 1 else f"all {count:,} edges"
+
+
+# How accurate it is beside what else could be done, and what people are told.
+
+
+def accuracy_table(found: Accuracy) -> list[Any]:
+    """Mechanisms and baselines, one below the other: right at worst, and right in the mean."""
+    rows = [html.Tr([html.Th("method"), html.Th("at worst"), html.Th("in the mean")])]
+    for method in found.methods:
+        cells = [
+            html.Td(method.name),
+            html.Td(_bar(method.worst_error)),
+            html.Td(_bar(method.mean_error)),
+        ]
+        rows.append(html.Tr(cells, className="baseline" if method.baseline else "ours"))
+    told = [html.P(printable(str(each))[:300], className="quiet") for each in found.comparisons[:4]]
+    prior = {"uniform": "every dataset alike", "weight": "the problem's weights"}.get(found.prior, "given weights")
+    return [
+        html.Table(rows, className="accuracy"),
+        html.P(f"Means: {prior}. All are computed, not simulated, and rounded down.", className="quiet"),
+        *told,
+    ]
+
+
+def odds_list(found: Any) -> list[Any]:
+    """One sentence for each person, or kind of change."""
+    given = list(found.values()) if isinstance(found, dict) else [found]
+    rows = []
+    for one in given[:30]:
+        who = "Everybody" if one.edge_class is None else spelled(one.edge_class)[:60]
+        small = f"ε used: {one.loss:.4g} of {one.epsilon:g}" if np.isfinite(one.loss) else ""
+        rows.append(html.Li([html.H3(word(who)), html.P(printable(str(one))), html.P(small, className="quiet")]))
+    more = [html.P(f"and {len(given) - 30:,} more", className="quiet")] * (len(given) > 30)
+    return [html.Ul(rows, className="odds"), *more]
+
+
+def _bar(error: float) -> Any:
+    share = 1.0 - error
+    width = {"width": f"{max(0.0, min(1.0, share)) * 100:.1f}%"}
+    return html.Div([html.Div(style=width, className="fill"), html.Span(f"{percentage(error)} %")], className="meter")

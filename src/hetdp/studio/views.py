@@ -10,12 +10,11 @@ import numpy as np
 from hetdp.errors import printable
 from hetdp.mechanism.digits import short_digits
 from hetdp.plots.colours import SHADES
-from hetdp.plots.grid import Grid, counted, slice_of
-from hetdp.plots.summary import across_words, summary
-from hetdp.plots.summary_places import CLOSER, is_even, marks_of, places_of
+from hetdp.plots.summary import CLOSER, across_words, is_even, marks_of, places_of, summary
+from hetdp.plots.tallies import Grid, counted, slice_of
 from hetdp.problem.product import ProductSpace
 from hetdp.studio.drawing import NONE, answer_words, is_drawable, values_of
-from hetdp.studio.state import Session
+from hetdp.studio.session import Session
 from hetdp.studio.styles import INKS
 
 NETWORK, MAP, SUMMARY, AROUND = "network", "map", "summary", "around"

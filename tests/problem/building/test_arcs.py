@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.problem.building.arcs import both_directions, merge, repeats, unconstrained
-from hetdp.problem.building.decimals import marks_of
+from hetdp.problem.building import both_directions, merge, repeats, unconstrained
+from hetdp.problem.decimals import marks_of
 from hetdp.problem.parameters import Parameters
 from hetdp.problem.space import SMALL
 

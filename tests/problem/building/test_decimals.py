@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.problem.building import decimals as decimals_module
-from hetdp.problem.building.decimals import EXACT_POWERS, marks_of, raise_to_written, unmarked
+from hetdp.problem import decimals as decimals_module
+from hetdp.problem.decimals import EXACT_POWERS, marks_of, raise_to_written, unmarked
 
 
 def floor_to_decimals(written):

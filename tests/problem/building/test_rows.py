@@ -14,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem import graph
-from hetdp.problem.building import arcs, decimals, lookup, rows
+from hetdp.problem import building as arcs
+from hetdp.problem import building as rows
+from hetdp.problem import decimals, graph
+from hetdp.problem import labels as lookup
 from hetdp.problem.parameters import KINDS
 from hetdp.problem.space import SMALL
 from tests.problem.kinds import edges_of_kind, graph_of

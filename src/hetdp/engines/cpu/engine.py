@@ -1,23 +1,122 @@
-"""The CPU engine: explicit graphs, any notion."""
+"""The parameters of an arc, for notions of one, two or four: written out, since a compiled tuple has a fixed length."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp import jit
+from hetdp.engines.compiling import Function, Replacements, compiled
 from hetdp.engines.contract import Growth, Operation, Role, Roles
-from hetdp.engines.cpu.compile import compiled_grow, compiled_mark, compiled_offers, compiled_settle, compiled_sides
-from hetdp.engines.cpu.edges import BY_PLACES
-from hetdp.engines.cpu.grow import IDLE, SETTLED
-from hetdp.engines.cpu.layout import ANY_IDLE, DESK_SIZE, pool_size
-from hetdp.engines.pins import demands
-from hetdp.problem.building.threads import slices, spread
+from hetdp.engines.cpu import grow as kernels
+from hetdp.engines.cpu import settle as meeting_kernels
+from hetdp.engines.cpu import settle as offer_kernels
+from hetdp.engines.cpu import settle as settle_kernels
+from hetdp.engines.cpu.grow import IDLE, SETTLED, Columns
+from hetdp.engines.cpu.queue import ANY_IDLE, DESK_SIZE, compiled_prefetch, pool_size, prefetch
+from hetdp.engines.demands import demands
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion, turned
+from hetdp.threads import slices, spread
+
+
+def one(columns: Columns, arc: int) -> tuple[float]:
+    """The same in both directions."""
+    return (float(columns[0][arc]),)
+
+
+def two(columns: Columns, arc: int) -> tuple[float, float]:
+    """One for each direction."""
+    return float(columns[0][arc]), float(columns[1][arc])
+
+
+def two_turned(columns: Columns, arc: int) -> tuple[float, float]:
+    """The same, seen from the target."""
+    return float(columns[1][arc]), float(columns[0][arc])
+
+
+def four(columns: Columns, arc: int) -> tuple[float, float, float, float]:
+    """Two for each direction."""
+    return float(columns[0][arc]), float(columns[1][arc]), float(columns[2][arc]), float(columns[3][arc])
+
+
+def four_turned(columns: Columns, arc: int) -> tuple[float, float, float, float]:
+    """The same, seen from the target."""
+    return float(columns[1][arc]), float(columns[0][arc]), float(columns[3][arc]), float(columns[2][arc])
+
+
+BY_PLACES = {  # by where a parameter is found, seen from the target: how to read an arc, from the source and from there
+    (0,): (one, one),
+    (1, 0): (two, two_turned),
+    (1, 0, 3, 2): (four, four_turned),
+}
+
+
+# The kernels of this engine, compiled for a notion.
+
+
+@cache
+def compiled_grow(notion: Notion) -> Function:
+    """The search kernel with a notion's step in it."""
+    return compiled(kernels.grow, f"grow_{_name(notion)}", searching(notion))
+
+
+@cache
+def compiled_settle(notion: Notion) -> tuple[Function, Function]:
+    """What lists the meetings of the fair search, and its kernel."""
+    replaced = searching(notion)
+    return (
+        compiled(meeting_kernels.meetings, f"meetings_{_name(notion)}", replaced),
+        compiled(settle_kernels.settle, f"settle_{_name(notion)}", replaced),
+    )
+
+
+@cache
+def compiled_offers(notion: Notion) -> Function:
+    """What neighbours of the other answer offer."""
+    return compiled(offer_kernels.offers, f"offers_{_name(notion)}", searching(notion))
+
+
+def _name(notion: Notion) -> str:
+    """The module of its formulas: notions that share them share what is compiled."""
+    return notion.across.__module__.rpartition(".")[2]
+
+
+def searching(notion: Notion) -> Replacements:
+    """What a kernel runs in place of the functions that stand for a notion's."""
+    edge_of, turned_edge_of = BY_PLACES[turned(notion.parameters)]
+    replaced: Replacements = {
+        kernels.edge_of: edge_of,
+        meeting_kernels.turned_edge_of: turned_edge_of,
+        kernels.step: notion.step,
+        kernels.quick: notion.quick,
+        settle_kernels.across: notion.across,
+        meeting_kernels.meet: notion.meet,
+    }
+    if not jit.is_off():
+        replaced[prefetch] = compiled_prefetch
+    return replaced
+
+
+@cache
+def compiled_mark() -> Function:
+    """What marks the datasets that touch the other answer or a pin."""
+    return compiled(meeting_kernels.mark, "mark", {})
+
+
+@cache
+def compiled_sides() -> Function:
+    """The split of the starts."""
+    return compiled(kernels.sides, "sides", {})
+
+
+# The CPU engine: explicit graphs, any notion.
+
 
 MARKED = 1 << 17  # datasets that a thread looks at, before it takes more
 WORTH_A_THREAD = 1 << 12  # starting one costs as much as settling some thousand datasets

@@ -6,8 +6,7 @@ It reads like Python and runs as Python too; `compile.py` puts a notion in place
 from __future__ import annotations
 
 from hetdp.engines.contract import Roles
-from hetdp.engines.cpu.buckets import key_of
-from hetdp.engines.cpu.layout import (
+from hetdp.engines.cpu.queue import (
     ANY_IDLE,
     BATCH_AT,
     BATCH_END,
@@ -20,9 +19,11 @@ from hetdp.engines.cpu.layout import (
     RUN_AT,
     RUN_END,
     RUN_IDS,
+    key_of,
+    pop,
+    prefetch,
+    push,
 )
-from hetdp.engines.cpu.prefetch import prefetch
-from hetdp.engines.cpu.queue import pop, push
 from hetdp.problem.space import Floats, Indices
 
 Columns = tuple[Floats, ...]

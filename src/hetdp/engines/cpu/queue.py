@@ -1,36 +1,297 @@
-"""The fine part of the queue: what is next, in order, in front of the buckets.
+"""Where a queue keeps what. It is two plain arrays, which compiled functions pass on at little cost.
 
-Everything up to LIMIT is in front: a sorted run taken from the lowest buckets, a heap for keys that arrive later, and
-the ties, whose key is the current one. All else is in the buckets. No choice of width, and no bad corner: an entry
-moves down at most LEVELS times, equal keys are never compared, and a heap that fills up goes back into the buckets.
+`desk` holds all small parts one after the other, at the places named here; `pool` holds the entries of the buckets, in
+chunks. A cursor is the pool position after the last entry of a bucket, 0 for an empty bucket. The first number of a
+chunk is the cursor at which the chunk was begun, in chunks; of a chunk that is not in use, the next such chunk.
 """
 
 from __future__ import annotations
 
-from hetdp.engines.cpu.apart import apart
-from hetdp.engines.cpu.buckets import bucket_of, insert, key_of, take_ties
-from hetdp.engines.cpu.heap import pop_heap, push_heap
-from hetdp.engines.cpu.layout import (
-    BATCH_AT,
-    BATCH_END,
-    BATCH_IDS,
-    CURRENT,
-    CURSOR,
-    HEAP_END,
-    HEAP_IDS,
-    HEAP_KEYS,
-    HEAP_SIZE,
-    LARGEST_KEY,
-    LAST,
-    LIMIT,
-    RUN_AT,
-    RUN_END,
-    RUN_IDS,
-    RUN_KEYS,
-    TIES,
-)
-from hetdp.engines.cpu.refill import refill
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+
+from hetdp.engines.compiling import apart
+from hetdp.jit import cgutils, intrinsic, types
 from hetdp.problem.space import Indices
+
+DIGIT_BITS = 11
+DIGITS = 1 << DIGIT_BITS
+LEVELS = 6
+CHUNK_BITS = 6
+CHUNK = 1 << CHUNK_BITS
+RUN_SIZE = 512
+HEAP_SIZE = 1024
+
+TIES = LEVELS * DIGITS  # one more bucket, for the keys equal to the current one
+LARGEST_KEY = 0x7FFFFFFFFFFFFFFF  # above every key
+
+LAST, LIMIT, CURRENT = range(3)  # keys: what the buckets are relative to, the end of the front, the one being settled
+USED, FREE = 3, 4  # chunks: how many were ever used, the first that is free again
+RUN_AT, RUN_END, BATCH_AT, BATCH_END, HEAP_END = range(5, 10)
+ANY_IDLE = 10  # whether some start is not queued, so that a label below +inf need not be in the queue
+BUSY = 11  # for each level, how many of its buckets hold something
+CURSOR = BUSY + LEVELS
+RUN_KEYS = CURSOR + TIES + 1
+RUN_IDS = RUN_KEYS + RUN_SIZE
+HEAP_KEYS = RUN_IDS + RUN_SIZE
+HEAP_IDS = HEAP_KEYS + HEAP_SIZE
+BATCH_IDS = HEAP_IDS + HEAP_SIZE
+DESK_SIZE = BATCH_IDS + RUN_SIZE
+
+
+def pool_size(entries: int) -> int:
+    """Room for so many entries in any buckets; pages that are never used cost nothing."""
+    return (entries // (CHUNK - 1) + min(entries, TIES) + 3) << CHUNK_BITS
+
+
+# Asking memory for what will be needed soon: half of a search is waiting for labels in no order.
+
+
+def prefetch(array: Indices, index: int) -> None:
+    """What runs where nothing is compiled."""
+
+
+@intrinsic
+def compiled_prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    """The processor's own instruction; the index need not lie in the array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        builder.call(function, [address, number(0), number(3), number(1)])  # to read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+# A small binary heap of (key, dataset), for the few keys that arrive in front of the buckets.
+
+
+@apart
+def push_heap(desk: Indices, key: int, dataset: int) -> None:
+    """Adds an entry; there must be room."""
+    place = desk[HEAP_END]
+    desk[HEAP_END] = place + 1
+    while place > 0 and desk[HEAP_KEYS + ((place - 1) >> 1)] > key:
+        above = (place - 1) >> 1
+        desk[HEAP_KEYS + place] = desk[HEAP_KEYS + above]
+        desk[HEAP_IDS + place] = desk[HEAP_IDS + above]
+        place = above
+    desk[HEAP_KEYS + place] = key
+    desk[HEAP_IDS + place] = dataset
+
+
+@apart
+def pop_heap(desk: Indices) -> int:
+    """Removes the entry with the smallest key."""
+    top = desk[HEAP_IDS]
+    size = desk[HEAP_END] - 1
+    desk[HEAP_END] = size
+    key, dataset = desk[HEAP_KEYS + size], desk[HEAP_IDS + size]
+    place = 0
+    child = 1
+    while child < size:
+        if child + 1 < size and desk[HEAP_KEYS + child + 1] < desk[HEAP_KEYS + child]:
+            child += 1
+        if desk[HEAP_KEYS + child] >= key:
+            break
+        desk[HEAP_KEYS + place] = desk[HEAP_KEYS + child]
+        desk[HEAP_IDS + place] = desk[HEAP_IDS + child]
+        place = child
+        child = 2 * place + 1
+    desk[HEAP_KEYS + place] = key
+    desk[HEAP_IDS + place] = dataset
+    return top
+
+
+# The coarse part of the queue: lists of datasets by the leading bits of their labels.
+
+
+SIGN_DIGIT = 1 << 10  # flips the sign in the top digit, so that negative keys come first
+IN_CHUNK = CHUNK - 1
+
+
+def key_of(bits: int) -> int:
+    """The bits of a float as an integer of the same order."""
+    return bits ^ ((bits >> 63) & LARGEST_KEY)
+
+
+def level_of(difference: int) -> int:
+    """The highest digit that is not zero; level 0 for equal keys."""
+    if difference < 0 or difference >> 44:
+        return 5 if difference < 0 or difference >> 55 else 4
+    if difference >> 22:
+        return 3 if difference >> 33 else 2
+    return 1 if difference >> 11 else 0
+
+
+def digit_of(key: int, level: int) -> int:
+    """One digit of a key."""
+    digit = (key >> (level * DIGIT_BITS)) & (DIGITS - 1)
+    return digit ^ SIGN_DIGIT if level == LEVELS - 1 else digit
+
+
+def bucket_of(key: int, last: int) -> int:
+    """Where a key belongs."""
+    level = level_of(key ^ last)
+    return level * DIGITS + digit_of(key, level)
+
+
+def insert(desk: Indices, pool: Indices, bucket: int, dataset: int) -> None:
+    """Adds an entry to a bucket."""
+    position = desk[CURSOR + bucket]
+    if position & IN_CHUNK == 0:
+        if position == 0 and bucket != TIES:
+            desk[BUSY + (bucket >> DIGIT_BITS)] += 1
+        position = begin_chunk(desk, pool, position)
+    pool[position] = dataset
+    desk[CURSOR + bucket] = position + 1
+
+
+def begin_chunk(desk: Indices, pool: Indices, position: int) -> int:
+    """The first free position of a chunk that continues the list that ended at `position`."""
+    chunk = desk[FREE]
+    if chunk >= 0:
+        desk[FREE] = pool[chunk << CHUNK_BITS]
+    else:
+        chunk = desk[USED]
+        desk[USED] = chunk + 1
+    pool[chunk << CHUNK_BITS] = position >> CHUNK_BITS
+    return (chunk << CHUNK_BITS) + 1
+
+
+def end_chunk(desk: Indices, pool: Indices, chunk: int) -> int:
+    """Gives a chunk back; returns the position at which the list goes on below it."""
+    below = int(pool[chunk << CHUNK_BITS])
+    pool[chunk << CHUNK_BITS] = desk[FREE]
+    desk[FREE] = chunk
+    return below << CHUNK_BITS
+
+
+@apart
+def take_ties(desk: Indices, pool: Indices) -> None:
+    """Moves some of the ties to the batch."""
+    end = 0
+    position = desk[CURSOR + TIES]
+    while position > 0 and end + CHUNK <= RUN_SIZE:
+        chunk = (position - 1) >> CHUNK_BITS
+        for at in range((chunk << CHUNK_BITS) + 1, position):
+            desk[BATCH_IDS + end] = pool[at]
+            end += 1
+        position = end_chunk(desk, pool, chunk)
+    desk[CURSOR + TIES] = position
+    desk[BATCH_AT] = 0
+    desk[BATCH_END] = end
+
+
+def is_long(desk: Indices, pool: Indices, bucket: int) -> bool:
+    """Whether a bucket that is not empty has more than one chunk."""
+    return bool(pool[(desk[CURSOR + bucket] - 1) >> CHUNK_BITS << CHUNK_BITS] > 0)
+
+
+def first_bucket(desk: Indices) -> int:
+    """The bucket with the smallest keys; −1 when there is none."""
+    for level in range(LEVELS):
+        if desk[BUSY + level] > 0:
+            bucket = level * DIGITS + digit_of(desk[LAST], level)
+            while desk[CURSOR + bucket] == 0:
+                bucket += 1
+            return bucket
+    return -1
+
+
+# From the buckets to the front of the queue: the lowest keys, sorted if few, split further if many.
+
+
+@apart
+def refill(desk: Indices, pool: Indices, bits: Indices) -> bool:
+    """Brings the smallest keys to the front; False when the queue is empty."""
+    desk[RUN_AT] = desk[RUN_END] = 0
+    bucket = first_bucket(desk)
+    if bucket < 0:
+        return False
+    if is_long(desk, pool, bucket):
+        split(desk, pool, bits, bucket)
+        return True
+    busy = BUSY + (bucket >> DIGIT_BITS)
+    while desk[busy] > 0 and desk[RUN_END] + CHUNK <= RUN_SIZE:
+        if desk[CURSOR + bucket] > 0:
+            if is_long(desk, pool, bucket):
+                break
+            append_sorted(desk, pool, bits, bucket)
+        bucket += 1
+    if desk[RUN_END] > 0:
+        desk[LAST] = desk[RUN_KEYS]
+        desk[LIMIT] = LARGEST_KEY if first_bucket(desk) < 0 else desk[RUN_KEYS + desk[RUN_END] - 1]
+    return True
+
+
+@apart
+def append_sorted(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
+    """Moves a short bucket to the end of the run."""
+    first = desk[RUN_END]
+    end = first
+    position = desk[CURSOR + bucket]
+    chunk = (position - 1) >> CHUNK_BITS
+    for at in range((chunk << CHUNK_BITS) + 1, position):
+        prefetch(bits, pool[at])
+    for at in range((chunk << CHUNK_BITS) + 1, position):
+        dataset = pool[at]
+        key = key_of(bits[dataset])
+        if is_stale(desk, key, bucket):
+            continue
+        place = end
+        while place > first and desk[RUN_KEYS + place - 1] > key:
+            desk[RUN_KEYS + place] = desk[RUN_KEYS + place - 1]
+            desk[RUN_IDS + place] = desk[RUN_IDS + place - 1]
+            place -= 1
+        desk[RUN_KEYS + place] = key
+        desk[RUN_IDS + place] = dataset
+        end += 1
+    desk[RUN_END] = end
+    desk[CURSOR + bucket] = end_chunk(desk, pool, chunk)
+    desk[BUSY + (bucket >> DIGIT_BITS)] -= 1
+
+
+def is_stale(desk: Indices, key: int, bucket: int) -> bool:
+    """Whether the key of a bucket's entry has fallen since."""
+    return bool(key <= desk[LIMIT] or bucket_of(key, desk[LAST]) != bucket)
+
+
+@apart
+def split(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
+    """Moves a long bucket to lower levels, and its smallest keys to the ties."""
+    smallest = LARGEST_KEY
+    position = desk[CURSOR + bucket]
+    while position > 0:
+        head = (position - 1) >> CHUNK_BITS << CHUNK_BITS
+        for at in range(head + 1, position):
+            prefetch(bits, pool[at])
+        for at in range(head + 1, position):
+            key = key_of(bits[pool[at]])
+            if key < smallest and not is_stale(desk, key, bucket):
+                smallest = key
+        position = int(pool[head]) << CHUNK_BITS
+    position = desk[CURSOR + bucket]
+    desk[CURSOR + bucket] = 0
+    desk[BUSY + (bucket >> DIGIT_BITS)] -= 1
+    if smallest < LARGEST_KEY:
+        desk[LAST] = desk[LIMIT] = desk[CURRENT] = smallest
+    while position > 0:  # a stale entry has a key below the smallest
+        chunk = (position - 1) >> CHUNK_BITS
+        for at in range((chunk << CHUNK_BITS) + 1, position):
+            dataset = pool[at]
+            key = key_of(bits[dataset])
+            if key >= smallest:
+                insert(desk, pool, TIES if key == smallest else bucket_of(key, smallest), dataset)
+        position = end_chunk(desk, pool, chunk)
+
+
+# The fine part of the queue: what is next, in order, in front of the buckets.
 
 
 def push(desk: Indices, pool: Indices, bits: Indices, dataset: int, key: int, former: int) -> None:

@@ -1,13 +1,8 @@
-"""The kernel of the fair search, until the two answers no longer touch; the rest is for `grow`, one thread for each.
-
-An edge between the answers whose ends are both free is a meeting: an entry of the queue like a dataset, with a number
-after theirs, whose label is where its two ends meet. No key is ever below the current one (docs/theory/fair-search.md).
-"""
+"""Which datasets touch the other answer or a pin, and where two of different answers would meet."""
 
 from __future__ import annotations
 
 from hetdp.engines.contract import Roles
-from hetdp.engines.cpu.buckets import key_of
 from hetdp.engines.cpu.grow import (
     FAR,
     FURTHEST,
@@ -22,7 +17,7 @@ from hetdp.engines.cpu.grow import (
     relax,
     step,
 )
-from hetdp.engines.cpu.layout import (
+from hetdp.engines.cpu.queue import (
     BATCH_AT,
     BATCH_END,
     BATCH_IDS,
@@ -34,10 +29,100 @@ from hetdp.engines.cpu.layout import (
     RUN_AT,
     RUN_END,
     RUN_IDS,
+    key_of,
+    pop,
+    prefetch,
+    push,
 )
-from hetdp.engines.cpu.prefetch import prefetch
-from hetdp.engines.cpu.queue import pop, push
 from hetdp.problem.space import Floats, Indices
+
+
+def meet(*edge: float) -> float:
+    """Stands for the meeting point of a notion."""
+    raise NotImplementedError
+
+
+def turned_edge_of(columns: Columns, arc: int) -> tuple[float, ...]:
+    """Stands for the parameters of an arc as they are seen from its target."""
+    raise NotImplementedError
+
+
+def mark(indptr: Indices, targets: Indices, flags: Roles, first: int, last: int) -> None:
+    """Marks those of some datasets that are mixed; it looks at every arc of theirs, so threads take a part each."""
+    for dataset in range(first, last):
+        role = flags[dataset] & ROLE
+        for arc in range(indptr[dataset], indptr[dataset + 1]):
+            if flags[targets[arc]] & ROLE != role and role != 0:
+                flags[dataset] |= MIXED
+
+
+def meetings(
+    indptr: Indices,
+    targets: Indices,
+    columns: Columns,
+    labels: Floats,
+    flags: Roles,
+    any_worse: bool,
+    most: Floats,
+    ends: Indices,
+    points: Floats,
+) -> int:
+    """Lists the meetings of mixed datasets that may come about: pairs of ends, and their points.
+
+    A dataset is never better than `most`: than its label, and than step(0) from a neighbour of the other answer that is
+    no worse than a coin. A meeting above that of either end comes too late for that end. `any_worse` says whether some
+    label is below zero.
+    """
+    for dataset in range(len(flags)):
+        if flags[dataset] & MIXED:
+            role, limit = flags[dataset] & ROLE, float(labels[dataset])
+            for arc in range(indptr[dataset], indptr[dataset + 1]):
+                target = targets[arc]
+                if flags[target] & ROLE == 3 - role and (not any_worse or labels[target] >= 0.0):
+                    limit = min(limit, step(0.0, *turned_edge_of(columns, arc)))
+            most[dataset] = limit
+    found = 0
+    for dataset in range(len(flags)):
+        if flags[dataset] & MIXED:
+            role = flags[dataset] & ROLE
+            for arc in range(indptr[dataset], indptr[dataset + 1]):
+                target = targets[arc]
+                if dataset < target and flags[target] & ROLE == 3 - role:
+                    limit = float(min(most[dataset], most[target]))
+                    edge = edge_of(columns, arc)
+                    if quick(-limit, *edge) > limit:
+                        continue
+                    point = meet(*edge) + 0.0
+                    if point <= limit:
+                        ends[2 * found], ends[2 * found + 1] = dataset, target
+                        points[found] = point
+                        found += 1
+    return found
+
+
+# What neighbours of the other answer offer, when the labels that they will have are known, or are guessed.
+
+
+def offers(indptr: Indices, targets: Indices, columns: Columns, labels: Floats, roles: Roles, start: Floats) -> None:
+    """Lowers the start of each free dataset to the least offer over its edges from the other answer.
+
+    A neighbour that settles before the two would meet offers what its label allows; one that does not, the meeting.
+    """
+    for source in range(len(indptr) - 1):
+        role, label = roles[source] & ROLE, float(labels[source])
+        for arc in range(indptr[source], indptr[source + 1]):
+            target = targets[arc]
+            if role == 0 or roles[target] & ROLE != 3 - role:
+                continue
+            edge = edge_of(columns, arc)
+            offer = meet(*edge) + 0.0
+            if label < offer:
+                offer = across(label, *edge) + 0.0
+            start[target] = min(start[target], offer)
+
+
+# The kernel of the fair search, until the two answers no longer touch; the rest is for `grow`, one thread for each.
+
 
 MIXED = 16  # one more bit of a flag: a free dataset with a neighbour of the other answer, or with a pinned one
 

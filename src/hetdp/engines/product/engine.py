@@ -1,25 +1,71 @@
-"""The product engine: spaces made of people, any notion with one ε for each edge."""
+"""The kernels of this engine, compiled: those of one sweep as they are, the others for a notion."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from hetdp.engines.compiling import Function, Replacements, compiled
 from hetdp.engines.contract import Growth, Operation, Role, Roles
-from hetdp.engines.product.compile import compiled_copy, compiled_links, compiled_relax, compiled_sweeps
-from hetdp.engines.product.flat import PIECE, flat
-from hetdp.engines.product.program import Pass, passes, reach
-from hetdp.engines.product.sweep import LARGEST, ON_GRID
+from hetdp.engines.product import grow as kernels
+from hetdp.engines.product import links as link_kernels
+from hetdp.engines.product import sweep as sweep_kernels
+from hetdp.engines.product.links import PIECE, flat
+from hetdp.engines.product.sweep import LARGEST, ON_GRID, Pass, passes, reach
 from hetdp.errors import UsageError
-from hetdp.problem.building.threads import slices, spread
+from hetdp.problem.axis import BLOCK, Part, parts
 from hetdp.problem.grid import LARGEST_EXACT
-from hetdp.problem.lines import BLOCK, Part, parts
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion
+from hetdp.threads import slices, spread
+
+
+@cache
+def compiled_sweeps() -> tuple[Function, Function]:
+    """What sweeps the last axes, and what sweeps those before."""
+    return (
+        compiled(sweep_kernels.sweep_blocks, "sweep_blocks", {}),
+        compiled(sweep_kernels.sweep_columns, "sweep_columns", {}),
+    )
+
+
+@cache
+def compiled_copy() -> Function:
+    """What copies start labels and looks at them."""
+    return compiled(sweep_kernels.copy_and_look, "copy_and_look", {})
+
+
+@cache
+def compiled_relax(notion: Notion | None) -> Function:
+    """What relaxes the lines along one axis; without a notion, by plain addition."""
+    if notion is None:
+        return compiled(kernels.relax_lines, "relax_lines_plain", {kernels.relax: kernels.relax_plain})
+    return compiled(kernels.relax_lines, f"relax_lines_{_name(notion)}", _replaced(notion))
+
+
+@cache
+def compiled_links(notion: Notion) -> tuple[Function, Function]:
+    """What finds links to smaller labels, and to equal ones."""
+    return (
+        compiled(link_kernels.find_links, f"find_links_{_name(notion)}", _replaced(notion)),
+        compiled(link_kernels.link_ties, f"link_ties_{_name(notion)}", _replaced(notion)),
+    )
+
+
+def _replaced(notion: Notion) -> Replacements:
+    return {kernels.step: notion.step, kernels.quick: notion.quick}
+
+
+def _name(notion: Notion) -> str:
+    return notion.name.replace("-", "_")
+
+
+# The product engine: spaces made of people, any notion with one ε for each edge.
+
 
 ADDITIVE = ("pure", "bounded-range")  # the notions whose step from a label ≥ 0 adds ε
 NOBODY: Roles = np.empty(0, dtype=np.uint8)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from hetdp.engines.compiling import Function, compiled
-from hetdp.engines.product.flat import LENGTH, LOW, PIECE, ROWS, STATES, TABLE, WIDE, flat
 from hetdp.engines.product.grow import INFINITE
-from hetdp.problem.building.threads import slices, spread
+from hetdp.engines.product.links import LENGTH, LOW, PIECE, ROWS, STATES, TABLE, WIDE, flat
 from hetdp.problem.grid import floored_labels
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats, Indices
 from hetdp.theory.notion import Notion
+from hetdp.threads import slices, spread
 
 
 def meeting_labels(space: ProductSpace, notion: Notion, answers: Answers) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetdp.engines.contract import Growth, Operation, Role, Roles
-from hetdp.engines.pins import demands
+from hetdp.engines.demands import demands
 from hetdp.engines.reference.grow import grow
 from hetdp.engines.reference.settle import settle
 from hetdp.problem.space import Floats, Indices, Mask, Space

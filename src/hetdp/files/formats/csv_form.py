@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hetdp.errors import Fault, InputError, shown
-from hetdp.files.formats import numerals
+from hetdp.files.formats import text as numerals
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import NUMBERS
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from hetdp.errors import Fault, InputError, instead_of, printable_json, shown
-from hetdp.files.formats import numerals
+from hetdp.files.formats import text as numerals
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import NUMBERS
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from hetdp.errors import Fault, shown
 from hetdp.files.schema import INTEGER, JSON, LABEL_RULE, TEXT
-from hetdp.problem.findings import Findings
+from hetdp.problem.faults import Findings
 
 INTEGER_TEXT = "0|-?[1-9][0-9]{0,4000}"
 DEEPEST = 20  # lists within lists that a label may be

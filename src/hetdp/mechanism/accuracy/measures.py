@@ -1,11 +1,9 @@
-"""What is measured of a mechanism: the worst error, the mean error under a prior, and both at each distance.
-
-Everything is computed from errors, never from p, which rounds to 1; sums are exact (math.fsum).
-"""
+"""How far datasets are from the other answer, counted in steps along edges."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,12 +11,93 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.mechanism.accuracy.deciders import Deciders
-from hetdp.mechanism.accuracy.distance import NOWHERE, Steps
+from hetdp.engines.registry import engine_for
 from hetdp.mechanism.digits import accuracy_of
 from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.scaling import free_ways, written_edges
+from hetdp.problem.classes import NONE, classes_of
+from hetdp.problem.faults import Findings
+from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
+from hetdp.theory.pure import PURE
+
+Steps = NDArray[np.int64]
+NOWHERE = 0  # the distance of a dataset from which no path leads to the other answer
+
+
+def steps_to_the_other_answer(problem: Problem, engine: str = "auto") -> Steps:
+    """For each dataset the least number of edges to one of the other answer: 1 on the boundary, 0 where no path leads.
+
+    One search with ε = 1 on every edge, from the boundary: sums of ones are exact.
+    """
+    if not problem.boundary_mask.any():
+        return np.full(problem.graph.size, NOWHERE, dtype=np.int64)
+    graph = with_one_epsilon(problem.graph, 1.0)
+    start = np.where(problem.boundary_mask, 1.0, np.inf)
+    labels = engine_for(engine, graph, PURE, "grow").grow(graph, PURE, start).labels
+    return np.where(np.isinf(labels), NOWHERE, labels).astype(np.int64)
+
+
+def with_one_epsilon(graph: DatasetGraph | ProductSpace, epsilon: float) -> DatasetGraph:
+    """The same datasets, numbered, and the same edges, with one ε for all of them."""
+    nothing = np.zeros(0, dtype=np.int64)
+    source, target = [nothing], [nothing]
+    for block in graph.edge_blocks():
+        once = block.source < block.target
+        source.append(block.source[once])
+        target.append(block.target[once])
+    return DatasetGraph.from_edges(np.concatenate(source), np.concatenate(target), epsilon, datasets=range(graph.size))
+
+
+def is_threshold(problem: Problem, steps: Steps) -> bool:
+    """Whether every edge changes the signed number of steps to the other answer by exactly one, as it does a count.
+
+    The query is then a threshold along the graph: each dataset lies on one level, and every edge joins two
+    neighbouring levels. Parts of the graph that have no boundary are left aside.
+    """
+    level = np.where(problem.answers == 1, steps, 1 - steps)
+    return all(
+        bool(((np.abs(level[block.source] - level[block.target]) == 1) | (steps[block.source] == NOWHERE)).all())
+        for block in problem.graph.edge_blocks()
+    )
+
+
+# Where one person, or one of a group, decides: the datasets that one change of a class takes to the other answer.
+
+
+Deciders = Mapping[Any, Indices]
+
+
+def deciders_of(problem: Problem) -> Deciders:
+    """For each class of edges the datasets at which it decides, in graph order; nothing if edges have no classes.
+
+    Edges without a constraint do not count, as they make no boundary; nor do edges without a class.
+    """
+    graph, answers, found = problem.graph, problem.answers, dict[Any, Indices]()
+    if isinstance(graph, ProductSpace):
+        for at, axis in enumerate(graph.axes):
+            decides = np.zeros(graph.size, dtype=np.bool_)
+            for source, target, _ in graph.blocks_along(at):
+                decides[source[answers[source] != answers[target]]] = True
+            found[axis.name] = np.flatnonzero(decides)
+        return found
+    classes = classes_of(graph.edge_classes(), Findings("edges"))
+    if classes is None:
+        return found
+    source, target, columns = written_edges(graph)
+    across = (answers[source] != answers[target]) & ~np.all(list(free_ways(columns)), axis=0)
+    edges = np.flatnonzero(across & (classes.numbers != NONE))
+    edges = edges[np.argsort(classes.numbers[edges], kind="stable")]
+    ends = np.searchsorted(classes.numbers[edges], np.arange(len(classes.names) + 1))
+    for name, first, last in zip(classes.names, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        datasets = np.unique(np.concatenate([source[edges[first:last]], target[edges[first:last]]]))
+        found[name] = datasets[problem.boundary_mask[datasets]]
+    return found
+
+
+# What is measured of a mechanism: the worst error, the mean error under a prior, and both at each distance.
 
 
 class AtDistance(NamedTuple):

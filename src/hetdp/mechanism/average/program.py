@@ -1,26 +1,137 @@
-"""One linear program: the datasets that count, in the scale of a reference, and the rows that may bind."""
+"""Where the linear program starts from: the best mechanism at hand, whose tails give the scale of every variable.
+
+The fair mechanism is far from the best average where people have very different ε. There a weighted vote is near it, in
+which every step away from one far dataset counts by its ε. On any graph that is a growth from the deepest dataset of
+one answer, shifted to where the average is best. Where an edge is no addition far from ½ either (with δ, or nothing
+promised in one direction) that is not private, and is lowered until it is.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from hetdp.engines.contract import Engine
 from hetdp.errors import UsageError
-from hetdp.mechanism.average.bound import lower_bound
-from hetdp.mechanism.average.cutting import solved_by_tangents
-from hetdp.mechanism.average.reference import mean_error
-from hetdp.mechanism.average.rows import LINEAR, Rows, rows_between
-from hetdp.mechanism.average.solver import TOLERANCE, Solver, has_many_rows
-from hetdp.mechanism.average.tangents import DEEPEST, SLOPES, Tangents
-from hetdp.mechanism.limits import Limits
+from hetdp.mechanism.average.rows import DEEPEST, LINEAR, SLOPES, Rows, Tangents, joined, rows_between
+from hetdp.mechanism.average.solver import TOLERANCE, Solver, has_many_rows, lower_bound
+from hetdp.mechanism.compatibility import Limits
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 
+FAR = 1e4  # so far below ½ that a growth from there never meets it
+SHIFTS = 24  # of the golden section
+
+
+def mean_error(problem: Problem, z: Floats, weights: Floats) -> float:
+    """The mean probability of the wrong answer."""
+    return float(
+        np.sum(weights * problem.notion.coordinate.error(z, problem.answers))
+    )  # `@` may differ from run to run
+
+
+def reference(problem: Problem, fair: Floats, weights: Floats, allowed: Limits, engine: Engine) -> Floats:
+    """z of the fair mechanism or of a vote, whichever is better on average."""
+    candidates = [fair, *(allowed.between(vote) for vote in _votes(problem, fair, weights, engine))]
+    return min(candidates, key=lambda z: mean_error(problem, z, weights))
+
+
+def _votes(problem: Problem, fair: Floats, weights: Floats, engine: Engine) -> Iterator[Floats]:
+    for answer, sign in ((2, 1.0), (1, -1.0)):
+        depth = np.where((problem.answers == answer) & np.isfinite(fair), -sign * fair, -np.inf)
+        if not np.isfinite(depth).any():
+            continue
+        start = np.full(len(fair), np.inf)
+        start[int(np.argmax(depth))] = -FAR
+        away = engine.grow(problem.graph, problem.notion, start).labels + FAR
+        reached = away < (0.5 * FAR if problem.notion.is_directed else np.inf)  # and never came near ½
+        where = away[reached & problem.boundary_mask]
+        if len(where):
+            away = np.where(reached, away, np.inf)
+            shift = _best_shift(problem, away, sign, weights, (float(where.min()), float(where.max())))
+            vote = np.where(reached, sign * (away - shift), fair)
+            yield engine.grow(problem.graph, problem.notion, vote).labels if problem.notion.is_directed else vote
+
+
+def _best_shift(problem: Problem, away: Floats, sign: float, weights: Floats, between: tuple[float, float]) -> float:
+    """By golden section; it need not be the very best."""
+    counted = np.where(np.isfinite(away), weights, 0.0)
+    far = np.where(np.isfinite(away), away, 0.0)
+
+    def loss(shift: float) -> float:
+        return mean_error(problem, sign * (far - shift), counted)
+
+    low, high = between
+    for _ in range(SHIFTS):
+        left, right = low + 0.382 * (high - low), low + 0.618 * (high - low)
+        low, high = (left, high) if loss(left) > loss(right) else (low, right)
+    return (low + high) / 2.0
+
+
+# The linear program of a curved bound: solved, cut where it exceeds the curve, solved again.
+
+
+ROUNDS = 60
+LIKELY = 0.3  # tangents with less room than this, under the reference, are there from the start
+NEAR_ENOUGH = 1e-8  # in z; so little is lost where values are made private afterwards
+NEAR = 1e-3  # tangents with more room than this, and without a price, are left behind
+
+
+def solved_by_tangents(
+    tangents: Tangents,
+    reference: Floats,
+    cost: Floats,
+    lower: Floats,
+    upper: Floats,
+    lowest: Floats,
+    highest: Floats,
+    gain: float,
+) -> tuple[Floats, float]:
+    """The columns of a minimum, up to what a tolerance and the last round leave open, and a bound on that minimum.
+
+    Args:
+        tangents: of all arcs between the columns.
+        reference: z of each column, where the first tangents touch.
+        cost: of each column.
+        lower: of each column, in the solution.
+        upper: of each column, in the solution.
+        lowest: of each column, for the bound.
+        highest: of each column, for the bound.
+        gain: a round after which the minimum is larger by less than this is the last one.
+    """
+    if not len(cost):
+        return cost, 0.0
+    rows = tangents.touching(reference)
+    rows = rows.take(np.flatnonzero(rows.excess(np.ones(len(cost))) >= -LIKELY))
+    x, least, before = np.ones(len(cost)), -np.inf, -np.inf
+    for _ in range(ROUNDS):
+        solver = Solver(cost, lower, upper)
+        solver.add(rows)
+        found = solver.solve()
+        if not found.solved:
+            break
+        x = np.clip(found.x, lower, upper)
+        least = max(least, lower_bound(cost, lowest, highest, rows, found.prices))
+        fresh, value = tangents.exceeded(x), float(np.sum(cost * x))
+        stalls = value - before <= gain
+        if not len(fresh.a) or (stalls and tangents.excess(x) <= NEAR_ENOUGH):
+            break
+        before = value
+        if not stalls:  # else what is left behind might come back for ever
+            rows = rows.take(np.flatnonzero((found.prices > 0.0) | (rows.excess(x) > -NEAR)))
+        rows = joined([rows, fresh])
+    return x, least
+
+
+# One linear program: the datasets that count, in the scale of a reference, and the rows that may bind.
+
+
 COSTS = 1e6  # so that the solver's tolerance on costs is small beside those that matter
 LEAST_ERROR = 1e-14  # a mean error that is smaller does not make costs larger
-LIKELY = 0.1  # rows with less room than this, under the reference, are handed over at once;
+PROGRAM_LIKELY = 0.1  # rows with less room than this, under the reference, are handed over at once;
 LIKELY_OF_MANY = 0.3  # or, if these are many, with less than this: then another solve costs more than more rows do
 EXCEEDED = 1e-8  # rows exceeded by more are handed over afterwards
 SNAP, CERTAIN = 1e-8, 1e-7  # what is so near to a limit, or to 1, is taken to be there
@@ -165,7 +276,7 @@ def _solve(rows: Rows, cost: Floats, lower: Floats, upper: Floats, least: Floats
     absent = np.ones(len(rows.a), dtype=np.bool_)
     order: list[Indices] = []
     room = -rows.excess(np.ones(len(cost)))
-    due = np.flatnonzero(room <= LIKELY)
+    due = np.flatnonzero(room <= PROGRAM_LIKELY)
     if has_many_rows(len(due), len(cost)):
         due = np.flatnonzero(room <= LIKELY_OF_MANY)
     while True:

@@ -1,0 +1,246 @@
+"""How a ledger is told: balances, entries, and receipts from records."""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from hetdp.releases.ledger.chain import Entry
+    from hetdp.releases.ledger.status import Group, Status
+
+
+DIGITS = 12  # of a digest, for people
+SHOWN = 10  # answers of one entry
+LONGEST = 40  # characters of what a file says of itself
+
+
+def status_lines(one: Status) -> Iterator[str]:
+    """How one source stands."""
+    yield f"{_quoted(one.source)}: {one.currency}, every account may spend {_cap(one, one)}; {about(one)}"
+    for each in one.classes:
+        more = "" if each.cap_delta is None else f", δ {each.spent_delta} of {each.cap_delta}"
+        yield f"  {_quoted(each.name)}: spent {one.unit} {each.spent} of {each.cap}{more}"
+    if one.people:
+        named = "" if one.named is None else f", named by {_quoted(one.named)}"
+        yield f"  {one.people:,} people{named}: {_spent(one, one)}"
+    for group in one.by_cap if len(one.by_cap) > 1 else ():
+        names = f", as in {', '.join(map(_quoted, group.classes))}" if group.classes else ""
+        yield f"    {group.people:,} of them may spend {_cap(one, group)}{names}: {_spent(one, group)}"
+
+
+def about(one: Status) -> str:
+    """What the losses of a source are about, in words."""
+    unit, relation = ("not stated" if words is None else _quoted(words) for words in (one.privacy_unit, one.relation))
+    return "unit and relation not stated" if unit == relation else f"unit {unit}, relation {relation}"
+
+
+def _cap(one: Status, of: Status | Group) -> str:
+    return f"{one.unit} {of.cap}" + ("" if of.cap_delta is None else f", δ {of.cap_delta}")
+
+
+def _spent(one: Status, of: Status | Group) -> str:
+    return f"spent at most {one.unit} {of.most_spent} each; {of.exhausted:,} have nothing left"
+
+
+def _quoted(name: str) -> str:
+    """A name, with its ends to be seen."""
+    from hetdp.errors import printable
+
+    return f"'{printable(name)}'"
+
+
+def entry_line(entry: Entry, paid: dict[str, str]) -> str:
+    """One entry, for people.
+
+    Args:
+        entry: the entry.
+        paid: for each charge, what the one pays who pays most.
+    """
+    from hetdp.errors import counted, printable
+
+    words = [f"{entry.number}", printable(entry.time), entry.kind, _quoted(entry.source) if entry.source else ""]
+    words += [f"version {_quoted(entry.version)}"] * bool(entry.version)
+    words += [f"question {printable(entry.request).removeprefix('sha256:')[:DIGITS]}"] * bool(entry.request)
+    if entry.charge:
+        words.append(f"{counted(entry.accounts, 'account')}, at most {paid[entry.charge]} each")
+    words += [_answers(entry)] * bool(entry.answers)
+    note, neighbours = entry.facts.get("note"), entry.facts.get("neighbours")
+    words += [_quoted(note)] if isinstance(note, str) else []
+    if entry.kind in ("declare", "state") and isinstance(neighbours, dict):
+        words += [f"{printable(str(key))} {_quoted(str(told))}" for key, told in sorted(neighbours.items())[::-1]]
+    return "  ".join(filter(None, words))
+
+
+def _answers(entry: Entry) -> str:
+    """What was answered, in the words that the release had for it."""
+    from hetdp.errors import printable
+
+    called = entry.facts.get("words")
+    if not (isinstance(called, list) and len(called) == 2 and all(isinstance(word, str) for word in called)):
+        called = ["1", "2"]
+    told = [printable(called[not answer]) for answer in entry.answers[:SHOWN]]
+    more = ", …" if len(entry.answers) > SHOWN else ""
+    return f"{'answers' if len(told) > 1 else 'answer'} {', '.join(told)}{more}"
+
+
+def entry_shape(entry: Entry) -> dict[str, Any]:
+    """An entry as it is hashed, with its hash."""
+    document: dict[str, Any] = json.loads(entry.body)
+    return {"hash": entry.hash} | document
+
+
+def receipt(path: str, ledger: str) -> dict[str, Any]:
+    """The receipt in a record, or one by itself.
+
+    Args:
+        path: the file.
+        ledger: which ledger it must be of.
+
+    Raises:
+        UsageError: it is something else, or of another ledger.
+    """
+    from pathlib import Path
+
+    from hetdp.errors import UsageError, printable, shown
+    from hetdp.people.documents import parsed_json
+
+    rule = "with a ledger, the entries of its records are looked up"
+    try:
+        found = parsed_json(Path(path).read_text(encoding="utf-8"), path)
+    except (OSError, UnicodeDecodeError) as refusal:
+        reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
+        raise UsageError(f"{path!r} cannot be read: {reason}", rule) from None
+    if not isinstance(found, dict):
+        raise UsageError(f"{path!r} is no record: it holds no JSON object", rule)
+    inner = found.get("ledger")
+    told = inner if isinstance(inner, dict) else found
+    kinds = {"ledger": str, "entry": int, "hash": str}
+    if any(type(told.get(key)) is not kind for key, kind in kinds.items()):
+        kind = found.get("kind")
+        what = f"a {printable(kind)[:LONGEST]}" if isinstance(kind, str) and kind else "something else"
+        hint = "hetdp record verify RECORD --plan compares a record with a plan" if kind == "plan" else ""
+        raise UsageError(f"{path!r} is no record: it is {what}", rule, hint)
+    if told["ledger"] != ledger:
+        raise UsageError(
+            f"{path!r} is a record of another ledger", f"{rule}; this is {ledger}, that {shown(told['ledger'])}"
+        )
+    return told
+
+
+# `hetdp ledger record`: who paid elsewhere, from what was typed or from a table.
+
+
+if TYPE_CHECKING:
+    Told = tuple[dict[str, Any], list[str]]
+
+
+def amount(option: str, text: Any, currency: str, name: str | None = None) -> Any:
+    """What was typed: ε, μ, or ε:δ as a pair.
+
+    Args:
+        option: what it was given to, for messages.
+        text: what was typed; None if nothing was.
+        currency: how the source counts.
+        name: the class it is for.
+
+    Raises:
+        UsageError: there is no δ where it is counted.
+    """
+    from hetdp.errors import UsageError, shown
+
+    if currency != "epsilon-delta" or text is None or text == "inf":
+        return text
+    pair = tuple(text.split(":"))
+    if len(pair) != 2:
+        example = "1:1e-6" if name is None else f"{name}=0.1:1e-7"
+        rule = "in epsilon-delta, an amount is ε:δ"
+        raise UsageError(f"{option} without δ: {shown(text)}", rule, f"{option} {example}")
+    return pair
+
+
+def recorded(
+    opened: Callable[[], Any],
+    told: Callable[[Any, str], Told],
+    source: str | None = None,
+    charge: tuple[str, ...] = (),
+    note: str | None = None,
+    unit: str | None = None,
+    relation: str | None = None,
+    **paid: str,
+) -> Told:
+    """Writes down what was spent elsewhere, and says so where that fixes who pays.
+
+    Args:
+        opened: opens the ledger.
+        told: says what was written.
+        source: the data.
+        charge: classes with their amounts, as typed.
+        note: where, and for what.
+        unit: whose data changes between neighbours; by default what the source has.
+        relation: how it changes, likewise.
+        paid: instead of `charge`, the table of people and its columns.
+
+    Raises:
+        UsageError: something is missing, or said twice.
+    """
+    from contextlib import suppress
+
+    from hetdp.errors import InterruptedSpend, LedgerError, UsageError
+    from hetdp.releases.ledger.database import RECORDING
+
+    if source is None or note is None or bool(charge) == ("people" in paid):
+        rule = "record takes --source, --note, and who paid: --charge, or --people with --person and --epsilon"
+        raise UsageError("something is missing, or said twice", rule)
+    if charge and paid:
+        raise UsageError(f"--{next(iter(paid))} beside --charge", "it is for --people")
+    ledger = opened()
+    (before,) = ledger.status(source)
+    made = _classes(charge, before.currency) if charge else _people(before.currency, **paid)
+    entry = ledger.record(source, made, note, unit=unit, relation=relation)
+    try:
+        document, lines = told(entry, "recorded")
+        with suppress(LedgerError):  # it is recorded, whatever happens to the ledger from now on
+            lines += _fixed(before, ledger.status(source)[0])
+    except KeyboardInterrupt:
+        raise InterruptedSpend(RECORDING.done) from None
+    return document, lines
+
+
+def _fixed(before: Status, after: Status) -> list[str]:
+    """What the first charge of a source has fixed; nothing if it was not the first."""
+    was, now = map(_payers, (before, after))
+    fixed = f"this was the first charge of {before.source!r}: from now on {now}"
+    return [] if was or not now else [f"{fixed}; its losses are about {about(after)}"]
+
+
+def _payers(one: Status) -> str:
+    if one.people:
+        return f"its people pay one by one, by {one.named!r}, and classes cannot be charged"
+    is_charged = any((each.spent, each.spent_delta or "0") != ("0", "0") for each in one.classes)
+    return "its classes pay, and people cannot be charged one by one" if is_charged else ""
+
+
+def _people(currency: str, people: str, **columns: str) -> Any:
+    from hetdp.interrupts import load_whole
+
+    return load_whole("hetdp.tables.external_spends").charge_from(
+        people, currency, person=columns.get("person"), epsilon=columns.get("epsilon"), group=columns.get("group")
+    )
+
+
+def _classes(charge: tuple[str, ...], currency: str) -> Any:
+    from hetdp.people.names import pairs
+    from hetdp.releases.ledger.charge import Charge
+
+    given = pairs("--charge", charge, "CLASS=AMOUNT", "each class has one amount")
+    amounts: dict[str, Any] = {name: amount("--charge", value, currency, name) for name, value in given.items()}
+    if currency == "epsilon-delta":
+        pairs_of = {name: (pair, pair) if isinstance(pair, str) else pair for name, pair in amounts.items()}
+        first, second = ({name: pair[at] for name, pair in pairs_of.items()} for at in (0, 1))
+        return Charge.to_classes(currency, first, second)
+    return Charge.to_classes(currency, amounts)

@@ -1,0 +1,220 @@
+"""The progress bar: one line on the terminal, after a second, for as long as something is being done."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+from hetdp import progress
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+
+PATIENCE = 1.0  # seconds before anything is drawn
+PACE = 0.1  # seconds between two drawings
+LENGTH = 24  # characters of the bar itself
+
+
+class Bar:
+    """Shows the stage of the work, from a thread of its own, since searches run where no Python code does.
+
+    Args:
+        stages: the first words of the stages expected, in their order.
+        shown: whether there is a bar at all; there is none if standard error is no terminal.
+    """
+
+    def __init__(self, stages: Sequence[str], shown: bool = True) -> None:
+        self._stages, self._place, self._words = stages, 0, "working"
+        self._shown = shown and _on_a_terminal()
+        self._began = time.monotonic()
+        self._done, self._lock, self._drawn = threading.Event(), threading.RLock(), 0
+        self._thread = threading.Thread(target=self._animate, daemon=True)
+
+    def __enter__(self) -> Bar:
+        if self._shown:
+            self._before = progress.listen(self._hear)
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            progress.listen(self._before)
+        self.close()
+
+    def close(self) -> None:
+        """Removes the bar for good."""
+        with self._lock:
+            self._done.set()
+            self._erase()
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Removes the bar while something else is written."""
+        with self._lock:
+            self._erase()
+            yield
+
+    def _hear(self, words: str) -> None:
+        self._words = words
+        kind = words.partition(" ")[0]
+        if kind in self._stages:  # a search that is repeated does not move the bar back
+            self._place = max(self._place, self._stages.index(kind))
+
+    def _animate(self) -> None:
+        self._done.wait(PATIENCE)
+        while not self._done.is_set():
+            with self._lock:
+                self._draw()
+            self._done.wait(PACE)
+
+    def _draw(self) -> None:
+        if not self._done.is_set():  # it may have been closed while this thread waited
+            room, elapsed = _width() - 1, time.monotonic() - self._began
+            text = line(self._place, len(self._stages), self._words, elapsed)[:room]
+            _write("\r" + text.ljust(min(self._drawn, room)))
+            self._drawn = len(text)
+
+    def _erase(self) -> None:
+        if self._drawn:
+            _write("\r" + " " * min(self._drawn + len("^C"), _width() - 1) + "\r")
+            self._drawn = 0
+
+
+def line(place: int, stages: int, words: str, elapsed: float) -> str:
+    """The bar as text: stages done, a mark that walks through the present one, seconds, and words, which may be cut.
+
+    >>> line(1, 2, "searching", 3.0)
+    '[############......#.....] 3 s, searching'
+    """
+    start, end = place * LENGTH // stages, (place + 1) * LENGTH // stages
+    mark = start + int(elapsed / PACE) % (end - start)
+    cells = ["#" if at < start or at == mark else "." for at in range(LENGTH)]
+    return f"[{''.join(cells)}] {int(elapsed)} s, {words}"
+
+
+def _on_a_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError):  # a terminal that is gone needs no bar
+        pass
+
+
+# How the command line speaks: data on standard output, words on standard error.
+
+
+class Voice:
+    """What a verb speaks with; the progress bar makes way for it.
+
+    Args:
+        bar: the bar that may stand in the last line of the terminal.
+        quiet: whether words are left out; data never is.
+    """
+
+    def __init__(self, bar: Bar, quiet: bool) -> None:
+        self._bar, self._quiet = bar, quiet
+
+    def say(self, words: str) -> None:
+        """A line for people."""
+        if not self._quiet:
+            with self._bar.hidden():
+                complain(words)
+
+    def emit(self, lines: Iterable[str]) -> None:
+        """Lines of data; nothing that takes long comes after them."""
+        self.make_way()
+        write_lines(lines)
+
+    def make_way(self) -> None:
+        """Takes the bar away for good, for others that write to standard output."""
+        self._bar.close()
+
+    def emit_document(self, document: Mapping[str, Any]) -> None:
+        """Data as one JSON document."""
+        self.emit([as_json(document)])
+
+
+def complain(words: str) -> None:
+    """A line on standard error, if there is one."""
+    if sys.stderr is not None:
+        with suppress(OSError):  # words that nobody can hear must not cost the result
+            sys.stderr.write(f"{words}\n")
+            sys.stderr.flush()
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Lines on standard output."""
+    with standard_output():
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
+@contextmanager
+def standard_output() -> Iterator[None]:
+    """What is written to standard output meanwhile gets there, or it is an error."""
+    if sys.stdout is None:
+        raise _refusal("it is closed")
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as refusal:
+        abandon_output()
+        raise _refusal(refusal.strerror or str(refusal)) from None
+
+
+def finish() -> None:
+    """Writes what is still waiting, while a failure can still be told."""
+    if sys.stdout is not None:
+        write_lines([])
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    """A document as text that any JSON reader and any terminal takes: no NaN, no Infinity, no control characters."""
+    import json
+
+    from hetdp.errors import printable_json
+
+    return printable_json(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def speak_utf_8() -> None:
+    """Lets both streams take any character, whatever the locale says."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def abandon_output() -> None:
+    """Forgets what could not be written, so that Python does not try again when it ends."""
+    try:
+        place = sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):  # not a real stream
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, place)
+    os.close(nowhere)
+
+
+def _refusal(reason: str) -> Exception:
+    from hetdp.errors import UsageError
+
+    return UsageError(f"cannot write to standard output: {reason}", "results go there")

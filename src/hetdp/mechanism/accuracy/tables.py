@@ -1,0 +1,252 @@
+"""Where a baseline is as good as a mechanism, or better: said in words, on every measure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import counted, printable, rounded_up
+from hetdp.mechanism.accuracy.measures import NOWHERE, Method
+from hetdp.mechanism.digits import LEAST, accuracy_of, right_digits
+from hetdp.problem.space import Floats, Mask
+
+SAME = 1e-9  # errors that differ by less than this part of themselves are the same
+TIES, BEATS = "ties", "beats"
+LISTED = 6  # distances that are named one by one
+
+
+class Comparison(NamedTuple):
+    """A baseline that ties with a mechanism, or beats it, on some measures.
+
+    Attributes:
+        baseline: its name.
+        outcome: "ties" or "beats".
+        method: the name of the mechanism.
+        measures: "worst", "mean", or both, or neither.
+        distances: at which distances: a tie in both worst and mean error there, or a win in one of them without a loss
+            in the other.
+        everywhere: whether these are all distances that there are. (Where no path leads to the other answer, nothing
+            is compared, nor where both errors are too small for a float.)
+    """
+
+    baseline: str
+    outcome: str
+    method: str
+    measures: tuple[str, ...]
+    distances: tuple[int, ...]
+    everywhere: bool
+
+    def __str__(self) -> str:
+        """One line, such as ``geometric then threshold ties fair: worst, mean, every distance``."""
+        places = list(self.measures)
+        if self.everywhere and self.distances:
+            places.append("every distance")
+        elif self.distances:
+            named = ", ".join(map(str, self.distances[:LISTED]))
+            more = len(self.distances) - LISTED
+            word = "distance" if len(self.distances) == 1 else "distances"
+            places.append(f"{word} {named}" + (f" and {more:,} more" if more > 0 else ""))
+        return f"{self.baseline} {self.outcome} {self.method}: {', '.join(places)}"
+
+
+def compare(methods: list[Method]) -> Iterator[Comparison]:
+    """Every tie and every win of a baseline, one mechanism after the other."""
+    for method in methods:
+        for baseline in methods:
+            if baseline.baseline and not method.baseline:
+                yield from _outcomes(baseline, method)
+
+
+def _outcomes(baseline: Method, method: Method) -> Iterator[Comparison]:
+    ties, wins = _against(_overall(baseline), _overall(method))
+    vanished = np.maximum(baseline.worst_errors, method.worst_errors) <= LEAST  # too small for a float; both may differ
+    counted = (method.levels.distances != NOWHERE) & ~vanished
+    worst_ties, worst_wins = _against(baseline.worst_errors, method.worst_errors)
+    mean_ties, mean_wins = _against(baseline.mean_errors, method.mean_errors)
+    no_mean = np.isnan(method.mean_errors)
+    here_ties = worst_ties & (mean_ties | no_mean)
+    here_wins = (worst_wins & (mean_wins | mean_ties | no_mean)) | (mean_wins & worst_ties)
+    for outcome, overall, here in ((TIES, ties, here_ties), (BEATS, wins, here_wins)):
+        measures = tuple(name for name, holds in zip(("worst", "mean"), overall, strict=True) if holds)
+        distances = tuple(method.levels.distances[here & counted].tolist())
+        if measures or distances:
+            everywhere = len(distances) == int(np.count_nonzero(counted))
+            yield Comparison(baseline.name, outcome, method.name, measures, distances, everywhere)
+
+
+def _overall(method: Method) -> Floats:
+    return np.array([method.worst_error, method.mean_error])
+
+
+def _against(errors: Floats, others: Floats) -> tuple[Mask, Mask]:
+    """Where errors are the same as others, and where they are smaller."""
+    margin = SAME * np.fmax(errors, others)
+    ties = np.abs(errors - others) <= margin
+    return ties, (errors < others) & ~ties
+
+
+# The table for people, as plain lines and as LaTeX, and the long table for programs.
+
+
+SHOWN = 5  # distances in the table for people, and classes; the long table has all distances
+LONGEST = 40  # characters of a name
+NOTHING = "-"
+WORTH_SAYING = 1e-9  # of a gap; a smaller one no table shows
+COLUMNS = (
+    "method",
+    "baseline",
+    "distance",
+    "datasets",
+    "worst_accuracy",
+    "worst_error",
+    "worst_at",
+    "mean_accuracy",
+    "mean_error",
+)
+ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"{\char34}",
+    "ε": r"$\varepsilon$",
+    "δ": r"$\delta$",
+    "μ": r"$\mu$",
+    "−": "$-$",
+    **{character: f"\\{character}" for character in "{}$&#_%"},
+    **{character: f"{{{character}}}" for character in "[]*"},
+}
+
+
+def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
+    """The table in aligned columns, and below it what must be said of baselines."""
+    rows = _rows(methods, prior)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+    hidden = int(np.count_nonzero(methods[0].levels.distances != NOWHERE)) - SHOWN
+    if hidden > 0:
+        yield f"({counted(hidden, 'more distance')}, only in the long table: as columns, CSV or JSON)"
+    unnamed = len(methods[0].levels.deciders) - len(_classes(methods[0]))
+    if unnamed > 0:
+        yield f"({unnamed:,} classes, and how accurate it is where one of them decides, only in JSON)"
+    yield from (printable(words) for words in _remarks(methods, comparisons))
+
+
+def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
+    """The same as a tabular that needs no package."""
+    rows = _rows(methods, prior)
+    width = len(rows[0])
+    yield rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}"
+    yield r"\hline"
+    for at, row in enumerate(rows):
+        yield " & ".join(map(_escaped, row)) + r" \\"
+        if at == 0:
+            yield r"\hline"
+    yield r"\hline"
+    for words in _remarks(methods, comparisons):
+        yield rf"\multicolumn{{{width}}}{{l}}{{{_escaped(printable(words))}}} \\"
+    yield r"\end{tabular}"
+
+
+def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """What must be said below the table: gaps, where a coin would do better, and how baselines compare."""
+    for method in methods:
+        gap = method.mechanism.objective_gap
+        if gap is not None and gap > WORTH_SAYING:
+            most = rounded_up(gap, 2)
+            yield f"{method.name}: some private mechanism may have a mean accuracy larger by up to {most:.1e}"
+    for method in methods:
+        if not method.baseline and str(method.mechanism.against_coin):
+            yield f"{method.name}: {method.mechanism.against_coin}"
+    if comparisons and all(method.worst_error == 0.0 for method in methods):
+        yield "every method is always right"
+    else:
+        yield from map(str, comparisons)
+
+
+def _rows(methods: Sequence[Method], prior: str) -> list[list[str]]:
+    """The header, how many datasets there are, and a row for each method."""
+    levels = methods[0].levels
+    near = np.flatnonzero(levels.distances != NOWHERE)[:SHOWN]
+    shown = [*near.tolist(), *np.flatnonzero(levels.distances == NOWHERE).tolist()]
+    titles = ["no path" if levels.distances[at] == NOWHERE else f"distance {levels.distances[at]}" for at in shown]
+    classes = _classes(methods[0])
+    titles += [_in_one_line(f"{_plain(name)} decides") for name in classes]
+    header = ["accuracy", "worst", "where", f"mean ({prior})", *titles]
+    counts = ["datasets", "", "", f"{len(levels.order):,}", *(f"{levels.counts[at]:,}" for at in shown)]
+    counts += [f"{len(levels.deciders[name]):,}" for name in classes]
+    return [header, counts, *(_row(method, shown) for method in methods)]
+
+
+def _row(method: Method, shown: Sequence[int]) -> list[str]:
+    errors: list[float | None] = [method.worst_error, method.mean_error]
+    errors += [float(method.mean_errors[at]) for at in shown]
+    errors += [one.mean_error for one in method.by_class] if _classes(method) else []
+    worst, *means = (NOTHING if error is None or error != error else right_digits(error) for error in errors)
+    return [_in_one_line(method.name), worst, _in_one_line(_plain(method.worst_at) or NOTHING), *means]
+
+
+def _classes(method: Method) -> list[Any]:
+    """The classes that have a column: all, if they are few."""
+    names = list(method.levels.deciders)
+    return names if len(names) <= SHOWN else []
+
+
+def _in_one_line(text: str) -> str:
+    """A name that fits into a cell."""
+    text = printable(text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _escaped(text: str) -> str:
+    r"""Text as LaTeX prints it, whatever is in it; what could be taken for an argument of ``\\`` stands in braces.
+
+    >>> print(_escaped("a_b & [50%]"))
+    a\_b \& {[}50\%{]}
+    """
+    return "".join(ESCAPES.get(character, character) for character in text)
+
+
+def long_columns(methods: Sequence[Method]) -> dict[str, list[Any]]:
+    """One entry for each method over all datasets, and one for each of its distances."""
+    rows = [row for method in methods for row in _long_rows(method)]
+    return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}
+
+
+def _long_rows(method: Method) -> Iterator[tuple[Any, ...]]:
+    worst, where, mean = _both(method.worst_error), method.worst_at, _both(method.mean_error)
+    yield method.name, method.baseline, "all", len(method.levels.order), *worst, where, *mean
+    for level in method.by_distance:
+        distance = "none" if level.distance is None else str(level.distance)
+        worst, mean = _both(level.worst_error), _both(level.mean_error)
+        yield method.name, method.baseline, distance, level.datasets, *worst, None, *mean
+
+
+def _both(error: float | None) -> tuple[float | None, float | None]:
+    """An accuracy and its error."""
+    return (None, None) if error is None else (accuracy_of(error), error)
+
+
+def csv_text(methods: Sequence[Method]) -> str:
+    """The long table as CSV; numbers in as many digits as it takes to read them back."""
+    columns = long_columns(methods)
+    columns["worst_at"] = [_plain(label) for label in columns["worst_at"]]
+    columns["baseline"] = ["yes" if baseline else "no" for baseline in columns["baseline"]]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()
+
+
+def _plain(label: Any) -> str | None:
+    """A label in one field: text as it is, everything else as JSON."""
+    return label if label is None or isinstance(label, str) else json.dumps(label, ensure_ascii=False, default=str)

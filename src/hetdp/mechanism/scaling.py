@@ -1,0 +1,114 @@
+"""Scaling: the same problem with every ε multiplied by one number, or with nothing left but the edges of ε = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from hetdp.problem.classes import Classes, classes_of
+from hetdp.problem.edges import Edges
+from hetdp.problem.faults import Findings
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.parameters import Parameters
+from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.theory.notion import BACK
+
+SCALED = ("epsilon", "epsilon_back", "mu")  # a δ is a probability and not a distance: it stays
+SPLITTER = 2.0**27 + 1.0
+NEARLY_NOTHING = 1e-280  # below it, the error of a product may itself be rounded
+
+Columns = dict[str, Floats]
+
+
+def written_edges(graph: DatasetGraph | ProductSpace) -> tuple[Indices, Indices, Columns]:
+    """Both ends of every edge, each once, and what the edge carries, as written, by the name of the parameter."""
+    source, target, *columns = graph.edges()
+    return source, target, dict(zip(graph.parameter_names, columns, strict=True))
+
+
+def free_ways(columns: Columns) -> Iterator[Mask]:
+    """For each direction, the edges that constrain nothing in it: ε or μ is ∞, or δ is 1."""
+    if "mu" in columns:
+        yield np.isinf(columns["mu"])
+    for end in ("", BACK):
+        if f"epsilon{end}" in columns:
+            free = np.isinf(columns[f"epsilon{end}"])
+            yield free | (columns[f"delta{end}"] >= 1.0) if f"delta{end}" in columns else free
+
+
+class Pattern:
+    """The ε of a problem as a pattern: their ratios stay while all of them grow or shrink together."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._source, self._target, self._columns = written_edges(problem.graph)
+
+    def times(self, multiple: float, with_classes: bool = True) -> Problem:
+        """The problem with every ε as written times a number ≥ 0, rounded down; ε = ∞ stays.
+
+        It has the same labels, answers, weights, words and, if wanted or if edges are parallel, classes; without them
+        it is built sooner.
+
+        >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, np.inf])
+        >>> Pattern(Problem(graph, [1, 2, 2])).times(3.0).graph.edges()[2]
+        array([0.3, inf])
+        """
+        return self._with(
+            {
+                name: times_down(values, multiple) if name in SCALED else values
+                for name, values in self._columns.items()
+            },
+            with_classes,
+        )
+
+    def limit(self) -> Problem:
+        """What the problem becomes as the multiple grows beyond all bounds: only ε = 0 still binds."""
+        return self._with(
+            {
+                name: np.where(values > 0.0, np.inf, values) if name in SCALED else values
+                for name, values in self._columns.items()
+            },
+            with_classes=False,
+        )
+
+    def _with(self, columns: Columns, with_classes: bool) -> Problem:
+        asked, findings = self.problem, Findings("edges")
+        parallel = isinstance(asked.graph, DatasetGraph) and asked.graph.is_parallel  # classes tell these edges apart
+        classes = _classes(asked.graph, findings) if with_classes or parallel else None
+        parameters = Parameters(tuple(columns), tuple(columns.values()))
+        edges = Edges(self._source, self._target, parameters, classes)
+        graph = DatasetGraph.from_ends(asked.labels, (self._source, self._target), edges, "error", findings)
+        return Problem(graph, asked.answers, asked.notion.name, weights=asked.weights, about=asked.about)
+
+
+def times_down(values: Floats, multiple: float) -> Floats:
+    """Products rounded down, so that none is above the exact one and none that is finite becomes infinite.
+
+    >>> times_down(np.array([0.1, 1e308, np.inf]), 3.0).tolist()
+    [0.3, 1.7976931348623157e+308, inf]
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        product = values * multiple
+        exact = (_error(values, multiple, product) >= 0.0) & (product > NEARLY_NOTHING)
+        rounded = np.where(exact | (multiple == 1.0), product, np.nextafter(product, 0.0))
+    return np.where(np.isinf(values), values, rounded)
+
+
+def _error(values: Floats, multiple: float, product: Floats) -> Floats:
+    """What a rounded product lacks, exactly, by splitting each factor into halves; NaN where these leave the floats."""
+    big, small = _halves(values)
+    high, low = _halves(np.float64(multiple))
+    return np.asarray(((big * high - product) + big * low + small * high) + small * low)
+
+
+def _halves(values: Floats | np.float64) -> tuple[Floats, Floats]:
+    shifted = SPLITTER * values
+    big = shifted - (shifted - values)
+    return np.asarray(big), np.asarray(values - big)
+
+
+def _classes(graph: DatasetGraph | ProductSpace, findings: Findings) -> Classes | None:
+    return classes_of(graph.edge_classes(), findings)

@@ -1,0 +1,320 @@
+"""Who runs the tasks: the workers of a Dask scheduler, or some that are started here.
+
+Tasks keep nothing and may run twice: what they say lies in files that are written whole. So a worker that is lost
+costs what it was doing, and no more. Results are small, since arrays stay in files.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import gc
+import logging
+import os
+import re
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+from asyncio import CancelledError
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+import dask
+from distributed import Client, Future, wait
+from distributed.comm import CommClosedError
+from distributed.scheduler import KilledWorker
+from distributed.security import Security
+
+from hetdp import progress
+from hetdp.errors import ClusterError, HetdpError, UsageError
+from hetdp.interrupts import held
+from hetdp.partitioned.problem import Task
+from hetdp.partitioned.processes import RETRIES, SETTINGS, certificate, end_all, scheduler_here, size_of, started
+from hetdp.partitioned.workspace import SOFTWARE, Mark, guarded, marked
+
+PATIENCE = 30.0  # seconds without any worker, or without the scheduler, before the cluster is lost
+CONNECT = 10.0  # seconds until a scheduler must have answered
+START = 60.0  # seconds that workers may take to start
+STILL = 660.0  # seconds without a sign of life from a worker; by default, schedulers give it up within 600
+ANSWER = 5.0  # seconds in which a scheduler that is there answers
+PACE = 0.5  # seconds between two looks at the cluster
+LOGGERS = ("distributed", "distributed.client", "tornado", "asyncio")
+HINT = "what was done is kept in the work folder, if one was named: the same command goes on from there"
+
+
+class Cluster:
+    """Runs tasks on the workers of a scheduler.
+
+    Args:
+        address: of a scheduler, such as tls://node:8786; None: workers are started on this machine.
+        workers: how many to start.
+        memory: how much memory each of these may take, such as "2GB".
+        work: a folder that all workers reach.
+    """
+
+    def __init__(self, address: str | None, workers: int, memory: str, work: str) -> None:
+        size_of(memory)  # or a refusal
+        self._settings = dask.config.set(SETTINGS)
+        self._levels = {name: logging.getLogger(name).level for name in LOGGERS}
+        for name in LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said in our words
+        self._memory, self._processes = memory, list[subprocess.Popen[bytes]]()
+        self._home: tempfile.TemporaryDirectory[str] | None = None
+        self._local: Any = None
+        self._client: Any = None
+        self._is_closed = False
+        self._mark = Mark("", "")
+        try:
+            self._mark = marked(work)
+            with held():  # half a client could not be closed
+                if address is None:
+                    security = certificate()
+                    self._home = tempfile.TemporaryDirectory(prefix="hetdp-workers-", ignore_cleanup_errors=True)
+                    self._local = scheduler_here(self._home.name, security)
+                    self._client = Client(self._local, set_as_default=False)
+                    scheduler = self._client.scheduler.address
+                    for _ in range(workers):
+                        self._processes.append(started(scheduler, memory, work, self._home.name, security))
+                else:
+                    self._client = _client_at(address)
+            self._require_workers(address)
+        except BaseException:
+            self.close()
+            raise
+        atexit.register(self.close)
+
+    def _require_workers(self, address: str | None) -> None:
+        """Waits for the first worker, or for all that are started here."""
+        progress.stage("reading (waiting for workers)")
+        needed, end = max(1, len(self._processes)), time.monotonic() + START
+        found = self.workers()
+        while len(found or {}) < needed and time.monotonic() < end and self._client.status == "running":
+            time.sleep(0.02)
+            found = self.workers()
+        if found is None:
+            raise ClusterError("the scheduler was lost", "it no longer answers")
+        if found:
+            return
+        if address is None:
+            raise ClusterError("no worker started", f"a worker that may take {self._memory} is asked for")
+        rule = f"none came to the scheduler at {address} within {START:.0f} seconds"
+        hint = "start workers, with certificates of the same authority as the scheduler's; their output says more"
+        raise ClusterError("the cluster has no workers", rule, hint)
+
+    def run(self, task: Task, items: Iterable[tuple[Any, ...]], words: str = "") -> list[Any]:
+        """The results of a task for each item, in their order.
+
+        Raises:
+            ClusterError: the cluster was lost, or cannot do it.
+        """
+        if self._is_closed:
+            raise UsageError("a partitioned problem that was closed", "its workers have ended", "read it again")
+        if words:
+            progress.stage(words)
+        told = [(f"{task.__name__}-{os.urandom(8).hex()}", item) for item in items]
+        futures: list[Future] = []
+        watch = Watch(self)
+        try:
+            for key, item in told:
+                futures.append(self._client.submit(guarded, self._mark, task, *item, pure=False, retries=0, key=key))
+            while not self._are_done(futures):
+                watch.look()
+            failed = [future for future in futures if future.status == "error"]
+            return [self._result(future, watch) for future in failed or futures]
+        except HetdpError:
+            raise
+        except (KilledWorker, MemoryError) as ended:  # also of a worker that was lost with its result, over and over
+            raise _out_of_memory(ended, self._memory if self._processes else "") from None
+        except (CommClosedError, TimeoutError, CancelledError) as lost:
+            raise ClusterError("the scheduler was lost", HINT) from lost
+        except OSError as refusal:
+            raise _system(refusal, self._memory if self._processes else "") from None
+        except (ImportError, AttributeError, RuntimeError) as refusal:
+            if not is_foreign(refusal):
+                raise
+            rule = f"all machines run {SOFTWARE}, and the same versions of Dask"
+            raise ClusterError(f"the cluster cannot run hetdp: {_first_line(refusal)}", rule) from None
+        finally:
+            with suppress(Exception):  # of a client that has no scheduler any more
+                self._client.cancel(futures, force=True)
+
+    def _are_done(self, futures: list[Future]) -> bool:
+        """Waits a moment; whether all are done, or one failed."""
+        try:
+            with self._client.as_current():
+                wait(futures, timeout=PACE)
+        except TimeoutError:
+            pass
+        except Exception:  # cancelled, by a client that lost its scheduler
+            time.sleep(PACE)
+        return all(future.done() for future in futures) or any(future.status == "error" for future in futures)
+
+    def _result(self, future: Future, watch: Watch) -> Any:
+        """What a task returned; if its worker was lost with it, another one does it again."""
+        while True:
+            if future.status in ("cancelled", "lost"):
+                raise ClusterError("the scheduler was lost", HINT)
+            if future.status == "error":
+                raise future.exception()  # which is here already
+            try:
+                return future.result(timeout=PACE)
+            except TimeoutError:
+                if future.status != "error":  # of the task itself
+                    watch.look()
+
+    def is_alive(self) -> bool:
+        """Whether a worker may still come back: those that were started here must run."""
+        return not self._processes or any(process.poll() is None for process in self._processes)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a scheduler, as far as the client knows."""
+        return bool(self._client.status == "running")
+
+    def workers(self) -> dict[str, float] | None:
+        """When the scheduler last heard of each worker, by its clock; None if it does not answer, soon."""
+        try:
+            found = self._client.sync(self._client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)
+            return {address: float(facts["last_seen"]) for address, facts in found["workers"].items()}
+        except Exception:  # whatever a client says that lost its scheduler
+            return None
+
+    def close(self) -> None:
+        """Leaves the scheduler, and Dask's settings as they were; ends the workers that were started here."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._mark.remove()
+        for process in self._processes:
+            process.terminate()
+        if self._client is not None:
+            with suppress(Exception):  # a scheduler that does not answer
+                self._client.close(timeout=2)
+        end_all(self._processes)
+        if self._local is not None:
+            self._local.close(timeout=2)
+        if self._home is not None:
+            self._home.cleanup()
+        self._processes = []
+        atexit.unregister(self.close)
+        self._settings.__exit__(None, None, None)
+        gc.collect()  # what a client gave up says so when it is forgotten; it is not for the user
+        for name, level in self._levels.items():
+            logging.getLogger(name).setLevel(level)
+
+
+class Watch:
+    """Looks whether a cluster that is waited for is still there.
+
+    Args:
+        cluster: the cluster.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._alone_since: float | None = None
+        self._heard: dict[str, tuple[float, float]] = {}  # of each worker: the scheduler's time, and ours
+
+    def look(self) -> None:
+        """Returns, unless there is nobody left to wait for.
+
+        Raises:
+            ClusterError: the scheduler, or all workers, have been away for a while, or one has stopped without ending.
+        """
+        now, found = time.monotonic(), self._cluster.workers() if self._cluster.is_connected else None
+        if found:
+            self._alone_since = None
+            self._heard = {
+                worker: self._heard[worker] if self._heard.get(worker, (0.0,))[0] == said else (said, now)
+                for worker, said in found.items()
+            }
+            still = [worker for worker, (_, since) in self._heard.items() if now - since > STILL]
+            if still:
+                raise ClusterError(f"the worker {still[0]} has stopped, and does not end", HINT)
+            return
+        self._alone_since = self._alone_since or now
+        if now - self._alone_since > PATIENCE or not self._cluster.is_alive():
+            raise ClusterError("the scheduler was lost" if found is None else "all workers were lost", HINT)
+
+
+def _client_at(address: str) -> Client:
+    try:
+        if not address.startswith("tls:") or Security().get_connection_args("client")["ssl_context"] is not None:
+            return Client(address, timeout=CONNECT, set_as_default=False)
+    except ValueError as refusal:
+        rule = "it is the address of a scheduler, tls://HOST:PORT or tcp://HOST:PORT"
+        raise UsageError(f"the cluster {address!r}", rule) from refusal
+    except (OSError, TimeoutError, RuntimeError, TypeError) as refusal:
+        why, hint = reason_at(address) or (_first_line(refusal), REACH)
+        raise ClusterError(f"no scheduler answers at {address}", why, hint) from None
+    rule = "Dask's own settings name it: ca-file, client.cert and client.key of distributed.comm.tls"
+    raise UsageError(f"the cluster {address!r}, but no certificate", rule)
+
+
+REACH = "is it running, and can this machine reach it? It says its address when it starts"
+
+
+def reason_at(address: str) -> tuple[str, str] | None:
+    """Why nobody understood us at an address, and what to do, if that can be found out by asking once more."""
+    found = re.fullmatch(r"(tcp|tls)://(.+):([0-9]+)/?", address)
+    if found is None:
+        return None
+    mine = found[1] == "tls"
+    context = Security().get_connection_args("client")["ssl_context"] if mine else ssl._create_unverified_context()
+    try:
+        with socket.create_connection((found[2].strip("[]"), int(found[3])), ANSWER) as plain:
+            plain.settimeout(ANSWER)
+            with context.wrap_socket(plain) as secret:
+                secret.recv(1)  # a certificate that is refused is told now
+    except ssl.SSLCertVerificationError as refusal:
+        if mine:
+            return f"its certificate is refused here: {refusal.verify_message}", "ca-file must name its authority"
+    except ssl.SSLError as refusal:
+        reason = (refusal.reason or "").lower().replace("_", " ")
+        if mine and "alert" in reason:
+            return f"it refuses the certificate of this machine ({reason})", "its authority must sign client.cert"
+        if mine:
+            return f"it does not speak TLS ({reason})", "its address then begins with tcp://"
+        if "alert" in reason:  # it asks for a certificate, so it speaks TLS
+            return PLAIN
+    except OSError:
+        return None
+    return None if mine else PLAIN
+
+
+PLAIN = "it speaks TLS, and the address says that it does not", "its address begins with tls://"
+
+
+def is_foreign(error: BaseException) -> bool:
+    """Whether an error means that a machine of the cluster does not know what it was sent."""
+    text = str(error)
+    return isinstance(error, ImportError) or "deserializ" in text.lower() or "Can't get attribute" in text
+
+
+def _system(error: OSError, memory: str) -> ClusterError:
+    """What the system refused a worker."""
+    if error.errno == errno.ENOMEM:
+        return _out_of_memory(MemoryError(), memory)
+    place = "" if error.filename is None else f" {error.filename!r}"
+    what = f"a worker could not use{place or ' a file'}: {error.strerror or _first_line(error)}"
+    return ClusterError(what, "all workers reach the same files, and may write to the work folder and the output")
+
+
+def _out_of_memory(error: BaseException, memory: str) -> ClusterError:
+    """A worker that was ended over and over, nearly always because its memory did not suffice."""
+    share = f", more than the {memory} that it may take" if memory else ""
+    if isinstance(error, MemoryError):
+        return ClusterError("a worker ran out of memory", f"a partition needs more than it has{share}", MORE)
+    times = error.allowed_failures + 1 if isinstance(error, KilledWorker) else RETRIES + 1
+    what = f"{times} workers were ended while they did the same task"
+    return ClusterError(what, f"most likely it needs too much memory{share}", MORE)
+
+
+MORE = "more partitions are smaller ones; or give each worker more memory"
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

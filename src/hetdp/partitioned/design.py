@@ -1,0 +1,161 @@
+"""The fair objective on partitions: searches in turn, each from what the last one says of the other answer.
+
+In each turn every dataset is offered what its neighbours of the other answer allow if their labels are those of the
+turn before, and a search spreads the offers among equal answers. When the offers stay as they are, the labels are the
+fair ones, bit for bit (docs/theory/partitions.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hetdp.engines.contract import Role
+from hetdp.engines.cpu.engine import offers_on
+from hetdp.errors import NoExtensionError, UsageError
+from hetdp.partitioned.extension import (
+    Searches,
+    after,
+    chosen,
+    extend_named,
+    finish_balanced,
+    found_by,
+    judge_parts,
+    labels_of,
+    pins_named,
+    start_balanced,
+    start_closing,
+)
+from hetdp.partitioned.mechanism import PartitionedMechanism, mark_given
+from hetdp.partitioned.partition import LocalGraph, Part, write_rows
+from hetdp.partitioned.problem import PartitionedProblem, forget, require_dask
+from hetdp.partitioned.rounds import SearchRows, grow, grow_from
+from hetdp.theory.catalogue import NOTIONS
+
+WORDS = "searching (fair values"
+
+
+def fair_pins(problem: PartitionedProblem, name: str, pins: str, given: str | None, limits: Searches) -> None:
+    """Writes the fair values of the boundary.
+
+    Args:
+        problem: whose values they are.
+        name: what is written in between is named after it.
+        pins: the name under which they are written.
+        given: the name of values that are kept; None if there are none.
+        limits: what searches from these found.
+    """
+    place, turn = f"{name}-fair", 0
+    try:
+        problem.run(prepare, place, given, limits)
+        while any(problem.run(offer, place, turn, problem.notion.name, words=f"{WORDS}, turn {turn + 1})")):
+            growth = grow_from(problem, f"{place}-{turn}", rows=f"{place}/alike")
+            after(problem, growth, keep_labels)
+            forget(problem, f"{place}-{turn - 1}")
+            turn += 1
+        problem.run(finish, place, turn - 1, pins, given)
+    finally:  # also after Ctrl-C: the arcs are there twice meanwhile
+        for used in (place, f"{place}-{turn - 1}", f"{place}-{turn}"):
+            forget(problem, used)
+
+
+def prepare(part: Part, place: str, given: str | None, limits: Searches) -> None:
+    """Writes who is free, what given values allow each, and the arcs between free datasets of equal answers."""
+    graph = LocalGraph(part)
+    roles = graph.gather("answers").astype(np.uint8)  # FREE_1 is 1 and FREE_2 is 2
+    most, least = np.full(part.size, np.inf), np.full(part.size, -np.inf)
+    if given is not None:
+        roles[~np.isnan(graph.gather(given))] = Role.PINNED
+        (above, below), ones = found_by(part, limits), part.load("answers") == 1
+        most, least = np.where(ones, above, below), -np.where(ones, below, above) + 0.0
+    for key, values in (("roles", roles[graph.own]), ("most", most), ("least", least)):
+        part.save(f"{place}/{key}", values)
+    rows = SearchRows(graph)
+    source = np.repeat(roles, np.diff(rows.indptr))
+    kept = (source == roles[rows.targets]) & (source != Role.PINNED)
+    counts = np.concatenate([[0], np.cumsum(kept)])
+    columns = tuple(column[kept] for column in rows.parameters)
+    write_rows(part, f"{place}/alike", counts[rows.indptr], rows.targets[kept], columns)
+
+
+def offer(part: Part, place: str, turn: int, notion: str) -> bool:
+    """Writes where the search of a turn starts; returns whether that is elsewhere than in the turn before."""
+    graph = LocalGraph(part)
+    before = f"{place}-{turn - 1}"
+    labels = np.full(graph.size, np.inf) if turn == 0 else graph.gather(f"{before}/own")
+    start = np.full(graph.size, np.inf)
+    start[graph.own] = part.load(f"{place}/most")
+    offers_on(SearchRows(graph), NOTIONS[notion], labels, graph.gather(f"{place}/roles"), start)
+    part.save(f"{place}-{turn}/start", start[graph.own])
+    return turn == 0 or not np.array_equal(part.load(f"{before}/start"), start[graph.own])
+
+
+def keep_labels(part: Part, search: str, latest: int) -> None:
+    """Writes the labels that a search found where others will look for them."""
+    part.save(f"{search}/own", labels_of(part, search, latest))
+
+
+def finish(part: Part, place: str, turn: int, pins: str, given: str | None) -> None:
+    """Writes the values of the boundary, raised where a rounding left them below what the given ones demand."""
+    labels = np.maximum(part.load(f"{place}-{turn}/own"), part.load(f"{place}/least"))
+    z = np.where(part.load("answers") == 1, labels, -labels) + 0.0
+    part.save(pins, chosen(part, z, given))
+
+
+# design on partitions: values for the boundary by some searches more, and then `extend`.
+
+
+FAIR, BALANCED = OBJECTIVES = ("fair", "balanced")
+
+
+def design_parts(
+    problem: PartitionedProblem, objective: str, partial: Any, prior: Any, max_error: Any, engine: str = "dask"
+) -> PartitionedMechanism:
+    """The fair or the balanced mechanism; see `design`."""
+    require_dask(engine)
+    require_offered(objective, prior, max_error)
+    name = problem.new_name("design")
+    given = None if partial is None else _compatible(problem, partial, name)
+    limits = {} if given is None else _limits(problem, given, name)
+    pins = f"{name}-pins"
+    (fair_pins if objective == FAIR else _balanced_pins)(problem, name, pins, given, limits)
+    for search in limits:
+        forget(problem, search)
+    found = replace(extend_named(problem, pins, name), objective=objective)
+    if given is not None:
+        problem.run(mark_given, found.name, given)
+    return found
+
+
+def require_offered(objective: str, prior: Any, max_error: Any) -> None:
+    """Refuses what needs the whole problem in one place."""
+    if objective not in OBJECTIVES:
+        rule = f"a partitioned problem has the objectives {' and '.join(OBJECTIVES)}"
+        raise UsageError(f"the objective {objective} on a partitioned problem", rule, "average fits one machine")
+    if prior is not None or max_error is not None:
+        raise UsageError("a prior or a largest error on a partitioned problem", "its objectives have neither there")
+
+
+def _compatible(problem: PartitionedProblem, partial: Any, name: str) -> str:
+    """The name of the values that are given; refuses those that no private mechanism has."""
+    given = pins_named(problem, partial, f"{name}-given")
+    verdict = judge_parts(problem, given, f"{name}-check")
+    if not verdict.compatible:
+        raise NoExtensionError(verdict.witness, verdict.repair)
+    return given
+
+
+def _limits(problem: PartitionedProblem, given: str, name: str) -> Searches:
+    """The searches for the greatest and the least mechanism that has these values."""
+    most = grow(problem, f"{name}-most", start_closing, given, 1.0)
+    least = grow(problem, f"{name}-least", start_closing, given, -1.0)
+    return {search.search: tuple(search.latest) for search in (most, least)}
+
+
+def _balanced_pins(problem: PartitionedProblem, name: str, pins: str, given: str | None, limits: Searches) -> None:
+    """Writes the balanced values of the boundary, in closed form by one search."""
+    growth = grow(problem, f"{name}-search", start_balanced, problem.notion.name, problem.gridded)
+    after(problem, growth, finish_balanced, pins, given, limits)
+    forget(problem, growth.search)

@@ -1,0 +1,292 @@
+"""The table of edges, a chunk at a time: checked, numbered, and dealt to the partitions that own their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import Fault, InputError
+from hetdp.files.schema import EDGE_COLUMNS
+from hetdp.partitioned.datasets import Known
+from hetdp.partitioned.labels import labels_at, numbers_of_ends
+from hetdp.partitioned.parquet_rows import Files, read_range
+from hetdp.partitioned.partition import Part, ghosts_among, mapped, placed, write_cut, write_rows, written
+from hetdp.problem.boundary import boundary_of
+from hetdp.problem.classes import NONE, Classes, classes_of, joined_classes, names_as_bytes, names_from_bytes
+from hetdp.problem.columns import distinct
+from hetdp.problem.edges import Edges, usable_edges
+from hetdp.problem.faults import Findings
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.labels import RangeLabels
+from hetdp.problem.parameters import COLUMNS, Parameters, parameters_of
+from hetdp.problem.space import Indices
+from hetdp.theory.catalogue import NOTIONS
+
+CHUNK = 1 << 21  # edges that a task reads at once
+SHARES = 16  # of a table that is not larger; every partition opens the files of each
+
+
+class Chunk(NamedTuple):
+    """Some rows of the table of edges.
+
+    Attributes:
+        number: which chunk.
+        start: its first row.
+        stop: the row after its last.
+    """
+
+    number: int
+    start: int
+    stop: int
+
+
+def chunks_of(files: Files, workers: int) -> list[Chunk]:
+    """The chunks of a table, about equal shares for so many workers: none crosses from one file to the next."""
+    found: list[Chunk] = []
+    workers = min(workers, SHARES)
+    shares = workers * max(1, -(-files.length // (workers * CHUNK)))
+    share = max(1, -(-files.length // shares))
+    for first, count in zip(files.starts, files.counts, strict=False):
+        pieces = max(1, -(-count // share))
+        bounds = [first + count * at // pieces for at in range(pieces + 1)]
+        for start, stop in pairwise(bounds):
+            if stop > start:
+                found.append(Chunk(len(found), start, stop))
+    return found
+
+
+def chunk_path(work: str, chunk: int, name: str) -> Path:
+    """The file of one column of a chunk that was dealt."""
+    return Path(work, "edges", f"{chunk}-{name}.npy")
+
+
+def deal_edges(
+    part: Part, chunk: Chunk, files: Files, notion: str, labels: str, class_kind: str
+) -> tuple[list[Fault], int]:
+    """Reads a chunk, reports its faults, and writes its sound edges by partition; `part` is any of them."""
+    table, findings, unread = read_range(files, chunk.start, chunk.stop, EDGE_COLUMNS), Findings(""), list[int]()
+    ends = [table.label_column(end, findings) for end in ("source", "target")]
+    given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
+    parameters = parameters_of(given, table.row, findings, unread, NOTIONS[notion].parameters)
+    classes = classes_of(table.class_column(findings, class_kind), findings)
+    numbers = numbers_of_ends(part, chunk.number, files, (chunk.start, chunk.stop), ends, labels)
+    edges = Edges(ends[0], ends[1], parameters, classes, table.row, unread)
+    usable = usable_edges(edges, (numbers[0], numbers[1]), findings)
+    _write(part, chunk, numbers, edges, usable)
+    return findings.faults, findings.total
+
+
+def _write(part: Part, chunk: Chunk, ends: tuple[Indices, Indices], edges: Edges, usable: Any) -> None:
+    """Each edge to the owner of its source, and to that of its target if it is another."""
+    keep = ends[0] != ends[1]
+    rows = np.flatnonzero(keep if usable is None else keep & usable)
+    source, target = ends[0][rows], ends[1][rows]
+    count = len(part.offsets) - 1
+    kind = np.uint16 if count < 2**16 else np.int64
+    owner, other = part.owners(source).astype(kind), part.owners(target).astype(kind)
+    cut = np.flatnonzero(owner != other)
+    order = np.argsort(np.concatenate([owner, other[cut]]), kind="stable")  # a radix sort, for so few owners
+    chosen = np.concatenate([np.arange(len(rows)), cut])[order]
+    bounds = np.concatenate(
+        [[0], np.cumsum(np.bincount(owner, minlength=count) + np.bincount(other[cut], minlength=count))]
+    )
+    number = np.int32 if part.offsets[-1] < 2**31 else np.int64
+    columns = {"source": source.astype(number), "target": target.astype(number), "row": rows.astype(np.int32)}
+    columns |= {f"c{at}": column[rows] for at, column in enumerate(edges.parameters.columns)}
+    if edges.classes is not None:
+        columns["class"] = edges.classes.numbers[rows]
+        written(part.work, chunk_path(part.work, chunk.number, "class_names"), names_as_bytes(edges.classes.names))
+    for name, values in columns.items():
+        written(part.work, chunk_path(part.work, chunk.number, name), values[chosen])
+    written(part.work, chunk_path(part.work, chunk.number, "bounds"), bounds)
+
+
+class Dealt(NamedTuple):
+    """The edges that touch a partition.
+
+    Attributes:
+        source: the number of one end.
+        target: the number of the other.
+        columns: what each promises, as written.
+        rows: where each stands in the table of edges.
+        classes: the class of each, if some edge has one.
+    """
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    columns: tuple[NDArray[np.float64], ...]
+    rows: list[tuple[int, NDArray[np.int32]]]
+    classes: Classes | None = None
+
+    def row(self, at: int) -> int:
+        """The row of an edge in its table."""
+        for start, rows in self.rows:
+            if at < len(rows):
+                return start + int(rows[at])
+            at -= len(rows)
+        raise IndexError(at)
+
+
+def dealt_to(part: Part, chunks: list[Chunk], parameters: int) -> Dealt:
+    """All edges that touch a partition, in the order of the table."""
+    names = ("source", "target", *(f"c{at}" for at in range(parameters)))
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    rows, classes = [], list[Classes]()
+    for chunk in chunks:
+        bounds = mapped(part.work, chunk_path(part.work, chunk.number, "bounds"))
+        piece = slice(int(bounds[part.number]), int(bounds[part.number + 1]))
+        for name in names:
+            columns[name].append(mapped(part.work, chunk_path(part.work, chunk.number, name))[piece])
+        rows.append((chunk.start, mapped(part.work, chunk_path(part.work, chunk.number, "row"))[piece]))
+        classes.append(_classes_in(part, chunk, piece))
+    joined = {name: np.concatenate(found) if found else np.empty(0) for name, found in columns.items()}
+    ends = [joined[name].astype(np.int64, copy=False) for name in names[:2]]
+    numbers = tuple(np.asarray(joined[name], dtype=np.float64) for name in names[2:])
+    return Dealt(ends[0], ends[1], numbers, rows, joined_classes(classes))
+
+
+def _classes_in(part: Part, chunk: Chunk, piece: slice) -> Classes:
+    """The classes of the edges of a chunk that touch a partition."""
+    path = chunk_path(part.work, chunk.number, "class")
+    if not path.exists():
+        return Classes((), np.full(piece.stop - piece.start, NONE, dtype=np.int32))
+    return Classes(
+        names_from_bytes(mapped(part.work, chunk_path(part.work, chunk.number, "class_names"))),
+        mapped(part.work, path)[piece],
+    )
+
+
+# From the edges that were dealt to a partition to its rows, its ghosts, and whom it tells what.
+
+
+class Built(NamedTuple):
+    """What became of a partition.
+
+    Attributes:
+        faults: edges that contradict each other.
+        total: how many.
+        arcs: how many arcs begin at its datasets.
+        free: how many more do that constrain nothing.
+        ghosts: how many neighbours others own.
+    """
+
+    faults: list[Fault]
+    total: int
+    arcs: int = 0
+    free: int = 0
+    ghosts: int = 0
+
+
+class Numbers(NamedTuple):
+    """Labels of numbers, looked up where a message needs one."""
+
+    numbers: Any
+    label: Callable[[int], Any]
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.label(int(self.numbers[int(at)]))
+
+
+def build(
+    part: Part,
+    chunks: list[Chunk],
+    names: tuple[str, ...],
+    duplicates: str,
+    edges: Files,
+    datasets: Files,
+    labels: str,
+    on_grid: bool,
+) -> Built:
+    """Builds the graph of a partition and writes it."""
+    dealt = dealt_to(part, chunks, len(names))
+    ghosts = ghosts_among(part, dealt.source, dealt.target)
+    ends = placed(part, ghosts, dealt.source), placed(part, ghosts, dealt.target)
+    size = part.size + len(ghosts)
+    parameters = Parameters(names, dealt.columns)
+    try:
+        rows = Edges(dealt.source, dealt.target, parameters, dealt.classes)
+        graph = DatasetGraph.from_ends(RangeLabels(size), ends, rows, duplicates, Findings("edges"), on_grid)
+    except InputError:
+        return _contradictions(part, dealt, names, edges, datasets, labels)
+    write_cut(part, dealt.source, dealt.target)
+    return _write_rows(part, graph, ghosts)
+
+
+def _write_rows(part: Part, graph: DatasetGraph, ghosts: NDArray[np.int64]) -> Built:
+    before = int(np.searchsorted(ghosts, part.first))
+    own = slice(before, before + part.size)
+    part.save("ghosts", ghosts)
+    low, high = int(graph.indptr[own.start]), int(graph.indptr[own.stop])
+    columns = tuple(column[low:high] for column in graph.parameters)
+    write_rows(part, "rows", graph.indptr[own.start : own.stop + 1] - low, graph.targets[low:high], columns)
+    for at, (column, lowered) in enumerate(graph.floored()):
+        part.save(f"lowered_{at}", np.packbits(np.unpackbits(lowered, count=len(column))[low:high]))
+        if graph.on_grid:
+            part.save(f"floored_{at}", column[low:high])
+    if (classes := graph.arc_classes()) is not None:
+        part.save("rows_class", classes.numbers[low:high])
+        part.save("class_names", names_as_bytes(classes.names))
+    if len(ghosts):
+        _write_search(part, graph, own)
+    answers = np.concatenate(
+        [
+            part.everywhere("answers", ghosts[:before]),
+            part.load("answers"),
+            part.everywhere("answers", ghosts[before:]),
+        ]
+    )
+    part.save("boundary", boundary_of(graph, answers)[own])
+    return Built([], 0, high - low, graph.free_arcs(own.start, own.stop), len(ghosts))
+
+
+def _write_search(part: Part, graph: DatasetGraph, own: slice) -> None:
+    """The arcs that lead to own datasets: what a search goes along."""
+    kept = (graph.targets >= own.start) & (graph.targets < own.stop)
+    counts = np.zeros(len(kept) + 1, dtype=np.int64)
+    np.cumsum(kept, out=counts[1:])
+    columns = tuple(column[kept] for column in graph.parameters)
+    write_rows(part, "search", counts[graph.indptr], graph.targets[kept], columns)
+
+
+def _contradictions(
+    part: Part, dealt: Dealt, names: tuple[str, ...], edges: Files, datasets: Files, labels: str
+) -> Built:
+    """The faults as one machine reports them, of those edges whose first end is here."""
+    least = np.minimum(dealt.source, dealt.target)
+    chosen = np.flatnonzero((least >= part.first) & (least < part.first + part.size))
+    source, target = dealt.source[chosen], dealt.target[chosen]
+    known = distinct(np.concatenate([source, target]))
+
+    def label(number: int) -> Any:
+        return labels_at(datasets, [number], labels)[0]
+
+    findings = Findings("edges")
+    table = Edges(
+        Numbers(source, label),
+        Numbers(target, label),
+        Parameters(names, tuple(column[chosen] for column in dealt.columns)),
+        dealt.classes and dealt.classes.take(chosen),
+        row=lambda at: edges.row(dealt.row(int(chosen[at]))),
+    )
+    ends = np.searchsorted(known, source), np.searchsorted(known, target)
+    with findings.collecting():
+        DatasetGraph.from_ends(Known(_Names(known, label)), ends, table, "error", Findings("edges"))
+    return Built(findings.faults, findings.total)
+
+
+class _Names:
+    """Labels of some numbers, found when a message wants them."""
+
+    def __init__(self, numbers: NDArray[np.int64], label: Callable[[int], Any]) -> None:
+        self._numbers, self._label = numbers, label
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._label(int(self._numbers[int(at)]))

@@ -1,0 +1,369 @@
+"""From labels to numbers, in a distributed way: labels 0 … n − 1 are their own numbers, others meet in buckets.
+
+Every partition writes its labels with their numbers, ordered by a hash; every chunk of edges writes the labels it
+needs, each once, ordered by the same hash. One task for each bucket of the hash joins the two, and finds labels that
+are there twice. Then each chunk reads the numbers that it asked for. DuckDB does all this, on disk where memory is
+short.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import ClusterError, InputError, UnknownDatasetError
+from hetdp.files.formats.duck import INTEGERS, PARQUET_RULE, cell_of, connection, exactly, quoted_name, refusals
+from hetdp.files.schema import JSON
+from hetdp.interrupts import load_whole
+from hetdp.partitioned.parquet_rows import ROWS, Files, as_values, read_range
+from hetdp.partitioned.partition import LocalGraph, Part
+from hetdp.partitioned.problem import Workers
+from hetdp.partitioned.shared_files import fresh_file, open_plain, require_real
+from hetdp.problem.identity import PIECE, PREFIX
+from hetdp.problem.labels import RangeLabels
+from hetdp.problem.space import Indices
+from hetdp.problem.spelling import in_json, of_json
+from hetdp.theory.notion import Notion
+
+RANGE, NAMED, STRANGE = "range", "named", "strange"  # labels that are numbers; that are looked up; of another kind
+ENCODED = "encoded"  # labels that are looked up by their JSON
+WIDE = "DECIMAL(20, 0)"  # holds integers of 64 bits, signed or not; Parquet would round a HUGEINT to a float
+REPEATED = 1000  # labels that are there twice which are reported
+
+
+def kind_of(files: Files, column: str) -> str:
+    """What labels in a column are: integers, text, or nothing that a label may be."""
+    kind = files.kinds.get(column, "")
+    return "integer" if kind in INTEGERS else "text" if kind == "VARCHAR" or kind.startswith("ENUM") else kind
+
+
+def _label(column: str, kind: str) -> str:
+    """A label as it is compared: integers of any width alike, text as it is."""
+    return f"CAST({quoted_name(column)} AS {WIDE if kind == 'integer' else 'VARCHAR'})"
+
+
+def write_names(part: Part, files: Files, buckets: int) -> str:
+    """Writes the labels of a partition with their numbers, by bucket; returns whose hash it is."""
+    label, number = _label("dataset", kind_of(files, "dataset")), part.first
+    queries = []
+    for path, low, high in files.pieces(part.first, part.first + part.size):
+        queries.append(
+            f"SELECT {label} AS label, file_row_number - {low} + {number} AS number"
+            f" FROM {rows_of_file(path)} WHERE file_row_number >= {low} AND file_row_number < {high}"
+        )
+        number += high - low
+    if queries:
+        query = f"SELECT label, number, hash(label) % {buckets} AS bucket FROM ({' UNION ALL '.join(queries)})"
+        copy_to(f"{query} ORDER BY bucket", part.work, Path(part.work, "names", f"{part.number}.parquet"))
+    return _maker()
+
+
+def _maker() -> str:
+    """Versions of DuckDB may hash otherwise: a label that is there twice would be in two buckets."""
+    return f"DuckDB {load_whole('duckdb').__version__}"
+
+
+def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], buckets: int) -> str:
+    """Writes the different labels that a chunk of edges speaks of, by bucket; returns whose hash it is."""
+    queries = [
+        f"SELECT {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
+        f" WHERE file_row_number >= {low} AND file_row_number < {high}"
+        for path, low, high in files.pieces(*rows)
+        for end in ("source", "target")
+    ]
+    query = (
+        f"SELECT DISTINCT label, {chunk} AS chunk, hash(label) % {buckets} AS bucket"
+        f" FROM ({' UNION ALL '.join(queries)}) WHERE label IS NOT NULL ORDER BY bucket"
+    )
+    copy_to(query, part.work, Path(part.work, "wanted", f"{chunk}.parquet"))
+    return _maker()
+
+
+def join_bucket(part: Part, bucket: int, chunks: int) -> tuple[list[int], int]:
+    """Finds the numbers of all labels that hash to a bucket; returns the datasets whose label was there before.
+
+    Args:
+        part: any partition.
+        bucket: which bucket.
+        chunks: how many chunks of edges ask for numbers.
+    """
+    names = f"SELECT label, number FROM {_table(part, 'names', len(part.offsets) - 1)} WHERE bucket = {bucket}"
+    with _own_files(), connection() as database:
+        again = f"SELECT number FROM ({names}) QUALIFY row_number() OVER (PARTITION BY label ORDER BY number) > 1"
+        repeated = [number for (number,) in database.execute(f"{again} ORDER BY number").fetchall()]
+    if chunks:
+        wanted = f"SELECT label, chunk FROM {_table(part, 'wanted', chunks)} WHERE bucket = {bucket}"
+        first = f"SELECT label, min(number) AS number FROM ({names}) GROUP BY label"
+        query = f"SELECT chunk, label, number FROM ({wanted}) JOIN ({first}) USING (label) ORDER BY chunk"
+        with _own_files():
+            copy_to(query, part.work, Path(part.work, "found", f"{bucket}.parquet"))
+    return repeated[:REPEATED], len(repeated)
+
+
+def numbers_of_ends(
+    part: Part, chunk: int, files: Files, rows: tuple[int, int], ends: list[Any], labels: str
+) -> tuple[Indices, Indices]:
+    """The numbers of both ends of a chunk's edges, −1 where a label names no dataset."""
+    if labels == STRANGE:
+        return np.full(rows[1] - rows[0], -1), np.full(rows[1] - rows[0], -1)
+    if labels == RANGE:
+        known = RangeLabels(part.offsets[-1])
+        return known.indices(ends[0]), known.indices(ends[1])
+    return _looked_up(part, chunk, files, rows, "source"), _looked_up(part, chunk, files, rows, "target")
+
+
+def _looked_up(part: Part, chunk: int, files: Files, rows: tuple[int, int], end: str) -> Indices:
+    found = f"(SELECT label, number FROM {_table(part, 'found', len(part.offsets) - 1)} WHERE chunk = {chunk})"
+    numbers = []
+    with _own_files(), connection() as database:
+        for path, low, high in files.pieces(*rows):
+            edges = (
+                f"(SELECT file_row_number AS row, {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
+            )
+            edges += f" WHERE file_row_number >= {low} AND file_row_number < {high})"
+            query = f"SELECT coalesce(number, -1) AS number FROM {edges} LEFT JOIN {found} USING (label) ORDER BY row"
+            numbers.append(np.asarray(database.execute(query).fetchnumpy()["number"], dtype=np.int64))
+    return np.concatenate(numbers)
+
+
+def rows_of_file(path: str) -> str:
+    """The rows of a file, with their numbers."""
+    return ROWS.replace("?", _text(exactly(Path(path))))
+
+
+def _table(part: Part, name: str, count: int) -> str:
+    """All files of one step, and no others; a folder above them that is called ``number=1`` is no column."""
+    folder = Path(part.work, name)
+    require_real(part.work, folder)
+    files = [path for path in (folder / f"{number}.parquet" for number in range(count)) if path.exists()]
+    for path in files:
+        open_plain(path).close()  # or a refusal
+    return f"read_parquet([{', '.join(_text(exactly(path)) for path in files)}], hive_partitioning=false)"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+@contextmanager
+def _own_files() -> Iterator[None]:
+    """What DuckDB cannot read of the work folder was changed by somebody: nobody's input is at fault."""
+    try:
+        with refusals("labels", PARQUET_RULE):
+            yield
+    except InputError:
+        rule = "a run leaves whole files there; one that was changed or cut short is not used"
+        raise ClusterError("the labels in the work folder cannot be read", rule) from None
+
+
+def copy_to(query: str, root: str, path: Path) -> None:
+    """The rows of a query as a file, whole or not at all, in a folder below a root that is there."""
+    require_real(root, path.parent, make=True)
+    with fresh_file(path) as draft, refusals("labels", PARQUET_RULE), connection() as database:
+        database.execute(f"COPY ({query}) TO {_text(str(draft))} (FORMAT parquet)")
+
+
+# Labels of datasets by their numbers, and the other way round, from the files of the problem.
+
+
+def labels_at(datasets: Files, numbers: list[int], labels: str) -> list[Any]:
+    """The labels of some datasets, in ascending order of their numbers."""
+    if labels == RANGE:
+        return numbers
+    found: list[Any] = []
+    cell = cell_of("dataset", datasets.kinds["dataset"], datasets.name)
+    wanted = np.asarray(numbers, dtype=np.int64)
+    with connection() as database:
+        for path, first, count in zip(datasets.paths, datasets.starts, datasets.counts, strict=False):
+            rows = wanted[(wanted >= first) & (wanted < first + count)] - first
+            if not len(rows):
+                continue
+            datasets.pieces(first + int(rows[0]), first + int(rows[0]) + 1)  # or a refusal
+            database.register("chosen", {"number": rows})
+            query = (
+                f"SELECT {cell} AS label FROM {ROWS} JOIN chosen ON file_row_number = number"
+                f" WHERE file_row_number >= ? AND file_row_number <= ? ORDER BY number"
+            )
+            cells = database.execute(query, [exactly(Path(path)), int(rows[0]), int(rows[-1])]).fetchnumpy()["label"]
+            database.unregister("chosen")
+            found += as_values(cells)
+    return found
+
+
+def own_labels(part: Part, datasets: Files, labels: str) -> Any:
+    """The labels of a partition's datasets, as an array."""
+    if labels == RANGE:
+        return np.arange(part.first, part.first + part.size)
+    return read_range(datasets, part.first, part.first + part.size, ("dataset",)).columns["dataset"]
+
+
+def find_labels(part: Part, datasets: Files, labels: list[Any]) -> dict[int, int]:
+    """For each place in a list of labels the number of the dataset, if it is one of this partition's."""
+    places = {label: at for at, label in enumerate(labels)}
+    names = as_values(own_labels(part, datasets, ""))
+    return {places[name]: part.first + at for at, name in enumerate(names) if name in places}
+
+
+def _json_or_none(label: Any) -> str | None:
+    try:
+        return in_json(label)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+class Labelled(NamedTuple):
+    """What a task that writes labels is told."""
+
+    files: Files
+    kind: str
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What a mechanism says of its labels beside its table."""
+        return {"labels": JSON} if self.kind == ENCODED else {}
+
+    def own(self, part: Part) -> Any:
+        """The labels of a partition's datasets, as an array."""
+        return own_labels(part, self.files, self.kind)
+
+    def at(self, numbers: list[int]) -> list[Any]:
+        """The labels of some datasets, in ascending order of their numbers."""
+        return labels_at(self.files, numbers, self.kind)
+
+
+class FileNames:
+    """Labels both ways: of numbers from a file, of labels by asking the workers."""
+
+    def __init__(self, parts: list[Part], datasets: Files, kind: str, workers: Workers) -> None:
+        self.files, self.kind = datasets, kind
+        self._parts, self._workers = parts, workers
+
+    @property
+    def written(self) -> Labelled:
+        """How tasks write labels."""
+        return Labelled(self.files, self.kind)
+
+    def labels(self, numbers: list[int]) -> list[Any]:
+        """The labels of some datasets, in the order given."""
+        different, back = np.unique(np.asarray(numbers, dtype=np.int64), return_inverse=True)
+        known = labels_at(self.files, different.tolist(), self.kind)
+        if self.kind == ENCODED:
+            known = list(map(of_json, known))
+        return [known[at] for at in back.ravel().tolist()]
+
+    def index(self, label: Hashable) -> int:
+        """The number of a dataset."""
+        number = int(self.indices([label])[0])
+        if number < 0:
+            raise UnknownDatasetError(label)
+        return number
+
+    def indices(self, labels: list[Any]) -> Any:
+        """The numbers of some datasets, −1 where a label names none."""
+        if self.kind == RANGE:
+            return RangeLabels(self.files.length).indices(labels)
+        labels = [label.item() if isinstance(label, np.generic) else label for label in labels]
+        return self.cells([_json_or_none(label) for label in labels] if self.kind == ENCODED else labels)
+
+    def cells(self, labels: list[Any]) -> Any:
+        """The numbers of some datasets, by what stands in the files, −1 where that names none."""
+        if self.kind == RANGE:
+            return RangeLabels(self.files.length).indices(labels)
+        wanted = int if kind_of(self.files, "dataset") == "integer" else str
+        numbers = np.full(len(labels), -1, dtype=np.int64)
+        places = [at for at, label in enumerate(labels) if type(label) is wanted]
+        chosen = [labels[at] for at in places]
+        if chosen:
+            for found in self._workers.run(find_labels, [(part, self.files, chosen) for part in self._parts]):
+                for at, number in found.items():
+                    numbers[places[at]] = number
+        return numbers
+
+
+# The digest by which mechanism files know their problem, the same as on one machine, a piece for each task.
+
+
+class Piece(NamedTuple):
+    """Some entries of one array of the whole problem.
+
+    Attributes:
+        name: which array.
+        width: bytes of an entry.
+        start: its first entry.
+        stop: the entry after its last.
+    """
+
+    name: str
+    width: int
+    start: int
+    stop: int
+
+
+def identity_of_parts(
+    parts: list[Part], arcs: tuple[int, ...], notion: Notion, datasets: Files, labels: str, workers: Workers
+) -> str:
+    """The identity of the problem that the partitions make together."""
+    size, starts = datasets.length, tuple(np.concatenate([[0], np.cumsum(arcs)]).astype(np.int64).tolist())
+    wide = 4 if size < 2**31 else 8
+    title = f"hetdp problem 1\n{notion.name} {size} {starts[-1]}\n".encode()
+    arrays = [("answers", 1, size), ("indptr", 8, size + 1), ("targets", wide, starts[-1])]
+    arrays += [(f"rows_{column}", 8, starts[-1]) for column in range(len(notion.parameters))]
+    pieces = [
+        Piece(name, width, start, min(start + PIECE // width, length))
+        for name, width, length in arrays
+        for start in range(0, length, PIECE // width)
+    ]
+    first = workers.run(digest_labels, [(parts, datasets, labels, title)])
+    digests = workers.run(digest_piece, [(parts, starts, piece) for piece in pieces])
+    return PREFIX + hashlib.sha256(b"".join([*first, *digests])).hexdigest()
+
+
+def digest_labels(parts: list[Part], datasets: Files, labels: str, title: bytes) -> bytes:
+    """The digest of what stands before the arrays: the title, and all labels in their order."""
+    digest = hashlib.sha256(title)
+    if labels == RANGE and parts[0].offsets[-1]:  # no labels at all are none in order
+        digest.update(b"0 to n - 1\n")
+        return digest.digest()
+    before = b"["
+    for part in parts:
+        if part.size:
+            names = own_labels(part, datasets, labels).tolist()
+            names = list(map(of_json, names)) if labels == ENCODED else names
+            digest.update(before + json.dumps(names, ensure_ascii=False)[1:-1].encode())
+            before = b", "
+    digest.update((b"[" if before == b"[" else b"") + b"]\n")
+    return digest.digest()
+
+
+def digest_piece(parts: list[Part], starts: tuple[int, ...], piece: Piece) -> bytes:
+    """The digest of one piece of an array, from the partitions that hold it."""
+    digest = hashlib.sha256()
+    by_dataset = piece.name in ("answers", "indptr")
+    bounds: Any = parts[0].offsets if by_dataset else starts
+    for part in parts:
+        low, high = max(piece.start, bounds[part.number]), min(piece.stop, bounds[part.number + 1])
+        if low < high:
+            own = slice(low - bounds[part.number], high - bounds[part.number])
+            digest.update(_bytes(part, piece, own, starts))
+    if piece.name == "indptr" and piece.stop == bounds[-1] + 1:
+        digest.update(np.array([starts[-1]], dtype="<i8").tobytes())
+    return digest.digest()
+
+
+def _bytes(part: Part, piece: Piece, own: slice, starts: tuple[int, ...]) -> Any:
+    values: NDArray[Any]
+    if piece.name == "indptr":
+        values = part.load("rows_indptr")[own] + starts[part.number]
+    elif piece.name == "targets":
+        graph = LocalGraph(part)
+        values = graph.numbers(graph.targets[own]).astype(f"<i{piece.width}")
+    else:
+        values = part.load(piece.name)[own]
+    return np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False)).data.cast("B")

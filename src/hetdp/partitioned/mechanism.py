@@ -1,0 +1,315 @@
+"""Paths of bounds across partitions: each stretch is followed by the partition that owns it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.certificate.certificate import Certificate, verify
+from hetdp.errors import Fault, InputError
+from hetdp.mechanism.coin import CoinComparison, CoinCounts, comparison_of, counts_of
+from hetdp.mechanism.explanation import (
+    EXTENSION,
+    GIVEN,
+    Beside,
+    BindingPath,
+    Found,
+    across_in_words,
+    find_across,
+    tightest,
+)
+from hetdp.mechanism.mechanism import given_by
+from hetdp.partitioned.partition import LocalGraph, Part
+from hetdp.partitioned.problem import PartitionedProblem
+from hetdp.problem.classes import Classes, names_from_bytes
+from hetdp.problem.graph import one_written
+from hetdp.problem.space import Constraint, Floats, Indices
+from hetdp.problem.spelling import spelled
+from hetdp.theory.notion import Notion, turned
+
+
+class Edge(NamedTuple):
+    """An edge between a dataset and the one before it on a path, seen from the dataset.
+
+    Attributes:
+        used: its parameters as the search used them, floored.
+        written: the same as written.
+        edge_class: its class; None if it has none.
+    """
+
+    used: tuple[float, ...]
+    written: tuple[float, ...]
+    edge_class: Any
+
+
+class Step(NamedTuple):
+    """One dataset on a path.
+
+    Attributes:
+        number: the dataset.
+        z: the value there.
+        pin: what is given there; NaN if nothing is.
+        edges: the edges to the dataset before; none at the first, several where edges are parallel.
+    """
+
+    number: int
+    z: float
+    pin: float
+    edges: list[Edge]
+
+
+def follow(part: Part, name: str, pins: str, number: int) -> tuple[list[Step], int]:
+    """The steps from a dataset back along its links, as far as this partition owns them; and who comes next, or −1."""
+    graph = LocalGraph(part)
+    z, links, given = part.load(f"{name}/z"), part.load(f"{name}/links"), part.load(pins)
+    classes, steps = _class_names(part), []
+    while part.first <= number < part.first + part.size:
+        at = number - part.first
+        link = int(links[at])
+        begin, end = int(graph.indptr[at]), int(graph.indptr[at + 1])
+        to_link = np.flatnonzero(graph.targets[begin:end] == graph.place(link)) if link >= 0 else np.empty(0, np.int64)
+        edges = _edges_at(part, graph, begin + to_link, classes)
+        steps.append(Step(number, float(z[at]), float(given[at]), edges))
+        number = link
+    return steps, number
+
+
+def _class_names(part: Part) -> tuple[Any, ...] | None:
+    return names_from_bytes(part.load("class_names")) if part.has("class_names") else None
+
+
+def _edges_at(part: Part, graph: LocalGraph, places: NDArray[np.int64], classes: tuple[Any, ...] | None) -> list[Edge]:
+    """Some arcs from own datasets, by their places."""
+    columns = []
+    for at, used in enumerate(graph.parameters):
+        floored = f"floored_{at}"  # where what is used lies on the grid
+        columns.append((part.load(floored) if part.has(floored) else used, part.load(f"lowered_{at}")))
+    names: list[Any] = [None] * len(places)
+    if classes is not None:
+        names = Classes(classes, part.load("rows_class")[places]).by_name()
+    return [
+        Edge(
+            tuple(float(values[at]) for values in graph.parameters),
+            tuple(one_written(*one, at) for one in columns),
+            name,
+        )
+        for at, name in zip(places.tolist(), names, strict=True)
+    ]
+
+
+def trace(problem: PartitionedProblem, name: str, pins: str, number: int) -> list[Step]:
+    """The whole path to a dataset, from where it begins."""
+    steps: list[Step] = []
+    parts = problem.parts
+    while number >= 0:
+        owner = int(parts[0].owners(np.array([number]))[0])
+        found, number = problem.workers.run(follow, [(parts[owner], name, pins, number)])[0]
+        steps += found
+    return steps[::-1]
+
+
+def tightest_of(notion: Notion, edges: list[Edge], start: float) -> Edge:
+    """Of parallel edges, seen from their end, the one with the tightest bound after this label."""
+    places = turned(notion.parameters)
+    return edges[tightest(notion, start, (tuple(edge.used[at] for at in places) for edge in edges))]
+
+
+def neighbours_of(part: Part, name: str, number: int, back: tuple[int, ...]) -> list[tuple[Beside, Edge]]:
+    """The neighbours of a dataset that this partition owns, once for each edge, with the edge."""
+    graph, at = LocalGraph(part), number - part.first
+    row = slice(int(graph.indptr[at]), int(graph.indptr[at + 1]))
+    places = np.asarray(graph.targets[row])
+    numbers = graph.numbers(places)
+    used = zip(*(graph.parameters[place][row].tolist() for place in back), strict=True)
+    z, pinned, given, answers = (
+        _of(part, array, numbers) for array in (f"{name}/z", f"{name}/pinned", f"{name}/given", "answers")
+    )
+    same = answers == part.load("answers")[at]
+    facts = zip(numbers.tolist(), z.tolist(), same.tolist(), pinned.tolist(), given.tolist(), used, strict=True)
+    edges = _edges_at(part, graph, np.arange(row.start, row.stop), _class_names(part))
+    return [(Beside(*one), edge) for one, edge in zip(facts, edges, strict=True)]
+
+
+def _of(part: Part, array: str, numbers: Indices) -> NDArray[Any]:
+    """The entries of some datasets, from their owners; false where there is no such array."""
+    if not part.has(array):
+        return np.zeros(len(numbers), dtype=np.bool_)
+    known, back = np.unique(numbers, return_inverse=True)
+    return part.everywhere(array, known)[back.ravel()]
+
+
+def path_of(problem: PartitionedProblem, steps: list[Step], z: Any, upper: bool) -> BindingPath:
+    """The path in the words that people read; an edge is seen from its start, which comes earlier."""
+    notion, coordinate = problem.notion, problem.notion.coordinate
+    z = np.asarray(z, dtype=np.float64)
+    labels = problem.names.labels([step.number for step in steps])
+    starts, places = (z if upper else -z).tolist(), turned(notion.parameters)
+    edges = [tightest_of(notion, step.edges, start) for step, start in zip(steps[1:], starts, strict=False)]
+    seen = [dict(zip(notion.parameters, (edge.written[at] for at in places), strict=True)) for edge in edges]
+    return BindingPath(
+        datasets=labels,
+        names=[spelled(label, problem.labels) for label in labels],
+        parameters=seen,
+        classes=[edge.edge_class for edge in edges],
+        bounds=coordinate.probability(z).tolist(),
+        complements=coordinate.probability(-z).tolist(),
+        coordinates=z.tolist(),
+        upper=upper,
+    )
+
+
+# PartitionedMechanism: a mechanism whose values lie in files, a partition each.
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedMechanism:
+    """A private mechanism on a partitioned problem. ``mechanism[label]`` is p at one dataset; `blocks` reads them all.
+
+    Attributes:
+        problem: what it answers.
+        name: what its arrays are called in the work folder.
+        moved: how far in z the given values were moved, at most, to be exactly compatible.
+        certificate: the proof, if one was asked for.
+        objective: what chose the pinned values; "extension" if they were given.
+        rounds: how many rounds the search took.
+        told: how many labels went from one partition to another in each of them.
+    """
+
+    problem: PartitionedProblem
+    name: str
+    moved: float = 0.0
+    certificate: Certificate | None = None
+    objective: str = "extension"
+    rounds: int = 0
+    told: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return self.problem.graph.size
+
+    def __getitem__(self, label: Hashable) -> float:
+        """p at one dataset."""
+        return float(self.problem.notion.coordinate.probability(self.coordinate(self.problem.index(label))))
+
+    def coordinate(self, number: int) -> float:
+        """z at one dataset, by its number."""
+        parts = self.problem.parts
+        part = parts[int(parts[0].owners(np.array([number]))[0])]
+        return float(part.load(f"{self.name}/z")[number - part.first])
+
+    def blocks(self) -> Iterator[Floats]:
+        """z of all datasets, in their order, a partition at a time."""
+        for part in self.problem.parts:
+            yield part.load(f"{self.name}/z")
+
+    @cached_property
+    def against_coin(self) -> CoinComparison:
+        """Where it is no better than a coin: at how many datasets, and which one is the worst; counted by workers."""
+        problem = self.problem
+        counts = reduce(CoinCounts.joined, problem.run(coin_counts, self.name, self.objective), CoinCounts())
+        best = self.certificate is not None and self.certificate.optimal
+        return comparison_of(counts, problem.notion.coordinate, self.objective, best, problem.label, problem.labels)
+
+    def explain(self, dataset: Hashable) -> BindingPath:
+        """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it."""
+        return explained(proved(self), self.problem.index(dataset))
+
+    def __repr__(self) -> str:
+        return f"PartitionedMechanism({len(self)} datasets, {len(self.problem.parts)} partitions)"
+
+
+def explained(mechanism: PartitionedMechanism, number: int) -> BindingPath:
+    """The path that binds a dataset of a proved mechanism."""
+    problem, name = mechanism.problem, mechanism.name
+    steps = trace(problem, name, f"{name}/z", number)
+    upper = bool(_at(mechanism, "answers", number) == 1)
+    edges: dict[tuple[int, int], list[Edge]] = {}
+    back = turned(problem.notion.parameters)
+
+    def beside(at: int) -> list[Beside]:
+        found = problem.workers.run(neighbours_of, [(_owner(mechanism, at), name, at, back)])[0]
+        for one, edge in found:
+            known = edges.setdefault((at, one.number), [])
+            known.extend([edge] * (edge not in known))
+        return [one for one, _ in found]
+
+    first = steps[0].number
+    found = Found([first], given=True)
+    if _at(mechanism, f"{name}/pinned", first) and not is_given(mechanism, first):
+        found = find_across(problem.notion, first, 1.0 if upper else -1.0, mechanism.coordinate, beside)
+        before = [Step(at, mechanism.coordinate(at), np.nan, edges.get((at, link), [])) for link, at in found.links()]
+        steps = [*before, *steps[1:]]
+    first = steps[0].number
+    path = path_of(problem, steps, [step.z for step in steps], upper)
+    if not _at(mechanism, f"{name}/pinned", first):
+        return replace(path, origin="")
+    if is_given(mechanism, first):
+        return replace(path, origin=GIVEN, moved=mechanism.moved)
+    edge = None
+    if found.across is not None:
+        sign = 1.0 if upper else -1.0
+        binding = tightest_of(problem.notion, edges[first, found.across.number], sign * found.across.z)
+        written = dict(zip(problem.notion.parameters, [binding.written[at] for at in back], strict=True))
+        edge = Constraint(written, binding.edge_class)
+    across = across_in_words(found, problem.label, lambda end: spelled(end, problem.labels), edge, problem.notion)
+    return replace(path, origin=mechanism.objective, across=across)
+
+
+def is_given(mechanism: PartitionedMechanism, number: int) -> bool:
+    """True if the value of a dataset was given, and no objective chose it."""
+    if _owner(mechanism, number).has(f"{mechanism.name}/given"):
+        return bool(_at(mechanism, f"{mechanism.name}/given", number))
+    return mechanism.objective == EXTENSION and bool(_at(mechanism, f"{mechanism.name}/pinned", number))
+
+
+def _owner(mechanism: PartitionedMechanism, number: int) -> Part:
+    parts = mechanism.problem.parts
+    return parts[int(parts[0].owners(np.array([number]))[0])]
+
+
+def _at(mechanism: PartitionedMechanism, array: str, number: int) -> Any:
+    """The entry of one dataset in an array."""
+    owner = _owner(mechanism, number)
+    return owner.load(array)[number - owner.first]
+
+
+def mark_given(part: Part, name: str, pins: str) -> None:
+    """Writes which values of a mechanism were given, where an objective chose the others."""
+    part.save(f"{name}/given", ~np.isnan(part.load(pins)))
+
+
+def proved(mechanism: PartitionedMechanism) -> PartitionedMechanism:
+    """The mechanism with a proof that it is the best one; otherwise its links explain nothing."""
+    certificate = mechanism.certificate or verify(mechanism.problem, mechanism)
+    if not certificate.optimal:
+        rule = "only the best private mechanism is explained by its paths"
+        value = str(certificate).removesuffix(".")
+        raise InputError("mechanism", [Fault("not the best one:", "mechanism", value, rule)])
+    return replace(mechanism, certificate=certificate)
+
+
+def row_at(mechanism: PartitionedMechanism, number: int) -> dict[str, Any]:
+    """What the table of a mechanism says of one dataset, beside its label."""
+    part = mechanism.problem.parts[int(mechanism.problem.parts[0].owners(np.array([number]))[0])]
+    at, coordinate = number - part.first, mechanism.problem.notion.coordinate
+    z, answer = mechanism.coordinate(number), int(part.load("answers")[at])
+    return {
+        "query": answer,
+        "p": float(coordinate.probability(z)),
+        "z": z if np.isfinite(z) else str(z),
+        "error": float(coordinate.error(z, answer)),
+        "worse_than_coin": z * (3 - 2 * answer) < 0.0,
+        "pinned": bool(part.load(f"{mechanism.name}/pinned")[at]),
+        "given": is_given(mechanism, number),
+    }
+
+
+def coin_counts(part: Part, name: str, objective: str) -> CoinCounts:
+    """How the datasets of a partition compare with a coin."""
+    z, ones, pinned = part.load(f"{name}/z"), part.load("answers") == 1, part.load(f"{name}/pinned")
+    was_given = part.load(f"{name}/given") if part.has(f"{name}/given") else given_by(objective, pinned)
+    return counts_of(z, ones, was_given, part.first)

@@ -1,0 +1,298 @@
+"""The rows of a mechanism that is read for a partitioned problem: each worker reads those of its own datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp import progress
+from hetdp.certificate.certificate import verify
+from hetdp.errors import ClusterError, Fault, InputError, UsageError, VerificationError, shown
+from hetdp.files.formats.duck import parquet_metadata, write_parquet
+from hetdp.files.formats.json_form import parse_json, read_json, write_json
+from hetdp.files.formats.tables import Table
+from hetdp.files.formats.writing import whole_folder
+from hetdp.files.mechanisms import coordinates_of, notion_of, require_form, require_own, whole_numbers
+from hetdp.files.places import STANDARD, existing, parts_of, reading
+from hetdp.files.problems import answer_column
+from hetdp.files.saving import certificate_document
+from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION
+from hetdp.partitioned.datasets import Known
+from hetdp.partitioned.labels import RANGE, FileNames, Labelled, labels_at, own_labels
+from hetdp.partitioned.mechanism import PartitionedMechanism
+from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_range
+from hetdp.partitioned.partition import LocalGraph, Part
+from hetdp.partitioned.problem import PartitionedProblem
+from hetdp.partitioned.shared_files import SEEN_RULE, fresh_file, require_real
+from hetdp.problem.faults import KEPT, Findings
+from hetdp.problem.problem import Outline
+from hetdp.problem.query import answers_of
+from hetdp.theory.catalogue import NOTIONS
+from hetdp.version import VERSION as SOFTWARE
+
+ORDER_RULE = "its rows are those of the problem's datasets, in the same order"
+
+
+class Read(NamedTuple):
+    """What became of the rows of a partition.
+
+    Attributes:
+        faults: what is wrong with them.
+        total: how much.
+        differing: how many of the partition's pins differ.
+        others: labels that bind and are no neighbours', the first of them, and where each stands.
+    """
+
+    faults: list[Fault]
+    total: int
+    differing: int = 0
+    others: Sequence[tuple[Any, str]] = ()
+
+
+def read_part(part: Part, name: str, notion: str, files: Files, datasets: Files, labels: str) -> Read:
+    """Reads the rows of a partition's own datasets."""
+    table = read_range(files, part.first, part.first + part.size, MECHANISM_COLUMNS)
+    findings, answers = Findings(""), part.copy("answers")
+    own = own_labels(part, datasets, labels)
+    said = table.label_column("dataset", findings) if part.size else []
+    if findings.total:
+        return Read(findings.faults, findings.total)
+    if own.dtype.kind in "iu" and {*map(type, said)} == {str}:  # then what binds is text, too
+        said, bound = whole_numbers(said), as_values(table.columns.get("binding", ()))
+        table = table._replace(columns=table.columns | ({"binding": whole_numbers(bound)} if bound else {}))
+    others = _as_written(said) != _as_written(own) if part.size else np.zeros(0, dtype=np.bool_)
+    what = "a dataset that is not the problem's in this place:"
+    findings.add_where(np.asarray(others), lambda at: Fault(what, table.row(at), shown(said[at]), ORDER_RULE))
+    if "query" in table.columns and part.size:
+        with findings.collecting():
+            other = answers_of(answer_column(table.columns["query"]), Known(said)) != answers
+            rule = "its query answers as the problem does"
+            findings.add_where(other, lambda at: Fault("another answer than the problem's", table.row(at), "", rule))
+    z = np.empty(0)
+    with findings.collecting():
+        z = coordinates_of(table, Outline(Known(said), answers, NOTIONS[notion], ""))
+    pinned = table.flags("pinned", findings)
+    links, strangers = _links(part, table, own, datasets, labels)
+    if findings.total:
+        return Read(findings.faults, findings.total, others=strangers)
+    part.save(f"{name}/z", z + 0.0)
+    part.save(f"{name}/pinned", np.asarray(pinned, dtype=np.bool_))
+    part.save(f"{name}/links", np.where(pinned, -1, links))
+    if "given" in table.columns:
+        part.save(f"{name}/given", np.asarray(table.flags("given", findings), dtype=np.bool_))
+    given = part.load("pins")
+    same = np.isnan(given) | np.isclose(given, z, rtol=0.0, atol=1e-9)
+    return Read([], 0, int(np.count_nonzero(~same)), strangers)
+
+
+def _as_written(labels: Any) -> Any:
+    """Labels to be compared: NumPy's own texts would lose a NUL at the end."""
+    return labels if isinstance(labels, np.ndarray) else np.array(labels, dtype=object)
+
+
+def _links(part: Part, table: Table, own: Any, datasets: Files, labels: str) -> tuple[Any, list[tuple[Any, str]]]:
+    """The numbers of what binds, −1 where nothing does or what does is no neighbour; and the labels of those."""
+    binding = table.columns.get("binding")
+    if binding is None or not part.size:
+        return np.full(part.size, -1, dtype=np.int64), []
+    if labels == RANGE and isinstance(binding, np.ndarray) and binding.dtype.kind in "iu":
+        free, numbers = np.ma.getmaskarray(binding), np.ma.getdata(binding).astype(np.int64)
+        unknown = ~free & ((numbers < 0) | (numbers >= part.offsets[-1]))
+        links, others = np.where(free | unknown, -1, numbers), np.flatnonzero(unknown)
+    else:
+        ghosts, listed = LocalGraph(part).ghosts, as_values(binding)
+        known = dict(zip(labels_at(datasets, ghosts.tolist(), labels), ghosts.tolist(), strict=True))
+        known |= dict(zip(own.tolist(), range(part.first, part.first + part.size), strict=True))
+        links = np.array([known.get(label, -1) for label in listed], dtype=np.int64)
+        others = np.array([at for at in np.flatnonzero(links < 0) if listed[at] is not None], dtype=np.int64)
+    return links, [(as_values(binding[at : at + 1])[0], table.row(int(at))) for at in others[:KEPT]]
+
+
+# Mechanisms on partitions, as files: each worker writes, or reads, the rows of its own datasets.
+
+
+WORDS, ROWS = "mechanism.json", "mechanism"
+OURS = frozenset({WORDS, ROWS})
+
+
+def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> int:
+    """Writes a mechanism to a folder, whole or not at all, if it is private; returns how many datasets are pinned."""
+    problem = mechanism.problem
+    proof = mechanism.certificate or verify(problem, mechanism)
+    if not proof.private:
+        raise VerificationError(proof)
+    if Path(path).suffix or str(path) == STANDARD:
+        raise UsageError(f"a partitioned mechanism cannot be saved to {str(path)!r}", "it is saved to a folder")
+    with whole_folder(Path(path), OURS) as draft:
+        (draft / ROWS).mkdir()
+        facts = mechanism.name, str(draft / ROWS), problem.notion.name, problem.names.written
+        counts = problem.run(write_part, *facts, words="writing")
+        _require_parts(problem, draft / ROWS, [size for _, size in counts])
+        pinned: int = sum(number for number, _ in counts)
+        with (draft / WORDS).open("w", encoding="utf-8") as file:
+            write_json(file, words_of(replace(mechanism, certificate=proof), pinned))
+    return pinned
+
+
+def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
+    """What a mechanism states beside its table."""
+    problem, certificate = mechanism.problem, mechanism.certificate
+    return {
+        "schema_version": VERSION,
+        "kind": "mechanism",
+        "notion": problem.notion.name,
+        "coordinate": problem.notion.coordinate.name,
+        "objective": mechanism.objective,
+        "moved": mechanism.moved,
+        "worse_than_coin": mechanism.against_coin.document(),
+        "counts": {"datasets": len(mechanism), "pinned": pinned, "edges": problem.graph.edge_count},
+        "problem": problem.identity,
+        "certificate": None if certificate is None else certificate_document(certificate),
+        "software": f"hetdp {SOFTWARE}",
+        **problem.names.written.words,
+    }
+
+
+def _require_parts(problem: PartitionedProblem, folder: Path, sizes: list[int]) -> None:
+    """Refuses to hand on files that this machine does not see as the workers wrote them.
+
+    Raises:
+        ClusterError: one is missing or shorter, or there is one more.
+    """
+    wanted = {_part_name(part): size for part, size in zip(problem.parts, sizes, strict=True) if size}
+    found = {entry.name: entry.lstat().st_size for entry in folder.iterdir()}
+    if found != wanted:
+        raise ClusterError(
+            f"the files that workers wrote to {str(folder)!r} are not there as they wrote them", SEEN_RULE
+        )
+
+
+def _part_name(part: Part) -> str:
+    return f"part-{part.number:06}.parquet"
+
+
+def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> tuple[int, int]:
+    """Writes the rows of one partition; returns how many are pinned, and the size of the file."""
+    z, answers, pinned = part.load(f"{name}/z"), part.load("answers"), part.load(f"{name}/pinned")
+    if not part.size and part.offsets[-1]:  # a problem without datasets has a table, too
+        return 0, 0
+    coordinate, own = NOTIONS[notion].coordinate, labels.own(part)
+    columns = {
+        "dataset": own,
+        "query": np.array(answers),
+        "p": coordinate.probability(z),
+        "z": np.array(z),
+        "error": coordinate.error(z, answers),
+        "pinned": np.array(pinned),
+        "binding": _bound_by(part, np.array(part.load(f"{name}/links")), own, labels),
+    }
+    if part.has(f"{name}/given"):
+        columns["given"] = np.array(part.load(f"{name}/given"))
+    require_real(folder, Path(folder))
+    path = Path(folder, _part_name(part))
+    with fresh_file(path) as draft:
+        write_parquet(draft, columns)
+    return int(np.count_nonzero(pinned)), path.lstat().st_size
+
+
+def _bound_by(part: Part, links: Any, own: Any, labels: Any) -> Any:
+    """The label of each dataset's link, missing where there is none."""
+    free = links < 0
+    if isinstance(labels, Labelled) and labels.kind == RANGE:
+        return np.ma.MaskedArray(links, free)
+    here = (links >= part.first) & (links < part.first + part.size)
+    bound = np.asarray(own)[np.where(here, links - part.first, 0)]
+    away = np.unique(links[~here & ~free])
+    if len(away):
+        named = np.empty(len(away), dtype=bound.dtype)
+        named[:] = labels.at(away.tolist())
+        bound = np.where(~here & ~free, named[np.minimum(np.searchsorted(away, links), len(away) - 1)], bound)
+    if bound.dtype == object:
+        bound[free] = None
+        return bound
+    return np.ma.MaskedArray(bound, free)
+
+
+class LoadedParts(NamedTuple):
+    """A mechanism to be judged on a partitioned problem; as `LoadedClaim`."""
+
+    mechanism: PartitionedMechanism
+    made_for_another: bool
+    column: str
+    differing: int
+
+
+def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
+    """Reads a mechanism with its partitioned problem: a folder that `save` wrote, or one Parquet file."""
+    progress.stage("reading the mechanism")
+    files, words = open_parts(path)
+    notion_of(words, str(path), "z" in files.kinds, problem.notion)
+    findings, names = Findings(str(path)), _names(problem)
+    if files.length != problem.graph.size:
+        value = f"{files.length} rows for {problem.graph.size} datasets"
+        findings.add(Fault("wrong number of rows:", files.name, value, ORDER_RULE))
+    findings.raise_if_any()
+    name = problem.new_name("loaded")
+    found = problem.run(read_part, name, problem.notion.name, files, names.files, names.kind)
+    for one in found:
+        for fault in one.faults:
+            findings.add(fault)
+        findings.total += one.total - len(one.faults)
+    _refuse_unknown(names, [pair for one in found for pair in one.others], findings)
+    findings.raise_if_any()
+    column = next(value for value in VALUES if value in files.kinds)
+    another = words.get("problem", problem.identity) != problem.identity
+    mechanism = PartitionedMechanism(
+        problem, name, float(words.get("moved", 0.0)), objective=str(words.get("objective", "extension"))
+    )
+    return LoadedParts(mechanism, another, column, sum(one.differing for one in found))
+
+
+def load_own_parts(path: str | Path, problem: PartitionedProblem) -> PartitionedMechanism:
+    """The same for a mechanism that was made for this problem, or does not say so; others are refused."""
+    require_own(open_parts(path)[1], str(path), problem.identity)
+    return load_parts(path, problem).mechanism
+
+
+def open_parts(path: str | Path) -> tuple[Files, dict[str, Any]]:
+    """The files of a mechanism and its words, if they have the form of one; no row is read."""
+    files, words = _opened(path, str(path))
+    findings = Findings(str(path))
+    require_form(words, list(files.kinds), str(path), files.name, findings)
+    findings.raise_if_any()
+    return files, words
+
+
+def _opened(path: str | Path, name: str) -> tuple[Files, dict[str, Any]]:
+    place = Path(path) if path == STANDARD else existing(path)
+    if place.is_dir():
+        rule = f"the folder of a mechanism holds {WORDS} and {ROWS}/part-*.parquet"
+        parts = parts_of(place / ROWS) if (place / ROWS).is_dir() else []
+        if not parts:
+            raise InputError(name, [Fault("no mechanism", name, "", rule)])
+        meta = place / WORDS
+        words = reading(meta, read_json, f"{name}/{WORDS}") if meta.exists() else {}
+        return files_of([part.resolve() for part in parts], f"{ROWS}/part-*.parquet"), words
+    if place.suffix.lower() != ".parquet":
+        rule = "a mechanism of a partitioned problem is a folder, or a .parquet file"
+        raise InputError(name, [Fault("an unknown kind of file", name, place.suffix, rule)])
+    text = parquet_metadata(place, name)
+    return files_of([place.resolve()], name), {} if text is None else parse_json(text, name)
+
+
+def _refuse_unknown(names: FileNames, strangers: list[tuple[Any, str]], findings: Findings) -> None:
+    """Refuses labels that bind and name no dataset; those of datasets that are no neighbours are for the proof."""
+    rule = "it is the label of a neighbour, or empty"
+    unknown = names.cells([label for label, _ in strangers]) < 0 if strangers else []
+    for at in np.flatnonzero(unknown):
+        findings.add(Fault("unknown dataset", f"{strangers[at][1]}, binding", "", rule))
+
+
+def _names(problem: PartitionedProblem) -> FileNames:
+    if not isinstance(problem.names, FileNames):
+        raise UsageError(f"a mechanism file for {problem!r}", "it is loaded with a problem that was read from files")
+    return problem.names

@@ -1,0 +1,140 @@
+"""Rows of a table in Parquet files, a range at a time: what a task reads of a table that nobody reads whole."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import Fault, InputError
+from hetdp.files.formats import text as numerals
+from hetdp.files.formats.duck import (
+    PARQUET_RULE,
+    cell_of,
+    connection,
+    exactly,
+    is_long,
+    kinds_of,
+    quoted_name,
+    refusals,
+    require_alike,
+)
+from hetdp.files.formats.tables import Table
+from hetdp.partitioned.shared_files import Seen, seen
+
+ROWS = "read_parquet(?, hive_partitioning=false, file_row_number=true)"
+
+
+ORIGIN = "row_in_its_own_table"
+
+
+class Files(NamedTuple):
+    """A table in Parquet files.
+
+    Attributes:
+        name: how messages name it.
+        paths: the files, in order.
+        kinds: the type of each column.
+        counts: how many rows each file has.
+        seen: each file as the driver sees it; a worker that sees another one says so.
+        origin: the table that this one is in another order of, if it is; its column ORIGIN has the rows there.
+    """
+
+    name: str
+    paths: tuple[str, ...]
+    kinds: dict[str, str]
+    counts: tuple[int, ...]
+    seen: tuple[Seen, ...] = ()
+    origin: Any = None
+
+    @property
+    def length(self) -> int:
+        """How many rows there are."""
+        return sum(self.counts)
+
+    @property
+    def starts(self) -> list[int]:
+        """The first row of each file, and at the end how many there are."""
+        return [0, *accumulate(self.counts)]
+
+    def row(self, at: int) -> str:
+        """How messages name a row."""
+        if self.origin is not None:
+            query = f"SELECT {ORIGIN} FROM {ROWS} WHERE file_row_number = ?"
+            with connection() as database:
+                found = database.execute(query, [exactly(Path(self.paths[0])), at]).fetchone()
+            return str(self.origin.row(int(found[0])))
+        if len(self.paths) == 1:
+            return f"{self.name} row {at + 1}"
+        file = bisect_right(self.starts, at) - 1
+        path = Path(self.paths[file])
+        return f"{path.parent.name}/{path.name} row {at - self.starts[file] + 1}"
+
+    def pieces(self, start: int, stop: int) -> list[tuple[str, int, int]]:
+        """The files that hold some rows, and which of their own rows these are.
+
+        Raises:
+            ClusterError: this machine sees another file under one of these names than the driver does.
+        """
+        bounds = zip(self.paths, self.starts, self.counts, strict=False)
+        cut = [(path, max(start - first, 0), min(stop - first, count)) for path, first, count in bounds]
+        for file, (_, low, high) in zip(self.seen, cut, strict=False):
+            if low < high:
+                file.require()
+        return [(path, low, high) for path, low, high in cut if low < high]
+
+
+def files_of(paths: list[Path], name: str) -> Files:
+    """What is known of a table before any row of it is read."""
+    with refusals(name, PARQUET_RULE), connection() as database:
+        kinds = kinds_of(database, paths[0])
+        require_alike(database, paths, kinds, name)
+        counts = [_count(database, path) for path in paths]
+    return Files(name, tuple(map(str, paths)), kinds, tuple(counts), tuple(map(seen, paths)))
+
+
+def _count(database: Any, path: Path) -> int:
+    found = database.execute("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [exactly(path)]).fetchone()
+    return int(found[0] or 0)
+
+
+def read_range(files: Files, start: int, stop: int, known: tuple[str, ...]) -> Table:
+    """The known columns of some rows, read as `duck.read_parquet` reads all."""
+    chosen = [column for column in files.kinds if column in known]
+    pieces = [_read_piece(files, piece, chosen) for piece in files.pieces(start, stop)]
+    columns = {column: _joined([piece[column] for piece in pieces]) for column in chosen}
+    columns |= {
+        column: numerals.numbers(as_values(columns[column]))
+        for column in chosen
+        if is_long(column, files.kinds[column])
+    }
+    return Table(files.name, columns, stop - start, lambda at: files.row(start + at))
+
+
+def _read_piece(files: Files, piece: tuple[str, int, int], chosen: list[str]) -> dict[str, Any]:
+    path, low, high = piece
+    cells = [f"{cell_of(column, files.kinds[column], files.name)} AS {quoted_name(column)}" for column in chosen]
+    with refusals(files.name, PARQUET_RULE), connection() as database:
+        query = f"SELECT {', '.join(cells)} FROM {ROWS} WHERE file_row_number >= ? AND file_row_number < ?"
+        found: dict[str, Any] = database.execute(query, [exactly(Path(path)), low, high]).fetchnumpy()
+    if any(len(column) != high - low for column in found.values()):  # what a file says of itself may be false
+        fault = Fault("has other rows than it says", f"{Path(path).parent.name}/{Path(path).name}", "", PARQUET_RULE)
+        raise InputError(files.name, [fault])
+    return found
+
+
+def _joined(columns: list[Any]) -> Any:
+    if not columns:
+        return np.empty(0, dtype=np.int64)
+    if len(columns) == 1:
+        return columns[0]
+    return (np.ma.concatenate if any(np.ma.is_masked(column) for column in columns) else np.concatenate)(columns)
+
+
+def as_values(column: Any) -> list[Any]:
+    """A column as Python values, None where nothing stands."""
+    values: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return values

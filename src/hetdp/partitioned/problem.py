@@ -1,0 +1,207 @@
+"""PartitionedProblem: a problem that no process ever holds whole. Its arrays lie in a folder that all workers reach."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from hetdp.errors import UsageError, counted
+from hetdp.partitioned.partition import RUN, Part
+from hetdp.partitioned.shared_files import fresh_folder
+from hetdp.theory.notion import Notion
+
+Task = Callable[..., Any]
+
+
+class Workers(Protocol):
+    """Who runs tasks: functions of file names that keep nothing, so that each may run twice, or elsewhere."""
+
+    def run(self, task: Task, items: Iterable[tuple[Any, ...]], words: str = "") -> list[Any]:
+        """The results of a task for each item, in their order; raises ClusterError when there is nobody left."""
+
+    def close(self) -> None:
+        """Ends what was started for this problem alone."""
+
+
+class PartitionedGraph(NamedTuple):
+    """What is known of all datasets and edges together.
+
+    Attributes:
+        size: how many datasets there are.
+        arc_count: twice the number of edges that constrain.
+        edge_count: how many edges there are, those without a constraint included.
+        parameter_names: what an edge promises.
+        ghosts: how many neighbours partitions have in others, all partitions together.
+    """
+
+    size: int
+    arc_count: int
+    edge_count: int
+    parameter_names: tuple[str, ...]
+    ghosts: int = 0
+
+
+@dataclass(frozen=True)
+class PartitionedPins:
+    """The values that a partitioned problem gives itself, in its own tables.
+
+    Attributes:
+        count: how many datasets have one.
+        work: the work folder of that problem, by which it is known.
+    """
+
+    count: int
+    work: str
+
+
+class PartitionedProblem:
+    """A problem read by `read_partitioned`, its datasets dealt to partitions by ranges of rows.
+
+    It stands where a Problem does: `check`, `extend`, `design` (fair and balanced) and `verify` take it, and run on its
+    workers.
+
+    Attributes:
+        work: the folder with the arrays of the partitions.
+        offsets: the number of the first dataset of each partition, and at the end how many datasets there are.
+        graph: how many datasets and edges there are.
+        notion: the notion of privacy.
+        about: words for people.
+        pinned: how many datasets have a value in its own tables.
+        workers: who runs the tasks.
+        names: what finds labels of numbers, and numbers of labels.
+        gridded: whether every ε is a multiple of 2^-40, and so is where balanced values start.
+    """
+
+    def __init__(
+        self,
+        work: str,
+        offsets: tuple[int, ...],
+        graph: PartitionedGraph,
+        notion: Notion,
+        about: Mapping[str, str],
+        identity: Callable[[], str],
+        pinned: int,
+        workers: Workers,
+        names: Names,
+        end: Callable[[], None],
+        gridded: bool = False,
+    ) -> None:
+        self.work, self.offsets, self.graph, self.notion = work, offsets, graph, notion
+        self.about, self.pinned, self.workers, self.names, self.gridded = about, pinned, workers, names, gridded
+        self._identity, self._end = identity, end
+        self._run = Path(fresh_folder(work, RUN.rstrip("-")))
+
+    @cached_property
+    def identity(self) -> str:
+        """By which mechanism files know it: what the problem has on one machine, found when it is asked for."""
+        return self._identity()
+
+    @property
+    def parts(self) -> list[Part]:
+        """All partitions.
+
+        Raises:
+            UsageError: the problem was closed, and its folder with it.
+        """
+        if not self._run.is_dir():
+            raise UsageError("a partitioned problem that was closed", "its folder was removed", "read it again")
+        return [Part(self.work, number, self.offsets) for number in range(len(self.offsets) - 1)]
+
+    def run(self, task: Task, *arguments: Any, words: str = "") -> list[Any]:
+        """The results of a task on every partition."""
+        return self.workers.run(task, [(part, *arguments) for part in self.parts], words)
+
+    def new_name(self, verb: str) -> str:
+        """A name that no array has, for what one call needs; its files are removed with those of this run."""
+        return f"{self._run.name}/{verb}-{os.urandom(6).hex()}"
+
+    @property
+    def labels(self) -> PartitionedLabels:
+        """The names of the datasets, both ways."""
+        return PartitionedLabels(self)
+
+    def label(self, number: int) -> Hashable:
+        """The label of a dataset."""
+        found: Hashable = self.names.labels([number])[0]
+        return found
+
+    def index(self, label: Hashable) -> int:
+        """The number of a dataset; raises UnknownDatasetError."""
+        return self.names.index(label)
+
+    def close(self) -> None:
+        """Ends the workers that were started for it, and removes what lies in the work folder for this run alone."""
+        self._end()
+        shutil.rmtree(self._run, ignore_errors=True)
+
+    def __repr__(self) -> str:
+        graph, parts = self.graph, counted(len(self.offsets) - 1, "partition")
+        return f"PartitionedProblem({graph.size} datasets, {graph.edge_count} edges, {parts})"
+
+
+class Names(Protocol):
+    """Labels both ways, by asking the files."""
+
+    @property
+    def written(self) -> Any:
+        """How tasks write labels: `own(part)` and `at(numbers)`."""
+
+    def labels(self, numbers: list[int]) -> list[Any]:
+        """The labels of some datasets."""
+
+    def index(self, label: Hashable) -> int:
+        """The number of a dataset; raises UnknownDatasetError."""
+
+    def indices(self, labels: list[Any]) -> Any:
+        """The numbers of some datasets, −1 where a label names none."""
+
+
+class PartitionedLabels:
+    """Labels of a partitioned problem, as those of another are asked for."""
+
+    def __init__(self, problem: PartitionedProblem) -> None:
+        self._names = problem.names
+        self.names: Any = _Some(problem)
+
+    def index(self, label: Any) -> int:
+        """The number of a dataset."""
+        return self._names.index(label)
+
+    def indices(self, labels: Any) -> Any:
+        """The numbers of some, −1 where a label names none."""
+        return self._names.indices(list(labels))
+
+
+class _Some:
+    """Labels by number; only the first few are ever looked at one after the other."""
+
+    def __init__(self, problem: PartitionedProblem) -> None:
+        self._problem = problem
+
+    def __len__(self) -> int:
+        return self._problem.graph.size
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._problem.label(int(at))
+
+    def __iter__(self) -> Any:
+        return iter(self._problem.names.labels(list(range(min(len(self), 1000)))))
+
+
+def forget(problem: PartitionedProblem, name: str) -> None:
+    """Removes the arrays of that name, which nobody needs any more."""
+    for part in problem.parts:
+        shutil.rmtree(part.path(name).with_suffix(""), ignore_errors=True)
+
+
+def require_dask(engine: str) -> None:
+    """Refuses another engine than the one that knows partitions."""
+    if engine not in ("auto", "dask"):
+        raise UsageError(
+            f"engine {engine!r} on a partitioned problem", "partitions are for the engine 'dask'", "leave it out"
+        )

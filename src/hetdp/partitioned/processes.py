@@ -1,0 +1,127 @@
+"""A scheduler and workers that are started on this machine, for this process alone.
+
+A scheduler runs whatever it is sent. So this one takes part with those only who show a certificate that is made for it,
+and kept in memory: other accounts of this machine reach its port, and are turned away. Over HTTP, where nobody asks for
+a certificate, nothing is told.
+
+Dask adds its folder for temporary files to the places of modules. So it gets a new one, that is this user's alone, and
+that is the working folder of the workers, too: no module and no setting of another folder reaches them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import dask
+from dask.utils import parse_bytes
+from distributed import LocalCluster
+from distributed.security import Security
+
+from hetdp.errors import UsageError
+from hetdp.isolation import python_command, python_environment
+from hetdp.partitioned.shared_files import require_real
+
+Process = subprocess.Popen[bytes]
+
+LEAST = 400_000_000  # bytes of a worker
+RETRIES = 3  # times that a task is begun again after its worker was lost
+HERE = "127.0.0.1"
+SETTINGS = {
+    "distributed.comm.timeouts.connect": "10s",
+    "distributed.comm.timeouts.tcp": "20s",
+    "distributed.scheduler.allowed-failures": RETRIES,
+    "distributed.admin.log-length": 0,
+    "distributed.worker.memory.target": False,  # results are small: there is nothing to move to disk
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": 0.9,
+    "distributed.worker.memory.terminate": 0.97,
+}
+
+
+def certificate() -> Security:
+    """One certificate for all who take part, made anew."""
+    try:
+        return Security.temporary()
+    except ImportError:
+        rule = "workers that are started here need the extra distributed, whose cryptography keeps others out"
+        hint = "pip install '.[distributed]', in the folder of hetdp's sources"
+        raise UsageError("cryptography is not installed", rule, hint) from None
+
+
+def size_of(memory: str) -> int:
+    """How many bytes a worker may take; refuses what does not suffice for the worker itself."""
+    try:
+        found = int(parse_bytes(memory))
+    except ValueError:
+        raise UsageError(f"the memory {memory!r}", "it is a size such as 2GB") from None
+    if found < LEAST:
+        raise UsageError(
+            f"the memory {memory!r}", "a worker takes 250 MB before it has read much, and gets 400MB or more"
+        )
+    return found
+
+
+def scheduler_here(home: str, security: Security) -> LocalCluster:
+    """One without pages, also where Bokeh is installed; those of others in this process stay as they are.
+
+    Args:
+        home: an empty folder for its temporary files.
+        security: the certificate.
+    """
+    where = {"dashboard_address": f"{HERE}:0", "protocol": "tls", "host": HERE}
+    with dask.config.set({**_no_pages(), "temporary-directory": home}):
+        return LocalCluster(n_workers=0, security=security, scheduler_kwargs={"dashboard": False}, **where)
+
+
+def _no_pages() -> dict[str, Any]:
+    """Settings by which there are no pages; new lists each time, since Dask adds to them."""
+    return {name: [] for name in ("distributed.scheduler.http.routes", "distributed.worker.http.routes")}
+
+
+def started(scheduler: str, memory: str, work: str, home: str, security: Security) -> Process:
+    """One worker, which ends by itself when it finds no scheduler for a minute.
+
+    Args:
+        scheduler: the address of its scheduler.
+        memory: how much memory it may take.
+        work: a folder that it may write to.
+        home: an empty folder, which is its working folder, and for temporary files of Dask.
+        security: the certificate.
+    """
+    folder = Path(work, "workers")
+    require_real(work, folder, make=True)  # what does not fit into memory is put down there
+    command = python_command("-m", "distributed.cli.dask_worker", scheduler, "--local-directory", home)
+    command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
+    command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
+    told = (SETTINGS | _no_pages()) | {  # which nobody else can read, unlike a command
+        "distributed.comm.require-encryption": True,
+        "distributed.comm.tls.ca-file": security.tls_ca_file,
+        "distributed.comm.tls.worker.cert": security.tls_worker_cert,
+        "distributed.comm.tls.worker.key": security.tls_worker_key,
+    }
+    settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in told.items()}
+    environment = python_environment() | {f"DASK_{name}": value for name, value in settings.items()}
+    environment |= {"HETDP_TABLE_MEMORY": f"{size_of(memory) // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(
+        command,
+        env=environment,
+        cwd=home,
+        stdin=nowhere,
+        stdout=nowhere,
+        stderr=nowhere,
+        start_new_session=True,  # Ctrl-C is for the driver, which then ends them
+    )
+
+
+def end_all(processes: Sequence[Process]) -> None:
+    """Waits until they have ended, and ends those that do not."""
+    for process in processes:
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,396 @@
+"""Datasets ordered by a column, so that those with the same entry are in one partition; their rows are remembered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp import progress
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.files.formats.duck import PARQUET_RULE, connection, quoted_name, refusals
+from hetdp.files.schema import DATASET_COLUMNS, JSON, TEXT
+from hetdp.partitioned.datasets import Tables, first_answers, open_tables, scan_datasets, settle_datasets
+from hetdp.partitioned.edges import Chunk, build, chunks_of, deal_edges
+from hetdp.partitioned.labels import (
+    ENCODED,
+    NAMED,
+    RANGE,
+    STRANGE,
+    FileNames,
+    copy_to,
+    identity_of_parts,
+    join_bucket,
+    kind_of,
+    labels_at,
+    rows_of_file,
+    write_names,
+    write_wanted,
+)
+from hetdp.partitioned.parquet_rows import ORIGIN, Files
+from hetdp.partitioned.partition import Part
+from hetdp.partitioned.problem import PartitionedGraph, PartitionedPins, PartitionedProblem, Workers
+from hetdp.partitioned.shared_files import fresh_folder
+from hetdp.partitioned.workspace import (
+    ARCS,
+    LAID,
+    MEMORY,
+    NOTE,
+    TALLIES,
+    arcs_for,
+    end_of,
+    leave_note,
+    note_in,
+    ranges,
+    refused,
+    work_folder,
+    worker_count,
+    workers_of,
+)
+from hetdp.problem.edges import require_duplicates
+from hetdp.problem.faults import Findings
+from hetdp.theory.catalogue import NOTIONS
+from hetdp.version import VERSION
+
+
+def order_by(tables: Tables, column: str, folder: str, workers: Workers) -> tuple[Tables, list[int]]:
+    """The tables with their datasets in order of a column, in a new folder, and where each of its entries ends."""
+    datasets = tables.datasets
+    path = str(Path(folder, f"by-{sha256(column.encode()).hexdigest()[:16]}.parquet"))
+    (ends,) = workers.run(write_ordered, [(datasets, column, path)], "reading datasets by column")
+    kinds = {name: kind for name, kind in datasets.kinds.items() if name != column or name in DATASET_COLUMNS}
+    ordered = Files(datasets.name, (path,), kinds, (datasets.length,), origin=datasets)
+    return tables._replace(datasets=ordered), ends
+
+
+def write_ordered(datasets: Files, column: str, path: str) -> list[int]:
+    """Writes the table in order, on disk where memory is short; returns where each entry of the column ends."""
+    kept = ", ".join(map(quoted_name, dict.fromkeys([*datasets.kinds])))
+    tables, start = [], 0
+    for one, _, rows in datasets.pieces(0, datasets.length):
+        tables.append(f"SELECT {kept}, file_row_number + {start} AS {ORIGIN} FROM {rows_of_file(one)}")
+        start += rows
+    every, by = f"({' UNION ALL '.join(tables)})", quoted_name(column)
+    with refusals(datasets.name, PARQUET_RULE), connection() as database:
+        copy_to(f"SELECT * FROM {every} ORDER BY {by} NULLS LAST, {ORIGIN}", str(Path(path).parent), Path(path))
+        groups = f"SELECT count(*) AS rows FROM {every} GROUP BY {by} ORDER BY {by} NULLS LAST"
+        counts = database.execute(groups).fetchnumpy()["rows"]
+    ends: list[int] = np.cumsum(counts).astype(np.int64).tolist()
+    return ends
+
+
+def require_column(datasets: Files, column: str, name: str) -> None:
+    """Refuses a column that is not there."""
+    if column not in datasets.kinds:
+        rule = "partitions are made by a column of the datasets"
+        raise InputError(name, [Fault("missing column", datasets.name, column, rule)])
+
+
+def snapped(offsets: tuple[int, ...], ends: list[int]) -> tuple[int, ...]:
+    """Partitions that end where an entry of the column does, near to where they would."""
+    bounds = np.array([0, *ends])
+    inner = bounds[np.minimum(np.searchsorted(bounds, offsets[1:-1]), len(bounds) - 1)]
+    return (0, *inner.tolist(), offsets[-1])
+
+
+# Lays a problem out in the work folder, by workers: datasets, numbers of labels, edges, and graphs.
+
+
+class Laid(NamedTuple):
+    """A problem that lies in a work folder.
+
+    Attributes:
+        folder: its name there.
+        offsets: where partitions begin.
+        notion: the notion of privacy, by name.
+        labels: how labels become numbers.
+        arcs: how many arcs begin in each partition.
+        edges: how many edges there are.
+        pinned: how many datasets have a value.
+        ghosts: how many neighbours partitions have in others.
+        fingerprint: what all this was made of.
+    """
+
+    folder: str
+    offsets: tuple[int, ...]
+    notion: str
+    labels: str
+    arcs: tuple[int, ...]
+    edges: int
+    pinned: int
+    ghosts: int
+    fingerprint: str
+
+
+def lay_out(
+    work: str, tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any, workers: Workers
+) -> Laid:
+    """Runs all steps in a new folder, and leaves a note of what was laid out.
+
+    So a task of an earlier command, on a worker that was cut off from it, has no part in this one.
+    """
+    _clear(work)
+    folder = fresh_folder(work, LAID)
+    try:
+        return _lay_out(work, folder, tables, offsets, duplicates, positive, workers)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _lay_out(
+    work: str,
+    folder: str,
+    tables: Tables,
+    offsets: tuple[int, ...],
+    duplicates: str,
+    positive: Any,
+    workers: Workers,
+) -> Laid:
+    fingerprint = _fingerprint(tables, duplicates, positive)
+    parts = [Part(folder, number, offsets) for number in range(len(offsets) - 1)]
+    findings = Findings(tables.name)
+    kind = tables.words.get("labels", TEXT)
+    scanned = workers.run(scan_datasets, [(part, tables.datasets, kind) for part in parts], "reading datasets")
+    for one in scanned:
+        _take(findings, one.faults, one.total)
+    findings.raise_if_any()
+    chosen = tables.words.get("positive") if positive is None else positive
+    ones = first_answers(scanned, chosen, findings)
+    settled = workers.run(settle_datasets, [(part, tables.datasets, ones, tables.notion) for part in parts])
+    in_order = all(one.in_order for one in scanned)
+    chunks = chunks_of(tables.edges, len(parts))
+    labels = _number(parts, chunks, tables, in_order, findings, workers)
+    for faults, total, _ in settled:
+        _take(findings, faults, total)
+    classes = tables.words.get("classes", TEXT)
+    items = [(parts[0], chunk, tables.edges, tables.notion, labels, classes) for chunk in chunks]
+    for faults, total in workers.run(deal_edges, items, "reading edges"):
+        _take(findings, faults, total)
+    names = NOTIONS[tables.notion].parameters
+    told = names, duplicates, tables.edges, tables.datasets, labels, "grid" in tables.words
+    graphs = [(part, chunks, *told) for part in parts]
+    built = workers.run(build, graphs, "building the graphs")
+    for one in built:
+        _take(findings, one.faults, one.total)
+    findings.raise_if_any()
+    arcs, pinned = tuple(one.arcs for one in built), sum(pinned for _, _, pinned in settled)
+    edges = (sum(arcs) + sum(one.free for one in built)) // 2
+    ghosts = sum(one.ghosts for one in built)
+    laid = Laid(Path(folder).name, offsets, tables.notion, labels, arcs, edges, pinned, ghosts, fingerprint)
+    leave_note(work, json.dumps(laid._asdict()))
+    return laid
+
+
+def _clear(work: str) -> None:
+    """Removes what an earlier run left without a note, since it did not come to its end."""
+    Path(work, NOTE).unlink(missing_ok=True)
+    for entry in Path(work).glob(f"{LAID}-*"):
+        shutil.rmtree(entry, ignore_errors=True)
+
+
+def _number(
+    parts: list[Part], chunks: list[Chunk], tables: Tables, in_order: bool, findings: Findings, workers: Workers
+) -> str:
+    """How labels become numbers; where they are looked up, the work for that, and labels that are there twice.
+
+    Raises:
+        UsageError: workers cannot compare them.
+    """
+    datasets, edges = tables.datasets, tables.edges
+    same = not edges.length or {kind_of(edges, end) for end in ("source", "target")} == {kind_of(datasets, "dataset")}
+    if in_order and (same or kind_of(datasets, "dataset") == "integer"):
+        return RANGE if same else STRANGE
+    buckets = len(parts)
+    makers = workers.run(write_names, [(part, datasets, buckets) for part in parts], "reading labels")
+    if same:
+        wanted = [(parts[0], chunk.number, edges, (chunk.start, chunk.stop), buckets) for chunk in chunks]
+        makers += workers.run(write_wanted, wanted, "reading labels of edges")
+    if len({*makers}) > 1:
+        rule = "all workers have the same version of DuckDB, so that they compare labels alike"
+        raise UsageError(f"workers have {' and '.join(sorted({*makers}))}", rule)
+    joins = [(parts[0], bucket, len(chunks) if same else 0) for bucket in range(buckets)]
+    found = workers.run(join_bucket, joins, "reading numbers of labels")
+    repeated = sorted(number for numbers, _ in found for number in numbers)[:1000]
+    rule = "each dataset is listed once"
+    for number, label in zip(repeated, labels_at(datasets, repeated, NAMED), strict=True):
+        findings.add(Fault("duplicate dataset", datasets.row(number), shown(label), rule))
+    findings.total += sum(total for _, total in found) - len(repeated)
+    return STRANGE if not same else ENCODED if tables.words.get("labels") == JSON else NAMED
+
+
+def _take(findings: Findings, faults: list[Fault], total: int) -> None:
+    for fault in faults:
+        findings.add(fault)
+    findings.total += total - len(faults)
+
+
+def laid_before(work: str, tables: Tables, duplicates: str, positive: Any) -> Laid | None:
+    """What an earlier run laid out in this folder, if one did.
+
+    Raises:
+        UsageError: it is another problem, or comes from other files or options.
+    """
+    note = None
+    try:
+        note = json.loads(note_in(work) or "null")
+        found = Laid(**note | {name: tuple(note[name]) for name in ("offsets", "arcs")})
+    except (ValueError, KeyError, TypeError):
+        if isinstance(note, dict) and TALLIES in note:
+            raise refused(work, "tallies") from None
+        return None
+    if found.fingerprint != _fingerprint(tables, duplicates, positive):
+        raise refused(work, "another problem, or this one from other files or options")
+    return (
+        found if re.fullmatch(rf"{LAID}-[0-9a-f]{{16}}", found.folder) and Path(work, found.folder).is_dir() else None
+    )
+
+
+def _fingerprint(tables: Tables, duplicates: str, positive: Any) -> str:
+    """What the layout depends on: the files as the system knows them, and the options."""
+    datasets = tables.datasets.origin or tables.datasets
+    paths, ordered = [*datasets.paths, *tables.edges.paths], Path(tables.datasets.paths[0]).name
+    states = [(path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in paths]
+    facts = [VERSION, states, ordered, duplicates, repr(positive), tables.words]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+# read_partitioned: a problem in Parquet files, read by workers, a partition each; nobody ever holds it whole.
+
+
+class PartitionedFile(NamedTuple):
+    """What a folder states: a problem, and the values given on some of its datasets. `with` closes the problem."""
+
+    problem: PartitionedProblem
+    partial: PartitionedPins
+
+    def __enter__(self) -> PartitionedFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.problem.close()
+
+
+def read_partitioned(
+    path: str | Path,
+    cluster: str | None = None,
+    workers: int | None = None,
+    memory: str = MEMORY,
+    work: str | Path | None = None,
+    partitions: int | str | None = None,
+    by: str | None = None,
+    duplicates: str = "error",
+    positive: Any = None,
+) -> PartitionedFile:
+    """Reads a problem that may be larger than the memory of any machine; needs the extra ``distributed``.
+
+    The problem stands where another does: `check`, `extend`, `design` (fair and balanced), `verify` and `save`
+    take it, and run on its workers. All numbers are those that one machine finds, bit for bit.
+
+    Args:
+        path: a folder with ``edges`` and ``datasets`` as Parquet, each one file or a folder ``part-*.parquet``.
+        cluster: the address of a Dask scheduler, such as ``tls://node:8786``, whose certificates Dask's own
+            settings name. Default: workers on this machine.
+        workers: how many to start on this machine; one for each core by default.
+        memory: how much memory each of these may take.
+        work: a folder that all workers reach, for what they write in between; nobody else may write to it. It is kept,
+            and a later run with the same problem goes on from there. Default, for workers on this machine: a temporary
+            one, which is removed.
+        partitions: how many ranges of datasets there are; or "files", one for each file of datasets. Default: those of
+            the work folder, if the problem lies there already; else as many as there are workers, or more if the
+            problem is large.
+        by: a column of the table of datasets, which may be one more than hetdp knows: those with the same entry are in
+            the same partition. Datasets are then in the order of that column, in everything that is written.
+        duplicates: what happens to an edge of one class listed twice with different ε: "error", or "min", the more
+            private one. Edges of different classes are all kept: the tightest binds, and every class pays.
+        positive: which given answer counts as 1; default: what the folder says.
+
+    Raises:
+        InputError: listing every fault of the files.
+        ClusterError: no worker could be reached, or the last one was lost.
+
+    >>> import hetdp
+    >>> hetdp.read_partitioned("nowhere")
+    Traceback (most recent call last):
+    hetdp.errors.InputError: nowhere: cannot be read: there is no such file; the input is a file or folder.
+    """
+    require_duplicates(duplicates)
+    progress.stage("reading the problem")
+    tables = open_tables(path, by)
+    count = worker_count(cluster, workers, memory, work, partitions)
+    if by is not None:
+        require_column(tables.datasets, by, str(path))
+        _refuse_files(partitions)
+    _require_apart(work, Path(path))
+    place, remove = work_folder(work)
+    engine: Workers | None = None
+    ordered = fresh_folder(place, "ordered") if by is not None else None
+    gone = place if remove else ordered
+    try:
+        engine = workers_of(cluster, count, memory, place)
+        offsets = offsets_of(tables, partitions, count, arcs_for(cluster, memory))
+        if by is not None:
+            tables, ends = order_by(tables, by, str(ordered), engine)
+            offsets = snapped(offsets, ends)
+        laid = laid_before(place, tables, duplicates, positive)
+        offsets = laid.offsets if laid is not None and partitions is None else offsets
+        return read_with(engine, tables, place, offsets, duplicates, positive, end_of(engine, gone))
+    except BaseException:
+        end_of(engine, gone)()
+        raise
+
+
+def _refuse_files(partitions: int | str | None) -> None:
+    if partitions == "files":
+        rule = "datasets are in the order of a column, or as the files have them"
+        raise UsageError("partitions by a column beside one for each file", rule, "leave one of them out")
+
+
+def _require_apart(work: str | Path | None, problem: Path) -> None:
+    """Refuses to work in the folder of the problem: the next reader would find strangers among its tables."""
+    if work is not None and problem.resolve() in (place := Path(work).resolve(), *place.parents)[1:]:
+        rule = "a problem's folder holds the problem"
+        raise UsageError(f"the work folder {str(work)!r} lies in {str(problem)!r}", rule, "choose another folder")
+
+
+def read_with(
+    workers: Workers,
+    tables: Tables,
+    work: str,
+    offsets: tuple[int, ...],
+    duplicates: str,
+    positive: Any,
+    end: Callable[[], None],
+) -> PartitionedFile:
+    """The same with workers that are there already; `end` is what closing the problem does."""
+    laid = laid_before(work, tables, duplicates, positive) or lay_out(
+        work, tables, offsets, duplicates, positive, workers
+    )
+    if laid.offsets != offsets:
+        raise refused(work, "this problem in other partitions")
+    folder = str(Path(work, laid.folder))
+    parts = [Part(folder, number, offsets) for number in range(len(offsets) - 1)]
+    names = FileNames(parts, tables.datasets, laid.labels, workers)
+    notion = NOTIONS[laid.notion]
+    graph = PartitionedGraph(offsets[-1], sum(laid.arcs), laid.edges, notion.parameters, laid.ghosts)
+    about = tables.words.get("about") or {}
+    identity = partial(identity_of_parts, parts, laid.arcs, notion, tables.datasets, laid.labels, workers)
+    problem = PartitionedProblem(folder, offsets, graph, notion, about, identity, laid.pinned, workers, names, end)
+    return PartitionedFile(problem, PartitionedPins(laid.pinned, folder))
+
+
+def offsets_of(tables: Tables, partitions: int | str | None, workers: int, arcs: int = ARCS) -> tuple[int, ...]:
+    """Where partitions begin: equal ranges of datasets, or one for each file of them."""
+    size = tables.datasets.length
+    if partitions == "files":
+        return tuple(tables.datasets.starts)
+    count = partitions if isinstance(partitions, int) else max(workers, -(-2 * tables.edges.length // arcs))
+    return ranges(size, max(1, min(count, size)))

@@ -1,0 +1,199 @@
+"""One round in one partition: what neighbours changed goes in, the CPU engine's kernel runs, what changed comes out.
+
+Ghosts speak and are never spoken to: a bound on a ghost is found by its owner. So a label never rests on anything but
+what an owner said, and chains of links form no cycle, however old the labels of ghosts are (docs/theory/partitions.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.engines.contract import Roles
+from hetdp.engines.cpu.engine import grow_on
+from hetdp.errors import counted
+from hetdp.partitioned.partition import LocalGraph, Part, columns_of, mapped
+from hetdp.partitioned.problem import PartitionedProblem, Task
+from hetdp.problem.space import Floats, Indices
+from hetdp.theory.catalogue import NOTIONS
+
+NEWS = np.dtype([("place", "<i8"), ("label", "<f8")])
+
+
+class SearchRows:
+    """The arcs that lead to a partition's own datasets, from these and from ghosts; or some of these, by their name."""
+
+    def __init__(self, graph: LocalGraph, name: str = "") -> None:
+        self.size, self._part = graph.size, graph.part
+        self._name = name or ("search" if graph.part.has("search_indptr") else "rows")
+
+    @cached_property
+    def indptr(self) -> NDArray[np.int64]:
+        """Where each row begins."""
+        return self._part.load(f"{self._name}_indptr")
+
+    @cached_property
+    def targets(self) -> Indices:
+        """The other ends."""
+        return self._part.load(f"{self._name}_targets")
+
+    @cached_property
+    def parameters(self) -> tuple[Floats, ...]:
+        """What each arc allows."""
+        return columns_of(self._part, self._name)
+
+
+class Round(NamedTuple):
+    """What a partition is told of a round.
+
+    Attributes:
+        search: the name of the search.
+        notion: the notion of privacy, by name.
+        number: which round, from 1 on.
+        before: the round in which this partition was last at work; 0: its start labels.
+        news: the partitions that have news for this one, from the round before.
+        with_roles: whether roles say which edges take part.
+        rows: the name of the arcs that take part; all if it is empty.
+    """
+
+    search: str
+    notion: str
+    number: int
+    before: int
+    news: tuple[int, ...]
+    with_roles: bool
+    rows: str
+
+
+def one_round(part: Part, round_: Round) -> tuple[int, dict[int, int]]:
+    """Grows the labels of one partition; returns how many fell, and how many news there are for each other one."""
+    notion = NOTIONS[round_.notion]
+    graph = LocalGraph(part)
+    labels, links, active = _state(graph, round_)
+    roles: Roles | None = graph.gather(f"{round_.search}/roles") if round_.with_roles else None
+    before = labels[graph.own].copy()
+    if active is None or active.any():
+        grow_on(SearchRows(graph, round_.rows), notion, labels, links, roles, active)
+    part.save(f"{round_.search}/labels-{round_.number}", labels)
+    part.save(f"{round_.search}/links-{round_.number}", links)
+    fell = labels[graph.own] < before
+    return int(np.count_nonzero(fell)), _tell(part, round_, labels[graph.own], fell)
+
+
+def _state(graph: LocalGraph, round_: Round) -> tuple[Floats, Indices, NDArray[np.bool_] | None]:
+    """Labels and links after the last round, and whose labels are news; at first all are."""
+    part, search = graph.part, round_.search
+    if round_.before == 0:
+        labels = graph.gather(f"{search}/start") + 0.0  # in which no zero has a sign
+        return labels, np.full(graph.size, -1, dtype=graph.targets.dtype), None
+    labels, links = part.copy(f"{search}/labels-{round_.before}"), part.copy(f"{search}/links-{round_.before}")
+    active = np.zeros(graph.size, dtype=np.bool_)
+    for sender in round_.news:
+        news = mapped(part.work, news_from(part, search, round_.number - 1, sender, part.number))
+        first = int(np.searchsorted(graph.ghosts, part.offsets[sender]))
+        places = news["place"] + first
+        places = np.where(places < graph.before, places, places + part.size)
+        labels[places], active[places] = news["label"], True
+    return labels, links, active
+
+
+def news_from(part: Part, search: str, number: int, sender: int, receiver: int) -> Any:
+    """The file of what one partition has to tell another after a round."""
+    return part.other(sender).path(f"{search}/news-{number}-{receiver}")
+
+
+def _tell(part: Part, round_: Round, labels: Floats, fell: NDArray[np.bool_]) -> dict[int, int]:
+    """Writes what fell on cut edges, for each partition at their other ends."""
+    bounds, places = part.load("cut_bounds"), part.load("cut_places")
+    told: dict[int, int] = {}
+    changed = fell[places]
+    for receiver in np.flatnonzero(np.diff(bounds)).tolist():
+        piece = slice(bounds[receiver], bounds[receiver + 1])
+        chosen = np.flatnonzero(changed[piece])
+        if len(chosen):
+            news = np.empty(len(chosen), dtype=NEWS)
+            news["place"], news["label"] = chosen, labels[places[piece][chosen]]
+            part.save(f"{round_.search}/news-{round_.number}-{receiver}", news)
+            told[receiver] = len(chosen)
+    return told
+
+
+# The rounds of a search over all partitions: they end when nobody has news. The driver sees counts only.
+
+
+@dataclass
+class Growth:
+    """A search that has ended.
+
+    Attributes:
+        search: its name: the labels and links of a partition are in a folder of that name.
+        latest: for each partition, the round in which it was last at work.
+        rounds: how many there were.
+        told: how many labels went from one partition to another, in each round.
+    """
+
+    search: str
+    latest: list[int]
+    rounds: int = 0
+    told: list[int] = field(default_factory=list)
+
+
+def grow(problem: PartitionedProblem, search: str, start: Task, *arguments: Any, with_roles: bool = False) -> Growth:
+    """Grows labels from a start to the fixed point.
+
+    Args:
+        problem: whose partitions take part.
+        search: a name that no other search of this problem has.
+        start: a task that writes the start labels of a partition, and its roles, under that name.
+        arguments: what it is told besides the partition and the name.
+        with_roles: whether it writes roles.
+    """
+    problem.run(start, search, *arguments, words="searching (start labels)")
+    return grow_from(problem, search, with_roles=with_roles)
+
+
+def grow_from(problem: PartitionedProblem, search: str, *, rows: str = "", with_roles: bool = False) -> Growth:
+    """The same from start labels that are there already.
+
+    Args:
+        problem: whose partitions take part.
+        search: the name under which they lie, and the roles.
+        rows: the name of the arcs that take part; all arcs if it is empty.
+        with_roles: whether roles say which edges take part.
+    """
+    parts = problem.parts
+    growth = Growth(search, [0] * len(parts))
+    news: dict[int, list[int]] = {part.number: [] for part in parts}
+    fell = 0
+    while news:
+        growth.rounds += 1
+        words = f"searching (round {growth.rounds}, {counted(fell, 'changed label')})"
+        round_ = Round(search, problem.notion.name, growth.rounds, 0, (), with_roles, rows)
+        tasks = [
+            (parts[number], round_._replace(before=growth.latest[number], news=tuple(senders)))
+            for number, senders in sorted(news.items())
+        ]
+        results = problem.workers.run(one_round, tasks, words)
+        _forget(parts, growth, news)
+        news, fell = {}, 0
+        for (part, _), (changed, told) in zip(tasks, results, strict=True):
+            growth.latest[part.number] = growth.rounds
+            fell += changed
+            for receiver in told:
+                news.setdefault(receiver, []).append(part.number)
+        growth.told.append(sum(sum(told.values()) for _, told in results))
+    return growth
+
+
+def _forget(parts: list[Part], growth: Growth, news: dict[int, list[int]]) -> None:
+    """Removes what no task will read again: labels before this round, and the news that it took in."""
+    for receiver, senders in news.items():
+        before = growth.latest[receiver]
+        for kind in ("labels", "links"):
+            parts[receiver].path(f"{growth.search}/{kind}-{before}").unlink(missing_ok=True)
+        for sender in senders:
+            news_from(parts[receiver], growth.search, growth.rounds - 1, sender, receiver).unlink(missing_ok=True)

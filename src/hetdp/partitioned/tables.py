@@ -1,0 +1,338 @@
+"""Everybody's id, as text, in little memory: what a release of a large table keeps until all have paid."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp import progress
+from hetdp.errors import ClusterError, Fault, InputError, UsageError, shown
+from hetdp.partitioned import table_tasks as tasks
+from hetdp.partitioned.problem import Task, Workers
+from hetdp.partitioned.shared_files import fresh_folder, seen
+from hetdp.partitioned.table_tasks import Merged, Tally, columns_of, merged
+from hetdp.tables import kinds
+from hetdp.tables.database import identifier
+from hetdp.tables.faults import HINT, MOST, PERSON_RULE, Faults
+from hetdp.tables.formats import files_in, named, require_alike
+from hetdp.tables.people_digest import PARTS, digest_of
+from hetdp.tables.policy import Names, Policy, cells, deciding_of, epsilon_of, read_policy, require_known_columns
+from hetdp.tables.request import Wish
+from hetdp.tables.respondents import Payers, Respondents
+from hetdp.tables.sources import opened, require_file, stamp
+
+
+class Ids(Sequence[str]):
+    """Texts, kept as bytes, one after the other.
+
+    >>> ids = Ids()
+    >>> ids.add(["7", "ä"])
+    >>> ids.add(["8"])
+    >>> len(ids), ids[1], list(ids)
+    (3, 'ä', ['7', 'ä', '8'])
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[bytes, NDArray[np.int64]]] = []
+        self._ends = [0]  # how many there are up to the end of each part
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Adds some more."""
+        encoded = [text.encode() for text in texts]
+        ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        self._parts.append((b"".join(encoded), ends))
+        self._ends.append(self._ends[-1] + len(encoded))
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    def __iter__(self) -> Iterator[str]:
+        for texts, ends in self._parts:
+            begin = 0
+            for end in ends[1:].tolist():
+                yield texts[begin:end].decode()
+                begin = end
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        if not 0 <= at < len(self):
+            raise IndexError(at)
+        part = int(np.searchsorted(self._ends, at, side="right")) - 1
+        (texts, ends), place = self._parts[part], at - self._ends[part]
+        return texts[ends[place] : ends[place + 1]].decode()
+
+
+# Everybody's id, and which kind of people they are, read file by file, for those who pay; no answer is looked at.
+
+
+def payers_in(files: Sequence[Path], wish: Wish, policy: Policy, curator: bool) -> Payers | None:
+    """Everybody in some files that are one table; None if somebody is of a kind that is not in the policy.
+
+    Args:
+        files: the files.
+        wish: which columns are public.
+        policy: the kinds of people in the table, as they were counted.
+        curator: whether messages may name rows and values.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    progress.stage("reading who pays")
+    ids, entries, place = Ids(), [np.empty(0, np.int64)], _Places(policy)
+    for file in files:
+        wanted, uses = {"person": kinds.text(wish.person)}, [wish.person]
+        with opened(file, curator=curator, name=named(file)) as source:
+            for role, where in (("epsilon", wish.epsilon), ("deciding", wish.deciding)):
+                if where is not None and where.column is not None:
+                    wanted, uses = wanted | cells(source, where.column, role), [*uses, where.column]
+            for role, column, there in (("group", wish.group, policy.groups), ("area", wish.area, policy.areas)):
+                if column is not None and there is not None:
+                    source.define(role, there.names)
+                    wanted[role] = f"enum_code(CAST({kinds.text(column)} AS {identifier(role)}))::INTEGER"
+                    uses.append(column)
+            rows = source.read(wanted, uses=uses)
+        ids.add(rows["person"].tolist())
+        groups, areas = (
+            None if there is None else Names(there.names, rows[role])
+            for role, there in (("group", policy.groups), ("area", policy.areas))
+        )
+        epsilon, deciding = epsilon_of(wish, rows, groups) + 0.0, deciding_of(wish, rows, groups)
+        entries.append(place.of(columns_of(Policy(len(epsilon), epsilon, groups, areas, deciding))))
+    every = np.concatenate(entries)
+    return None if bool((every < 0).any()) else Payers(ids, every)
+
+
+class _Places:
+    """Where people stand among kinds that are told apart by several columns."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._steps: list[tuple[NDArray[Any], NDArray[np.int64]]] = []
+        code = np.zeros(len(policy.epsilon), dtype=np.int64)
+        for column in columns_of(policy):
+            levels, at = np.unique(column, return_inverse=True)
+            pairs, code = np.unique(code * len(levels) + at, return_inverse=True)  # fewer than kinds, so none overflows
+            self._steps.append((levels, pairs))
+        self._entry = np.empty(len(code), dtype=np.int64)
+        self._entry[code] = np.arange(len(code))
+
+    def of(self, columns: list[NDArray[Any]]) -> NDArray[np.int64]:
+        """The entry of each person; −1 where nobody was like that."""
+        code = np.zeros(len(columns[0]), dtype=np.int64)
+        known = np.ones(len(code), dtype=np.bool_)
+        for column, (levels, pairs) in zip(columns, self._steps, strict=True):
+            at = np.minimum(np.searchsorted(levels, column), len(levels) - 1)
+            pair = code * len(levels) + at
+            code = np.minimum(np.searchsorted(pairs, pair), len(pairs) - 1)
+            known &= (levels[at] == column) & (pairs[code] == pair)
+        return np.where(known, self._entry[code], -1)
+
+
+# A folder of files whose people are counted by workers, a file each: nobody ever holds all rows.
+
+
+IDS = 1 << 22  # that one task looks through for people who are there twice
+DIGESTS = 1 << 64
+TRIES = 50  # to remove what workers wrote
+TASKS = 64  # among which who is there is divided
+
+
+class Parted(Respondents):
+    """A table that workers read; an entry of its policy is a kind of people.
+
+    Args:
+        folder: the folder with its files.
+        workers: who reads them.
+        work: a folder that all workers reach, for digests of ids, which are removed when they were compared.
+        curator: whether messages may name rows and values.
+    """
+
+    def __init__(self, folder: Path, workers: Workers, work: str, curator: bool) -> None:
+        place = folder.absolute()
+        self.name, self._folder, self._workers, self._work, self._curator = place.name, place, workers, work, curator
+        self._files = files_in(place)
+        for file in self._files:
+            require_file(file)
+        self._seen: tuple[list[Any], Merged] | None = None
+        self._shared = [seen(file) for file in self._files]
+        self._stamp = self.unchanged
+        columns = self._run(tasks.describe, curator, words="reading the files")
+        for file, found in zip(self._files, columns, strict=True):
+            require_alike(columns[0], found, self._files[0].name, named(file))
+        self.columns = columns[0]
+
+    def policy(self, wish: Wish) -> Policy:
+        """What is public, by kind of people; refuses what `read_policy` refuses, in the same words.
+
+        Raises:
+            UsageError: a column is not there, or people are of too many kinds.
+            InputError: an ε is missing or invalid, a person is there twice, or somebody has no group or area.
+        """
+        require_known_columns(self, wish)
+        for role, where in (("epsilon", wish.epsilon), ("deciding", wish.deciding)):
+            if where is not None and where.column is not None:
+                cells(self, where.column, role)  # refuses a column that holds no ε, by its type
+        told: list[Tally] = self._run(tasks.tally, wish, self._curator, False, words="reading the policy")
+        faults = Faults(self.name, wish)
+        faults.require_rows(sum(int(one.people.sum()) for one in told))
+        try:
+            found = merged(self.name, wish, told)
+        except InputError:
+            self._tell_curator(wish, told)
+            raise
+        if any(one.missing["no person"] for one in told):
+            self._tell_curator(wish, told)
+            raise self._fault("a missing id", wish.person)
+        self._require_different(wish.person, found.policy.size)
+        try:
+            faults.require_all_epsilons(found.policy.epsilon, found.policy.deciding)
+        except InputError:
+            self._tell_curator(wish, told)
+            raise
+        self._seen = [one.stamp for one in told], found
+        return found.policy
+
+    def people(self, wish: Wish) -> str:
+        """A digest of who is there; see `people_digest`."""
+        with self._places("people") as places:
+            items = [(file, wish, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
+            self._by_workers(tasks.write_people, items, "reading who is there")
+            parts = [(places, range(at, at + PARTS // TASKS)) for at in range(0, PARTS, PARTS // TASKS)]
+            return digest_of(part for found in self._by_workers(tasks.people_digests, parts) for part in found)
+
+    def said(self, wish: Wish) -> NDArray[np.int64]:
+        """How many people of each kind have each value: one pass over all rows, the same whatever they say.
+
+        Raises:
+            InputError: the table was changed meanwhile, or cannot be read.
+        """
+        assert self._seen is not None
+        self._require_unchanged()
+        told: list[Tally] = self._run(tasks.tally, wish, self._curator, True, words="reading the answers")
+        stamps, before = self._seen
+        if [one.stamp for one in told] == stamps:
+            found = merged(self.name, wish, told)
+            if before.is_same(found) and found.said is not None:
+                return found.said
+        raise self._changed()
+
+    def payers(self, wish: Wish) -> Payers:
+        """Everybody's id and kind, from the public columns: they are read here, file by file, and sent nowhere.
+
+        Raises:
+            InputError: the table was changed meanwhile, or cannot be read.
+        """
+        assert self._seen is not None
+        self._require_unchanged()
+        policy = self._seen[1].policy
+        found = payers_in(self._files, wish, policy, self._curator)
+        if found is None or len(found.ids) != policy.size:
+            raise self._changed()
+        return found
+
+    @property
+    def unchanged(self) -> Any:
+        """The files by name, and the stamp of each."""
+        return tuple((file.name, *stamp(file)) for file in files_in(self._folder))
+
+    def _run(self, task: Task, *told: Any, words: str = "") -> list[Any]:
+        return self._by_workers(task, [(file, *told) for file in self._shared], words)
+
+    def _by_workers(self, task: Task, items: list[tuple[Any, ...]], words: str = "") -> list[Any]:
+        try:
+            return self._workers.run(task, items, words)
+        except (ClusterError, OSError, KeyError):  # a file, or a column, that was there is gone
+            self._require_unchanged()
+            raise
+
+    @contextmanager
+    def _places(self, what: str) -> Iterator[list[str]]:
+        """A file for what a worker has to say of each file, in a folder that is removed."""
+        place = fresh_folder(self._work, what)
+        try:
+            yield [str(Path(place, f"{number}.npy")) for number in range(len(self._files))]
+        finally:
+            for _ in range(TRIES):  # a worker that was given up may still be writing there
+                shutil.rmtree(place, ignore_errors=True)
+                if not Path(place).exists():
+                    break
+                time.sleep(0.1)
+
+    def _require_different(self, person: str, size: int) -> None:
+        """Refuses ids that are there twice: those whose digests are in one range meet in one task.
+
+        Raises:
+            InputError: there are such ids.
+            UsageError: workers cannot compare them.
+        """
+        with self._places("ids") as places:
+            items = [(file, person, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
+            makers = set(self._by_workers(tasks.write_digests, items, "reading (comparing ids)"))
+            if len(makers) > 1:
+                rule = "all workers have the same version of DuckDB, so that they compare ids alike"
+                raise UsageError(f"workers have {' and '.join(sorted(makers))}", rule)
+            count = -(-size // IDS)
+            ends = [DIGESTS * at // count for at in range(count + 1)]
+            ranges = [(places, low, high - 1) for low, high in pairwise(ends)]
+            again = [digest for found in self._by_workers(tasks.repeated, ranges) for digest in found]
+        for begin in range(0, len(again), tasks.AGAIN):
+            self._require_only_digests(person, again[begin : begin + tasks.AGAIN])
+
+    def _require_only_digests(self, person: str, digests: list[int]) -> None:
+        """Refuses ids that are the same, and not only their digests."""
+        having = self._run(tasks.having, person, digests, self._curator)
+        counts = Counter(text for found in having for _, text in found)
+        twice = [
+            (named(file), row, text)
+            for file, found in zip(self._files, having, strict=True)
+            for row, text in found
+            if counts[text] > 1
+        ]
+        if twice and not self._curator:
+            raise self._fault("an id that is there twice", person)
+        if twice:
+            faults = [
+                Fault("an id that is there twice:", f"{name} row {row + 1}, {person}", shown(text), PERSON_RULE)
+                for name, row, text in twice[:MOST]
+            ]
+            raise InputError(self.name, faults, len(twice))
+
+    def _require_unchanged(self) -> None:
+        """Refuses files that were changed since they were first looked at, as far as it can be seen from here."""
+        try:
+            same = self.unchanged == self._stamp
+        except (OSError, InputError):  # one is gone, or there is a stranger
+            same = False
+        if not same:
+            raise self._changed()
+
+    def _changed(self) -> InputError:
+        rule = "a table stays as it is between the policy and the answers"
+        return InputError(self.name, [Fault("changed while it was read", self.name, "", rule)])
+
+    def _fault(self, what: str, column: str) -> InputError:
+        where = f"{self.name}, {column}"
+        return InputError(where, [Fault(what, where, "", PERSON_RULE, HINT)])
+
+    def _tell_curator(self, wish: Wish, told: list[Tally]) -> None:
+        """Names rows of the first file that has a fault by itself, if a curator asks."""
+        for file, one in zip(self._files, told, strict=True):
+            if self._curator and len(one.people):
+                try:
+                    with opened(file, curator=True, name=named(file)) as source:
+                        read_policy(source, wish, True)
+                except UsageError:  # such as a group that is in other files only
+                    continue

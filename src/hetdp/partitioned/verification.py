@@ -1,0 +1,267 @@
+"""What a mechanism claims of the datasets of one partition: values, pins and links, with the values of its ghosts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.certificate.chains import ADDED_UP, depth_of, joined_chains, link_gaps, too_wide
+from hetdp.certificate.links import ROUNDING, Chains, gap_of_a_chain, joined, loosen, passed_on, reach_of, seen_links
+from hetdp.certificate.rules import HALVED, RULES
+from hetdp.partitioned.partition import LocalGraph, Part
+from hetdp.partitioned.problem import PartitionedProblem
+from hetdp.problem.space import Floats, Indices, Mask
+
+
+class Claimed(NamedTuple):
+    """What a mechanism claims of one partition's datasets and its ghosts."""
+
+    graph: LocalGraph
+    z: Floats
+    better: Floats
+    pinned: Mask
+    links: Indices
+
+    @property
+    def skipped(self) -> Mask:
+        """Where no link is looked at: pins, and ghosts, whose owners do it."""
+        skipped = np.ones(self.graph.size, dtype=np.bool_)
+        skipped[self.graph.own] = self.pinned[self.graph.own]
+        return skipped
+
+
+def claimed(part: Part, name: str) -> Claimed:
+    """The values of a mechanism of that name, with those of ghosts."""
+    graph = LocalGraph(part)
+    z, answers = graph.gather(f"{name}/z"), graph.gather("answers")
+    links = np.full(graph.size, -1, dtype=np.int64)
+    links[graph.own] = graph.places(part.load(f"{name}/links"))
+    better = np.negative(z, out=z.copy(), where=answers == 2)
+    return Claimed(graph, z, better, graph.gather(f"{name}/pinned"), links)
+
+
+# Chains of links that lead from partition to partition.
+
+
+CYCLE = "links form a cycle"
+
+
+class Ends(NamedTuple):
+    """What is known of the chains of a partition.
+
+    Attributes:
+        open: how many have no end yet.
+        first: the first of these.
+        loose: once all have ends, the first dataset that lacks too much; −1 if there is none.
+        gap: the most that any lacks.
+    """
+
+    open: int
+    first: int
+    loose: int
+    gap: float
+
+
+def chains_across(problem: PartitionedProblem, name: str) -> Chains:
+    """Follows all chains to their ends."""
+    notion = problem.notion.name
+    ends: list[Ends] = problem.run(follow_within, name, notion, words="proving chains of links")
+    turn, before = 0, -1
+    while (count := sum(one.open for one in ends)) not in (0, before):
+        turn, before = turn + 1, count
+        words = f"proving chains between partitions, round {turn}"
+        ends = problem.run(follow_on, name, turn, words=words)
+    if count:
+        return Chains(CYCLE, min(one.first for one in ends if one.open))
+    if any(one.loose >= 0 for one in ends):
+        return Chains(ADDED_UP, min(one.loose for one in ends if one.loose >= 0))
+    return Chains("", gap=max(one.gap for one in ends) * (1.0 + 2.0**-20))
+
+
+def follow_within(part: Part, name: str, notion: str) -> Ends:
+    """Follows chains to where they end, or to a ghost, and adds up what they lack on the way."""
+    graph = LocalGraph(part)
+    ends, gaps, slopes, depths = _links_to_follow(part, graph, name, notion)
+    is_own = np.zeros(graph.size + 1, dtype=np.bool_)
+    is_own[graph.own] = True
+    for _ in range(graph.size.bit_length() + 1):
+        on = np.flatnonzero(is_own[ends] & is_own)
+        if not len(on):
+            break
+        joined_chains(gaps, slopes, depths, on, ends[on])
+        ends[on] = ends[ends[on]]
+    own = graph.own
+    gaps[is_own[ends] & is_own] = np.nan  # these go round and round
+    for kind, values in (("end", ends), ("gap", gaps), ("slope", slopes), ("deep", depths)):
+        part.save(f"{name}/chain-{kind}", values[own])
+    left = ends[own] < graph.size
+    return _kept(part, name, 0, np.where(left, np.nan, gaps[own]), depths[own])
+
+
+def _links_to_follow(part: Part, graph: LocalGraph, name: str, notion: str) -> tuple[Indices, Floats, Floats, Floats]:
+    """Where each chain goes next, what the link lacks and passes on, and |z|; for notions that add, ties are enough."""
+    size = graph.size
+    ends, gaps, slopes = np.full(size + 1, size), np.zeros(size + 1), np.zeros(size + 1)
+    if notion in HALVED:
+        ties = part.load(f"{name}/proof-ties")
+        ends[ties] = graph.places(part.load(f"{name}/links")[ties - graph.before])
+        return ends, gaps, slopes, np.ones(size + 1)
+    claim = claimed(part, name)
+    gaps[graph.own], slopes[graph.own] = part.load(f"{name}/proof-gaps"), part.load(f"{name}/proof-slopes")
+    held = np.flatnonzero(~claim.skipped & (claim.better < np.inf))
+    ends[held] = claim.links[held]
+    return ends, gaps, slopes, np.append(depth_of(claim.better), 1.0)
+
+
+def follow_on(part: Part, name: str, turn: int) -> Ends:
+    """Takes over what the owners of ghosts know of the chains that left."""
+    graph = LocalGraph(part)
+    known = [graph.gather(f"{name}/chain-{kind}-{turn - 1}") for kind in ("gap", "deep")]
+    ends, gaps, slopes, depths = (part.load(f"{name}/chain-{kind}") for kind in ("end", "gap", "slope", "deep"))
+    left = ends < graph.size
+    gap, deep = (np.append(values, 0.0)[np.where(left, ends, graph.size)] for values in known)
+    with np.errstate(over="ignore", invalid="ignore"):
+        passed = np.where(gap > 0.0, slopes * gap, gap)
+    return _kept(part, name, turn, gaps + np.where(left, passed, 0.0), np.where(left, np.fmax(depths, deep), depths))
+
+
+def _kept(part: Part, name: str, turn: int, gaps: Any, depths: Any) -> Ends:
+    """Writes what is known after a round."""
+    part.save(f"{name}/chain-gap-{turn}", gaps)
+    part.save(f"{name}/chain-deep-{turn}", depths)
+    unknown = np.flatnonzero(np.isnan(gaps))
+    if len(unknown):
+        return Ends(len(unknown), part.first + int(unknown[0]), -1, 0.0)
+    loose = np.flatnonzero(too_wide(gaps, depths))
+    return Ends(0, -1, part.first + int(loose[0]) if len(loose) else -1, float(np.max(gaps, initial=0.0)))
+
+
+# verify on partitions: every arc is looked at by the owner of its source, with the verifier's own code.
+
+
+FREE = "a boundary dataset is not pinned"
+
+
+class Seen(NamedTuple):
+    """What was seen in one partition; datasets by their numbers among all, −1 where there is none.
+
+    Attributes:
+        arcs: how many arcs were looked at.
+        enclosed: how many comparisons took the full formula.
+        violations: how many arcs are violated.
+        slack: the least slack.
+        worst: the arc that has it.
+        free_boundary: the first dataset of the boundary that is not pinned.
+        missing: the first dataset without a link.
+        loose: the first with a loose one.
+        counts: how many links of each rise have a gap (notions that add to z).
+        gaps: the largest gap of each rise.
+        reach: the least and the greatest value.
+        room: how much room links across ½ may have.
+        further: how many of these have a free parent.
+    """
+
+    arcs: int
+    enclosed: int
+    violations: int
+    slack: float
+    worst: tuple[Any, ...] | None
+    free_boundary: int
+    missing: int = -1
+    loose: int = -1
+    counts: Any = 0.0
+    gaps: Any = 0.0
+    reach: tuple[float, float] = (0.0, 0.0)
+    room: float = 0.0
+    further: int = 0
+
+
+def look_at_part(part: Part, name: str, notion: str, with_links: bool) -> Seen:
+    """Goes through the arcs of a partition, and through its links."""
+    claim = claimed(part, name)
+    graph, rule = claim.graph, RULES[notion]
+    found = rule.survey(graph, claim.z, claim.links, claim.better)
+    worst = None
+    if found.worst is not None:
+        source, target, *allowed = found.worst
+        worst = (*graph.numbers(np.array([source, target])).tolist(), *allowed)
+    free = np.flatnonzero(part.load("boundary") & ~claim.pinned[graph.own])
+    first = part.first + int(free[0]) if len(free) else -1
+    seen = Seen(found.arcs, found.enclosed, found.violations, found.slack, worst, first)
+    if not with_links:
+        return seen
+    part.save(f"{name}/proof-links", np.asarray(found.links)[..., graph.own])
+    return _look_at_links(claim, seen, found.links, notion, name)
+
+
+def _look_at_links(claim: Claimed, seen: Seen, parameters: Floats, notion: str, name: str) -> Seen:
+    """The links of notions that add to z; of the others, those that follow no edge."""
+    graph, part = claim.graph, claim.graph.part
+    if notion not in HALVED:
+        held = ~claim.skipped & (claim.better < np.inf)
+        missing = np.flatnonzero(held & np.isnan(parameters[0]))
+        gaps, slopes = np.zeros(graph.size), np.zeros(graph.size)
+        links = np.flatnonzero(held & ~np.isnan(parameters[0]))
+        gaps[links], slopes[links] = link_gaps(
+            claim.better[claim.links[links]], claim.better[links], *parameters[:, links]
+        )
+        part.save(f"{name}/proof-gaps", gaps[graph.own])
+        part.save(f"{name}/proof-slopes", slopes[graph.own])
+        return seen._replace(missing=_number(graph, missing), loose=_number(graph, np.flatnonzero(np.isinf(gaps))))
+    tally = seen_links(claim.better, claim.skipped, claim.links, parameters, HALVED[notion])
+    above = joined(tally.crossings)
+    room = loosen(tally, above, claim.better, claim.links, parameters)
+    part.save(f"{name}/proof-ties", joined(tally.ties))
+    further = above[~claim.pinned[claim.links[above]]]
+    part.save(f"{name}/proof-further", further)
+    own = claim.better[graph.own]
+    return seen._replace(
+        missing=_number(graph, np.sort(tally.missing)),
+        loose=_number(graph, np.sort(tally.loose)),
+        counts=tally.counts,
+        gaps=tally.gaps,
+        reach=reach_of(own),
+        room=room,
+        further=len(further),
+    )
+
+
+def _number(graph: LocalGraph, places: Any) -> int:
+    return int(graph.numbers(np.asarray(places[:1], dtype=np.int64))[0]) if len(places) else -1
+
+
+def gap_passed_on(part: Part, name: str, plain: float) -> float:
+    """The largest gap behind the links across ½ of one partition."""
+    claim = claimed(part, name)
+    parameters = np.full(claim.graph.size, np.nan)
+    parameters[claim.graph.own] = part.load(f"{name}/proof-links")
+    return passed_on(part.load(f"{name}/proof-further"), claim.better, claim.links, parameters, plain)
+
+
+def survey_parts(problem: PartitionedProblem, name: str, with_links: bool) -> list[Seen]:
+    """What was seen in each partition."""
+    words = "proving every edge"
+    found: list[Seen] = problem.run(look_at_part, name, problem.notion.name, with_links, words=words)
+    return found
+
+
+def follow_parts(problem: PartitionedProblem, name: str, seen: list[Seen]) -> Chains:
+    """What the links of all partitions prove together."""
+    for fault, numbers in (
+        (FREE, [one.free_boundary for one in seen]),
+        ("a link is missing or follows no edge", [one.missing for one in seen]),
+        ("a link is not tight", [one.loose for one in seen]),
+    ):
+        if any(number >= 0 for number in numbers):
+            return Chains(fault, min(number for number in numbers if number >= 0), np.inf)
+    ended = chains_across(problem, name)
+    if ended.fault or problem.notion.name not in HALVED:
+        return ended
+    reach = min(one.reach[0] for one in seen), max(one.reach[1] for one in seen)
+    counts, gaps = sum(one.counts for one in seen), np.maximum.reduce([one.gaps for one in seen])
+    plain = gap_of_a_chain(reach, counts, gaps)
+    more = 0.0
+    if plain > 0.0 and any(one.further for one in seen):
+        more = max(problem.run(gap_passed_on, name, plain))
+    return Chains("", gap=(plain + max(more, *(one.room for one in seen))) * (1.0 + ROUNDING))

@@ -1,0 +1,111 @@
+"""Names of groups and values: text, each with one meaning, and a hint where one was misspelt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from hetdp.errors import SHOWN_FAULTS, UsageError, instead_of, shown
+
+TYPE_CHECKING = False  # as in hetdp/__init__.py
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+_is_simple = re.compile(r"[\w.+-]+( [\w.+-]+)*").fullmatch
+
+
+def name(given: Any, what: str) -> str:
+    """One name.
+
+    Raises:
+        UsageError: that is no text, or an empty one.
+    """
+    if not isinstance(given, str) or not given.strip():
+        raise UsageError(f"{what} is {shown(given)}", "it is a text that is not empty")
+    return given
+
+
+def names(given: Any, what: str) -> tuple[str, ...]:
+    """One name, or several different ones.
+
+    >>> names("Pupils", "a group"), names(["Pupils", "Staff"], "a group")
+    (('Pupils',), ('Pupils', 'Staff'))
+    """
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        return (name(given, what),)
+    found = tuple(name(one, what) for one in given)
+    if not found or len(set(found)) < len(found):
+        raise UsageError(f"{what} is {shown(list(found))}", "several are named once each, and at least one")
+    return found
+
+
+def names_or_all(given: Any, what: str) -> tuple[str, ...] | None:
+    """Some names, or None for all there are."""
+    return None if given is None else names(given, what)
+
+
+def require_known(used: Iterable[str], known: Collection[str], what: str) -> None:
+    """Refuses names that the space does not have.
+
+    Raises:
+        UsageError: a name is not known.
+    """
+    for one in used:
+        if one not in known:
+            listed = ", ".join(list(known)[:SHOWN_FAULTS]) + (", …" if len(known) > SHOWN_FAULTS else "")
+            raise UsageError(f"unknown {what} {shown(one)}", f"the {what}s are {listed}", instead_of(one, known))
+
+
+def spoken(one: str) -> str:
+    """A name in a sentence: in quotation marks if it could be taken for a part of the sentence.
+
+    >>> spoken("in favour"), spoken("yes; no")
+    ('in favour', "'yes; no'")
+    """
+    return one if _is_simple(one) else repr(one)
+
+
+def listed(several: Iterable[str], joint: str = "and") -> str:
+    """Names in a sentence.
+
+    >>> listed(["Pupils"]), listed(["Pupils", "Staff", "Guests"])
+    ('Pupils', 'Pupils, Staff and Guests')
+    """
+    *first, last = map(spoken, several)
+    return f"{', '.join(first)} {joint} {last}" if first else last
+
+
+# Names with numbers, as people type them: pupil=0.3,staff=1.
+
+
+def pairs(option: str, given: Iterable[str], form: str, rule: str) -> dict[str, Any]:
+    """Name → number: from NAME=NUMBER, several of them with commas between, or from a JSON object.
+
+    Args:
+        option: by which they were given.
+        given: what stood behind it, each time.
+        form: what one of them looks like.
+        rule: that each name has one number.
+
+    Raises:
+        UsageError: a number has no name, or a name two numbers.
+    """
+    from hetdp.errors import UsageError, shown
+    from hetdp.people.documents import parsed_json
+
+    found: list[tuple[str, Any]] = []
+    for words in given:
+        if words.lstrip().startswith("{"):
+            found += parsed_json(words, option).items()
+            continue
+        for part in words.split(","):
+            name, equals, number = part.rpartition("=")
+            if not equals:
+                raise UsageError(f"{option} {shown(part)}", f"it is {form}, with commas between several")
+            found.append((name.strip(), number.strip()))
+    if len(dict(found)) < len(found):
+        raise UsageError(f"{option} has a name twice", rule)
+    return dict(found)

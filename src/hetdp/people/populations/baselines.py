@@ -1,0 +1,139 @@
+"""What else could be done with a count, and its worst accuracy over all tables of one margin.
+
+For each of these methods the worst table of answer 1 is the one where those who say yes have the smallest ε, and for
+answer 2 the one where those who do not have them (docs/theory/population.md).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import UsageError
+from hetdp.people.numbers import whole
+from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE, Population
+from hetdp.people.populations.vote import weights_of
+from hetdp.people.privacy.epsilons import as_floats, on_grid
+from hetdp.problem.grid import UNIT
+from hetdp.problem.space import Floats, Mask
+from hetdp.theory.coordinate import LAPLACE
+from hetdp.theory.voting import kept_chance, mean_epsilon, needed_part, number_kept
+
+MOST_SAMPLED = 2000
+LEAST, DROPPING, SAMPLING, PE = "least ε", "dropping", "Sampling", "PE"
+
+
+class Table(NamedTuple):
+    """A table of a count question: people in increasing order of ε, who of them says yes, and how many must.
+
+    Attributes:
+        epsilon: the ε of each person who counts.
+        says_yes: who says yes.
+        threshold: how many must, for answer 1.
+    """
+
+    epsilon: Floats
+    says_yes: Mask
+    threshold: int
+
+    @property
+    def part(self) -> float:
+        """The part of all people that is needed, less half a person."""
+        return needed_part(self.threshold, len(self.epsilon))
+
+
+def baselines_at(population: Population, margin: int, threshold: Any = None) -> dict[str, float]:
+    """The worst accuracy of each method at one margin; see `Population.baselines`."""
+    farthest, scores = population.farthest(), population.scores
+    if not scores.is_count:
+        raise UsageError(f"the question is {population.question}", "baselines are known for counts, and shares of all")
+    if not 1 <= whole(margin, "the margin", 1) <= farthest:
+        raise UsageError(f"no table has the margin {margin:,}", f"margins are from 1 to {farthest:,}")
+    weights = weights_of(population)
+    order = np.argsort(weights, kind="stable")
+    counted = np.where(scores.most[population.classes.group] > 0, population.classes.sizes, 0)
+    epsilon = np.repeat(as_floats(weights[order]), counted[order])
+    mean = mean_epsilon(weights, counted, UNIT)
+    limit = mean if threshold is None else float(as_floats(np.array([on_grid(threshold)]))[0])
+    found = {LEAST: _smaller_error(margin, float(epsilon[0]))}
+    tables = list(_worst_tables(epsilon, scores.threshold, int(margin)))
+    for name, chance in ((DROPPING, dropping), (SAMPLING, sampling), (PE, exponential)):
+        if name != SAMPLING or len(epsilon) <= MOST_SAMPLED:
+            found[name] = min(chance(table, limit) if yes else 1.0 - chance(table, limit) for table, yes in tables)
+    for objective in (WEIGHTED_VOTE, BALANCED):
+        found[objective] = population.design(objective).accuracy(margin)
+    return found
+
+
+def _worst_tables(epsilon: Floats, threshold: int, margin: int) -> list[tuple[Table, bool]]:
+    count, found = len(epsilon), []
+    rank = np.arange(count)
+    if threshold + margin - 1 <= count:
+        found.append((Table(epsilon, rank < threshold + margin - 1, threshold), True))
+    if threshold - margin >= 0:
+        found.append((Table(epsilon, rank >= count - (threshold - margin), threshold), False))
+    return found
+
+
+def _smaller_error(margin: int, epsilon: float) -> float:
+    """Geometric noise on the count, for the smallest ε of all."""
+    return 1.0 - float(np.exp(-epsilon * (margin - 1))) / (1.0 + float(np.exp(epsilon)))
+
+
+def dropping(table: Table, limit: float) -> float:
+    """Pr[answer 1] if the answers of people below an ε are not read, and Laplace noise hides the count of the others.
+
+    Args:
+        table: the table.
+        limit: the ε; the noise has the scale 1/ε.
+
+    >>> table = Table(np.array([0.1, 1.0, 1.0]), np.array([False, True, True]), 2)
+    >>> round(dropping(table, 1.0), 4)
+    0.8161
+    """
+    kept = table.epsilon >= limit
+    total = float(np.sum((table.says_yes - table.part)[kept]))
+    return float(LAPLACE.probability(limit * total))
+
+
+def sampling(table: Table, limit: float) -> float:
+    """Pr[answer 1] if people below an ε are kept by chance, so that noise for this ε protects them as promised.
+
+    Who has ε is kept with probability (e^ε − 1)/(e^limit − 1), or surely if ε is not below the limit.
+
+    Args:
+        table: the table.
+        limit: the ε; the noise has the scale 1/ε.
+
+    >>> table = Table(np.array([0.1, 1.0, 1.0]), np.array([False, True, True]), 2)
+    >>> round(sampling(table, 1.0), 4)
+    0.8088
+    """
+    yes, no = (_number_of(table.epsilon[who], limit) for who in (table.says_yes, ~table.says_yes))
+    totals = np.arange(len(yes))[:, None] * (1.0 - table.part) - np.arange(len(no))[None, :] * table.part
+    return float(yes @ LAPLACE.probability(limit * totals) @ no)
+
+
+def exponential(table: Table, _limit: float = 0.0) -> float:
+    """Pr[answer 1] by PE: the odds of the true answer are e^(D/2), with D the least sum of ε to the other one.
+
+    Args:
+        table: the table.
+
+    >>> table = Table(np.array([0.1, 1.0, 1.0]), np.array([False, True, True]), 2)
+    >>> round(exponential(table), 4)
+    0.6225
+    """
+    short = table.threshold - int(np.sum(table.says_yes))
+    able, need = (~table.says_yes, short) if short > 0 else (table.says_yes, 1 - short)
+    tail = 1.0 / (1.0 + float(np.exp(min(0.5 * np.sum(table.epsilon[able][:need]), 700.0))))
+    return tail if short > 0 else 1.0 - tail
+
+
+def _number_of(epsilon: Floats, limit: float) -> Floats:
+    """How probable each number of people is who are kept."""
+    found = np.ones(1)
+    for one, people in zip(*np.unique(epsilon, return_counts=True), strict=True):
+        found = np.convolve(found, number_kept(int(people), *kept_chance(float(one), limit)))
+    return found

@@ -1,0 +1,285 @@
+"""People who are known by kind only: how many have which ε, group and area, and how many of a kind said what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import Fault, InputError, UsageError
+from hetdp.people.numbers import whole
+from hetdp.people.populations.folding import (
+    BLOCK,
+    Fold,
+    Ordered,
+    Whole,
+    first_of_each,
+    in_order,
+    in_units,
+    rows_in_order,
+    sizes_from,
+    taken,
+)
+from hetdp.people.privacy.epsilons import GRID, LARGEST, RULE, UNBOUNDED, Units, on_grid
+from hetdp.threads import slices
+
+
+class KindsFold(Fold):
+    """Which kinds of people are in which class, where rows are kinds, with many people each.
+
+    Args:
+        kinds: the kinds in the order of their classes.
+        weights: how many people are of each kind.
+    """
+
+    def __init__(self, kinds: Fold, weights: Whole) -> None:
+        self._kinds, self._weights = kinds, weights
+        self._begin = np.cumsum(kinds.sizes) - kinds.sizes
+        super().__init__(np.add.reduceat(weights[kinds.order], self._begin), lambda: kinds.order)
+
+    @cached_property
+    def member(self) -> Whole:
+        """The class of each kind."""
+        return self._kinds.member
+
+    def counts(self, answers: NDArray[Any], values: int) -> NDArray[Any]:
+        """How many people of each class have each value, from how many of each kind have it: [kind, value].
+
+        Raises:
+            UsageError: there are not as many answers of a kind as people.
+        """
+        fits = answers.shape == (len(self._weights), values) and answers.dtype.kind in "iu"
+        if not fits or int(answers.min()) < 0 or not np.array_equal(answers.sum(axis=1), self._weights):
+            rule = "they are whole numbers, for each kind as many as it has people in all"
+            raise UsageError(f"the answers have the shape {answers.shape} and the type {answers.dtype}", rule)
+        found: NDArray[Any] = np.add.reduceat(answers[self.order], self._begin, axis=0)
+        return found
+
+    def people_by(self, codes: Whole, count: int) -> Whole:
+        """The same, where a row is a kind; sums are below 2⁵³, so that floats are exact."""
+        return np.bincount(codes, self._weights, count).astype(np.int64)
+
+
+# People, folded into classes: all who have the same ε and belong to the same group are counted together.
+
+
+EVERYBODY = "everybody"
+MOST_PEOPLE = 1 << 31
+MANY = 1 << 12  # people; of fewer, those with the same ε are always counted together
+LN_2 = float(np.log(2.0))
+LOWERED = 1.0 - 2.0**-46  # many times the error of the functions that are used
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """People who are alike, in increasing order of ε.
+
+    Attributes:
+        fold: who is in which class.
+        group: the group of each class, by number.
+        units: ε in units of 2⁻⁴⁰, floored; `UNBOUNDED` where no protection is promised.
+        deciding: ε for the steps that change the answer; never above `units`.
+        names: the names of the groups.
+    """
+
+    fold: Fold
+    group: Whole
+    units: Units
+    deciding: Units
+    names: tuple[str, ...]
+
+    @property
+    def sizes(self) -> Whole:
+        """How many people each class has."""
+        return self.fold.sizes
+
+    @property
+    def member(self) -> Whole:
+        """The class of each person."""
+        return self.fold.member
+
+    @cached_property
+    def meeting(self) -> Units:
+        """The label log((1 + e^ε)/2) of the deciding ε in units, floored."""
+        return meetings(self.deciding)
+
+    @cached_property
+    def bounded(self) -> int:
+        """How many classes are promised a protection; they come first."""
+        return int(np.searchsorted(self.units, UNBOUNDED))
+
+    def by_class(self, by_group: NDArray[Any]) -> NDArray[Any]:
+        """For each class what its group has; if all groups have the same, nothing is copied."""
+        if (by_group == by_group[0]).all():
+            return np.broadcast_to(by_group[0], len(self.units))
+        return by_group[self.group]
+
+    def by_group(self, by_class: NDArray[Any]) -> Whole:
+        """The sum over the classes of each group; sums are below 2⁵³, so that floats are exact."""
+        if len(self.names) == 1:
+            return np.array([by_class.sum(dtype=np.int64)])
+        return np.bincount(self.group, by_class, len(self.names)).astype(np.int64)
+
+
+def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Classes:
+    """Folds people into classes; where `epsilon` has weights, all else is by kind, too.
+
+    Raises:
+        UsageError: the arguments do not fit each other.
+        InputError: some ε are none; the message says how many, and names nobody.
+    """
+    if np.ndim(epsilon) == 0:
+        if size is None:
+            raise UsageError("one ε, and no size", "one ε for everybody needs size=, the number of people")
+        epsilon = np.full(_number(size), np.nan if epsilon is None else epsilon)
+    everybody = _everybody(epsilon, "ε")
+    weights = everybody.weights if isinstance(everybody, Ordered) else None
+    rows = len(everybody)
+    people = rows if weights is None else int(weights.sum())
+    if size is not None and _number(size) != people:
+        raise UsageError(f"size is {size}, and there are {people:,} ε", "there is one ε for each person")
+    _number(people)
+    columns: list[Whole] = []
+    if deciding is not None and np.ndim(deciding) > 0:
+        strict, which = np.unique(_units(_everybody(deciding, "the deciding ε")), return_inverse=True)
+        columns.append(_fitting(which, rows, "deciding ε"))
+    else:
+        strict = np.array([UNBOUNDED if deciding is None else on_grid(deciding)])
+    names, code = _named(groups)
+    if groups is not None:
+        columns.append(_fitting(code, rows, "groups"))
+    several = bool(columns) or weights is not None
+    fold, units, parts = _by_several(_units(everybody), columns) if several else _by_epsilon(everybody)
+    if weights is not None:
+        fold = KindsFold(fold, weights)
+    least = strict[parts[0]] if np.ndim(deciding) > 0 else strict
+    group = parts[-1] if groups is not None else np.broadcast_to(np.int64(0), len(units))
+    decides = units if deciding is None else np.minimum(units, least)
+    return Classes(fold, group, units, decides, names)
+
+
+def meetings(units: Units) -> Units:
+    """log((1 + e^ε)/2) in units, never above the exact value: the label that both ends of a deciding step can have.
+
+    >>> round(int(meetings(np.array([2**40]))[0]) / 2**40, 9)
+    0.620114507
+    """
+    found = np.empty(len(units), dtype=np.int64)
+    for piece in slices(len(units), BLOCK):
+        epsilon = np.minimum(units[piece], LARGEST) * 2.0**-GRID
+        label = np.log1p(0.5 * np.expm1(np.minimum(epsilon, 1.0)))
+        if epsilon.max() > 1.0:
+            label = np.where(epsilon <= 1.0, label, (epsilon - LN_2) + np.log1p(np.exp(-epsilon)))
+        found[piece] = np.maximum(label * (LOWERED * 2.0**GRID), 0.0)  # whole numbers: floored
+        if units[piece].max() == UNBOUNDED:
+            found[piece][units[piece] == UNBOUNDED] = UNBOUNDED
+    return found
+
+
+def _number(size: Any) -> int:
+    found = whole(size, "the number of people", 1)
+    if found >= MOST_PEOPLE:
+        raise UsageError(f"there are {found:,} people", f"a population has fewer than {MOST_PEOPLE:,}")
+    return found
+
+
+def _everybody(given: Any, what: str) -> Ordered | Units:
+    """Everybody's ε as floats to be sorted; or in units already, where it was written in another way."""
+    if isinstance(given, Ordered):
+        found = given
+    else:
+        array = np.asarray(given)
+        if array.ndim != 1 or array.dtype.kind == "b":
+            rule = "it is one for each person"
+            raise UsageError(f"{what} has the shape {array.shape} and the type {array.dtype}", rule)
+        if array.dtype != np.float64 and array.dtype.kind not in "iu":
+            return _few_levels(array, what)
+        found = Ordered(array.astype(np.float64, copy=False))
+    if len(found) and not (found.sorted[0] >= 0.0 and found.sorted[-1] >= 0.0):  # what is no number comes last
+        _refuse(int(np.count_nonzero(~(found.values >= 0.0))), len(found), what)
+    return found
+
+
+def _few_levels(array: NDArray[Any], what: str) -> Units:
+    """Texts, Decimals and narrow floats in units, each different one by itself."""
+    try:
+        distinct, member = np.unique(array, return_inverse=True)
+    except TypeError:  # None among texts
+        distinct, member = np.unique(array.astype(str), return_inverse=True)
+    units, wrong = np.zeros(len(distinct), dtype=np.int64), np.zeros(len(distinct), dtype=np.bool_)
+    for at, epsilon in enumerate(distinct):
+        try:
+            units[at] = on_grid(epsilon)
+        except UsageError:
+            wrong[at] = True
+    if wrong.any():
+        _refuse(int(np.count_nonzero(wrong[member])), len(array), what)
+    return units[member]
+
+
+def _units(everybody: Ordered | Units) -> Units:
+    """Everybody's ε in units, in the order of the rows."""
+    return in_units(everybody.values) if isinstance(everybody, Ordered) else everybody
+
+
+def _by_epsilon(everybody: Ordered | Units) -> tuple[Fold, Units, list[Whole]]:
+    """Classes by ε alone, from the different ones; which rows they have is looked for later."""
+    if not isinstance(everybody, Ordered):
+        return _by_several(everybody, [])
+    rows, size = lambda: rows_in_order(in_units(everybody.values)), len(everybody)
+    if size > MANY and 2 * len(everybody.levels) > size:  # then everybody is a class
+        return Fold(sizes_from(None, size), rows), in_units(everybody.sorted), []
+    units = in_units(everybody.levels)
+    first = first_of_each(units)  # several ε may come to the same
+    sizes = everybody.sizes if first is None else np.add.reduceat(everybody.sizes, first)
+    return Fold(sizes, rows, taken(everybody.levels, first), everybody.values), taken(units, first), []
+
+
+def _by_several(units: Units, columns: list[Whole]) -> tuple[Fold, Units, list[Whole]]:
+    """Classes by ε and other columns, in the order of the first; and what each class has in each of the others."""
+    widths = [int(column.max()) + 1 for column in columns]
+    bounded = int(np.max(units, where=units < UNBOUNDED, initial=-1))
+    beyond = bounded + 1  # instead of infinity, so that keys are short
+    levels, key = None, units if int(units.max()) == bounded else np.minimum(units, beyond)
+    if (beyond + 1) * prod(widths) >= 1 << 62:
+        levels, key = np.unique(key, return_inverse=True)
+        if len(levels) * prod(widths) >= 1 << 62:
+            raise UsageError("too many different ε and groups", "their numbers, multiplied, are below 2⁶²")
+    for column, width in zip(columns, widths, strict=True):
+        key = key * width + column
+    order, ordered = in_order(key)
+    first = first_of_each(ordered)
+    found, parts = taken(ordered, first), []
+    for width in reversed(widths):
+        found, part = np.divmod(found, width)
+        parts.append(part)
+    found = found if levels is None else levels[found]
+    fold = Fold(sizes_from(first, len(units)), lambda: order)
+    return fold, np.where(found == beyond, UNBOUNDED, found), parts[::-1]
+
+
+def _refuse(wrong: int, people: int, what: str) -> None:
+    raise InputError("people", [Fault(f"{what} is no ε for", "people", f"{wrong:,} of {people:,} people", RULE)])
+
+
+def _named(groups: Any) -> tuple[tuple[str, ...], Whole]:
+    if groups is None:
+        return (EVERYBODY,), np.zeros(0, dtype=np.int64)
+    array = np.asarray(groups)
+    if array.ndim != 1:
+        raise UsageError(f"the groups have the shape {array.shape}", "there is one group for each person")
+    lost = array.dtype.kind == "O" or (array.dtype.kind == "U" and array is not groups)
+    if lost and any("\0" in str(group) for group in groups):
+        raise UsageError("a group with a NUL in its name", "a name is plain text")  # an array takes it for the end
+    names, code = np.unique(array if array.dtype.kind in "iuU" else array.astype(str), return_inverse=True)
+    return tuple(str(name) for name in names), code.astype(np.int64, copy=False)
+
+
+def _fitting(column: Whole, people: int, what: str) -> Whole:
+    if len(column) != people:
+        raise UsageError(f"there are {people:,} ε and {len(column):,} {what}", "there is one for each person")
+    return column

@@ -1,0 +1,204 @@
+"""The largest privacy loss of each person over all tables: an upper bound in whole units (docs/theory/losses.md).
+
+It may be much less than the ε that was allowed: at most the *price* of one step of the sum, which those with smaller ε
+set.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hetdp.certificate.losses import MARGIN, SCALE, losses
+from hetdp.people.populations.balanced import Balanced
+from hetdp.people.populations.folding import Whole
+from hetdp.people.populations.vote import WeightedVote
+from hetdp.people.privacy.epsilons import GRID, UNBOUNDED
+from hetdp.problem.space import Floats
+
+HALF = GRID // 2
+
+
+class Side(NamedTuple):
+    """All tables of one answer.
+
+    Attributes:
+        price: no table's label needs a price above it.
+        step: no label of a count changes by more than it, where the answer stays.
+        is_finite: whether no table is answered for certain.
+        rich: at every table somebody can go whose meeting label is at most this.
+        dear: at every table somebody can go whose deciding ε is at most this.
+    """
+
+    price: int
+    step: int
+    is_finite: bool
+    rich: int
+    dear: int
+
+
+class Limits(NamedTuple):
+    """What the value of one person of each class can do to the label of a table at most, in units.
+
+    Attributes:
+        beside: how far the label changes where the answer stays.
+        across: where the answer changes, the largest label where it is yes and the largest where it is no; one of these
+            pairs bounds each such step.
+    """
+
+    beside: Whole
+    across: list[tuple[Whole, Whole]]
+
+
+def limits_of(formula: Balanced) -> Limits:
+    """The proofs behind `losses_of`, for the odds. It is not for populations that are `mixed`."""
+    classes, sides = formula.classes, _sides(formula)
+    (yes, other_no), (no, other_yes) = _ends(formula, sides)
+    pairs = [(yes, other_no), (other_yes, no)]
+    across = [tuple(np.minimum(classes.meeting, classes.by_class(limit)) for limit in pair) for pair in pairs]
+    return Limits(_beside(formula, sides), [(one, other) for one, other in across])
+
+
+def losses_of(formula: Balanced | WeightedVote) -> Whole:
+    """For each class an upper bound on the loss over all tables and all changes of one value, in units of 2⁻⁴⁰.
+
+    It is never above the class's ε. For counts without a deciding ε, where everybody has a finite ε, it is exact, but
+    for a few units; `UNBOUNDED` is infinity.
+    """
+    classes, scores = formula.classes, formula.scores
+    most = classes.by_class(scores.most)
+    if scores.constant:
+        return np.zeros(len(most), dtype=np.int64)
+    if isinstance(formula, WeightedVote):
+        return formula.weights  # zero for those who do not count
+    if formula.mixed:  # nothing less is shown
+        return np.where(most > 0, classes.units, 0)
+    sides = _sides(formula)
+    beside = _beside(formula, sides)
+    found = np.maximum(beside, _across(formula, sides, beside))
+    if not all(side.is_finite for side in sides):
+        found = np.where(classes.units == UNBOUNDED, UNBOUNDED, found)
+    return np.where(most > 0, np.minimum(found, classes.units), 0)
+
+
+def rounded_up(units: Whole) -> Floats:
+    """Units of 2⁻⁴⁰ as decimals of nine places, rounded up.
+
+    >>> rounded_up(np.array([0, 1, 2**40, 439804651110, UNBOUNDED]))
+    array([0.e+00, 1.e-09, 1.e+00, 4.e-01,    inf])
+    """
+    whole, rest = np.divmod(np.minimum(units, 1 << 53), 1 << GRID)
+    high, low = np.divmod(rest, 1 << HALF)
+    parts = high * SCALE - (-low * SCALE >> HALF)  # each is below 2⁵¹
+    decimals = (whole * SCALE - (-parts >> HALF)) / SCALE
+    beyond = np.ldexp(units.astype(np.float64), -GRID) * (1.0 + MARGIN)
+    return np.where(units >= UNBOUNDED, np.inf, np.where(units <= 1 << 53, decimals, beyond))
+
+
+def _sides(formula: Balanced) -> list[Side]:
+    """The tables whose answer is yes, and those whose answer is no."""
+    scores = formula.scores
+    toward_yes = scores.most[:, None] - scores.scores
+    reserves = scores.threshold - 1, scores.total - scores.threshold
+    return [_side(formula, scores.scores, reserves[0]), _side(formula, toward_yes, reserves[1])]
+
+
+def _ends(formula: Balanced, sides: list[Side]) -> list[tuple[Whole, Whole]]:
+    """The largest labels, by group, at the two ends of a step across; first the end where the least label cannot go."""
+    least, most = int(np.min(formula.classes.meeting, where=formula.counted, initial=UNBOUNDED)), formula.scores.most
+    both = sides, sides[::-1]
+    return [(_limits(most, one, one.rich, least), _limits(most, other, least, least)) for one, other in both]
+
+
+def _side(formula: Balanced, gains: Whole, reserve: int) -> Side:
+    """What the tables of one answer have in common, from everybody's gains by group and value."""
+    classes, scores = formula.classes, formula.scores
+    beyond = slice(classes.bounded, None)
+    free = int(np.sum(classes.sizes[beyond] * classes.by_class(scores.most)[beyond]))
+    price = _price(formula, gains, reserve - min(free, reserve))
+    order = np.argsort(classes.deciding, kind="stable")
+    after = np.cumsum((classes.sizes * classes.by_class(scores.most))[order][::-1])[::-1]
+    last = len(order) - int(np.searchsorted(after[::-1], reserve, side="right")) - 1  # the first that is not beyond it
+    dear = int(classes.deciding[order[last]])
+    there = (classes.deciding <= dear) & formula.counted
+    rich = int(np.max(classes.meeting, where=there, initial=0)) if dear < UNBOUNDED else UNBOUNDED
+    return Side(price, _step(formula, reserve, price), free <= reserve, rich, dear)
+
+
+def _price(formula: Balanced, gains: Whole, room: int) -> int:
+    """The least price at which those who still pay by the step have gains of at most `room`, at any table."""
+    classes, bounded, kinds = formula.classes, formula.classes.bounded, []
+    rows, kind = np.unique(np.sort(gains, axis=1), axis=0, return_inverse=True)
+    kind_of = classes.by_class(kind.reshape(-1))[:bounded]
+    for number, row in enumerate(rows):
+        mine = slice(None) if len(rows) == 1 else kind_of == number
+        units, sizes = classes.units[:bounded][mine], classes.sizes[:bounded][mine]
+        kinds.append((np.unique(row[row > 0]).tolist(), units, np.append(0, np.cumsum(sizes[::-1]))[::-1]))
+
+    def paying(price: int) -> int:
+        found = 0
+        for steps, units, above in kinds:
+            for step, before in zip(steps, [0, *steps], strict=False):
+                place = np.searchsorted(units, min(price * step, UNBOUNDED), side="right")
+                found += (step - before) * int(above[place])
+        return found
+
+    low, high = 0, formula.dearest
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if paying(middle) <= room else (middle + 1, high)
+    return low
+
+
+def _step(formula: Balanced, reserve: int, price: int) -> int:
+    """The most by which a label of a count changes beside ½: x + m(y) − m(x), of two neighbours in the order of ε."""
+    if not (formula.scores.is_count and formula.is_plain):
+        return price
+    classes, everybody = formula.classes, formula.everybody
+    if everybody.size < reserve + 2:  # no two tables of this answer are neighbours
+        return 0
+    upper, lower = (everybody.class_of(everybody.size - reserve - rank) for rank in (1, 2))
+    met = int(classes.meeting[upper]) - int(classes.meeting[lower])
+    rounding = 4 + (int(classes.meeting.max()) >> 44)  # units: more than two labels are rounded down by
+    return min(price, int(classes.units[lower]) + met + rounding)
+
+
+def _beside(formula: Balanced, sides: list[Side]) -> Whole:
+    """The loss where the answer stays: at most the price of the steps that one person goes, and at most ε."""
+    scores, classes = formula.scores, formula.classes
+    limits = [max(min(side.step * most, UNBOUNDED) for side in sides) for most in scores.most.tolist()]
+    return np.asarray(np.minimum(classes.units, classes.by_class(np.array(limits, dtype=np.int64))))
+
+
+def _across(formula: Balanced, sides: list[Side], beside: Whole) -> Whole:
+    """The loss where the answer changes: the person with the least label can go at one of the two ends.
+
+    It is looked for only where it may be above the loss `beside`, and once for all of a group whose own label is above
+    what the others allow.
+    """
+    classes, scores = formula.classes, formula.scores
+    ends = _ends(formula, sides)
+    most = np.max(ends, axis=(0, 1))
+
+    def units_of(own: Whole, group: Whole) -> Whole:
+        found = np.zeros(len(own))
+        for high, low in ends:
+            one, other = (np.ldexp(np.minimum(own, limit[group]).astype(np.float64), -GRID) for limit in (high, low))
+            found = np.maximum(found, losses(np.negative(other), one, True))
+        return np.ceil(np.ldexp(np.minimum(found, 2.0**22) * (1.0 + MARGIN), GRID)).astype(np.int64)
+
+    every = np.arange(len(most))
+    alike = units_of(np.full(len(most), UNBOUNDED), every)
+    found = np.array(classes.by_class(alike))
+    dear = max(side.dear for side in sides)  # where people go one step, no loss is above the ε of the larger label
+    limit = np.minimum(classes.deciding, classes.by_class(np.where(scores.most == 1, dear, UNBOUNDED)))
+    closer = np.flatnonzero((beside < limit) & (classes.meeting < classes.by_class(most)))
+    found[closer] = units_of(classes.meeting[closer], classes.group[closer])
+    return np.asarray(np.minimum(found, limit))
+
+
+def _limits(most: Whole, side: Side, rich: int, least: int) -> Whole:
+    """The most that a label can be, by group, at tables where somebody with a label of at most `rich` can go."""
+    found = [min(rich + side.price * (one - 1), least + side.price * one, UNBOUNDED) for one in most.tolist()]
+    return np.where(most > 0, np.array(found, dtype=np.int64), 0)

@@ -1,0 +1,288 @@
+"""What is known of a population's mechanism, and how: by a theorem, since its tables cannot be listed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import UsageError, shown
+from hetdp.mechanism.digits import accuracy_of
+from hetdp.people.numbers import whole
+from hetdp.people.populations.balanced import Balanced, Label
+from hetdp.people.populations.losses import losses_of, rounded_up
+from hetdp.people.populations.odds import PopulationOdds, odds_of, odds_of_all
+from hetdp.people.populations.population import BALANCED, OBJECTIVES, WEIGHTED_VOTE, Population, document_of
+from hetdp.people.populations.vote import WeightedVote
+from hetdp.people.privacy.epsilons import GRID
+from hetdp.problem.space import Floats
+from hetdp.theory.coordinate import LAPLACE
+
+METHOD = "theorem"
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """Why a population's mechanism is private. No edge was looked at; there are too many.
+
+    Attributes:
+        private: always true: the page proves it for every population.
+        optimal: whether no private mechanism has a smaller worst error.
+        gap: how far z of any table can be from that of the exact balanced mechanism, toward ½, rounding aside; infinite
+            if it is another mechanism, or not known.
+        method: ``"theorem"``.
+        statement: what is proved, in words.
+        page: where.
+        caution: where a coin would do better, in words; empty if nowhere.
+    """
+
+    private: bool
+    optimal: bool
+    gap: float
+    statement: str
+    method: str = METHOD
+    page: str = "docs/theory/population.md"
+    caution: str = ""
+
+    def __str__(self) -> str:
+        best = "no private mechanism has a smaller worst error" if self.optimal else "not shown to be the best"
+        caution = f" Caution: {self.caution}." if self.caution else ""
+        return f"private by {self.method} ({self.page}): {self.statement}; {best}.{caution}"
+
+
+def coin_caution(worse_up_to: int, even_up_to: int) -> str:
+    """What must be said where a coin would do as well, or better; empty if it would not.
+
+    >>> coin_caution(0, 0), coin_caution(0, 1)
+    ('', 'where 1 person decides, the answer may be right only as often as a coin')
+    >>> coin_caution(3, 3)
+    'where it takes 3 people or fewer to change it, the answer may be wrong more often than right'
+    """
+    margin = worse_up_to or even_up_to
+    if not margin:
+        return ""
+    where = "where 1 person decides" if margin == 1 else f"where it takes {margin:,} people or fewer to change it"
+    what = "may be wrong more often than right" if worse_up_to else "may be right only as often as a coin"
+    return f"{where}, the answer {what}"
+
+
+# A population's mechanism: z of a table in one pass, and how good it is, which is public.
+
+
+CEILING = 1 << 53  # in units; a label beyond it, z = 8,192, is lowered to it, so that every label is a float, exactly
+MARGINS = [size * 10**power for power in range(10) for size in (1, 2, 5)]
+NEGLIGIBLE = 1e-9  # an error below which larger margins are not listed
+FORMULAS: dict[str, type[Balanced] | type[WeightedVote]] = {BALANCED: Balanced, WEIGHTED_VOTE: WeightedVote}
+STATEMENTS = {
+    BALANCED: "the label of a table is a lower bound on the least sum of ε to the other answer, and one person's value"
+    " changes it by at most that person's ε",
+    WEIGHTED_VOTE: "one person's value changes z by at most that person's ε",
+}
+
+
+class MarginAccuracy(NamedTuple):
+    """The worst accuracy over all tables of one margin; see `PopulationMechanism.accuracy`."""
+
+    margin: int
+    accuracy: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationMechanism:
+    """A private answer to a population's question, by a formula; made by `Population.design`.
+
+    Attributes:
+        population: the people and the question.
+        objective: ``"balanced"`` or ``"weighted-vote"``.
+        formula: what computes labels, in units of 2⁻⁴⁰, from counts by class and value.
+    """
+
+    population: Population
+    objective: str
+    formula: Balanced | WeightedVote = field(repr=False)
+
+    def coordinate(self, answers: Any) -> float:
+        """z of a table, exactly as it is private: a multiple of 2⁻⁴⁰. This is for the draw, and is never released.
+
+        Every answer is read once; nothing but the places that are looked up in sums depends on what they say.
+
+        Args:
+            answers: for each person the place of the value in `population.values`.
+
+        Raises:
+            UsageError: there are not as many answers as people, or some are no place of a value.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.5, 1.0, 2.0])
+        >>> [round(people.design(name).coordinate([1, 0, 0]), 9) for name in ("balanced", "weighted-vote")]
+        [0.620114507, 1.25]
+        """
+        return as_float(self.formula.label(self.population.counts(answers)))
+
+    def accuracy(self, margin: int) -> float:
+        """The worst probability of the right answer over all tables of one margin. It is public.
+
+        It is exact for counts, shares of all rows, and majorities of all; for other questions it is a lower bound.
+
+        Args:
+            margin: how many people must change before the answer does; 1 where one suffices.
+
+        Raises:
+            UsageError: no table has such a margin, or the accuracy is not known.
+
+        >>> import hetdp
+        >>> senate = hetdp.spaces.population(hetdp.questions.count("guilty", 67), 0.5, ("guilty", "not"), size=100)
+        >>> round(senate.design().accuracy(10), 3)
+        0.996
+        """
+        return accuracy_of(self._error(margin))
+
+    def accuracy_by_margin(self) -> list[MarginAccuracy]:
+        """The accuracy at a few margins: `margin`, `accuracy` and `error` of each.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.5, size=1001)
+        >>> [(row.margin, round(row.accuracy, 2)) for row in people.design().accuracy_by_margin()][:4]
+        [(1, 0.62), (2, 0.77), (5, 0.95), (10, 1.0)]
+        """
+        farthest, found = self.population.farthest(), []
+        for margin in [margin for margin in MARGINS if margin <= farthest]:
+            error = self._error(margin)
+            found.append(MarginAccuracy(margin, accuracy_of(error), error))
+            if error < NEGLIGIBLE:
+                break
+        return found
+
+    def worse_than_coin_up_to(self) -> int:
+        """The largest margin at which some table is answered wrongly more often than rightly; 0 if none is.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.1] * 4 + [5.0])
+        >>> [people.design(name).worse_than_coin_up_to() for name in ("balanced", "weighted-vote")]
+        [0, 2]
+        """
+        if self.objective == BALANCED or self.population.constant:
+            return 0  # no label is below zero
+        low, high = 0, self.population.farthest()  # the least label grows with the margin
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self.formula.worst(middle) < 0 else (low, middle - 1)
+        return low
+
+    def _error(self, margin: int) -> float:
+        farthest = self.population.farthest()
+        if not 1 <= whole(margin, "the margin", 1) <= farthest:
+            rule = f"margins are from 1 to {farthest:,}" if farthest else "every table has the same answer"
+            raise UsageError(f"no table has the margin {margin:,}", rule)
+        return float(LAPLACE.error(as_float(self.formula.worst(int(margin))), 1))
+
+    def odds(self, group: str | None = None) -> PopulationOdds | dict[str, PopulationOdds]:
+        """What one person's value does to the published answer, at most; as text, a sentence for people.
+
+        Args:
+            group: the group to speak of. Without it, a dictionary with all groups.
+
+        Raises:
+            UsageError: there is no such group.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.5, size=9)
+        >>> print(people.design().odds("everybody"))
+        If you answer differently, the published answer is yes in at most 63 of 100 runs instead of 37.
+        """
+        groups = self.population.groups
+        if group is None:
+            return odds_of_all(self.formula)
+        if group not in groups:
+            raise UsageError(f"unknown group {shown(group)}", f"the groups are {', '.join(map(shown, groups[:10]))}")
+        return odds_of(self.formula, group)
+
+    @property
+    def constant(self) -> int:
+        """1 or 2 if the published answer is this one for every table, without any randomness; else 0."""
+        return self.population.constant
+
+    @cached_property
+    def losses(self) -> Floats:
+        """The largest privacy loss of each class of people over all tables, rounded up to nine places.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.4] * 8 + [20])
+        >>> people.design().losses  # whoever is promised less privacy than all others does not lose more
+        array([0.4, 0.4])
+        """
+        return rounded_up(losses_of(self.formula))
+
+    def losses_by_group(self) -> list[float]:
+        """The largest of these losses in each group, in the order of `population.groups`."""
+        found = np.zeros(len(self.population.groups))
+        np.maximum.at(found, self.population.classes.group, self.losses)
+        return found.tolist()
+
+    def loss_of_each(self) -> Floats:
+        """The same for each person, or for each kind of people, in the order in which they were given."""
+        return self.losses[self.population.classes.member]
+
+    def document(self) -> dict[str, Any]:
+        """The mechanism as a document: question, digest of the policy, objective, version. ε itself is not in it.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.5, size=9)
+        >>> people.design().document()["mechanism"]["objective"]
+        'balanced'
+        """
+        return document_of(self)
+
+    @staticmethod
+    def from_document(document: Mapping[str, Any], population: Population) -> PopulationMechanism:
+        """The mechanism that a document describes, for the population that it was made for.
+
+        Args:
+            document: as `document` gives it.
+            population: the population, made again from the same policy.
+
+        Raises:
+            InputError: the document is none of these, or is for another policy.
+        """
+        return population.design_from(document)
+
+    @property
+    def certificate(self) -> Theorem:
+        """Why it is private: by a theorem; the tables are too many to check every edge."""
+        balanced = self.objective == BALANCED
+        constant = self.population.constant > 0
+        gap = 0.0 if constant else self.formula.gap / (1 << GRID) if balanced else math.inf
+        best = constant or (balanced and self.population.scores.all_decide)
+        return Theorem(True, best, gap, STATEMENTS[self.objective], caution=self._caution())
+
+    def _caution(self) -> str:
+        """Where a coin would do as well, or better, as far as that is known."""
+        if self.objective == WEIGHTED_VOTE and not (self.population.is_count or self.population.constant):
+            return "the answer may be wrong more often than right; at which tables was not computed"
+        margin = self.worse_than_coin_up_to()
+        is_even = not margin and not self.population.constant and self.formula.worst(1) == 0
+        return coin_caution(margin, int(is_even))
+
+
+def mechanism_of(population: Population, objective: str) -> PopulationMechanism:
+    """The mechanism with an objective.
+
+    Raises:
+        UsageError: there is no such objective.
+    """
+    if objective not in FORMULAS:
+        rule = f"the objectives of a population are {', '.join(OBJECTIVES)}"
+        raise UsageError(f"unknown objective {shown(objective)}", rule)
+    return PopulationMechanism(population, objective, FORMULAS[objective](population))
+
+
+def as_float(label: Label) -> float:
+    """A label as a float: lowered toward ½ beyond z = 8,192, else exactly."""
+    if isinstance(label, float):
+        return label  # an infinity
+    return math.ldexp(max(-CEILING, min(CEILING, label)), -GRID)

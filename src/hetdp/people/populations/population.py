@@ -1,0 +1,245 @@
+"""A population's mechanism, written down: which question, which policy by its digest, which objective."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hetdp.errors import Fault, UsageError, shown
+from hetdp.people.documents import VERSION, opened, refuse, require_keys
+from hetdp.people.names import names
+from hetdp.people.populations.classes import Classes, KindsFold, classes_of
+from hetdp.people.populations.folding import Whole
+from hetdp.people.populations.scores import scores_of
+from hetdp.people.privacy.epsilons import Units
+from hetdp.people.questions.question import Question
+from hetdp.problem.scores import Scores
+from hetdp.version import VERSION as SOFTWARE
+
+if TYPE_CHECKING:
+    from hetdp.people.populations.mechanism import PopulationMechanism
+
+
+KIND, CONTENT = "population mechanism", "mechanism"
+KEYS = ("question", "values", "groups", "size", "policy", "objective", "software")
+
+
+def document_of(mechanism: PopulationMechanism) -> dict[str, Any]:
+    """The document."""
+    people = mechanism.population
+    facts = {
+        "question": people.question.body(),
+        "values": list(people.values),
+        "groups": list(people.groups),
+        "size": people.size,
+        "policy": people.digest,
+        "objective": mechanism.objective,
+        "software": f"hetdp {SOFTWARE}",
+    }
+    return {"schema_version": VERSION, "kind": KIND, CONTENT: facts}
+
+
+def objective_of(document: Mapping[str, Any], population: Population) -> str:
+    """The objective that a document has, if it is about this population and made by this version.
+
+    Raises:
+        InputError: it is not.
+    """
+    facts = opened(document, KIND, CONTENT)
+    require_keys(facts, KEYS, KEYS, CONTENT)
+    if facts["objective"] not in OBJECTIVES:
+        rule = f"it is one of {', '.join(OBJECTIVES)}"
+        refuse(CONTENT, Fault("objective", CONTENT, shown(facts["objective"]), rule))
+    mine = document_of(population.design(facts["objective"]))[CONTENT]
+    for key in KEYS:
+        if facts[key] != mine[key]:
+            rule = f"here it is {shown(mine[key])}, and a plan holds for one policy and one version only"
+            refuse(CONTENT, Fault(f"another {key}:", CONTENT, shown(facts[key]), rule))
+    return str(facts["objective"])
+
+
+# A population: people with one ε each and a threshold question; public policy only, no answers.
+
+
+BALANCED, WEIGHTED_VOTE = OBJECTIVES = ("balanced", "weighted-vote")
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """People with one ε each, and what is asked about them; made by `population`. It holds no answers.
+
+    Attributes:
+        question: the question.
+        values: the values that a person may have; an answer is the place of a value in this list.
+        groups: the names of the groups.
+        classes: people who are alike, folded: `member` is the class of each person; then for each class `sizes`,
+            `group`, `units`, `deciding` and `meeting`.
+        scores: what everybody counts toward the threshold.
+    """
+
+    question: Question
+    values: tuple[str, ...]
+    groups: tuple[str, ...]
+    classes: Classes = field(repr=False)
+    scores: Scores = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """How many people there are."""
+        return self.classes.fold.size
+
+    @property
+    def units(self) -> Units:
+        """The ε that is used for each person, in units of 2⁻⁴⁰, rounded down; 2⁶² where no protection is promised."""
+        return self.classes.units[self.classes.member]
+
+    @property
+    def constant(self) -> int:
+        """1 or 2 if every table has this answer, so that it can be told for certain; else 0."""
+        return self.scores.constant
+
+    @property
+    def is_count(self) -> bool:
+        """Whether one person moves the sum by one step or not at all; then the balanced answer has no gap."""
+        return self.scores.is_count
+
+    def farthest(self) -> int:
+        """The largest margin that a table can have: how many people must change before the answer does."""
+        return max(self.scores.farthest(1), self.scores.farthest(2))
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the policy: question, values, groups, and everybody's ε as used, in order."""
+        classes = self.classes
+        facts = [self.question.body(), list(self.values), list(self.groups), self.size]
+        found = hashlib.sha256(b"hetdp population 1\n" + json.dumps(facts, sort_keys=True, ensure_ascii=False).encode())
+        for column in (classes.units, classes.deciding, classes.group):
+            found.update(np.ascontiguousarray(column[classes.member], dtype="<i8").data)
+        return f"sha256:{found.hexdigest()}"
+
+    def design(self, objective: str = BALANCED) -> PopulationMechanism:
+        """A mechanism for the population, in closed form.
+
+        Args:
+            objective: ``"balanced"``: the error falls with the distance from the threshold, and no private mechanism
+                has a smaller worst error, unless the certificate says that this could not be shown; or
+                ``"weighted-vote"``: everybody counts ε, and noise is added. Some tables may then be answered wrongly
+                more often than rightly.
+
+        Raises:
+            UsageError: there is no such objective.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.count("yes", at_least=50), 0.5, size=100)
+        >>> round(people.design("balanced").accuracy(1), 2)
+        0.62
+        """
+        from hetdp.people.populations.mechanism import mechanism_of
+
+        return mechanism_of(self, objective)
+
+    def design_from(self, document: Mapping[str, Any]) -> PopulationMechanism:
+        """The mechanism that a document describes, if it was made for this very policy.
+
+        Args:
+            document: as `PopulationMechanism.document` gives it.
+
+        Raises:
+            InputError: the document is none of these, or is for another policy.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.5, size=9)
+        >>> people.design_from(people.design("weighted-vote").document()).objective
+        'weighted-vote'
+        """
+        return self.design(objective_of(document, self))
+
+    def baselines(self, margin: int, threshold: Any = None) -> dict[str, float]:
+        """What else could be done: the worst accuracy of other methods over all tables of one margin, by name.
+
+        They are the least ε for all, dropping people, Sampling and PE (Jorgensen, Yu and Cormode), weighted vote, and
+        balanced.
+
+        Args:
+            margin: how many people must change before the answer does.
+            threshold: the ε below which people are dropped, or sampled; the mean, if not given.
+
+        Returns:
+            accuracies by name; Sampling is left out for more than 2,000 people who count
+
+        Raises:
+            UsageError: the question is no count, or no table has such a margin.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.1] * 11 + [1.0] * 10)
+        >>> {name: round(accuracy, 3) for name, accuracy in people.baselines(5).items()}["PE"]
+        0.562
+        """
+        from hetdp.people.populations.baselines import baselines_at
+
+        return baselines_at(self, margin, threshold)
+
+    def counts(self, answers: Any) -> Whole:
+        """How many people of each class have each value: [class, value]. This is private.
+
+        Args:
+            answers: for each person the place of the value in `values`; or, if people are known by kind only, how many
+                of each kind have each value.
+
+        Raises:
+            UsageError: there are not as many answers as people, or some are no place of a value.
+        """
+        array, count = np.asarray(answers), len(self.values)
+        if isinstance(self.classes.fold, KindsFold):
+            return self.classes.fold.counts(array, count)
+        if array.shape != (self.size,) or array.dtype.kind not in "iu":
+            what = f"the answers have the shape {array.shape} and the type {array.dtype}"
+            raise UsageError(what, f"they are {self.size:,} whole numbers, one for each person")
+        if int(array.min()) < 0 or int(array.max()) >= count:
+            raise UsageError("some answers are no value", f"they are whole numbers from 0 to {count - 1}")
+        return self.classes.fold.counts(array, count)
+
+
+def population(
+    question: Question,
+    epsilon: Any,
+    values: Sequence[str] = ("yes", "no"),
+    groups: Any = None,
+    deciding: Any = None,
+    size: int | None = None,
+) -> Population:
+    """Any number of people with one ε each, and a threshold question about them.
+
+    Neighbouring tables differ in one person's value, and ε is public. Nothing is asked about answers here.
+
+    Args:
+        question: from `hetdp.questions`; a count, share, majority, A against B, weighted sum, all of a group, or the
+            opposite of one of these.
+        epsilon: the ε of each person, as written; or one number for all, with `size`. Infinity promises nothing.
+        values: the values that a person may have.
+        groups: the group of each person: names, or numbers, which then are their names.
+        deciding: the ε of steps that change the answer: one for all, or one for each person. Where the person's own ε
+            is smaller, that one counts.
+        size: how many people there are; needed if `epsilon` is one number.
+
+    Raises:
+        UsageError: the question is no threshold of a sum, or the arguments do not fit each other.
+        InputError: some ε are none. The message says how many, and names nobody.
+
+    >>> import hetdp
+    >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.1, 0.5, 0.5], groups=["a", "b", "b"])
+    >>> people.size, people.groups, people.design().coordinate([0, 0, 1]) > 0
+    (3, ('a', 'b'), True)
+    """
+    known = names(list(values) if not isinstance(values, str) else values, "the values")
+    if len(known) < 2:
+        raise UsageError(f"the values are {shown(values)}", "everybody has one of two values or more")
+    classes = classes_of(epsilon, deciding, groups, size)
+    sizes = classes.by_group(classes.sizes)
+    return Population(question, known, classes.names, classes, scores_of(question, classes.names, sizes, known))

@@ -1,0 +1,93 @@
+"""ε as written, and as used: floored to a multiple of 2⁻⁴⁰, so that every sum of them is exact."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import UsageError, shown
+from hetdp.people.numbers import LONGEST, numeral
+
+GRID = 40  # ε and labels are multiples of 2 to the power of minus this
+UNBOUNDED = 1 << 62  # in units of the grid: no protection is promised
+LARGEST = 1 << 52  # in units of the grid; a finite ε above it (4,096) is lowered to it, which a float holds exactly
+RULE = 'ε is a decimal number ≥ 0, or "inf" where no protection is promised'
+
+Units = NDArray[np.int64]
+
+_is_epsilon = re.compile(r"([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?|inf|Infinity").fullmatch
+
+
+def as_written(epsilon: Any) -> Decimal:
+    """An ε exactly as it was written; a float stands for its shortest decimal.
+
+    Args:
+        epsilon: a number, a Decimal, or a text such as ``"0.30"`` or ``"inf"``.
+
+    Raises:
+        UsageError: that is no ε.
+
+    >>> as_written(0.3), as_written("0.30"), as_written(float("inf"))
+    (Decimal('0.3'), Decimal('0.30'), Decimal('Infinity'))
+    """
+    text = numeral(epsilon)
+    if len(text) > LONGEST or not _is_epsilon(text):
+        raise UsageError(f"ε is {shown(epsilon)}", RULE)
+    written = Decimal(text)
+    if written.is_finite() and math.isinf(float(written)):  # it must not become a promise of nothing
+        raise UsageError(f"ε is {shown(epsilon)}", f"{RULE}; a number this large is none")
+    return written
+
+
+def on_grid(epsilon: Any) -> int:
+    """How many units of 2⁻⁴⁰ an ε comes to, rounded down; 2⁶², which is more than any, for infinity.
+
+    Args:
+        epsilon: a number, a Decimal, or a text such as ``"0.30"`` or ``"inf"``.
+
+    Raises:
+        UsageError: that is no ε.
+
+    >>> import hetdp
+    >>> hetdp.privacy.on_grid(1) == 2**40, hetdp.privacy.on_grid(0.1), hetdp.privacy.on_grid("inf") == 2**62
+    (True, 109951162777, True)
+    """
+    written = as_written(epsilon)
+    if written.is_infinite():
+        return UNBOUNDED
+    fraction = Fraction(written)
+    return min(fraction.numerator * (1 << GRID) // fraction.denominator, LARGEST)
+
+
+def as_floats(units: Units) -> NDArray[np.float64]:
+    """Units of the grid as floats, exactly; infinity for `UNBOUNDED`.
+
+    >>> as_floats(np.array([2**39, UNBOUNDED]))
+    array([0.5, inf])
+    """
+    return np.where(units == UNBOUNDED, np.inf, np.ldexp(units.astype(np.float64), -GRID))
+
+
+def in_words(epsilon: Decimal) -> str:
+    """An ε in a sentence."""
+    return "no protection promised" if epsilon.is_infinite() else str(epsilon)
+
+
+def for_document(epsilon: Decimal) -> str:
+    """An ε in a document: as a text, so that it stays as written."""
+    return "inf" if epsilon.is_infinite() else str(epsilon)
+
+
+def decimal(value: float) -> str:
+    """A parameter as it was written: the shortest decimal that means the float.
+
+    >>> decimal(0.1), decimal(2.0), decimal(float("inf")), decimal(1e-09)
+    ('0.1', '2', 'inf', '1e-09')
+    """
+    return "inf" if math.isinf(value) else repr(float(value)).removesuffix(".0")

@@ -1,0 +1,325 @@
+"""Privacy rules in words, one line for all who are promised the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from hetdp.errors import Fault, UsageError, shown
+from hetdp.people.documents import VERSION, built, opened, parsed_json, parsed_toml, refuse
+from hetdp.people.names import listed, name, names, names_or_all, spoken
+from hetdp.people.privacy.epsilons import as_written, for_document, in_words
+from hetdp.people.privacy.situations import DECIDING, States, When, answer, as_when, within
+from hetdp.people.privacy.table import Table, table_of
+from hetdp.problem.faults import Findings
+
+SMALLEST = "where several apply, the smallest ε counts"
+OPEN = "all else has no ε, and is refused"
+
+
+def words_of(rules: Sequence[Rule]) -> str:
+    """All promises; groups that are promised the same stand in one line."""
+    for_all = [rule for rule in rules if rule.groups is None]
+    by_group: dict[str, list[Rule]] = {group: [] for rule in rules for group in rule.groups or ()}
+    for rule in rules:
+        for group in by_group if rule.groups is None else rule.groups:
+            by_group[group].append(rule)
+    lines: dict[str, list[str]] = {}
+    for group, found in by_group.items():
+        lines.setdefault(_promise(found), []).append(spoken(group))
+    told = [f"{', '.join(groups)}: {words}" for words, groups in lines.items()]
+    if for_all:
+        told.append(f"{'everybody else' if by_group else 'everybody'}: {_promise(for_all)}")
+    return "\n".join(told)
+
+
+def _promise(rules: Sequence[Rule]) -> str:
+    """What one group is promised."""
+    always = min((rule.epsilon for rule in rules if rule.when is rule.change is None), default=None)
+    special = sorted((rule for rule in rules if _is_special(rule)), key=lambda rule: rule.epsilon)
+    heard = [rule for rule in special if always is None or rule.epsilon < always]
+    parts = [f"{in_words(rule.epsilon)} {_case(rule)}" for rule in _without_repeats(heard)]
+    if always is not None:
+        parts.append(f"else {in_words(always)}" if parts else in_words(always))
+    words = ", ".join(parts) + (f"; {SMALLEST}" if len(heard) > 1 else "")
+    return words if always is not None or _both_sides(rules) else f"{words}; {OPEN}"
+
+
+def _both_sides(rules: Sequence[Rule]) -> bool:
+    """Whether there is an ε on the side of each answer, and so everywhere."""
+    return {1, 2} <= {rule.when.number for rule in rules if rule.change is None and rule.when.kind == "answer"}
+
+
+def _is_special(rule: Rule) -> bool:
+    return rule.when is not None or rule.change is not None
+
+
+def _without_repeats(rules: Sequence[Rule]) -> Iterator[Rule]:
+    """Rules in increasing order of ε, without those whose case has a smaller one."""
+    told = set()
+    for rule in rules:
+        case = _case(rule)
+        if case not in told:
+            told.add(case)
+            yield rule
+
+
+def _case(rule: Rule) -> str:
+    """What a rule is for, in words."""
+    if rule.change is None:
+        return str(rule.when)
+    kind = f"between {listed(rule.change)}" if len(rule.change) == 2 else f"from or to {spoken(rule.change[0])}"
+    return f"for changes {kind}" + ("" if rule.when is None else f" {rule.when}")
+
+
+# Privacy rules: what is promised to whom, for which change of value, in which situation.
+
+
+Epsilon = int | float | str | Decimal
+ByGroup = Epsilon | Mapping[str, Epsilon]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One promise: an ε, for some people, some changes of value, in some situation.
+
+    Args:
+        epsilon: the ε; ``inf`` promises no protection.
+        groups: whom it is promised to: a group or several; everybody, if not given.
+        change: two values, for changes from one to the other and back; one value, for all changes from and to it;
+            every change, if not given.
+        when: ``"deciding"`` (the answer depends on that one person), `within` (d) of the threshold, or the side of one
+            `answer`; always, if not given.
+
+    Raises:
+        UsageError: an argument is not what it must be.
+
+    >>> import hetdp
+    >>> hetdp.privacy.Rule(0.3, groups="Pupils", when="deciding").groups
+    ('Pupils',)
+    """
+
+    epsilon: Any
+    groups: Any = None
+    change: Any = None
+    when: Any = None
+
+    def __post_init__(self) -> None:
+        change = names_or_all(self.change, "the change")
+        if change is not None and len(change) > 2:
+            raise UsageError(
+                f"the change is {shown(change)}", "it is from one value to another, or any that involves one"
+            )
+        clean = {"epsilon": as_written(self.epsilon), "groups": names_or_all(self.groups, "the group")}
+        for field, value in {**clean, "change": change, "when": as_when(self.when)}.items():
+            object.__setattr__(self, field, value)
+
+    def body(self) -> dict[str, Any]:
+        """The rule in a document."""
+        facts = {
+            "epsilon": for_document(self.epsilon),
+            "groups": None if self.groups is None else list(self.groups),
+            "change": None if self.change is None else list(self.change),
+            "when": None if self.when is None else self.when.body(),
+        }
+        return {key: value for key, value in facts.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """Rules that together say every ε: of those that apply, the smallest counts. ``str`` says them in words.
+
+    Args:
+        rules: the rules.
+
+    Raises:
+        UsageError: there is none.
+
+    >>> import hetdp
+    >>> print(hetdp.privacy.Privacy([hetdp.privacy.Rule(1), hetdp.privacy.Rule(0.3, groups="Pupils", when="deciding")]))
+    Pupils: 0.3 when deciding, else 1
+    everybody else: 1
+    """
+
+    rules: Sequence[Rule]
+
+    def __post_init__(self) -> None:
+        given = tuple(self.rules)
+        if not given or not all(isinstance(rule, Rule) for rule in given):
+            raise UsageError(f"the rules are {shown(list(given))}", "there is one Rule or more")
+        object.__setattr__(self, "rules", given)
+
+    def states(self) -> States:
+        """The states of datasets that the rules tell apart.
+
+        >>> import hetdp
+        >>> hetdp.privacy.rules(1, within={2: 0.5}).states().count
+        4
+        """
+        found = {rule.when.number for rule in self.rules if rule.when is not None and rule.when.kind == "within"}
+        return States(tuple(sorted(found)))
+
+    def table(self, groups: Sequence[str], values: Sequence[str] = ("yes", "no")) -> Table:
+        """Every ε, for each group, change of value and pair of states.
+
+        Args:
+            groups: the groups, or people, of the space.
+            values: the values they may have.
+
+        Raises:
+            UsageError: a rule names a group or value that is not there.
+            InputError: some change of some group has no ε; it is never assumed.
+
+        >>> import hetdp
+        >>> table = hetdp.privacy.rules({"Pupils": 1, "Staff": 2}, deciding={"Pupils": 0.25}).table(["Pupils", "Staff"])
+        >>> table.of("Pupils", "yes", "no")
+        array([[1.  , 0.25],
+               [0.25, 1.  ]])
+        """
+        return table_of(self.rules, self.states(), groups, values)
+
+    def document(self) -> dict[str, Any]:
+        """The rules as a document for JSON or TOML; `privacy.from_document` reads it.
+
+        >>> import hetdp
+        >>> hetdp.privacy.rules(0.5).document()
+        {'schema_version': 1, 'kind': 'privacy', 'rules': [{'epsilon': '0.5'}]}
+        """
+        return {"schema_version": VERSION, "kind": "privacy", "rules": [rule.body() for rule in self.rules]}
+
+    def __str__(self) -> str:
+        return words_of(self.rules)
+
+
+def rules(
+    epsilon: ByGroup,
+    *,
+    deciding: ByGroup | None = None,
+    within: Mapping[int, ByGroup] | None = None,
+    answer: Mapping[int, ByGroup] | None = None,
+    change: Mapping[Any, ByGroup] | None = None,
+    also: Iterable[Rule] = (),
+) -> Privacy:
+    """Privacy rules, as they are mostly needed. Each ε is one number for everybody, or group → number.
+
+    Args:
+        epsilon: what is promised always.
+        deciding: what is promised where the answer depends on that one person.
+        within: distance d → what is promised within d of the threshold.
+        answer: 1 or 2 → what is promised on the side of that answer.
+        change: value, or pair of values → what is promised for changes from and to it, or between the two.
+        also: further rules.
+
+    Raises:
+        UsageError: an ε, a name or a situation is not what it must be.
+
+    >>> import hetdp
+    >>> print(hetdp.privacy.rules({"Pupils": 1, "Staff": 2}, deciding={"Pupils": 0.3}))
+    Pupils: 0.3 when deciding, else 1
+    Staff: 2
+    """
+    found = _by_group(epsilon)
+    if deciding is not None:
+        found += _by_group(deciding, when=DECIDING)
+    for distance, promised in _mapping(within, "within").items():
+        found += _by_group(promised, when=_within(distance))
+    for side, promised in _mapping(answer, "answer").items():
+        found += _by_group(promised, when=_answer(side))
+    for values, promised in _mapping(change, "change").items():
+        found += _by_group(promised, change=values)
+    return Privacy([*found, *also])
+
+
+_within: Callable[[int], When] = within  # the arguments of `rules` have the same names
+_answer: Callable[[int], When] = answer
+
+
+def _mapping(given: Any, what: str) -> Mapping[Any, ByGroup]:
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(f"{what} is {shown(given)}", f"{what} says for which case each ε is: {what}={{case: ε}}")
+    return given or {}
+
+
+def _by_group(promised: ByGroup, **facts: Any) -> list[Rule]:
+    """One rule for each different ε, as written."""
+    if not isinstance(promised, Mapping):
+        return [Rule(promised, **facts)]
+    if not promised:
+        raise UsageError("ε is {}", "it is given for one group or more, or as one number for everybody")
+    shared: dict[str, list[str]] = {}
+    for group, epsilon in promised.items():
+        shared.setdefault(str(as_written(epsilon)), []).append(name(group, "the group"))
+    return [Rule(epsilon, groups=names(groups, "the group"), **facts) for epsilon, groups in shared.items()]
+
+
+# Written privacy rules, read back: strictly, so that no promise is lost.
+
+
+KIND = "privacy"
+
+
+def from_document(document: Mapping[str, Any]) -> Privacy:
+    """Privacy rules from a document, as `Privacy.document` gives it; the keys of a rule are the arguments of `Rule`.
+
+    Args:
+        document: the document, as `json` or `tomllib` reads it.
+
+    Raises:
+        InputError: a key is unknown or missing, or a value is refused; all faults of all rules are listed.
+
+    >>> import hetdp
+    >>> promised = hetdp.privacy.rules(1, deciding=0.3)
+    >>> hetdp.privacy.from_document(promised.document()) == promised
+    True
+    """
+    found = opened(document, KIND, "rules")
+    if not isinstance(found, list) or not found:
+        refuse(KIND, Fault("rules", KIND, shown(found), "there is a list of one rule or more"))
+    findings, rules = Findings(KIND), []
+    for at, body in enumerate(found):
+        with findings.collecting():
+            keys = body if isinstance(body, Mapping) else {}
+            if keys is not body:
+                refuse(KIND, Fault("no object:", f"rules[{at}]", shown(body), "a rule has the key epsilon"))
+            rules.append(built(Rule, keys, f"rules[{at}]"))
+    findings.raise_if_any()
+    return Privacy(rules)
+
+
+def from_json(text: str) -> Privacy:
+    """Privacy rules from a JSON text; each ε is kept as it is written.
+
+    Args:
+        text: the document.
+
+    Raises:
+        InputError: the text is no JSON, or no privacy rules.
+
+    >>> import hetdp
+    >>> print(hetdp.privacy.from_json('{"schema_version": 1, "kind": "privacy", "rules": [{"epsilon": 0.50}]}'))
+    everybody: 0.50
+    """
+    return from_document(parsed_json(text, KIND))
+
+
+def from_toml(text: str) -> Privacy:
+    """Privacy rules from a TOML text; each ε is kept as it is written.
+
+    Args:
+        text: the document.
+
+    Raises:
+        InputError: the text is no TOML, or no privacy rules.
+
+    >>> import hetdp
+    >>> print(hetdp.privacy.from_toml('''
+    ... schema_version = 1
+    ... kind = "privacy"
+    ... rules = [{epsilon = 1}, {epsilon = 0.3, groups = "Pupils", when = {within = 2}}]
+    ... '''))
+    Pupils: 0.3 within 2 of the threshold, else 1
+    everybody else: 1
+    """
+    return from_document(parsed_toml(text, KIND))

@@ -1,0 +1,362 @@
+"""How probable each tally is: people are independent, so that a group's counts are multinomial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from math import comb, exp, fsum, lgamma, log, log10, prod
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import UsageError, shown
+from hetdp.people.names import name, names, require_known
+from hetdp.people.numbers import exact, whole
+from hetdp.people.populations.scores import scores_of
+from hetdp.people.privacy.epsilons import LARGEST, on_grid
+from hetdp.people.privacy.rules import ByGroup, Privacy, rules
+from hetdp.people.privacy.table import Table
+from hetdp.people.products.margins import states_of
+from hetdp.people.questions.question import Question
+from hetdp.problem.axis import Axis
+from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.query import Answers
+from hetdp.problem.scores import Scores
+from hetdp.problem.values import Factors
+
+UNIFORM = "uniform"
+PRIOR_RULE = "a prior is 'uniform', value → probability, or group → value → probability"
+ROUNDING = Fraction(1, 10**9)  # by which probabilities may miss 1; they are then brought there
+
+Weights = NDArray[np.float64]
+
+
+def weights_of(axes: Sequence[Axis], prior: Any) -> Factors | None:
+    """The probability of each tally, as a product over the groups; None if all are as probable.
+
+    Args:
+        axes: the groups.
+        prior: as in `tallies`.
+
+    Raises:
+        UsageError: that is no prior for these groups.
+
+    >>> weights_of([Axis.tally("all", 2, 1)], None)
+    Factors(factors=(array([0.25, 0.5 , 0.25]),))
+    """
+    if isinstance(prior, str) and prior == UNIFORM:
+        return None
+    chances = _chances(axes, prior)
+    return Factors(tuple(_of_counts(axis, one) for axis, one in zip(axes, chances, strict=True)))
+
+
+def _chances(axes: Sequence[Axis], prior: Any) -> list[list[float]]:
+    """For each group the probability of each value."""
+    if prior is None:
+        return [[1.0 / len(axis.values)] * len(axis.values) for axis in axes]
+    if not isinstance(prior, Mapping) or not prior:
+        raise UsageError(f"the prior is {shown(prior)}", PRIOR_RULE)
+    if not any(isinstance(chances, Mapping) for chances in prior.values()):
+        return [_of_values(axis, prior) for axis in axes]
+    groups = [axis.name for axis in axes]
+    require_known(prior, groups, "group")
+    require_known(groups, prior, "group with a prior")
+    return [_of_values(axis, prior[axis.name]) for axis in axes]
+
+
+def _of_values(axis: Axis, given: Any) -> list[float]:
+    if not isinstance(given, Mapping):
+        raise UsageError(f"the prior of {axis.name} is {shown(given)}", PRIOR_RULE)
+    require_known(given, axis.values, "value")
+    require_known(axis.values, given, "value with a probability")
+    found = [exact(given[value], f"the probability of {value!r}") for value in axis.values]
+    if any(chance < 0 for chance in found) or abs(sum(found, Fraction(0)) - 1) > ROUNDING:
+        raise UsageError(f"the prior of {axis.name} is {shown(given)}", "probabilities are ≥ 0 and add up to 1")
+    return [float(chance / sum(found)) for chance in found]
+
+
+def _of_counts(axis: Axis, chances: Sequence[float]) -> Weights:
+    """The multinomial distribution over the positions of an axis, by logarithms of factorials; it adds up to 1."""
+    positions = axis.positions if axis.shape == "counts" else [(at, axis.people - at) for at in axis.positions]
+    logs = [log(chance) if chance else float("-inf") for chance in chances]
+    whole = lgamma(axis.people + 1)
+    found = [
+        exp(whole + fsum(count * one - lgamma(count + 1) for count, one in zip(counts, logs, strict=True) if count))
+        for counts in positions
+    ]
+    return np.array(found) / fsum(found)
+
+
+# How votes and tallies become a problem: axes from the table of ε, answers from the question, states from both.
+
+
+MOST_DATASETS = 1 << 30
+MOST_DIGITS = 18  # of numbers that are told in full
+MOST_RULE = f"at most {MOST_DATASETS:,} datasets can be searched"
+UNIT = "one person's value"
+NEIGHBOURS = "one person has another value; who there is, and every ε, are public"
+FEWER = "tallies fold people who are alike; a population, as in hetdp ask, needs no datasets at all"
+
+
+def values_of(given: Any) -> tuple[str, ...]:
+    """The values that a person may have: two different names or more.
+
+    Raises:
+        UsageError: they are none.
+    """
+    found = names(list(given) if not isinstance(given, str) else given, "the values")
+    if len(found) < 2:
+        raise UsageError(f"the values are {shown(given)}", "everybody has one of two values or more")
+    return found
+
+
+def privacy_of(given: Any) -> Privacy:
+    """Privacy rules; one ε, or name → ε, are made into some."""
+    return given if isinstance(given, Privacy) else rules(given)
+
+
+def require_few(sizes: Sequence[int], values: int, folded: bool, most: int, rule: str, hint: str) -> None:
+    """Refuses a space before anything is made of it.
+
+    Args:
+        sizes: how many people each group has.
+        values: how many values a person may have.
+        folded: whether people of a group are only counted.
+        most: how many datasets there may be.
+        rule: that, in words.
+        hint: what works instead.
+
+    Raises:
+        UsageError: it has more datasets.
+
+    >>> require_few([30], 2, True, 100, "", "")
+    >>> require_few([30], 2, False, 100, "at most 100 can be drawn", "")
+    Traceback (most recent call last):
+    ...
+    hetdp.errors.UsageError: 30 people make 1,073,741,824 datasets; at most 100 can be drawn.
+    """
+    people = sum(sizes)
+    if folded:
+        found = prod(comb(size + values - 1, values - 1) for size in sizes)
+        digits = int(log10(found))
+    else:
+        digits = int(min(people, 10**300) * log10(values))
+        found = values**people if digits < MOST_DIGITS else most + 1
+    if found > most:
+        told = f"{found:,}" if digits < MOST_DIGITS else f"about 10^{digits}"
+        raise UsageError(
+            f"{'1 person makes' if people == 1 else f'{people:,} people make'} {told} datasets", rule, hint
+        )
+
+
+def problem_of(
+    sizes: Mapping[str, int],
+    axis: Callable[[str, Sequence[str], Any], Axis],
+    question: Question,
+    privacy: Any,
+    values: tuple[str, ...],
+    change: str,
+    prior: Any = None,
+    folded: bool = False,
+) -> Problem:
+    """The problem of some groups.
+
+    Args:
+        sizes: the groups, and how many people each has.
+        axis: makes the axis of a group from its name, the values and a table of ε.
+        question: what is asked.
+        privacy: what is promised.
+        values: what a person may have.
+        change: what people do when data change, in words.
+        prior: as in `tallies`; votes have none.
+        folded: whether people of a group are only counted.
+    """
+    if not isinstance(question, Question):
+        raise UsageError(f"the question is {shown(question)}", "it is made by hetdp.questions, such as majority()")
+    require_few(list(sizes.values()), len(values), folded, MOST_DATASETS, MOST_RULE, FEWER)
+    promised = privacy_of(privacy)
+    table = promised.table(list(sizes), values)
+    axes = [axis(group, values, epsilon) for group, epsilon in zip(sizes, tables_of(table, promised), strict=True)]
+    answers = _answers(axes, sizes, question)
+    told_apart = any(one.states > 1 for one in axes)
+    space = ProductSpace(axes, states_of(axes, answers, table.states) if told_apart else None)
+    weights = weights_of(axes, prior) if folded else None
+    scores = _scores(question, sizes, values)
+    return Problem(space, answers, weights=weights, about=about_of(question, promised, change), scores=scores)
+
+
+def _scores(question: Question, sizes: Mapping[str, int], values: tuple[str, ...]) -> Scores | None:
+    """What everybody counts toward the threshold; None if the question is none, or its scores are too large."""
+    if question.linear() is None:
+        return None
+    try:
+        return scores_of(question, list(sizes), np.array(list(sizes.values()), dtype=np.int64), values)
+    except UsageError:  # the answers were found already, so every name is known
+        return None
+
+
+def tables_of(table: Table, privacy: Privacy) -> list[Any]:
+    """For each group ε as written, by value and value; by state and state only where it depends on them."""
+    used = [on_grid(rule.epsilon) for rule in privacy.rules]
+    written: dict[int, Decimal] = {}
+    for units, rule in sorted(zip(used, privacy.rules, strict=True), key=lambda pair: pair[1].epsilon, reverse=True):
+        written[units] = Decimal(LARGEST >> 40) if units == LARGEST else rule.epsilon  # the smallest of equal ones
+    count = len(table.values)
+    found = []
+    for units in table.units:
+        told = units if (units != units[:, :1, :1]).any() else units[:, :1, :1]
+        epsilon = np.full((count, count, *told.shape[1:]), Decimal(0), dtype=object)
+        for pair, (one, other) in enumerate(zip(*np.triu_indices(count, 1), strict=True)):
+            matrix = np.array([written[unit] for unit in told[pair].ravel().tolist()], dtype=object)
+            epsilon[one, other] = epsilon[other, one] = matrix.reshape(told.shape[1:])
+        found.append(epsilon)
+    return found
+
+
+def _answers(axes: Sequence[Axis], sizes: Mapping[str, int], question: Question) -> Answers:
+    """1 where the question holds, else 2, in the order of the datasets."""
+    shape = tuple(axis.length for axis in axes)
+    counts = {}
+    for at, axis in enumerate(axes):
+        along = [1] * at + [axis.length] + [1] * (len(axes) - at - 1)
+        columns = axis.counts().T.astype(np.min_scalar_type(-axis.people - 1))
+        counts[axis.name] = {value: one.reshape(along) for value, one in zip(axis.values, columns, strict=True)}
+    found = question.holds(counts, sizes)
+    try:
+        holds = np.broadcast_to(found, shape)
+    except ValueError:
+        what = f"the function of the question {str(question)!r} gave an array of the shape {found.shape}"
+        raise UsageError(what, f"it fits the shape {shape}, with an axis for each group") from None
+    return np.where(holds, np.int8(1), np.int8(2)).ravel()
+
+
+def about_of(question: Question, privacy: Privacy, change: str) -> dict[str, str]:
+    """What a problem of people says of itself."""
+    return {
+        "title": str(question),
+        "answer_1": "yes",
+        "answer_2": "no",
+        "privacy_unit": UNIT,
+        "neighbour_relation": NEIGHBOURS,
+        "change": change,
+        "privacy": str(privacy),
+    }
+
+
+# Votes: every combination of people's values is a dataset.
+
+
+PEOPLE_RULE = "people are one or more different names, or how many there are"
+CHANGE = "{class} answers differently"
+
+
+def votes(
+    people: int | Sequence[str],
+    question: Question,
+    privacy: Privacy | ByGroup,
+    values: Sequence[str] = ("yes", "no"),
+) -> Problem:
+    """A problem with a dataset for all that people may answer together: k values and n people make kⁿ.
+
+    Neighbouring datasets differ in one person's value, and ε is public. Edges are computed, never stored. A dataset is
+    a tuple with everybody's value, in order. Where the question holds, the answer is 1.
+
+    Args:
+        people: their names, or how many there are; then their names are ``"1"``, ``"2"`` and so on.
+        question: from `hetdp.questions`; each person is a group of one, and can be named. A Python function is taken,
+            too.
+        privacy: rules from `hetdp.privacy`; or one ε for all; or name → ε.
+        values: the values that a person may have.
+
+    Raises:
+        UsageError: the arguments do not fit each other, or there are too many datasets.
+        InputError: somebody has no ε.
+
+    >>> import hetdp
+    >>> majority = hetdp.questions.majority()
+    >>> problem = hetdp.spaces.votes(["Ann", "Bob", "Cyd"], majority, hetdp.privacy.rules(1, deciding={"Ann": 0.2}))
+    >>> problem
+    Problem(8 datasets, 4 with answer 1, notion 'pure')
+    >>> mechanism = hetdp.design(problem, "balanced")
+    >>> round(mechanism["yes", "yes", "no"], 3), round(mechanism["yes", "yes", "yes"], 3)
+    (0.55, 0.834)
+    """
+    known, change = values_of(values), CHANGE
+    if isinstance(people, Integral):
+        change = f"person {change}"
+        require_few([int(people)], len(known), False, MOST_DATASETS, MOST_RULE, FEWER)
+    return problem_of(dict.fromkeys(_named(people), 1), Axis.person, question, privacy, known, change)
+
+
+def _named(people: Any) -> tuple[str, ...]:
+    if isinstance(people, Integral) and not isinstance(people, bool):
+        if people < 1:
+            raise UsageError(f"there are {people} people", PEOPLE_RULE)
+        return tuple(map(str, range(1, int(people) + 1)))
+    if isinstance(people, str | Mapping) or not isinstance(people, Sequence):
+        raise UsageError(f"the people are {shown(people)}", PEOPLE_RULE)
+    return names(list(people), "the people")
+
+
+# Tallies: how many people of each group have each value is a dataset.
+
+
+GROUPS_RULE = "groups are given as name → how many people, one group or more"
+TALLY_CHANGE = "somebody of {class} answers differently"
+
+
+def tallies(
+    groups: Mapping[str, int],
+    question: Question,
+    privacy: Privacy | ByGroup,
+    values: Sequence[str] = ("yes", "no"),
+    prior: Any = None,
+) -> Problem:
+    """A problem with a dataset for each way in which the people of some groups may be counted.
+
+    People of a group have the same ε rule and are alike for the question; then nothing is lost beside `votes`, which
+    has many more datasets. Neighbouring datasets differ in one person's value, and ε is public. A dataset is a tuple
+    with an entry for each group: how many have the first of two values; or the counts of all values, if there are more.
+    Where the question holds, the answer is 1.
+
+    Args:
+        groups: name → how many people.
+        question: from `hetdp.questions`. A Python function is taken, too.
+        privacy: rules from `hetdp.privacy`; or one ε for all; or group → ε.
+        values: the values that a person may have.
+        prior: how probable each tally is, for averages. Not given: everybody has each value with the same probability,
+            as if votes were counted. Value → probability: everybody has it with that one, independently; group →
+            value → probability: so for each group. ``"uniform"``: every tally is as probable as any other.
+
+    Raises:
+        UsageError: the arguments do not fit each other, or there are too many datasets.
+        InputError: a group has no ε.
+
+    >>> import hetdp
+    >>> school = {"Pupils": 20, "Staff": 5}
+    >>> alert = hetdp.questions.count("ill", at_least=3)
+    >>> problem = hetdp.spaces.tallies(school, alert, {"Pupils": 0.3, "Staff": 1}, values=("ill", "well"))
+    >>> problem
+    Problem(126 datasets, 120 with answer 1, notion 'pure')
+    >>> round(hetdp.design(problem)[3, 0], 3)
+    0.574
+    """
+    sizes, known = sizes_of(groups), values_of(values)
+
+    def axis(group: str, _: Sequence[str], epsilon: Any) -> Axis:
+        if len(known) == 2:
+            return Axis.tally(group, sizes[group], epsilon, known)
+        return Axis.group(group, sizes[group], known, epsilon)
+
+    return problem_of(sizes, axis, question, privacy, known, TALLY_CHANGE, prior, folded=True)
+
+
+def sizes_of(groups: Any) -> dict[str, int]:
+    """The groups by name, each a whole number of people."""
+    if not isinstance(groups, Mapping) or not groups:
+        raise UsageError(f"the groups are {shown(groups)}", GROUPS_RULE)
+    return {name(group, "a group"): whole(size, f"the size of {group!r}", 0) for group, size in groups.items()}

@@ -1,0 +1,316 @@
+"""A mechanism on tallies, for tables of people: what it answers, how accurate it is, and what one person changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from math import comb, log10, prod
+from typing import Any
+
+import numpy as np
+
+from hetdp.certificate.certificate import Certificate
+from hetdp.certificate.losses import certain_answer, losses_along
+from hetdp.errors import UsageError, VerificationError
+from hetdp.mechanism.design import design
+from hetdp.mechanism.digits import accuracy_of
+from hetdp.mechanism.mechanism import Mechanism
+from hetdp.people.populations.classes import Classes, classes_of
+from hetdp.people.populations.folding import Whole
+from hetdp.people.populations.losses import rounded_up
+from hetdp.people.populations.mechanism import MARGINS, NEGLIGIBLE, MarginAccuracy
+from hetdp.people.populations.odds import PopulationOdds
+from hetdp.people.privacy.epsilons import UNBOUNDED, Units, as_floats
+from hetdp.people.privacy.rules import Privacy, Rule
+from hetdp.people.privacy.situations import DECIDING
+from hetdp.people.products.margins import margins_of
+from hetdp.people.products.problems import UNIFORM, tallies
+from hetdp.people.questions.logic import Regrouped
+from hetdp.people.questions.question import Question
+from hetdp.problem.axis import MOST_POSITIONS
+from hetdp.problem.labels import Labels
+from hetdp.problem.problem import Problem
+from hetdp.problem.product import MOST_ARCS, ProductSpace
+from hetdp.problem.space import Floats
+from hetdp.theory.coordinate import LAPLACE
+
+METHOD = "every edge"
+
+
+@dataclass(frozen=True)
+class Change:
+    """The change of one person that makes the largest difference to an answer, among people who are alike."""
+
+    answer: int
+    low: float
+    high: float
+    loss: float
+
+
+NONE = Change(1, 0.5, 0.5, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class TalliedMechanism:
+    """A private answer for every table of some people, kept by tally; made by `Folded.design`.
+
+    Attributes:
+        coordinates: z of each tally.
+        labels: the tallies.
+        certificate: the proof, for which every edge was looked at.
+        edges: how many there are.
+        worst: for each margin from 1 on, the least z of its tallies, signed so that larger is better.
+        changes: what one person of each class can change.
+        classes: people who are alike.
+        people: the groups, with how many of it each class has.
+        digest: by which the mechanism is known: its tallies, every ε, every z.
+        losses: the largest privacy loss of each class over all tables, rounded up to nine places.
+        constant: 1 or 2 if the published answer is this one for every table, without any randomness; else 0.
+    """
+
+    coordinates: Floats = field(repr=False)
+    labels: Labels = field(repr=False)
+    certificate: Certificate
+    edges: int
+    worst: Floats = field(repr=False)
+    changes: tuple[Change, ...] = field(repr=False)
+    classes: Classes = field(repr=False)
+    people: tuple[tuple[str, Whole], ...] = field(repr=False)
+    digest: str
+    losses: Floats = field(repr=False)
+    constant: int = 0
+    values: int = 2
+
+    def losses_by_group(self) -> list[float]:
+        """The largest of these losses in each of the groups that people are told about by."""
+        return [float(np.max(self.losses, where=counts > 0, initial=0.0)) for _, counts in self.people]
+
+    def loss_of_each(self) -> Floats:
+        """The largest loss of each person, or of each kind of people, in the order in which they were given."""
+        return self.losses[self.classes.member]
+
+    def coordinate(self, answers: Any) -> float:
+        """z of a table; for the draw, and never released. All answers are counted, and one number is looked up.
+
+        Args:
+            answers: for each person the place of the value; or, if people are known by kind only, how many of each
+                kind have each value.
+        """
+        counts = self.classes.fold.counts(np.asarray(answers), self.values).tolist()
+        label = tuple(row[0] if self.values == 2 else tuple(row) for row in counts)
+        return float(self.coordinates[self.labels.index(label)])
+
+    def accuracy_by_margin(self) -> list[MarginAccuracy]:
+        """The worst accuracy over all tables of a margin, for a few margins; exact. None if no answer changes."""
+        found = []
+        for margin in [margin for margin in MARGINS if margin <= len(self.worst)]:
+            error = float(LAPLACE.error(self.worst[margin - 1], 1))
+            found.append(MarginAccuracy(margin, accuracy_of(error), error))
+            if error < NEGLIGIBLE:
+                break
+        return found
+
+    def worse_than_coin_up_to(self) -> int:
+        """The largest margin at which some table is answered wrongly more often than rightly; 0 if none is."""
+        return int(np.max(np.flatnonzero(self.worst < 0.0) + 1, initial=0))
+
+    def odds(self) -> dict[str, PopulationOdds]:
+        """What one person's value does to the published answer, at most, by group; exact."""
+        return {name: self._odds(name, counts) for name, counts in self.people}
+
+    def _odds(self, name: str, counts: Whole) -> PopulationOdds:
+        classes, people = self.classes, int(counts.sum())
+        bounded = np.flatnonzero((classes.units < UNBOUNDED) & (counts > 0))
+        only = np.flatnonzero((classes.units == UNBOUNDED) & (classes.deciding < UNBOUNDED) & (counts > 0))
+        unprotected = people - int(counts[bounded].sum() + counts[only].sum())
+        deciding = self._largest(name, only, classes.deciding, int(counts[only].sum())) if len(only) else None
+        if not len(bounded):
+            return PopulationOdds(name, 1, 1.0, 0.0, np.inf, 0.0, people, unprotected, False, deciding)
+        found = self._largest(name, bounded, classes.units, people)
+        return replace(found, unprotected=unprotected, deciding=deciding)
+
+    def _largest(self, name: str, which: Whole, units: Units, people: int) -> PopulationOdds:
+        """The largest change that people of some classes make, where they are promised anything."""
+        found, epsilon = [self.changes[at] for at in which.tolist()], float(as_floats(units[which]).max())
+        most, loss = max(found, key=lambda change: change.high - change.low), max(change.loss for change in found)
+        return PopulationOdds(name, most.answer, most.high, most.low, loss, epsilon, people, 0, True)
+
+    def facts(self) -> dict[str, Any]:
+        """By what a plan identifies the mechanism."""
+        return {"method": METHOD, "tallies": len(self.coordinates), "edges": self.edges, "sha256": self.digest}
+
+
+def mechanism_of(
+    found: Mechanism, problem: Problem, space: ProductSpace, classes: Classes, people: tuple[tuple[str, Whole], ...]
+) -> TalliedMechanism:
+    """A mechanism on tallies, with all that is promised about it; the problem itself is not kept.
+
+    Raises:
+        VerificationError: it is not proved private.
+    """
+    z, proof = found.coordinates, found.certificate
+    if proof is None or not proof.private:
+        raise VerificationError(proof)
+    signed = np.where(problem.answers == 1, z, -z)
+    is_constant = bool((problem.answers == problem.answers[0]).all())
+    worst = np.full(0, np.inf)
+    if not is_constant:
+        margins = margins_of(space.axes, problem.answers)
+        worst = np.full(int(margins.max()) + 1, np.inf)
+        np.minimum.at(worst, margins, signed)
+        worst = worst[1:]
+    values = len(space.axes[0].values)
+    digest = hashlib.sha256(f"hetdp tallies 1 {values} {classes.sizes.tolist()}\n".encode())
+    for column in (classes.units, classes.deciding, classes.group):
+        digest.update(np.ascontiguousarray(column, dtype="<i8").data)
+    digest.update(np.ascontiguousarray(z + 0.0, dtype="<f8").data)
+    changes = tuple(_change(space, axis, z) for axis in range(len(space.axes)))
+    losses = losses_along(space, z, rounded_up(classes.units))
+    told = digest.hexdigest(), losses, certain_answer(z), values
+    return TalliedMechanism(z, space.labels, proof, space.edge_count, worst, changes, classes, people, *told)
+
+
+def _change(space: ProductSpace, axis: int, z: Floats) -> Change:
+    """The largest difference that a step along one axis makes, and the largest loss of any."""
+    best, apart, loss = NONE, -1.0, 0.0
+    for source, target, (epsilon,) in space.blocks_along(axis):
+        rising = z[source] <= z[target]
+        before, after, bound = z[source][rising], z[target][rising], epsilon[rising]
+        if not len(before):
+            continue
+        sign = np.where(before > 0.0, -1.0, 1.0)  # there 1 − p has the digits
+        difference = np.abs(LAPLACE.probability(sign * after) - LAPLACE.probability(sign * before))
+        losses = [_log_ratio(before, after), _log_ratio(-after, -before)]
+        loss = max(loss, float(np.minimum(np.maximum(*losses), bound).max()))
+        at = int(np.argmax(difference))
+        if difference[at] > apart:
+            apart, answer = float(difference[at]), 1 if losses[0][at] >= losses[1][at] else 2
+            ends = (before[at], after[at]) if answer == 1 else (-after[at], -before[at])
+            low, high = (float(LAPLACE.probability(end)) for end in ends)
+            best = Change(answer, low, high, 0.0)
+    return Change(best.answer, best.low, best.high, loss)
+
+
+def _log_ratio(low: Floats, high: Floats) -> Floats:
+    """log(p / p') of two z; 0 where they are equal, however small."""
+    with np.errstate(invalid="ignore"):
+        ratio = np.asarray(LAPLACE.log_probability(high) - LAPLACE.log_probability(low))
+    return np.where(low == high, 0.0, ratio)
+
+
+# People of any kind, folded into tallies: all who have the same ε, and are alike for the question, are counted.
+
+
+MOST_TALLIES = 1 << 25  # that are kept, where no edge is stored: about 1.5 GB
+MOST_DIGITS = 18  # of numbers that are told in full
+FAIR = "fair"
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """People, folded into tallies; made by `folded`. It holds no answers.
+
+    Attributes:
+        question: what is asked.
+        values: the values that a person may have.
+        classes: people who are alike: those of one class make one axis.
+        people: the groups that they are told about by: for each its name, and how many of it each class has.
+    """
+
+    question: Question
+    values: tuple[str, ...]
+    classes: Classes = field(repr=False)
+    people: tuple[tuple[str, Whole], ...] = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """How many tallies there are."""
+        return prod(self._positions())
+
+    def _positions(self) -> list[int]:
+        """In how many ways the people of each class may be counted."""
+        return [comb(size + len(self.values) - 1, size) for size in self.classes.sizes.tolist()]
+
+    def problem(self) -> Problem:
+        """The tallies, with what is asked and promised."""
+        classes, parts = self.classes, [str(at + 1) for at in range(len(self.classes.sizes))]
+        units, deciding = (as_floats(column).tolist() for column in (classes.units, classes.deciding))
+        rules = [Rule(Decimal(epsilon), groups=part) for part, epsilon in zip(parts, units, strict=True)]
+        rules += [
+            Rule(Decimal(epsilon), groups=part, when=DECIDING)
+            for part, epsilon, always in zip(parts, deciding, units, strict=True)
+            if epsilon < always
+        ]
+        asked = self.question
+        if self.question.groups_used():
+            group_of = {part: classes.names[group] for part, group in zip(parts, classes.group.tolist(), strict=True)}
+            asked = Regrouped(self.question, group_of, classes.names)
+        sizes = dict(zip(parts, classes.sizes.tolist(), strict=True))
+        return tallies(sizes, asked, Privacy(rules), self.values, UNIFORM)
+
+    def design(self, objective: str) -> TalliedMechanism:
+        """The mechanism on the tallies, with every edge checked.
+
+        Args:
+            objective: ``"fair"`` or ``"balanced"``.
+
+        Raises:
+            UsageError: there are too many tallies.
+        """
+        self.require_few(objective)
+        problem = self.problem()
+        assert isinstance(problem.graph, ProductSpace)
+        return mechanism_of(design(problem, objective), problem, problem.graph, self.classes, self.people)
+
+    def require_few(self, objective: str) -> None:
+        """Refuses tallies that could not be kept, or searched, before any is made.
+
+        Raises:
+            UsageError: there are too many.
+        """
+        arcs = len(self.classes.sizes) * len(self.values) * (len(self.values) - 1)  # at most, from each tally
+        most = MOST_ARCS // arcs if objective == FAIR else MOST_TALLIES
+        found = self.size
+        if found > most or max(self._positions()) > MOST_POSITIONS:
+            people, kinds = self.classes.fold.size, len(self.classes.sizes)
+            digits = int(log10(found))
+            told = f"{found:,}" if digits < MOST_DIGITS else f"about 10^{digits}"
+            what = f"{people:,} people of {kinds:,} kinds, by their ε and what is asked, make {told} tallies"
+            rule = f"the design {objective} needs memory for each, and is offered for at most {most:,} here"
+            rule += f", and at most {MOST_POSITIONS:,} from people of one kind"
+            hint = "--design balanced and weighted-vote need none, and work for any number of people"
+            formula = self.question.linear() is not None
+            raise UsageError(what, rule, hint if formula else "--by asks each area by itself, with fewer people")
+
+
+def folded(
+    question: Question, epsilon: Any, values: Sequence[str] = ("yes", "no"), groups: Any = None, deciding: Any = None
+) -> Folded:
+    """People, folded into as few tallies as the question and their ε allow; called as `spaces.population` is.
+
+    Args:
+        question: what is asked; it may be of any kind.
+        epsilon: the ε of each person.
+        values: the values that a person may have.
+        groups: the group of each person, for the question if it names groups, and for the odds.
+        deciding: the ε of steps that change the answer: one for all, or one for each person.
+
+    Raises:
+        UsageError: the arguments do not fit each other.
+        InputError: some ε are none.
+
+    >>> import hetdp
+    >>> people = folded(hetdp.questions.majority(), [0.1, 0.5, 0.5])
+    >>> people.size, round(people.design("fair").coordinate([0, 0, 1]), 3)
+    (6, 0.051)
+    """
+    classes = classes_of(epsilon, deciding, groups if question.groups_used() else None, None)
+    told, code = np.zeros(1, dtype=np.int64), np.zeros(len(classes.member), dtype=np.int64)
+    if groups is not None:
+        told, code = np.unique(groups, return_inverse=True)
+    kinds = len(classes.sizes)
+    counts = classes.fold.people_by(code * kinds + classes.member, len(told) * kinds).reshape(-1, kinds)
+    people = tuple((str(group), row) for group, row in zip(told.tolist(), counts, strict=True))
+    return Folded(question, tuple(values), classes, people)

@@ -1,0 +1,172 @@
+"""Questions made of questions: and, or, not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import UsageError
+from hetdp.people.questions.question import Linear, People, Question, Tables, Truth, width_for
+
+
+@dataclass(frozen=True)
+class Joined(Question):
+    """Two or more questions, joined."""
+
+    parts: tuple[Question, ...]
+
+    def groups_used(self) -> frozenset[str]:
+        return frozenset().union(*(part.groups_used() for part in self.parts))
+
+    def values_used(self) -> frozenset[str]:
+        return frozenset().union(*(part.values_used() for part in self.parts))
+
+    def _body(self, asks: str) -> dict[str, Any]:
+        return {"asks": asks, "parts": [part.body() for part in self.parts]}
+
+    def _words(self, word: str) -> str:
+        return f" {word} ".join(f"({part})" for part in self.parts)
+
+
+class And(Joined):
+    """All of the questions hold."""
+
+    def _holds(self, people: People) -> Truth:
+        return reduce(np.logical_and, (part._holds(people) for part in self.parts))
+
+    def body(self) -> dict[str, Any]:
+        return self._body("and")
+
+    def __str__(self) -> str:
+        return self._words("and")
+
+
+class Or(Joined):
+    """One or more of the questions hold."""
+
+    def _holds(self, people: People) -> Truth:
+        return reduce(np.logical_or, (part._holds(people) for part in self.parts))
+
+    def body(self) -> dict[str, Any]:
+        return self._body("or")
+
+    def __str__(self) -> str:
+        return self._words("or")
+
+
+@dataclass(frozen=True)
+class Not(Question):
+    """A question does not hold."""
+
+    part: Question
+
+    def groups_used(self) -> frozenset[str]:
+        return self.part.groups_used()
+
+    def values_used(self) -> frozenset[str]:
+        return self.part.values_used()
+
+    def linear(self) -> Linear | None:
+        form = self.part.linear()
+        return None if form is None else form.negated()
+
+    def _holds(self, people: People) -> Truth:
+        return np.logical_not(self.part._holds(people))
+
+    def body(self) -> dict[str, Any]:
+        return {"asks": "not", "part": self.part.body()}
+
+    def __str__(self) -> str:
+        return f"not ({self.part})"
+
+    def __invert__(self) -> Question:
+        return self.part
+
+
+def joined(how: type[Joined], *questions: Question) -> Question:
+    """Questions joined; what is joined in the same way already is not put in brackets."""
+    parts: list[Question] = []
+    for question in questions:
+        parts += question.parts if type(question) is how and isinstance(question, Joined) else [question]
+    return how(tuple(parts))
+
+
+# A question about groups, asked about parts of these groups: people of a group who differ in ε are counted apart.
+
+
+@dataclass(frozen=True)
+class Regrouped(Question):
+    """The same question, where each part of a group is an axis of its own.
+
+    Attributes:
+        question: what is asked.
+        group_of: part → the group it belongs to.
+        groups: all groups, those without people included.
+    """
+
+    question: Question
+    group_of: Mapping[str, str]
+    groups: tuple[str, ...]
+
+    def groups_used(self) -> frozenset[str]:
+        return frozenset()
+
+    def values_used(self) -> frozenset[str]:
+        return self.question.values_used()
+
+    def _holds(self, people: People) -> Truth:
+        counts: dict[str, dict[str, Any]] = {}
+        sizes: dict[str, int] = {}
+        for group in self.groups:
+            parts = [part for part in people.counts if self.group_of[part] == group]
+            sizes[group] = sum(people.sizes[part] for part in parts)
+            width = width_for(sizes[group])
+            counts[group] = {
+                value: sum((people.of(part, value)[0].astype(width) for part in parts), np.zeros((), dtype=width))
+                for value in next(iter(people.counts.values()))
+            }
+        return self.question.holds(counts, sizes)
+
+    def body(self) -> dict[str, Any]:
+        return self.question.body()
+
+    def __str__(self) -> str:
+        return str(self.question)
+
+
+# A Python function as a question: for spaces only, since it cannot be written down, nor read by who approves it.
+
+
+@dataclass(frozen=True)
+class Function(Question):
+    """What a Python function says; see `questions.function`."""
+
+    call: Callable[[Tables], Any]
+    words: str
+
+    def groups_used(self) -> frozenset[str]:
+        return frozenset()
+
+    def values_used(self) -> frozenset[str]:
+        return frozenset()
+
+    def _holds(self, people: People) -> Truth:
+        answers = np.asarray(self.call(people.counts))
+        if answers.dtype != np.bool_:
+            what = f"the function of the question {self.words!r} gave values of the type {answers.dtype}"
+            raise UsageError(what, "it returns booleans, one for each table")
+        return answers
+
+    def body(self) -> dict[str, Any]:
+        raise UsageError(
+            f"the question {self.words!r} is a Python function",
+            "only questions that are data can be written down",
+            "count, share, majority, versus, weighted_sum, all_of and ratio_of_shares, joined by &, | and ~, can be",
+        )
+
+    def __str__(self) -> str:
+        return f"{self.words} (a Python function)"

@@ -1,0 +1,168 @@
+"""What building a large graph does with every edge, compiled; loaded only for large graphs.
+
+All kernels stand in this file, and what is compiled from `decimals.py` calls nothing outside of that file: numba keeps
+what it compiled until the file of a function changes. In kernels an arc goes from its head to its tail, and what it
+carries along is its load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from hetdp import jit
+from hetdp.problem import boundary, decimals
+
+SHORT = 32  # arcs of a row that insertion may put in order
+DIGIT = 11  # bits of a tail that one pass looks at
+
+
+def _compiled(function: Callable[..., Any]) -> Any:
+    return jit.kept(function, nogil=True)
+
+
+def _calling(function: Callable[..., Any], *callees: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of a function that calls compiled copies of others from its own file; they divide as NumPy does."""
+    called = {callee.__name__: jit.compiled(callee, error_model="numpy") for callee in callees}
+    copy = FunctionType(function.__code__, function.__globals__ | called, function.__name__)
+    copy.__module__ = function.__module__
+    return copy
+
+
+mark_boundary = _compiled(boundary.mark_boundary)
+mark_lines = _compiled(boundary.mark_lines)
+mark_each = _compiled(_calling(decimals.mark_each, decimals.scale_of, decimals.mark_of))
+
+
+@_compiled
+def count(heads: Any, tails: Any, shift: int, counts: Any) -> None:
+    """Counts the arcs of each bucket, without those from a dataset to itself."""
+    for arc in range(len(heads)):
+        if heads[arc] != tails[arc]:
+            counts[heads[arc] >> shift] += 1
+
+
+@_compiled
+def deal(heads: Any, tails: Any, loads: Any, shift: int, places: Any, dealt: Any) -> None:
+    """Puts each arc into its bucket, at the next place there; `dealt` has the heads, tails and loads of all."""
+    dealt_heads, dealt_tails, dealt_loads = dealt
+    for arc in range(len(heads)):
+        head, tail = heads[arc], tails[arc]
+        if head != tail:
+            place = places[head >> shift]
+            places[head >> shift] = place + 1
+            dealt_heads[place], dealt_tails[place], dealt_loads[place] = head, tail, loads[arc]
+
+
+@_compiled
+def sort_by_tail(arcs: Any, room: Any, lowest: int, span: int, shift: int) -> None:
+    """Sorts arcs by the bits of their tails from `shift` on, by counting, digit by digit; the result is in `room`."""
+    heads, tails, loads = arcs
+    to_heads, to_tails, to_loads = room
+    while True:
+        places = np.zeros((1 << DIGIT) + 1, dtype=np.int64)
+        for arc in range(len(tails)):
+            places[((tails[arc] - lowest) >> shift & (1 << DIGIT) - 1) + 1] += 1
+        for digit in range(1 << DIGIT):
+            places[digit + 1] += places[digit]
+        for arc in range(len(tails)):
+            digit = (tails[arc] - lowest) >> shift & (1 << DIGIT) - 1
+            place = places[digit]
+            places[digit] = place + 1
+            to_heads[place], to_tails[place], to_loads[place] = heads[arc], tails[arc], loads[arc]
+        shift += DIGIT
+        if not span >> shift:
+            return
+        for arc in range(len(tails)):
+            heads[arc], tails[arc], loads[arc] = to_heads[arc], to_tails[arc], to_loads[arc]
+
+
+@_compiled
+def order(arcs: Any, room: Any, ends: Any, first: int, begin: int) -> int:
+    """Sorts the arcs of one bucket by head, then tail, where they stand; equal ones stay in order.
+
+    All of them are sorted by tail, then put into their rows. Where all rows are short, only the first digit of a tail
+    counts in the former: what that leaves out of order, which is little, insertion puts right.
+
+    Args:
+        arcs: heads, tails and loads; the heads are spoilt.
+        room: the same, at least as long.
+        ends: for each dataset of the bucket 0; becomes the end of its row.
+        first: the first of these datasets.
+        begin: where the bucket begins among all arcs.
+
+    Returns:
+        How many arcs have the same ends as the one before.
+    """
+    heads, tails, loads = arcs
+    by_tail_heads, by_tail_tails, by_tail_loads = room
+    lowest = highest = np.int64(tails[0] if len(tails) else 0)
+    for arc in range(len(heads)):
+        ends[heads[arc] - first] += 1
+        lowest, highest = min(lowest, tails[arc]), max(highest, tails[arc])
+    longest, start, shift = 0, 0, 0
+    for row in range(len(ends)):
+        length = ends[row]
+        longest, ends[row], start = max(longest, length), start, start + length
+    while longest <= SHORT and (highest - lowest) >> shift >= 1 << DIGIT:
+        shift += 1
+    sort_by_tail(arcs, room, lowest, highest - lowest, shift)
+    for arc in range(len(heads)):
+        row = by_tail_heads[arc] - first
+        place = ends[row]
+        ends[row] = place + 1
+        tails[place], loads[place] = by_tail_tails[arc], by_tail_loads[arc]
+    start, repeated = 0, 0
+    for row in range(len(ends)):
+        for arc in range(start + 1, ends[row]):
+            tail, load, place = tails[arc], loads[arc], arc
+            while place > start and tails[place - 1] > tail:
+                tails[place], loads[place] = tails[place - 1], loads[place - 1]
+                place -= 1
+            if place < arc:
+                tails[place], loads[place] = tail, load
+            repeated += place > start and tails[place - 1] == tail
+        start, ends[row] = ends[row], begin + ends[row]
+    return repeated
+
+
+@_compiled
+def merge(indptr: Any, tails: Any, loads: Any) -> tuple[int, bool]:
+    """Leaves one arc of each run of repeats, that with the least load, and moves all arcs up.
+
+    Returns:
+        How many arcs there are now, and whether all loads of each run were the same.
+    """
+    start, kept, agree = 0, 0, True
+    for row in range(len(indptr) - 1):
+        begin, stop = kept, indptr[row + 1]
+        for arc in range(start, stop):
+            if kept == begin or tails[kept - 1] != tails[arc]:
+                tails[kept], loads[kept] = tails[arc], loads[arc]
+                kept += 1
+            elif loads[kept - 1] != loads[arc]:
+                loads[kept - 1] = min(loads[kept - 1], loads[arc])
+                agree = False
+        start, indptr[row + 1] = stop, kept
+    return kept, agree
+
+
+@_compiled
+def find(wanted: Any, offsets: Any, cells: Any, bits: Any, found: Any) -> None:
+    """Notes where each wanted number stands among sorted offsets, −1 where it does not; cells say where to search."""
+    for at in range(len(wanted)):
+        number, cell = wanted[at], wanted[at] >> bits
+        found[at] = -1
+        if cell < np.uint64(len(cells) - 1):
+            low, high = cells[cell], cells[np.int64(cell) + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if offsets[middle] < number:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < len(offsets) and offsets[low] == number:
+                found[at] = low

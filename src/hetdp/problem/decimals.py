@@ -1,0 +1,111 @@
+"""The ε a mechanism may use: the largest float not above the decimal that was written.
+
+"0.1" as a float is larger than 0.1, so a mechanism that used it would spend a little more than was promised. What a
+float was written as is taken to be its shortest decimal, the one that `repr` prints.
+
+While a graph is built, an ε is kept as a *mark*: twice the bits of the floored float, plus one if it was lowered. Marks
+are in the order of what was written. What a number's mark is, `scale_of` and `mark_of` say; the same source goes over
+arrays with NumPy and, compiled (`compiled.py`), over the numbers of a large graph one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.interrupts import load_whole
+from hetdp.problem.space import SMALL, Floats, Mask
+from hetdp.threads import slices, spread
+
+Marks = NDArray[np.uint64]
+
+DIGITS = 15  # every decimal of up to 15 digits is the shortest one of its float
+EXACT_POWERS: Floats = np.array([float(10**power) for power in range(23)])  # the powers of ten that are floats
+SPLITTER = 2.0**27 + 1.0
+BLOCK = 1 << 16  # small enough to stay in the cache; a small graph is one block, and needs no threads
+EXPONENT = 52  # where the exponent of a float begins, in its bits
+UNBOUNDED = np.uint64(0x7FF0000000000000 << 1)  # the mark of infinity
+CERTAIN = np.uint64(0x3FF0000000000000 << 1)  # the mark of 1
+
+# A number of size 10^k, −8 ≤ k < 15, has its 15 digits before the point if multiplied by 10^(14 − k), an exact power.
+# Two numbers between the same two powers of two have at most one power of ten between them: NEXT_SIZE, by exponent.
+_SIZES = np.array([*(float(f"1e{size}") for size in range(-8, DIGITS + 1)), np.inf])
+_SMALLER = np.searchsorted(_SIZES[:-1], [0.0, *np.ldexp(1.0, np.arange(-1022, 1024)), np.inf], side="right")
+_SCALES = np.array([np.nan, *EXACT_POWERS[::-1], np.nan, np.nan])
+NEXT_SIZE: Floats = _SIZES[_SMALLER]
+SCALES: Floats = np.stack([_SCALES[_SMALLER], _SCALES[_SMALLER + 1]], axis=1).ravel()
+
+
+def raise_to_written(floored: Floats, lowered: Mask) -> Floats:
+    """What was written, from the floored floats and which of them were lowered."""
+    with np.errstate(over="ignore"):  # the largest float has none above it; where that is so, nothing was lowered
+        return np.where(lowered, np.nextafter(floored, np.inf), floored)
+
+
+def marks_of(written: Floats) -> Marks:
+    """The marks of many ε.
+
+    Decimals of up to 15 digits are floored to the largest float not above them. Longer ones, and those below 1e-8, go
+    down by one float whether or not they need to.
+
+    >>> floored, lowered = unmarked(marks_of(np.array([0.1, 0.3, 0.5, np.inf])))
+    >>> float(floored[0]), np.unpackbits(lowered, count=4)
+    (0.09999999999999999, array([1, 0, 0, 0], dtype=uint8))
+    """
+    bits, marks = written.view(np.int64), np.empty(len(written), dtype=np.int64)
+    each = load_whole("hetdp.problem.compiled").mark_each if len(written) > SMALL else mark_all
+
+    def work(piece: slice) -> None:
+        with np.errstate(all="ignore"):
+            each(written[piece], bits[piece], np.empty(piece.stop - piece.start), marks[piece])
+
+    spread(work, slices(len(written), BLOCK), len(written))
+    return marks.view(np.uint64)
+
+
+def unmarked(marks: Marks) -> tuple[Floats, NDArray[np.uint8]]:
+    """Floored floats, and one bit each for whether they were lowered; the marks are used up."""
+    lowered = np.empty(-(-len(marks) // 8), dtype=np.uint8)
+
+    def work(piece: slice) -> None:
+        lowered[piece.start // 8 : -(-piece.stop // 8)] = np.packbits(marks[piece].astype(np.uint8) & 1)
+        marks[piece] >>= np.uint64(1)
+
+    spread(work, slices(len(marks), BLOCK), len(marks))
+    return marks.view(np.float64), lowered
+
+
+def mark_all(written: Floats, bits: Any, scales: Floats, marks: Any) -> None:
+    """Sets the marks; with NumPy."""
+    scales[:] = scale_of(written, bits)
+    marks[:] = mark_of(written, bits, scales)
+
+
+def mark_each(written: Floats, bits: Any, scales: Floats, marks: Any) -> None:
+    """Sets the marks; to be compiled."""
+    for at in range(len(written)):
+        scales[at] = scale_of(written[at], bits[at])
+    for at in range(len(written)):  # on its own, so that several go through it at once
+        marks[at] = mark_of(written[at], bits[at], scales[at])
+
+
+def scale_of(x: Any, bits: Any) -> Any:
+    """The power of ten that brings 15 digits of a number before the point; NaN where no exact power does."""
+    exponent = bits >> EXPONENT
+    return SCALES[2 * exponent + (x >= NEXT_SIZE[exponent])]
+
+
+def mark_of(x: Any, bits: Any, scale: Any) -> Any:
+    """The mark of a number: is it above its decimal, as far as 15 digits can tell?"""
+    product = x * scale
+    digits = np.rint(product)
+    x_high, scale_high = SPLITTER * x - (SPLITTER * x - x), SPLITTER * scale - (SPLITTER * scale - scale)
+    x_low, scale_low = x - x_high, scale - scale_high
+    rest = ((x_high * scale_high - product) + x_high * scale_low + x_low * scale_high) + x_low * scale_low
+    is_exact_or_below = (product - digits) + rest <= 0.0  # Dekker's product: the sign of x · scale − digits is exact
+    short = (digits < 10.0**DIGITS) & (digits / scale == x) & is_exact_or_below
+    whole = (x == np.floor(x)) & ((x < 2.0**53) | (x == np.inf))
+    above = 1 - (short | whole)
+    return (bits - above) << 1 | above

@@ -1,0 +1,117 @@
+"""Numbers by dataset, from a mapping or from a column, brought into graph order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import Fault, shown
+from hetdp.problem.columns import by_label, column, numbers
+from hetdp.problem.faults import Findings
+from hetdp.problem.labels import Labels
+from hetdp.problem.space import Floats
+from hetdp.problem.spelling import brief
+
+
+class Words(NamedTuple):
+    """How messages speak of the numbers."""
+
+    noun: str
+    length: str
+    known: str
+    missing: str
+
+
+PIN = Words(
+    "pin",
+    "an array has one entry for each dataset, in graph order, NaN where not given",
+    "only datasets of the graph can be pinned",
+    "a pin is a number; leave free datasets out of the mapping",
+)
+WEIGHT = Words(
+    "weight",
+    "a sequence has one entry for each dataset, in graph order",
+    "only datasets of the graph have a weight",
+    "every dataset has a weight",
+)
+
+
+def in_order(name: str, given: Any, labels: Labels, words: Words, findings: Findings) -> Floats:
+    """One column in graph order, NaN where not given."""
+    labelled = by_label(given)
+    if labelled is not None:
+        return _from_mapping(name, labelled, labels, words, findings)
+    values = column(name, given, findings)
+    if len(values) != len(labels.names):
+        value = f"{len(values)} for {len(labels.names)} datasets"
+        findings.add(Fault(f"wrong number of {words.noun}s", name, value, words.length))
+        findings.raise_if_any()
+    return _numbers(name, values, labels.names, words, findings)
+
+
+def _from_mapping(name: str, given: Mapping[Any, Any], labels: Labels, words: Words, findings: Findings) -> Floats:
+    listed = list(given)
+
+    def place(at: int) -> str:
+        return f"{name}[{shown(listed[at])}]"
+
+    where = labels.indices(listed)
+    findings.add_where(where < 0, lambda at: Fault("unknown dataset", place(at), "", words.known))
+    values = _numbers(name, list(given.values()), listed, words, findings)
+    findings.add_where(np.isnan(values), lambda at: Fault("missing value", place(at), "nan", words.missing))
+    ordered = np.full(len(labels.names), np.nan)
+    ordered[where[where >= 0]] = values[where >= 0]
+    return ordered
+
+
+def _numbers(name: str, values: Any, labels: Any, words: Words, findings: Findings) -> Floats:
+    rule = f"a {words.noun} is a number"
+    return numbers(values, lambda at: f"{name}[{shown(labels[at])}]", f"non-numeric {words.noun}", rule, findings)
+
+
+# Weights: how much each dataset counts in averages.
+
+
+RULE = "a weight is a finite number ≥ 0"
+
+
+class Factors(NamedTuple):
+    """Weights of a product that are themselves products, one factor for each position of each axis; made when needed.
+
+    Attributes:
+        factors: for each axis the weight of each of its positions, ≥ 0 and finite.
+    """
+
+    factors: tuple[Floats, ...]
+
+    def multiplied(self) -> Floats:
+        """The weight of each dataset, in order.
+
+        >>> Factors((np.array([0.5, 0.5]), np.array([0.25, 0.75]))).multiplied()
+        array([0.125, 0.375, 0.125, 0.375])
+        """
+        weights = np.ones(1)
+        for one in self.factors:
+            weights = np.multiply.outer(weights, one).ravel()
+        weights.flags.writeable = False
+        return weights
+
+
+def weights_of(given: Any, labels: Labels) -> Floats:
+    """The weights in graph order, one for each dataset; they need not add up to 1."""
+    findings = Findings("weights")
+    values = in_order("weights", given, labels, WEIGHT, findings)
+
+    def place(at: int) -> str:
+        return f"dataset {brief(labels.names[at])}"
+
+    missing = np.isnan(values)
+    findings.add_where(missing, lambda at: Fault("no weight", place(at), "", WEIGHT.missing))
+    wrong = ~missing & ~((values >= 0.0) & np.isfinite(values))
+    findings.add_where(wrong, lambda at: Fault("weight out of range:", place(at), repr(float(values[at])), RULE))
+    findings.raise_if_any()
+    values = values.copy()
+    values.flags.writeable = False
+    return values

@@ -1,0 +1,215 @@
+"""What a mechanism costs whom: from the edges of a problem, by class; from a table's policy, by person or by group.
+
+An account is charged what the mechanism can reveal of it: the largest loss over all its edges, or over all tables,
+rounded up (docs/theory/losses.md). It never depends on the true data, and is never above what was allowed: the largest
+promise of all its edges, as written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hetdp.certificate.losses import has_loss, largest_losses, losses_along
+from hetdp.errors import UsageError
+from hetdp.mechanism.scaling import Columns, written_edges
+from hetdp.problem.classes import NONE, classes_of
+from hetdp.problem.faults import Findings
+from hetdp.problem.problem import Problem
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.space import Floats
+from hetdp.releases.ledger.charge import EVERYBODY as NO_CLASS
+from hetdp.tables.policy import Policy
+from hetdp.tables.respondents import Payers
+from hetdp.theory.notion import BACK
+
+EVERYBODY = NO_CLASS  # the account of edges without a class, and of people without a group
+CLASS, PERSON = "class", "person"
+EPSILON, EPSILON_DELTA, GAUSSIAN = "epsilon", "epsilon-delta", "gaussian"
+CURRENCIES = {  # by which rule a notion adds up
+    "pure": EPSILON,
+    "directed": EPSILON,
+    "bounded-range": EPSILON,
+    "approximate": EPSILON_DELTA,
+    "gaussian": GAUSSIAN,
+}
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What one release costs each account.
+
+    Attributes:
+        kind: ``"class"`` (accounts have public names) or ``"person"`` (they have ids, which the ledger hides).
+        names: the class, or the id of the person, of each account.
+        currency: ``"epsilon"``, ``"epsilon-delta"`` or ``"gaussian"``.
+        allowed: for each parameter (epsilon, delta or mu) the largest that the account is promised, as written; ∞ where
+            nothing is promised.
+        used: for each parameter what is charged: the largest loss that the mechanism can cause the account, rounded up.
+            It is never above `allowed`, and equal to it where the notion has no single number for it.
+        groups: for people, the class whose cap holds for each.
+        named: for people, the column of their ids.
+    """
+
+    kind: str
+    names: Sequence[str]
+    currency: str
+    allowed: dict[str, Floats]
+    used: dict[str, Floats]
+    groups: Sequence[str] | None = None
+    named: str | None = None
+
+    @property
+    def main(self) -> str:
+        """The parameter that a loss is counted in."""
+        return "mu" if "mu" in self.allowed else "epsilon"
+
+
+def costs_of(problem: Problem, coordinates: Floats | None = None) -> Costs:
+    """What a private mechanism costs each class of edges: its largest loss, in either direction.
+
+    Args:
+        problem: the datasets and edges.
+        coordinates: the mechanism's values, which were proved private. Without them, what any private mechanism may
+            cost: all that is allowed.
+
+    Raises:
+        UsageError: there are no edges, so that nobody is protected; or nobody knows how the notion adds up.
+
+    >>> import hetdp
+    >>> graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, 0.3], classes=["pupils", "pupils"])
+    >>> found = costs_of(hetdp.Problem(graph, [1, 1, 2]))
+    >>> found.names, found.allowed["epsilon"]
+    (('pupils',), array([0.3]))
+    """
+    notion = problem.notion.name
+    if notion not in CURRENCIES:
+        raise UsageError(f"no rule is known by which {notion!r} adds up", f"it is one of {', '.join(CURRENCIES)}")
+    if not problem.graph.edge_count:
+        rule = "a release needs a promise, and promises are made on edges"
+        raise UsageError("there are no edges, so nobody is protected", rule)
+    graph = problem.graph
+    z = coordinates if has_loss(notion) else None
+    names, allowed, used = _of_product(graph, z) if isinstance(graph, ProductSpace) else _of_graph(graph, z, notion)
+    return Costs(CLASS, names, CURRENCIES[notion], allowed, used)
+
+
+def costs_of_people(
+    policy: Policy, payers: Payers | None, named: str | None = None, losses: Floats | None = None
+) -> Costs:
+    """What an answer from a table costs everybody. One answer for each area costs the same: each is in one area.
+
+    Args:
+        policy: the ε and group of each entry: a person, or a kind of people.
+        payers: everybody's id, and their entry of the policy; None if accounts are kept by group.
+        named: the column of these ids; accounts are known by it, too.
+        losses: for each entry the largest loss that the mechanism can cause; without them all that is allowed is used.
+    """
+    allowed = policy.epsilon
+    used = allowed if losses is None else np.minimum(losses, allowed)
+    codes = np.zeros(len(allowed), dtype=np.int32) if policy.groups is None else policy.groups.codes
+    names = (EVERYBODY,) if policy.groups is None else policy.groups.names
+    if payers is None:
+        there = np.unique(codes)
+        largest, most = (_largest(codes, column, len(names))[there] for column in (allowed, used))
+        accounts = tuple(names[at] for at in there.tolist())
+        return Costs(CLASS, accounts, EPSILON, {"epsilon": largest}, {"epsilon": most})
+    if payers.entries is not None:
+        allowed, used, codes = allowed[payers.entries], used[payers.entries], codes[payers.entries]
+    groups = None if policy.groups is None else np.array(names, dtype=object)[codes].tolist()
+    return Costs(PERSON, payers.ids, EPSILON, {"epsilon": allowed}, {"epsilon": used}, groups, named)
+
+
+def account_name(name: Any) -> str:
+    """The account of a class of edges: texts as they are, numbers and tuples as JSON; what is equal has one account.
+
+    Raises:
+        UsageError: it is anything else, which may be written otherwise another time and so would have a new account.
+
+    >>> account_name("pupils"), account_name((1.0, "a")), account_name(None)
+    ('pupils', '[1, "a"]', 'everybody')
+    """
+    if name is None:
+        return EVERYBODY
+    plain = _plain(name)
+    try:
+        return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False, allow_nan=False)
+    except ValueError:  # not finite, or more digits than Python writes
+        raise _no_account(name) from None
+
+
+def _plain(name: Any) -> Any:
+    """Text, a number, or a tuple of these, without NumPy's types and with whole numbers as such."""
+    if isinstance(name, tuple):
+        return tuple(map(_plain, name))
+    value = name.item() if isinstance(name, np.generic) else name
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else float(value)
+    if isinstance(value, (str, int)):
+        return str(value) if isinstance(value, str) else int(value)
+    raise _no_account(name)
+
+
+def _no_account(name: Any) -> UsageError:
+    rule = "only text, a finite number, or a tuple of these is named alike every time"
+    return UsageError(f"a class of edges has no account: it is a {type(name).__name__}", rule)
+
+
+def _of_graph(graph: Any, z: Floats | None, notion: str) -> tuple[tuple[str, ...], Columns, Columns]:
+    """The names of the accounts, the largest parameters, as written, of each, and the largest losses."""
+    source, target, columns = written_edges(graph)
+    classes = classes_of(graph.edge_classes(), Findings("edges"))
+    both: dict[str, Floats] = {}
+    for name, values in columns.items():
+        forward = name.removesuffix(BACK)
+        both[forward] = np.maximum(both[forward], values) if forward in both else values
+    accounts, numbers = dict.fromkeys([EVERYBODY]), np.zeros(len(source), dtype=np.int64)
+    if classes is not None:
+        accounts = dict.fromkeys(map(account_name, (*classes.names, None)))
+        at = {name: number for number, name in enumerate(accounts)}
+        number_of = np.array([at[account_name(name)] for name in (*classes.names, None)])
+        numbers = number_of[np.where(classes.numbers == NONE, len(classes.names), classes.numbers)]
+    there, numbers = np.unique(numbers, return_inverse=True)
+    names = tuple(accounts)
+    allowed = {name: _largest(numbers, values, len(there)) for name, values in both.items()}
+    used = dict(allowed)
+    if z is not None:
+        main = "mu" if "mu" in allowed else "epsilon"
+        used[main] = largest_losses(z[source], z[target], numbers, allowed[main], notion)
+    return tuple(names[number] for number in there.tolist()), allowed, used
+
+
+def _of_product(space: ProductSpace, z: Floats | None) -> tuple[tuple[str, ...], Columns, Columns]:
+    """The same without storing edges: each axis is a class."""
+    along = np.array([_along(space, at) if axis.length > 1 else 0.0 for at, axis in enumerate(space.axes)])
+    losses = along if z is None else losses_along(space, z, along)
+    found: dict[str, tuple[float, float]] = {}
+    for axis, allowed, used in zip(space.axes, along.tolist(), losses.tolist(), strict=True):
+        name = account_name(axis.name)
+        if axis.length > 1:
+            before = found.get(name, (0.0, 0.0))
+            found[name] = max(before[0], allowed), max(before[1], used)
+    columns = np.array(list(found.values()))
+    return tuple(found), {"epsilon": columns[:, 0]}, {"epsilon": columns[:, 1]}
+
+
+def _along(space: ProductSpace, at: int) -> float:
+    """The largest ε along an axis, as written; where it depends on the situation, of situations that there are."""
+    axis, lines = space.axes[at], space.lines(at)
+    kinds = np.unique(lines.moves.kinds)
+    if axis.states == 1:
+        return float(axis.written[kinds].max())
+    largest, seen = 0.0, 0
+    for block in space.blocks_along(at, written=True):
+        largest, seen = max(largest, float(block.parameters[0].max(initial=0.0))), seen + len(block.source)
+    return largest if seen == lines.high * lines.low * len(lines.moves.kinds) else float(np.inf)
+
+
+def _largest(numbers: Any, values: Floats, count: int) -> Floats:
+    found = np.zeros(count)
+    np.maximum.at(found, numbers, values)
+    return found

@@ -1,0 +1,353 @@
+"""One entry of the ledger, as the line of JSON whose digest the next entry holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, NamedTuple
+from unicodedata import normalize
+
+from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy.engine import Connection
+
+from hetdp.errors import UsageError, counted, shown
+from hetdp.releases.ledger import tables
+from hetdp.releases.ledger.charge import canonical, is_name
+from hetdp.releases.ledger.database import Database
+from hetdp.releases.ledger.file import PLACE
+from hetdp.releases.ledger.sqlite import Statement
+
+VERSION = 1
+CREATE, DECLARE, SPEND, RECORD, STATE = KINDS = ("create", "declare", "spend", "record", "state")
+KEYS = {
+    "schema_version": int,
+    "ledger": str,
+    "number": int,
+    "previous": str,
+    "time": str,
+    "kind": str,
+    "source": str,
+    "request": str,
+    "version": str,
+    "charge": str,
+    "accounts": int,
+    "answers": list,
+    "facts": dict,
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a ledger says about one thing that was done; it stays as it is for ever.
+
+    Attributes:
+        ledger: what tells this ledger from all others.
+        number: its place: 1, 2, 3, …
+        previous: the hash of the entry before it; empty for the first.
+        time: when it was made, in UTC.
+        kind: ``create``, ``declare``, ``spend``, ``record`` or ``state``.
+        source: the data it is about; empty for ``create``.
+        request: the digest of what was asked; empty unless something was.
+        version: the declared version of the data; likewise.
+        charge: the digest of who was charged how much; likewise.
+        accounts: how many accounts were charged.
+        answers: the answers that were drawn, true for answer 1.
+        facts: what else belongs to it.
+    """
+
+    ledger: str
+    number: int
+    previous: str
+    time: str
+    kind: str
+    source: str = ""
+    request: str = ""
+    version: str = ""
+    charge: str = ""
+    accounts: int = 0
+    answers: tuple[bool, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def body(self) -> str:
+        """The line of JSON that is hashed; whatever the answers, it is as long."""
+        document = {name: getattr(self, name) for name in KEYS if name != "schema_version"}
+        document |= {"schema_version": VERSION, "answers": [int(answer) for answer in self.answers]}
+        return canonical(document)
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of that line, in hexadecimal."""
+        return digest(self.body)
+
+    def receipt(self) -> dict[str, Any]:
+        """What a record keeps of this entry, so that an older copy of the ledger is noticed later."""
+        return {"ledger": self.ledger, "entry": self.number, "hash": self.hash}
+
+
+def digest(body: str) -> str:
+    """SHA-256 of a line, in hexadecimal."""
+    return sha256(body.encode()).hexdigest()
+
+
+def question(source: str, request: str, version: str) -> str:
+    """What tells one question about declared data from another."""
+    return digest(canonical({"source": source, "request": request, "version": same_version(version)}))
+
+
+def same_version(version: str) -> str:
+    """A version of the data in the form in which versions are compared: without capitals, whole numbers as such.
+
+    Other decimals are compared as they are written: 1.10 may be the tenth version, or October.
+
+    >>> same_version("2.0") == same_version("02") == "2", same_version("V2"), same_version("1.10")
+    (True, 'v2', '1.10')
+    """
+    plain = normalize("NFKC", version).casefold().strip()
+    number = re.fullmatch(r"0*([0-9]+)(\.0*)?", plain)
+    return number[1] if number else plain
+
+
+def declaration(source: str) -> str:
+    """By what the declaration of a source is found."""
+    return digest(canonical({"declared": source}))
+
+
+def asked(entry: Entry) -> str | None:
+    """By what an entry is found again, if it is."""
+    if entry.kind == SPEND:
+        return question(entry.source, entry.request, entry.version)
+    return declaration(entry.source) if entry.kind == DECLARE else None
+
+
+def require_text(**given: Any) -> None:
+    """Refuses what is no text, each by its name; that of a source is not empty, and can be shown.
+
+    Names of data and of its versions have no blanks at their ends: nobody sees them, and they would mean other data.
+    """
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise UsageError(f"{shown(value)} is no {name}", "it is text")
+        if name == "source" and not (value and is_name(value)):
+            raise UsageError(f"{shown(value)} is no {name}", "it is text, on one line, without control characters")
+        if name in ("source", "version") and value != value.strip():
+            raise UsageError(f"{shown(value)} is no {name}", "it has no blanks at its ends", "leave them out")
+
+
+def looks(name: str) -> str:
+    """What people see of a name: without capitals and blanks."""
+    return "".join(normalize("NFKC", name).casefold().split())
+
+
+def facts_of(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Facts as they will be read again."""
+    try:
+        facts: dict[str, Any] = json.loads(canonical(dict(given or {})))
+    except (TypeError, ValueError, RecursionError):
+        raise UsageError(
+            "the facts of an entry are no JSON", "they hold text, finite numbers, lists and names"
+        ) from None
+    return facts
+
+
+def parsed(body: Any) -> Entry:
+    """An entry from its line; ValueError if it is not one."""
+    if not isinstance(body, str):
+        raise ValueError("not text")
+    try:
+        found = json.loads(body)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(found, dict) or found.keys() != KEYS.keys():
+        raise ValueError("not the keys of an entry")
+    if any(type(found[name]) is not kind for name, kind in KEYS.items()):
+        raise ValueError("not the values of an entry")
+    if found.pop("schema_version") != VERSION or found["kind"] not in KINDS:
+        raise ValueError("not an entry of this version")
+    if any(type(answer) is not int or answer not in (0, 1) for answer in found["answers"]):
+        raise ValueError("not answers")
+    entry = Entry(**found | {"answers": tuple(map(bool, found["answers"]))})
+    if entry.body != body:
+        raise ValueError("not as an entry is written")
+    return entry
+
+
+def previous_of(body: Any) -> str:
+    """What the line of an entry says about the one before it; ValueError if it is none."""
+    try:
+        return str(json.loads(body)["previous"])
+    except (TypeError, KeyError, RecursionError):
+        raise ValueError("not an entry") from None
+
+
+# The chain of entries: its head, what is found in it, and what is added to it.
+
+
+CHANGED = "it was changed, or is damaged"
+SECRET = "secret_sha256"
+
+_entries = tables.entries
+_next = tables.entries.alias("following")
+_with_next = select(_entries, _next.c.body.label("following")).outerjoin(_next, _next.c.number == _entries.c.number + 1)
+HEAD, HEAD_LOCKED = Statement(select(tables.head)), Statement(select(tables.head).with_for_update())
+ENDS = Statement(select(_entries).where(or_(_entries.c.number == 1, _entries.c.number >= bindparam("last"))).limit(3))
+BY_NUMBER = Statement(_with_next.where(_entries.c.number == bindparam("wanted")))
+BY_QUESTION = Statement(_with_next.where(_entries.c.asked == bindparam("wanted")))
+ADD = Statement(insert(_entries), ("number", "asked", "body"))
+MOVE = Statement(update(tables.head), ("entries", "hash", "place"))
+
+
+class Head(NamedTuple):
+    """Where the chain ends.
+
+    Attributes:
+        ledger: what tells this ledger from all others.
+        secret: what pseudonyms are made with.
+        entries: how many entries there are.
+        hash: of the last of them.
+        place: where it is now, which the next entry notes.
+    """
+
+    ledger: str
+    secret: bytes
+    entries: int
+    hash: str
+    place: str
+
+
+def read_head(
+    database: Database, connection: Connection, expected: str | None = None, is_trusted: bool = False
+) -> Head:
+    """The head, compared with the last entry and the first; where it is going to be written, nobody else may.
+
+    A file that was moved or copied since it was last written to is computed again as a whole.
+
+    Args:
+        database: where the ledger is.
+        connection: a transaction there.
+        expected: which ledger it must be, if that is known.
+        is_trusted: whether the file is taken as it is, wherever it was written to.
+
+    Raises:
+        LedgerError: it is another one, or was changed.
+    """
+    writes = connection.get_execution_options()["hetdp_writes"]  # SQLite has locked the whole file by now
+    rows = (HEAD_LOCKED if writes else HEAD).rows(connection)
+    if len(rows) != 1:
+        raise database.unusable(CHANGED)
+    row = rows[0]
+    if row.one != 1 or row.schema_version != tables.VERSION:
+        raise database.unusable("it is a ledger of another version")
+    if not is_trusted and isinstance(row.place, str):
+        database.require_journal_is_here(row.place)
+    try:
+        head = _head_of(row, database)
+    except ValueError:
+        raise database.unusable(CHANGED) from None
+    if expected not in (None, head.ledger):
+        raise database.unusable("it is not the ledger that was here before")
+    ends = {row.number: row for row in ENDS.rows(connection, last=head.entries)}
+    if ends.keys() != {1, head.entries}:
+        raise database.unusable(CHANGED)
+    last = read_entry(database, head, ends[head.entries])
+    first = last if head.entries == 1 else read_entry(database, head, ends[1])
+    if last.hash != head.hash or first.kind != CREATE or first.facts != {SECRET: sha256(head.secret).hexdigest()}:
+        raise database.unusable(CHANGED)
+    if not is_trusted:
+        database.require_whole_if_moved(connection, row.place)
+    return head
+
+
+def _head_of(row: Any, database: Database) -> Head:
+    """The head from its row; ValueError if it is none."""
+    texts = row.ledger, row.secret, row.hash, row.place
+    if not all(isinstance(text, str) for text in texts) or type(row.entries) is not int:
+        raise ValueError("not the values of a head")
+    if (row.place != "") if database.path is None else not PLACE.fullmatch(row.place):
+        raise ValueError("not a place")
+    return Head(row.ledger, bytes.fromhex(row.secret), row.entries, row.hash, database.place)
+
+
+def entry_at(database: Database, connection: Connection, head: Head, number: int) -> Entry:
+    """One entry, compared with what the next one, or the head, says about it."""
+    rows = BY_NUMBER.rows(connection, wanted=number)
+    if len(rows) != 1:
+        raise database.unusable(CHANGED)
+    return _linked(database, head, rows[0])
+
+
+def find(database: Database, connection: Connection, head: Head, *what: str) -> dict[str, Entry]:
+    """The entries by which something was asked or declared, as far as there are any."""
+    rows = [row for wanted in what for row in BY_QUESTION.rows(connection, wanted=wanted)]
+    return {row.asked: _linked(database, head, row) for row in rows}
+
+
+def _linked(database: Database, head: Head, row: Any) -> Entry:
+    entry = read_entry(database, head, row)
+    try:
+        expected = head.hash if entry.number == head.entries else previous_of(row.following)
+    except ValueError:
+        raise database.unusable(CHANGED) from None
+    if entry.hash != expected:
+        raise database.unusable(CHANGED)
+    return entry
+
+
+def read_entry(database: Database, head: Head, row: Any) -> Entry:
+    """An entry from its row, which says the same about itself everywhere."""
+    try:
+        entry = parsed(row.body)
+    except (ValueError, TypeError):
+        raise database.unusable(CHANGED) from None
+    if entry.number != row.number or entry.ledger != head.ledger or asked(entry) != row.asked:
+        raise database.unusable(CHANGED)
+    return entry
+
+
+def append(connection: Connection, head: Head, kind: str, **facts: Any) -> tuple[Head, Entry]:
+    """Adds an entry, and moves the head to it."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    entry = Entry(head.ledger, head.entries + 1, head.hash, now, kind, **facts)
+    head = head._replace(entries=entry.number, hash=entry.hash)
+    ADD.write(connection, number=entry.number, asked=asked(entry), body=entry.body)
+    MOVE.write(connection, entries=head.entries, hash=head.hash, place=head.place)
+    return head, entry
+
+
+def require_receipts(
+    database: Database, connection: Connection, head: Head, receipts: Iterable[Mapping[str, Any]]
+) -> int:
+    """Refuses a ledger that does not hold what its records say; returns how many were compared."""
+    number = 0
+    for number, receipt in enumerate(receipts, 1):
+        ledger, entry, expected = (receipt.get(name) for name in ("ledger", "entry", "hash"))
+        if not isinstance(ledger, str) or type(entry) is not int or not isinstance(expected, str):
+            raise UsageError(f"receipt {number} is none", "a receipt has ledger, entry and hash")
+        if ledger != head.ledger:
+            rule = "records are compared with the ledger they name, also one whose place a new record would take"
+            hint = "give the new record another name, or leave the old one out"
+            raise UsageError(f"receipt {number} is of another ledger", rule, hint)
+        _require_receipt(database, connection, head, entry, expected)
+    return number
+
+
+def _require_receipt(database: Database, connection: Connection, head: Head, number: int, expected: str) -> None:
+    if number > head.entries:
+        missing = counted(number - head.entries, "entry").replace("entrys", "entries")
+        what = f"it is older than its records: {missing} that its records name are missing"
+        raise database.unusable(what, "a restored copy would spend again what is spent already")
+    if number < 1 or entry_at(database, connection, head, number).hash != expected:
+        what = f"it went another way than its records: entry {number} is not the one that its records name"
+        raise database.unusable(
+            what, "a restored copy was spent from, and lacks what was spent before; or the record is false"
+        )
+
+
+def is_written(connection: Connection, entry: Entry) -> bool:
+    """Whether exactly this entry is in the ledger."""
+    return [row.body for row in BY_NUMBER.rows(connection, wanted=entry.number)] == [entry.body]

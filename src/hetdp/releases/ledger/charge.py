@@ -1,0 +1,376 @@
+"""A charge as a ledger keeps it: bytes with a digest, people under pseudonyms; and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b, sha256
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import UsageError, shown
+from hetdp.releases.ledger.amounts import CURRENCIES, DELTA_SCALE, all_spent, all_squares, currency_of, spent
+
+CLASS, PERSON = KINDS = ("class", "person")
+EVERYBODY = "everybody"  # the account of what is in no class
+VERSION = 1
+KEY, KEY_BYTES = "S16", 16  # NumPy compares such keys by all their bytes
+AMOUNT, NUMBER = "<i8", "<u4"
+
+
+_encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+
+
+class Sealed(NamedTuple):
+    """A charge without anybody's name.
+
+    Attributes:
+        currency: the name of the currency.
+        kind: ``class`` or ``person``.
+        names: the classes that pay, in order; empty for people.
+        keys: the pseudonyms of the people who pay, in order; empty for classes.
+        amounts: what each pays.
+        deltas: the δ of each; zeros if the currency has none.
+        class_names: the different classes of the people, in order; empty where none were given.
+        class_numbers: for each person the position of their class in it.
+        named: what the people's ids are, such as a column; None where nobody said.
+        content: all this as bytes.
+        digest: SHA-256 of the content, as text.
+    """
+
+    currency: str
+    kind: str
+    names: tuple[str, ...]
+    keys: NDArray[np.bytes_]
+    amounts: NDArray[np.int64]
+    deltas: NDArray[np.int64]
+    class_names: tuple[str, ...]
+    class_numbers: NDArray[np.uint32]
+    named: str | None
+    content: bytes
+    digest: str
+
+    @property
+    def accounts(self) -> int:
+        """How many accounts pay."""
+        return len(self.amounts)
+
+
+def canonical(document: dict[str, Any]) -> str:
+    """JSON in the one form that is hashed: ASCII, keys in order, no spaces."""
+    return _encoded(document)
+
+
+def is_name(value: Any) -> bool:
+    """Whether a database can keep it as the name of a class."""
+    return isinstance(value, str) and "\0" not in value and value.isprintable()
+
+
+def pseudonyms(ids: Any, secret: bytes) -> NDArray[np.bytes_]:
+    """Keys for people: keyed BLAKE2b of their ids as text, 16 bytes; 7 and "7" are the same person."""
+    values = ids.tolist() if isinstance(ids, np.ndarray) else ids
+    kinds = set(map(type, values))
+    if not all(issubclass(kind, (int, str, np.integer)) and kind is not bool for kind in kinds):
+        raise UsageError("a person is neither text nor a whole number", "people are told apart by one of these")
+    copy = blake2b(digest_size=KEY_BYTES, key=secret).copy
+    texts = values if kinds == {str} else map(str, values)
+    found = bytearray()
+    for text in texts:  # no function for each of them, since there may be a million
+        state = copy()
+        try:
+            state.update(text.encode())
+        except UnicodeEncodeError:  # half a character; Python allows it
+            state.update(text.encode("utf-8", "surrogatepass"))
+        found += state.digest()
+    return np.frombuffer(found, KEY)
+
+
+def order_of(keys: NDArray[np.bytes_]) -> NDArray[np.intp]:
+    """The order of pseudonyms: by their first eight bytes, which is faster, unless some begin alike."""
+    begins = np.frombuffer(keys.tobytes(), ">u8")[::2].astype(np.uint64)
+    order = np.argsort(begins)
+    begins = begins[order]
+    return order if bool((begins[1:] > begins[:-1]).all()) else np.argsort(keys, kind="stable")
+
+
+def seal(
+    currency: str,
+    names: Sequence[str],
+    keys: NDArray[np.bytes_] | None,
+    amounts: NDArray[np.int64],
+    deltas: NDArray[np.int64] | None,
+    classes: Sequence[str] | None,
+    named: str | None = None,
+) -> Sealed:
+    """Puts a charge, already in order, into bytes."""
+    head: dict[str, Any] = {"schema_version": VERSION, "currency": currency, "accounts": len(amounts)}
+    nobody, numbers = np.zeros(0, KEY), np.zeros(0, NUMBER)
+    different: tuple[str, ...] = ()
+    if keys is None:
+        head |= {"kind": CLASS, "names": list(names), "amounts": amounts.tolist()}
+        if deltas is not None:
+            head["deltas"] = deltas.tolist()
+        content = canonical(head).encode()
+    else:
+        if classes is not None:
+            different = tuple(sorted(set(classes)))
+            where = {name: at for at, name in enumerate(different)}
+            numbers = np.array([where[name] for name in classes], NUMBER)
+        head |= {"kind": PERSON, "classes": different, "named": named}
+        columns = [amounts, *([] if deltas is None else [deltas])]
+        parts = [canonical(head).encode(), b"\n", keys.tobytes(), *(each.astype(AMOUNT).tobytes() for each in columns)]
+        content = b"".join([*parts, numbers.tobytes()])
+    return Sealed(
+        currency,
+        head["kind"],
+        tuple(names),
+        nobody if keys is None else keys,
+        amounts,
+        np.zeros(len(amounts), np.int64) if deltas is None else deltas,
+        different,
+        numbers,
+        named,
+        content,
+        sha256(content).hexdigest(),
+    )
+
+
+def opened(content: Any) -> Sealed:
+    """A charge from its bytes; ValueError if they are not those of a charge."""
+    try:
+        return _opened(content)
+    except (TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+        raise ValueError("not a charge") from None
+
+
+def _opened(content: bytes) -> Sealed:
+    text, _, rest = content.partition(b"\n")
+    head = json.loads(text)
+    if not isinstance(head, dict) or head.get("schema_version") != VERSION or head.get("currency") not in CURRENCIES:
+        raise ValueError("not the head of a charge")
+    count, currency = _whole(head["accounts"]), head["currency"]
+    has_delta = CURRENCIES[currency].has_delta
+    if head.get("kind") == CLASS:
+        deltas = _array(head["deltas"]) if has_delta else None
+        found = seal(currency, _names(head["names"]), None, _array(head["amounts"]), deltas, None)
+    elif head.get("kind") == PERSON:
+        found = _people(currency, count, _names(head["classes"]), _naming(head["named"]), rest, has_delta)
+    else:
+        raise ValueError("no kind of account")
+    if (
+        found.content != content
+        or found.accounts != count
+        or bool((found.amounts < 0).any() or (found.deltas < 0).any())
+    ):
+        raise ValueError("not as a charge is written")
+    return found
+
+
+def _people(currency: str, count: int, names: list[str], named: str | None, rest: bytes, has_delta: bool) -> Sealed:
+    width = KEY_BYTES + 8 + 8 * has_delta + 4 * bool(names)
+    if len(rest) != count * width:
+        raise ValueError("a charge of another length")
+    at = count * KEY_BYTES
+    keys = np.frombuffer(rest, KEY, count)
+    amounts = np.frombuffer(rest, AMOUNT, count, at).astype(np.int64)
+    at += 8 * count
+    deltas = np.frombuffer(rest, AMOUNT, count, at).astype(np.int64) if has_delta else None
+    at += 8 * count * has_delta
+    numbers = np.frombuffer(rest, NUMBER, count if names else 0, at) if names else np.zeros(0, NUMBER)
+    if bool((keys[1:] <= keys[:-1]).any()) or (names and bool((numbers >= len(names)).any())):
+        raise ValueError("a charge out of order")
+    classes = [names[number] for number in numbers.tolist()] if names else None
+    return seal(currency, (), keys, amounts, deltas, classes, named)
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError("not a whole number")
+    return value
+
+
+def _naming(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise ValueError("no name of what names people")
+    return value
+
+
+def _array(values: Any) -> NDArray[np.int64]:
+    return np.array([_whole(value) for value in values], np.int64)
+
+
+def _names(values: Any) -> list[str]:
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError("not names")
+    if sorted(set(values)) != values:
+        raise ValueError("names out of order")
+    return values
+
+
+# A charge: who pays how much; and the same sealed, with people under pseudonyms, as the ledger keeps it.
+
+
+@dataclass(frozen=True, eq=False)
+class Charge:
+    """Who pays how much of their privacy for one answer, or for several that are given together.
+
+    `Charge.to_classes` and `Charge.to_people` make one from ε, δ or μ.
+
+    Attributes:
+        currency: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
+        kind: ``class`` or ``person``: what the names are of.
+        names: the classes by name, or the people by what tells them apart (text or whole numbers); nobody twice.
+        amounts: for each of them the cost in whole units: 10⁻⁹ of ε, or 10⁻¹² of μ²; 2⁶³ − 1 is infinite.
+        deltas: for each of them δ in units of 10⁻¹⁸, if the currency has it.
+        classes: for each person the name of their class, by which their cap is found; None where caps do not differ.
+        named: what the people's ids are, such as the column they stand in; the same in every charge of a source.
+
+    >>> Charge.to_classes("epsilon", {"pupils": "0.1", "staff": 1e-12}).amounts.tolist()
+    [100000000, 1]
+    """
+
+    currency: str
+    kind: str
+    names: Sequence[Any]
+    amounts: NDArray[np.int64]
+    deltas: NDArray[np.int64] | None = None
+    classes: Sequence[str] | None = field(default=None)
+    named: str | None = None
+
+    @classmethod
+    def to_classes(cls, currency: str, amounts: Mapping[str, Any], deltas: Mapping[str, Any] | None = None) -> Charge:
+        """A charge to classes: for each name ε, or μ for the currency ``gaussian``; as numbers or decimal text.
+
+        Args:
+            currency: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
+            amounts: what each class pays, rounded up.
+            deltas: the δ of each class, for ``epsilon-delta``.
+
+        Raises:
+            UsageError: an amount is not a number, negative, or a δ is missing.
+        """
+        known = currency_of(currency)
+        units = np.array([spent(value, known.scale, known.squared) for value in amounts.values()], np.int64)
+        second = None
+        if deltas is not None:
+            if deltas.keys() != amounts.keys():
+                raise UsageError("a δ without its ε, or an ε without its δ", "every class has both")
+            second = np.array([spent(deltas[name], DELTA_SCALE) for name in amounts], np.int64)
+        return cls(currency, CLASS, tuple(amounts), units, second)
+
+    @classmethod
+    def to_people(
+        cls,
+        currency: str,
+        ids: Sequence[Any],
+        amounts: Any,
+        deltas: Any = None,
+        classes: Sequence[str] | None = None,
+        named: str | None = None,
+    ) -> Charge:
+        """A charge to people one by one, rounded up from the decimals that were written; 0.1 costs 0.1.
+
+        The decimal of a float is the shortest that means it, the one that Python prints.
+
+        Args:
+            currency: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
+            ids: what tells people apart: text or whole numbers, nobody twice.
+            amounts: for each of them ε, or μ for the currency ``gaussian``; or one number for all.
+            deltas: the δ of each, for ``epsilon-delta``.
+            classes: for each of them the name of their class, if caps differ by class.
+            named: what the ids are: the column they stand in, as ``--person`` says it, or any other word. The first
+                charge to people fixes it for a source, also that nobody said it (None); a charge with another is
+                refused, since the same people would have two budgets.
+
+        Raises:
+            UsageError: an amount is not a number, or negative, or the lengths differ.
+        """
+        known, count = currency_of(currency), len(ids)
+        second = None if deltas is None else _each(deltas, count, DELTA_SCALE, False)
+        return cls(currency, PERSON, ids, _each(amounts, count, known.scale, known.squared), second, classes, named)
+
+    def __post_init__(self) -> None:
+        self._freeze()
+        known, count = currency_of(self.currency), len(self.names)
+        if self.kind not in (CLASS, PERSON):
+            raise UsageError(f"there is no kind of account {shown(self.kind)}", f"it is {CLASS} or {PERSON}")
+        if known.has_delta != (self.deltas is not None):
+            rule = "δ is counted beside ε" if known.has_delta else "δ is counted by epsilon-delta only"
+            raise UsageError(f"{'no ' * known.has_delta}δ in a charge of {known.name}", rule)
+        self._require_amounts()
+        if self.classes is not None and (self.kind == CLASS or len(self.classes) != count):
+            raise UsageError("a charge whose classes do not fit", "each person has one class, and classes have none")
+        if not all(is_name(name) for name in set(self.classes or ())):
+            raise UsageError("a class that is not named by text", "classes have names of text")
+        if self.named is not None and (self.kind == CLASS or not is_name(self.named)):
+            raise UsageError("ids that are not named by text", "named says in words what people's ids are")
+        if self.kind == CLASS:
+            if not all(is_name(name) for name in self.names):
+                raise UsageError("a class that is not named by text", "class accounts have names of text")
+            if len(set(self.names)) != count:
+                raise UsageError("a class is charged twice", "each account is charged once")
+
+    def _freeze(self) -> None:
+        """Keeps copies, so that a charge stays as it was when it was checked."""
+        for name in ("amounts", "deltas"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+        if self.kind == CLASS:
+            object.__setattr__(self, "names", tuple(self.names))
+        if self.classes is not None:
+            object.__setattr__(self, "classes", tuple(self.classes))
+
+    def _require_amounts(self) -> None:
+        for values in (self.amounts, self.deltas):
+            fits = values is None or (values.dtype == np.int64 and values.shape == (len(self.names),))
+            if not fits or (values is not None and bool((values < 0).any())):
+                raise UsageError("a charge whose amounts do not fit", "there is one whole number, 0 or more, for each")
+
+    def sealed(self, secret: bytes) -> Sealed:
+        """The charge as a ledger with this secret keeps it: in order, without those who pay nothing."""
+        self._require_amounts()  # arrays can be made writable again
+        if self.kind == CLASS:
+            listed = sorted((name, at) for at, name in enumerate(self.names) if self._pays(at))
+            chosen = np.array([at for _, at in listed], np.intp)
+            return seal(self.currency, [name for name, _ in listed], None, *self._taken(chosen), None)
+        keys = pseudonyms(self.names, secret)
+        order = order_of(keys)
+        keys = keys[order]
+        if bool((keys[1:] == keys[:-1]).any()):
+            raise UsageError("a person is charged twice", "each account is charged once")
+        pays = self.amounts > 0 if self.deltas is None else (self.amounts > 0) | (self.deltas > 0)
+        order, keys = order[pays[order]], keys[pays[order]]
+        classes = None if self.classes is None else [self.classes[at] for at in order.tolist()]
+        return seal(self.currency, (), keys, *self._taken(order), classes, self.named)
+
+    def _pays(self, at: int) -> bool:
+        return bool(self.amounts[at] or (self.deltas is not None and self.deltas[at]))
+
+    def _taken(self, at: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        return self.amounts[at], None if self.deltas is None else self.deltas[at]
+
+
+def _frozen(values: Any) -> NDArray[np.int64] | None:
+    """A copy that stays as it is."""
+    if values is None:
+        return None
+    try:
+        copy = np.array(values)
+    except ValueError:  # lists of several lengths
+        raise UsageError("a charge whose amounts do not fit", "there is one whole number for each") from None
+    copy.setflags(write=False)
+    return copy
+
+
+def _each(values: Any, count: int, scale: int, squared: bool) -> NDArray[np.int64]:
+    """The units of each of several amounts, or of one for all."""
+    given = np.asarray(values)
+    if given.ndim > 1 or (given.ndim == 1 and len(given) != count):
+        raise UsageError("a charge whose amounts do not fit", "there is one amount for each person, or one for all")
+    if given.dtype.kind == "f":
+        units = (all_squares if squared else all_spent)(given, scale)
+    else:
+        units = np.array([spent(value, scale, squared) for value in given.reshape(-1).tolist()], np.int64)
+    return np.broadcast_to(units, (count,)).copy() if given.ndim == 0 else units

@@ -1,0 +1,264 @@
+"""Charging the accounts of a source inside a transaction, and keeping the charge itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy.engine import Connection
+
+from hetdp.errors import UsageError, shown
+from hetdp.releases.ledger import tables
+from hetdp.releases.ledger.accounts import (
+    CAP,
+    CAP_DELTA,
+    SPENT,
+    SPENT_DELTA,
+    Terms,
+    charge_classes,
+    classes_after,
+    exceeding,
+    is_charged,
+    terms_of,
+)
+from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, written
+from hetdp.releases.ledger.chain import CHANGED, RECORD, SPEND, STATE, Entry, Head, entry_at
+from hetdp.releases.ledger.charge import CLASS, EVERYBODY, Charge, Sealed, opened
+from hetdp.releases.ledger.database import Database
+from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, joined, read_neighbours
+from hetdp.releases.ledger.people import charge_people, people_after
+from hetdp.releases.ledger.sqlite import Statement
+
+IS_KEPT = Statement(select(tables.charges.c.digest).where(tables.charges.c.digest == bindparam("wanted")))
+KEEP = Statement(insert(tables.charges), ("digest", "content"))
+CONTENT = Statement(select(tables.charges.c.content).where(tables.charges.c.digest == bindparam("wanted")))
+_of_source: Any = tables.sources.c.source == bindparam("of_source")
+STATED_AT = Statement(select(tables.sources.c.entry).where(_of_source))
+ADD_STATED = Statement(insert(tables.sources), ("source", "entry"))
+MOVE_STATED = Statement(update(tables.sources).where(_of_source), ("entry",))
+
+
+class Charged(NamedTuple):
+    """What a charge came to.
+
+    Attributes:
+        sealed: the charge as it is kept.
+        exceeded: how many accounts now exceed their caps.
+        classes: their names, if they are classes.
+    """
+
+    sealed: Sealed
+    exceeded: int
+    classes: tuple[str, ...]
+
+
+def charge_all(database: Database, connection: Connection, head: Head, terms: Terms, charge: Charge) -> Charged:
+    """Charges everybody; if somebody then exceeds their cap, the caller is to undo the transaction."""
+    require_currency(terms, charge)
+    sealed = charge.sealed(head.secret)
+    try:
+        if sealed.kind == CLASS:
+            names = tuple(charge_classes(connection, terms, sealed))
+            charged = Charged(sealed, len(names), names)
+        else:
+            charged = Charged(sealed, charge_people(connection, terms, sealed), ())
+    except UsageError:
+        raise
+    except (ValueError, TypeError):
+        raise database.unusable(CHANGED) from None
+    keep(connection, sealed)
+    return charged
+
+
+def require_currency(terms: Terms, charge: Charge) -> None:
+    """Refuses a charge that is counted otherwise than its source."""
+    if charge.currency != terms.currency.name:
+        rule = f"the source {shown(terms.source)} counts {terms.currency.name}"
+        raise UsageError(f"a charge of {charge.currency}", rule)
+
+
+def neighbours_known(database: Database, connection: Connection, head: Head, terms: Terms) -> Neighbours:
+    """The unit and the relation of a source, as its declaration, its first charge or a later statement gives them."""
+    rows = STATED_AT.rows(connection, of_source=terms.number)
+    if not rows:
+        return terms.neighbours
+    entry = entry_at(database, connection, head, rows[0].entry)
+    try:
+        if entry.source != terms.source or entry.kind not in (SPEND, RECORD, STATE):
+            raise ValueError("an entry that states nothing of this source")
+        return read_neighbours(entry.facts.get(NEIGHBOURS))
+    except ValueError:
+        raise database.unusable(CHANGED) from None
+
+
+def neighbours_after(
+    database: Database, connection: Connection, head: Head, terms: Terms, given: Neighbours
+) -> tuple[Neighbours, bool]:
+    """The unit and the relation of a source after a charge, and whether that is news.
+
+    Args:
+        database: where the ledger is.
+        connection: a transaction there.
+        head: where its chain ends.
+        terms: the source.
+        given: what the charge is about.
+
+    Raises:
+        UsageError: the charge is about something else than the source.
+    """
+    known = neighbours_known(database, connection, head, terms)
+    after = joined(known, given, is_charged(connection, terms), terms.source)
+    return after, after != known
+
+
+def point_to(connection: Connection, terms: Terms, number: int) -> None:
+    """Notes which entry states a source's unit and relation."""
+    if STATED_AT.rows(connection, of_source=terms.number):
+        MOVE_STATED.write(connection, of_source=terms.number, entry=number)
+    else:
+        ADD_STATED.write(connection, source=terms.number, entry=number)
+
+
+def require_same_charge(database: Database, connection: Connection, entry: Entry, sealed: Sealed) -> Entry:
+    """The entry of an earlier answer, if the same accounts would pay the same for it now.
+
+    The classes by which caps are found may differ: nothing is charged again, so no cap is looked up.
+    """
+    if entry.charge != sealed.digest and not _is_same_charge(database, connection, entry, sealed):
+        what = "this was asked before of the same version of the data, but others paid for it, or paid otherwise"
+        raise UsageError(what, "an answer is given again to the same accounts only", "new data has a new version")
+    return entry
+
+
+def _is_same_charge(database: Database, connection: Connection, entry: Entry, sealed: Sealed) -> bool:
+    rows = CONTENT.rows(connection, wanted=entry.charge)
+    try:
+        (kept,) = (opened(row.content) for row in rows)
+    except ValueError:
+        raise database.unusable(CHANGED) from None
+    alike = [(one.currency, one.kind, one.names, one.named, one.keys.tobytes()) for one in (kept, sealed)]
+    return (
+        alike[0] == alike[1]
+        and np.array_equal(kept.amounts, sealed.amounts)
+        and np.array_equal(kept.deltas, sealed.deltas)
+    )
+
+
+def require_terms(database: Database, source: str, entry: Entry | None) -> Terms:
+    """What a source was declared with, by the entry that was found."""
+    if entry is None:
+        raise UsageError(f"the ledger has no source {shown(source)}", "data is declared before it is asked about")
+    return checked_terms(database, entry)
+
+
+def checked_terms(database: Database, entry: Entry) -> Terms:
+    """What an entry declares."""
+    try:
+        return terms_of(entry)
+    except (ValueError, TypeError, AttributeError):
+        raise database.unusable(CHANGED) from None
+
+
+def keep(connection: Connection, sealed: Sealed) -> None:
+    """Keeps a charge, once."""
+    if not IS_KEPT.rows(connection, wanted=sealed.digest):
+        KEEP.write(connection, digest=sealed.digest, content=sealed.content)
+
+
+# What the accounts of a source would pay for a charge, and what would be left; nothing is written.
+
+
+class ClassPrice(NamedTuple):
+    """What the accounts of one class would pay. Amounts are decimal text, of ε, or of μ² for the currency gaussian.
+
+    Attributes:
+        name: the class; "everybody" where there are none.
+        accounts: how many of them pay: 1, or how many people.
+        cap: what each may spend; of several caps the lowest.
+        highest_cap: of several caps the highest; otherwise `cap`.
+        charged: the most that one of them would be charged.
+        left: the least that one of them has left now.
+        left_after: the least that one of them would have left; None if somebody has not enough.
+        charged_delta: the most δ that one of them would be charged; None if the currency has none.
+        left_after_delta: the least δ that one of them would have left; likewise.
+        exceeded: how many of them have not enough.
+        largest: the largest ε, or μ, that would fit all of them.
+    """
+
+    name: str
+    accounts: int
+    cap: str
+    highest_cap: str
+    charged: str
+    left: str
+    left_after: str | None
+    charged_delta: str | None
+    left_after_delta: str | None
+    exceeded: int
+    largest: str
+
+
+def class_prices(connection: Connection, terms: Terms, sealed: Sealed) -> Iterator[ClassPrice]:
+    """What the accounts of each class would pay."""
+    codes: NDArray[Any]
+    if sealed.kind == CLASS:
+        names, codes = sealed.names, np.arange(sealed.accounts)
+        _, before, after = classes_after(connection, terms, sealed)
+    else:
+        names = sealed.class_names or (EVERYBODY,)
+        codes = sealed.class_numbers if sealed.class_names else np.zeros(sealed.accounts, np.intp)
+        before, after = people_after(connection, terms, sealed)
+    left, left_after, over = _left(before), _left(after), exceeding(after)
+    for code in np.unique(codes).tolist():
+        here = codes == code
+        yield _row(
+            terms, names[code], before[:, here], left[:, here], left_after[:, here], over[here], _costs(sealed, here)
+        )
+
+
+def _costs(sealed: Sealed, here: NDArray[np.bool_]) -> tuple[int, int]:
+    return int(sealed.amounts[here].max()), int(sealed.deltas[here].max())
+
+
+def _left(balances: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What each account has left, of both amounts; nothing where it has spent more than it may."""
+    caps, spent = balances[[CAP, CAP_DELTA]], balances[[SPENT, SPENT_DELTA]]
+    return np.where(caps == INFINITE, INFINITE, np.maximum(caps - np.minimum(spent, caps), 0))
+
+
+def _row(
+    terms: Terms,
+    name: str,
+    before: NDArray[np.int64],
+    left: NDArray[np.int64],
+    after: NDArray[np.int64],
+    over: NDArray[np.bool_],
+    costs: tuple[int, int],
+) -> ClassPrice:
+    known, exceeded = terms.currency, int(over.sum())
+    least, scale = int(left[0].min()), terms.currency.scale
+    after_words = written(int(after[0].min()), scale), written(int(after[1].min()), DELTA_SCALE)
+    return ClassPrice(
+        name,
+        before.shape[1],
+        written(int(before[CAP].min()), scale),
+        written(int(before[CAP].max()), scale),
+        written(costs[0], scale),
+        written(least, scale),
+        None if exceeded else after_words[0],
+        written(costs[1], DELTA_SCALE) if known.has_delta else None,
+        after_words[1] if known.has_delta and not exceeded else None,
+        exceeded,
+        _largest(least, scale, known.squared),
+    )
+
+
+def _largest(units: int, scale: int, squared: bool) -> str:
+    """The largest ε that fits, rounded down; or μ, whose square does."""
+    if squared and units < INFINITE:
+        return written(isqrt(units), isqrt(scale))
+    return written(units, scale)

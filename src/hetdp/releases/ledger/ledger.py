@@ -1,0 +1,346 @@
+"""A ledger as lines of JSON that anybody can check with a hash function alone."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.engine import Connection
+
+from hetdp.errors import UsageError, shown
+from hetdp.releases.ledger import tables
+from hetdp.releases.ledger.chain import (
+    CHANGED,
+    DECLARE,
+    RECORD,
+    STATE,
+    Entry,
+    append,
+    declaration,
+    find,
+    is_written,
+    read_head,
+    require_receipts,
+    require_text,
+)
+from hetdp.releases.ledger.charge import CLASS, Charge, canonical, opened
+from hetdp.releases.ledger.charging import (
+    charge_all,
+    checked_terms,
+    neighbours_after,
+    neighbours_known,
+    point_to,
+    require_terms,
+)
+from hetdp.releases.ledger.creation import create, declared, require_shape
+from hetdp.releases.ledger.database import DECLARING, RECORDING, Database
+from hetdp.releases.ledger.lookup import Seen
+from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_of, stated
+from hetdp.releases.ledger.spending import Question, spend
+from hetdp.releases.ledger.status import Status, history_of, status_of
+from hetdp.releases.ledger.verification import Verified, verified
+
+
+def exported(database: Database) -> Iterator[str]:
+    """Each entry as the line that is hashed, in order; then each charge once, with its digest.
+
+    What has been written stays as it is, so that charges are read one by one, and nobody waits meanwhile.
+    """
+    with database.reading() as connection:
+        entries = history_of(database, connection, read_head(database, connection))
+    yield from (entry.body for entry in entries)
+    for digest in sorted({entry.charge for entry in entries if entry.charge}):
+        with database.reading() as connection:
+            content = connection.scalar(select(tables.charges.c.content).where(tables.charges.c.digest == digest))
+        try:
+            charge = opened(content)
+        except ValueError:
+            raise database.unusable(CHANGED) from None
+        if charge.digest != digest:
+            raise database.unusable(CHANGED)
+        form = (
+            {"text": charge.content.decode()}
+            if charge.kind == CLASS
+            else {"base64": b64encode(charge.content).decode()}
+        )
+        yield canonical({"charge": digest, **form})
+
+
+# The ledger itself, as `hetdp.Ledger` offers it.
+
+
+TIMEOUT = 30.0
+
+
+class Ledger:
+    """What has been spent of people's privacy, for ever: an SQLite file, or a PostgreSQL database by its URL.
+
+    An answer is drawn only if every account can pay for it, and shown only when that is written down durably. The same
+    question about the same version of the data has the same answer, and costs nothing the second time.
+
+    Args:
+        address: the path of the file, or ``postgresql://USER@HOST/DATABASE``.
+        timeout: how many seconds to wait for others who write to it.
+
+    Raises:
+        LedgerError: there is no ledger, or it is damaged, changed or locked.
+        UsageError: the address is not understood.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     ledger = Ledger.create(f"{folder}/school.ledger", source="survey", cap=0.3)
+    ...     charge = Charge.to_classes("epsilon", {"pupils": 0.1})
+    ...     for request in ("first", "second", "third", "third"):
+    ...         entry = ledger.spend("survey", charge, request, "2024", lambda: [True])
+    ...     ledger.status("survey")[0].classes[0].spent
+    '0.3'
+    """
+
+    def __init__(self, address: str | PathLike[str], *, timeout: float = TIMEOUT) -> None:
+        self._database = Database(address, timeout)
+        with self._database.reading() as connection:
+            require_shape(self._database, connection)
+            self._id = read_head(self._database, connection).ledger
+        self._seen = Seen()
+
+    @classmethod
+    def create(
+        cls,
+        address: str | PathLike[str],
+        *,
+        source: str | None = None,
+        cap: Any = None,
+        caps: Mapping[str, Any] | None = None,
+        currency: str = "epsilon",
+        unit: str | None = None,
+        relation: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Ledger:
+        """Makes a ledger where there is none, readable by its owner only, and declares a source if one is named.
+
+        Args:
+            address: the path of the file, or ``postgresql://USER@HOST/DATABASE``.
+            source: a name for the data, as `declare` takes it.
+            cap: what each account may spend, as `declare` takes it.
+            caps: other caps for some classes, as `declare` takes them.
+            currency: how its privacy is counted, as `declare` takes it.
+            unit: whose data changes between neighbours, as `declare` takes it.
+            relation: how it changes, as `declare` takes it.
+            timeout: how many seconds to wait for others who write to it.
+
+        Returns:
+            the ledger
+
+        Raises:
+            UsageError: there is something already, or a cap is no number.
+            LedgerError: it cannot be made there.
+        """
+        if source is not None:
+            require_text(source=source)
+            declared(currency, cap, caps, neighbours_of(unit, relation))
+        create(Database(address, timeout))
+        ledger = cls(address, timeout=timeout)
+        if source is not None:
+            ledger.declare(source, cap=cap, caps=caps, currency=currency, unit=unit, relation=relation)
+        return ledger
+
+    @property
+    def id(self) -> str:
+        """What tells this ledger from all others."""
+        return self._id
+
+    @property
+    def place(self) -> str:
+        """Where it is, without anybody's password."""
+        return self._database.shown
+
+    def declare(
+        self,
+        source: str,
+        *,
+        cap: Any = None,
+        caps: Mapping[str, Any] | None = None,
+        currency: str = "epsilon",
+        unit: str | None = None,
+        relation: str | None = None,
+    ) -> Entry:
+        """Names data that will be asked about, and what may be spent of it; once, and not changed afterwards.
+
+        Args:
+            source: a name for the data.
+            cap: what each account may spend: ε, a pair of ε and δ, or μ, as numbers or decimal text; ``inf`` is no
+                limit.
+            caps: other caps for some classes, and for the people in them; of several caps the lowest holds.
+            currency: how its privacy adds up: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
+            unit: whose data changes between neighbouring datasets: ``person``, ``household`` or any other text. What is
+                not declared, the first charge fixes; a charge about anything else is refused.
+            relation: how it changes: ``replace-one`` (one person's answer changes), ``add-remove`` (one person joins
+                or leaves) or any other text. For a source that was declared without them, unit and relation may be
+                stated later, once, without a cap.
+
+        Returns:
+            the entry that declares or states it; an earlier one that says the same if there is one
+
+        Raises:
+            UsageError: it was declared otherwise, a cap is no number, or the name looks like that of another source.
+            LedgerError: the ledger cannot be used.
+        """
+        require_text(source=source)
+        given = neighbours_of(unit, relation)
+        only_states = any(given) and cap is None and not caps
+        facts = {} if only_states else declared(currency, cap, caps, given)
+
+        def work(connection: Connection) -> Entry:
+            head = read_head(self._database, connection, self._id)
+            earlier = find(self._database, connection, head, declaration(source)).get(declaration(source))
+            if earlier is None:
+                told = facts or declared(currency, cap, caps, given)  # it has no cap, which is refused
+                self._seen.look(self._database, connection, head)
+                self._seen.require_unlike(source)
+                return append(connection, head, DECLARE, source=source, facts=told)[1]
+            if facts and any(earlier.facts[key] != facts[key] for key in ("currency", "cap", "caps")):
+                rule = "a source is declared once; new data has a new name"
+                raise UsageError(f"the source {shown(source)} was declared with other caps or another currency", rule)
+            terms = checked_terms(self._database, earlier)
+            known = neighbours_known(self._database, connection, head, terms)
+            after = stated(known, given, source)
+            if after == known:
+                return earlier
+            entry = append(connection, head, STATE, source=source, facts={NEIGHBOURS: after.document()})[1]
+            point_to(connection, terms, entry.number)
+            return entry
+
+        return self._database.write(work, is_written, DECLARING)
+
+    def spend(
+        self,
+        source: str,
+        charge: Charge,
+        request: str,
+        version: str,
+        draw: Callable[[], Sequence[bool]],
+        facts: Mapping[str, Any] | None = None,
+        *,
+        receipts: Iterable[Mapping[str, Any]] = (),
+        unit: str | None = None,
+        relation: str | None = None,
+    ) -> Entry:
+        """Charges everybody or nobody, draws answers, and returns them when all of it is written down durably.
+
+        Args:
+            source: the data that is asked about.
+            charge: who pays how much.
+            request: a digest of what is asked.
+            version: the declared version of the data. The same request on the same version has the same answers.
+            draw: called once, if everybody can pay, and not at all if this was asked before; gives the answers.
+            facts: what else the entry is to hold, as JSON.
+            receipts: of earlier entries of this ledger, kept by records; a copy that lacks them is refused.
+            unit: whose data changes between neighbours, as `declare` takes it; None if it is not stated.
+            relation: how it changes, likewise.
+
+        Returns:
+            the entry with the answers: a new one, or the earlier one
+
+        Raises:
+            BudgetError: an account would exceed its cap; nothing was spent, `draw` was not called.
+            LedgerError: the ledger cannot be used; nothing was spent. Where that is not known, since a commit failed in
+                its last moment, the error says so, and its `spent` is None. Asking again is safe: it is paid for once.
+            UsageError: no such source, a charge of another currency, unit or relation, or another charge than when it
+                was asked before.
+        """
+        about = neighbours_of(unit, relation)
+        asked = Question(source, charge, request, version, draw, facts, receipts, about)
+        return spend(self._database, self._id, asked).entry
+
+    def record(
+        self, source: str, charge: Charge, note: str, *, unit: str | None = None, relation: str | None = None
+    ) -> Entry:
+        """Writes down what was spent elsewhere; since it is a fact, it may exceed a cap.
+
+        Args:
+            source: the data it was spent of.
+            charge: who paid how much.
+            note: where, and for what.
+            unit: whose data changes between neighbours, as `declare` takes it; by default what the source has.
+            relation: how it changes, likewise.
+
+        Raises:
+            LedgerError: the ledger cannot be used. If its `spent` is None, look at `history` before you record again.
+            UsageError: there is no such source, or the charge is of another currency, unit or relation.
+        """
+        given = neighbours_of(unit, relation)
+        require_text(source=source, note=note)
+
+        def work(connection: Connection) -> Entry:
+            head = read_head(self._database, connection, self._id)
+            known = find(self._database, connection, head, declaration(source)).get(declaration(source))
+            terms = require_terms(self._database, source, known)
+            inherited = neighbours_known(self._database, connection, head, terms)
+            about = Neighbours(*(now or before for now, before in zip(given, inherited, strict=True)))
+            after, is_news = neighbours_after(self._database, connection, head, terms, about)
+            sealed = charge_all(self._database, connection, head, terms, charge).sealed
+            facts = {"note": note} | ({NEIGHBOURS: after.document()} if any(after) else {})
+            told = {"source": source, "charge": sealed.digest, "accounts": sealed.accounts, "facts": facts}
+            entry = append(connection, head, RECORD, **told)[1]
+            if is_news:
+                point_to(connection, terms, entry.number)
+            return entry
+
+        return self._database.write(work, is_written, RECORDING)
+
+    def status(self, source: str | None = None) -> list[Status]:
+        """What each source may spend and has spent; people are counted, not listed.
+
+        Args:
+            source: this one only.
+
+        Returns:
+            for each source an object with `source`, `currency`, `unit`, `cap`, `cap_delta`, `classes` (with `name`,
+            `cap`, `spent`, `cap_delta`, `spent_delta`), `people`, `named`, `most_spent`, `exhausted`,
+            `by_cap` (the same people by what they may spend), `privacy_unit` and `relation` (None if not stated);
+            amounts as decimal text
+
+        Raises:
+            LedgerError: the ledger cannot be used.
+            UsageError: there is no such source.
+        """
+        with self._database.reading() as connection:
+            return status_of(self._database, connection, read_head(self._database, connection, self._id), source)
+
+    def history(self) -> list[Entry]:
+        """All entries, the oldest first.
+
+        Raises:
+            LedgerError: the ledger cannot be used.
+        """
+        with self._database.reading() as connection:
+            return history_of(self._database, connection, read_head(self._database, connection, self._id))
+
+    def verify(self, records: Iterable[Mapping[str, Any]] = ()) -> Verified:
+        """Recomputes everything from the chain: hashes, charges, caps and the balance of every account.
+
+        Args:
+            records: receipts from the records of releases, or anything else with ``ledger``, ``entry`` and ``hash``.
+
+        Returns:
+            an object with `ledger`, `entry`, `hash` (of the last entry), `sources`, `classes`, `people` and `records`
+
+        Raises:
+            LedgerError: something is not as the chain says, or the ledger is older than its records.
+        """
+        with self._database.reading() as connection:
+            require_shape(self._database, connection)
+            head = read_head(self._database, connection, self._id)
+            compared = require_receipts(self._database, connection, head, records)
+            return verified(self._database, connection, head, compared)
+
+    def export(self) -> Iterator[str]:
+        """The whole ledger as lines of JSON that anybody can check, without the secret of its pseudonyms.
+
+        Raises:
+            LedgerError: the ledger cannot be used.
+        """
+        yield from exported(self._database)

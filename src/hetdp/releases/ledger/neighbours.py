@@ -1,0 +1,177 @@
+"""What one account's privacy is about: the unit, and the relation between neighbouring datasets.
+
+Losses add up only if they are about the same change. "One person's answer changes" is worth up to two of "one person
+joins or leaves", so a source has one unit and one relation (docs/decisions/0012-one-relation-per-source.md).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from hetdp.errors import UsageError, printable, shown
+from hetdp.releases.ledger.chain import looks
+from hetdp.releases.ledger.charge import is_name
+
+REPLACE_ONE, ADD_REMOVE, PERSON = "replace-one", "add-remove", "person"
+NOT_STATED = "not stated"
+UNSTATED = (  # how a record describes a problem that states nothing
+    "one change between neighbouring datasets",
+    "Neighbouring datasets are the pairs that the problem lists as edges.",
+)
+# Other words for the two usual relations; the longer ones are what hetdp's own problems and plans say.
+RELATIONS: dict[str, tuple[str, ...]] = {
+    REPLACE_ONE: (
+        "replace one",
+        "replacement",
+        "change one",
+        "substitution",
+        "bounded",
+        "bounded differential privacy",
+        "one person's answer changes",
+        "one person's data changes",
+        "one person has another value",
+        "one person has another value; who there is, and every ε, are public",
+        "neighbouring tables differ in one person's answer",
+        "neighbouring tables differ in one person's answer; the number of people, and everybody's ε, group and area,"
+        " are public",
+    ),
+    ADD_REMOVE: (
+        "add remove",
+        "add or remove one",
+        "addition or removal",
+        "unbounded",
+        "unbounded differential privacy",
+        "one person joins or leaves",
+        "one person is added or removed",
+    ),
+}
+UNITS: dict[str, tuple[str, ...]] = {
+    PERSON: ("people", "individual", "person's value", "person's answer", "person's data", "person's row"),
+}
+ARTICLES = re.compile(r"^(one|a|an|each|every|single)\s+", re.IGNORECASE)
+KEYS = ("unit", "relation")
+NEIGHBOURS = "neighbours"  # their key in the facts of an entry
+
+
+class Neighbours(NamedTuple):
+    """A unit and a relation; None where nobody has stated it.
+
+    Attributes:
+        unit: whose data changes between neighbours, such as ``person`` or ``household``.
+        relation: how: ``replace-one``, ``add-remove``, or any other text.
+    """
+
+    unit: str | None = None
+    relation: str | None = None
+
+    def __str__(self) -> str:
+        return ", ".join(f"{key} {_shown(one)}" for key, one in zip(KEYS, self, strict=True))
+
+    def document(self) -> dict[str, str]:
+        """What is stated, for an entry of the ledger."""
+        return {key: one for key, one in zip(KEYS, self, strict=True) if one is not None}
+
+
+NOTHING = Neighbours()
+
+
+def neighbours_of(unit: Any = None, relation: Any = None) -> Neighbours:
+    """A unit and a relation from the words that somebody used for them; the usual ones get their short names.
+
+    Args:
+        unit: such as ``person`` or ``one household``; None or empty if it is not stated.
+        relation: such as ``replace-one`` or ``one person joins or leaves``; likewise.
+
+    Raises:
+        UsageError: one of them is not text on one line.
+
+    >>> neighbours_of("one person", "One person joins  or leaves.")
+    Neighbours(unit='person', relation='add-remove')
+    >>> neighbours_of("one household", "")
+    Neighbours(unit='household', relation=None)
+    """
+    bare = ARTICLES.sub("", unit.strip()) if isinstance(unit, str) and unit != UNSTATED[0] else unit
+    return Neighbours(_named(bare, UNITS, "unit"), _named(relation, RELATIONS, "relation"))
+
+
+def read_neighbours(document: Any) -> Neighbours:
+    """A unit and a relation from the facts of an entry; ValueError if they are none."""
+    if document is None:
+        return NOTHING
+    if not isinstance(document, dict) or not document or not document.keys() <= set(KEYS):
+        raise ValueError("no unit and relation")
+    found = Neighbours(document.get("unit"), document.get("relation"))
+    if not all(isinstance(one, str) for one in document.values()) or neighbours_of(*found) != found:
+        raise ValueError("no unit and relation")
+    return found
+
+
+def joined(known: Neighbours, given: Neighbours, is_charged: bool, source: str) -> Neighbours:
+    """What a source has after a charge: what it had, and what its first charge states beyond that.
+
+    Args:
+        known: what the source has.
+        given: what the charge is about.
+        is_charged: whether something was charged before: then what is not stated stays so.
+        source: the source, for the message.
+
+    Raises:
+        UsageError: the charge is about something else.
+    """
+    for before, now in zip(known, given, strict=True):
+        if not is_same(before, now) and (before is not None or is_charged):
+            raise _refusal(known, given, source)
+    return Neighbours(*(before or now for before, now in zip(known, given, strict=True)))
+
+
+def stated(known: Neighbours, given: Neighbours, source: str) -> Neighbours:
+    """What a source has once somebody has stated by hand what was not stated so far.
+
+    Raises:
+        UsageError: it was stated otherwise.
+    """
+    for before, now in zip(known, given, strict=True):
+        if before is not None and now is not None and not is_same(before, now):
+            rule = f"the source {shown(source)} has {known}; that is stated once, and not changed"
+            raise UsageError(f"another statement: {given}", rule, "new data has a new name")
+    return Neighbours(*(before or now for before, now in zip(known, given, strict=True)))
+
+
+def is_same(one: str | None, other: str | None) -> bool:
+    """Whether two units, or two relations, are the same but for capitals, blanks and a full stop."""
+    return one is other is None or (one is not None and other is not None and _seen(one) == _seen(other))
+
+
+def _refusal(known: Neighbours, given: Neighbours, source: str) -> UsageError:
+    missing = [key for key, one, other in zip(KEYS, given, known, strict=True) if one is None and other is not None]
+    unstated = [key for key, one, other in zip(KEYS, given, known, strict=True) if one is not None and other is None]
+    rule = f"the source {shown(source)} has {known}; losses about different changes do not add up in one account"
+    hint = "data that is asked about in another way is another source, with its own cap"
+    if missing:
+        hint = (
+            "if it is the same, say so: privacy_unit and neighbour_relation under about in the problem, unit= and"
+            " relation= in Python, --unit and --relation in a shell"
+        )
+    elif unstated:
+        options = " ".join(f"--{key} {_shown(one)}" for key, one in zip(KEYS, given, strict=True) if key in unstated)
+        hint = f"if all that was charged so far was about the same, state it once: hetdp ledger declare {options}"
+    return UsageError(f"a charge about {given}", rule, hint)
+
+
+def _named(words: Any, names: dict[str, tuple[str, ...]], what: str) -> str | None:
+    if words is None or words in UNSTATED or (isinstance(words, str) and not words.strip()):
+        return None
+    text = printable(words).strip() if isinstance(words, str) else words
+    if not is_name(text):
+        raise UsageError(f"the {what} {shown(words)}", "it is text on one line, such as person or replace-one")
+    return next((name for name, others in names.items() if _seen(text) in map(_seen, (name, *others))), str(text))
+
+
+def _seen(text: str) -> str:
+    """What people see of it: without capitals, blanks, hyphens, apostrophes and a full stop."""
+    return re.sub(r"[-_/‐‑–’']", "", looks(text)).rstrip(".")
+
+
+def _shown(one: str | None) -> str:
+    return NOT_STATED if one is None else shown(one)

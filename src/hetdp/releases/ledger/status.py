@@ -1,0 +1,178 @@
+"""How a ledger stands: what each source may spend and has spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
+from sqlalchemy.engine import Connection
+
+from hetdp.errors import UsageError, shown
+from hetdp.releases.ledger import tables
+from hetdp.releases.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding, read_classes
+from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, written
+from hetdp.releases.ledger.chain import CHANGED, DECLARE, Entry, Head, read_entry
+from hetdp.releases.ledger.charging import checked_terms, neighbours_known
+from hetdp.releases.ledger.database import Database
+from hetdp.releases.ledger.neighbours import Neighbours
+from hetdp.releases.ledger.people import NOBODY, naming_of, read_people
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What one class may spend and has spent, as decimals; ``inf`` is no limit.
+
+    Attributes:
+        name: the class.
+        cap: what it may spend: ε, or μ².
+        spent: what it has spent.
+        cap_delta: the same for δ; None if the currency has none.
+        spent_delta: what it has spent of δ.
+    """
+
+    name: str
+    cap: str
+    spent: str
+    cap_delta: str | None = None
+    spent_delta: str | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """How the people stand who have the same cap.
+
+    Attributes:
+        cap: what each of them may spend, as a decimal.
+        cap_delta: the same for δ; None if the currency has none.
+        classes: the classes that were declared with this cap.
+        people: how many of them have spent something.
+        most_spent: what the one of them has spent who has spent most.
+        exhausted: how many of them have nothing left.
+    """
+
+    cap: str
+    cap_delta: str | None
+    classes: tuple[str, ...]
+    people: int
+    most_spent: str
+    exhausted: int
+
+
+@dataclass(frozen=True)
+class Status:
+    """How one source stands.
+
+    Attributes:
+        source: its name.
+        currency: how its privacy is counted.
+        unit: what amounts are of: ε, or μ².
+        cap: what every account may spend, as a decimal.
+        cap_delta: the same for δ; None if the currency has none.
+        classes: the classes that have a cap of their own, or have spent something; none where people pay.
+        people: how many people have spent something.
+        named: what their ids are, as the first charge to people said; None if it did not, or there is none.
+        most_spent: what the one of them has spent who has spent most.
+        exhausted: how many of them have nothing left.
+        by_cap: the same people by what they may spend, the lowest cap first, with the classes that have it.
+        privacy_unit: whose data changes between neighbouring datasets; None if nobody has stated it.
+        relation: how it changes, such as ``replace-one``; likewise.
+    """
+
+    source: str
+    currency: str
+    unit: str
+    cap: str
+    cap_delta: str | None
+    classes: tuple[Balance, ...]
+    people: int
+    named: str | None
+    most_spent: str
+    exhausted: int
+    by_cap: tuple[Group, ...]
+    privacy_unit: str | None = None
+    relation: str | None = None
+
+
+def history_of(database: Database, connection: Connection, head: Head) -> list[Entry]:
+    """All entries in order."""
+    rows = connection.execute(select(tables.entries).order_by(tables.entries.c.number))
+    return [read_entry(database, head, row) for row in rows]
+
+
+def status_of(database: Database, connection: Connection, head: Head, source: str | None) -> list[Status]:
+    """All sources, or one."""
+    listed = [
+        checked_terms(database, entry) for entry in history_of(database, connection, head) if entry.kind == DECLARE
+    ]
+    if source is not None:
+        listed = [terms for terms in listed if terms.source == source]
+        if not listed:
+            raise UsageError(f"the ledger has no source {shown(source)}", "data is declared before it is asked about")
+    try:
+        return [_status(connection, terms, neighbours_known(database, connection, head, terms)) for terms in listed]
+    except (ValueError, TypeError):
+        raise database.unusable(CHANGED) from None
+
+
+def _status(connection: Connection, terms: Terms, neighbours: Neighbours) -> Status:
+    shares = read_people(connection, terms)
+    balances = np.concatenate([NOBODY.balances, *(share.balances for share in shares)], axis=1)
+    known = {} if shares else {name: (cap, 0, cap_delta, 0) for name, (cap, cap_delta) in terms.caps.items()}
+    known |= dict(read_classes(connection, terms, None))
+    return Status(
+        terms.source,
+        terms.currency.name,
+        terms.currency.unit,
+        written(terms.cap[0], terms.currency.scale),
+        _delta(terms, terms.cap[1]),
+        tuple(_balance(terms, name, values) for name, values in sorted(known.items())),
+        balances.shape[1],
+        naming_of(connection, terms),
+        *_spent(terms, balances),
+        _by_cap(terms, balances) if shares else (),
+        *neighbours,
+    )
+
+
+def _spent(terms: Terms, balances: NDArray[np.int64]) -> tuple[str, int]:
+    """What the one of these people has spent who has spent most, and how many have nothing left."""
+    more = balances.copy()
+    more[SPENT] += more[SPENT] < INFINITE
+    if terms.currency.has_delta:
+        more[SPENT_DELTA] += more[SPENT_DELTA] < INFINITE
+    return written(int(balances[SPENT].max(initial=0)), terms.currency.scale), int(np.count_nonzero(exceeding(more)))
+
+
+def _by_cap(terms: Terms, balances: NDArray[np.int64]) -> tuple[Group, ...]:
+    """People by their caps, which are what is kept of their classes."""
+    declared: dict[tuple[int, int], list[str]] = {}
+    for name, pair in terms.caps.items():
+        declared.setdefault(pair, []).append(name)
+    (firsts, first), (seconds, second) = (np.unique(balances[row], return_inverse=True) for row in (CAP, CAP_DELTA))
+    numbers = first * len(seconds) + second
+    columns: dict[tuple[int, int], NDArray[np.intp]] = {pair: np.zeros(0, np.intp) for pair in declared}
+    for number in np.unique(numbers).tolist():
+        pair = int(firsts[number // len(seconds)]), int(seconds[number % len(seconds)])
+        columns[pair] = np.flatnonzero(numbers == number)
+    return tuple(
+        Group(
+            written(pair[0], terms.currency.scale),
+            _delta(terms, pair[1]),
+            tuple(sorted(declared.get(pair, ()))),
+            len(columns[pair]),
+            *_spent(terms, balances[:, columns[pair]]),
+        )
+        for pair in sorted(columns)
+    )
+
+
+def _balance(terms: Terms, name: str, values: tuple[int, ...]) -> Balance:
+    scale = terms.currency.scale
+    deltas = _delta(terms, values[CAP_DELTA]), _delta(terms, values[SPENT_DELTA])
+    return Balance(name, written(values[CAP], scale), written(values[SPENT], scale), *deltas)
+
+
+def _delta(terms: Terms, units: int) -> str | None:
+    return written(units, DELTA_SCALE) if terms.currency.has_delta else None

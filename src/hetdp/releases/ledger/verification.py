@@ -1,0 +1,207 @@
+"""Everything in a ledger computed again from its chain, and compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import bindparam, select
+from sqlalchemy.engine import Connection
+
+from hetdp.releases.ledger import tables
+from hetdp.releases.ledger.accounts import Terms, read_classes
+from hetdp.releases.ledger.amounts import INFINITE
+from hetdp.releases.ledger.chain import CHANGED, CREATE, DECLARE, RECORD, SPEND, STATE, Head, read_entry, read_head
+from hetdp.releases.ledger.charge import CLASS, Sealed, opened
+from hetdp.releases.ledger.charging import checked_terms
+from hetdp.releases.ledger.creation import require_shape
+from hetdp.releases.ledger.database import Database
+from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, joined, read_neighbours, stated
+from hetdp.releases.ledger.people import NOBODY, Share, caps_of, charged, naming_of, read_people
+from hetdp.releases.ledger.sqlite import Statement, pragma
+
+ENTRIES = Statement(select(tables.entries).order_by(tables.entries.c.number))
+DIGESTS = Statement(select(tables.charges.c.digest))
+CONTENT = Statement(select(tables.charges.c.content).where(tables.charges.c.digest == bindparam("wanted")))
+STATED = Statement(select(tables.sources))
+SOURCES = [Statement(select(table.c.source).distinct()) for table in (tables.classes, tables.people)]
+
+
+@dataclass(frozen=True)
+class Verified:
+    """That a ledger is as its chain says.
+
+    Attributes:
+        ledger: what tells it from all others.
+        entry: the number of the last entry.
+        hash: the hash of it; with the two above a receipt.
+        sources: how many sources it has.
+        classes: how many class accounts.
+        people: how many people's accounts.
+        records: how many receipts were compared.
+    """
+
+    ledger: str
+    entry: int
+    hash: str
+    sources: int
+    classes: int
+    people: int
+    records: int
+
+
+class Replay:
+    """What the chain says so far: sources, and for each charge of a source how often it was made."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.terms: dict[str, Terms] = {}
+        self.times: dict[
+            tuple[int, str], int
+        ] = {}  # in the order in which accounts were made; caps come out the same, however often a charge comes again
+        self.sizes: dict[str, int] = {}
+        self.neighbours: dict[str, Neighbours] = {}
+        self.charged: set[str] = set()
+        self.stated: dict[int, int] = {}  # which entry says the unit and the relation of a source
+
+    def take(self, entry: Any) -> None:
+        """One more entry."""
+        if (entry.kind == CREATE) != (entry.number == 1):
+            raise self._database.unusable(CHANGED)
+        if entry.kind == DECLARE:
+            terms = self.terms[entry.source] = checked_terms(self._database, entry)
+            self.neighbours[entry.source] = terms.neighbours
+        elif entry.kind == STATE:
+            self._relate(entry)
+        elif entry.kind in (SPEND, RECORD):
+            if entry.source not in self.terms or self.sizes.setdefault(entry.charge, entry.accounts) != entry.accounts:
+                raise self._database.unusable(CHANGED)
+            charge = self.terms[entry.source].number, entry.charge
+            self.times[charge] = self.times.get(charge, 0) + 1
+            self._relate(entry)
+            if entry.accounts:
+                self.charged.add(entry.source)
+
+    def _relate(self, entry: Any) -> None:
+        """What an entry says of its source's unit and relation, which no other entry contradicts."""
+        source, is_stated = entry.source, entry.kind == STATE
+        try:
+            before, given = self.neighbours[source], read_neighbours(entry.facts.get(NEIGHBOURS))
+            after = (
+                stated(before, given, source) if is_stated else joined(before, given, source in self.charged, source)
+            )
+        except (KeyError, ValueError):
+            raise self._database.unusable(CHANGED) from None
+        if after != given or (is_stated and after == before):
+            raise self._database.unusable(CHANGED)
+        if after != before:
+            self.neighbours[source], self.stated[self.terms[source].number] = after, entry.number
+
+
+def require_whole(database: Database, connection: Connection, path: Path | None = None) -> None:
+    """Refuses a ledger that is not as its chain says, as a write that was stopped half-way may leave it.
+
+    Args:
+        database: where the ledger is.
+        connection: a transaction there, or in a copy.
+        path: the file, if it is not that of the database.
+    """
+    require_shape(database, connection, path)
+    verified(database, connection, read_head(database, connection, is_trusted=True), 0)
+
+
+def verified(database: Database, connection: Connection, head: Head, records: int) -> Verified:
+    """Reads the whole chain and computes every balance again."""
+    if database.path is not None and pragma(connection, "integrity_check(1)") != [("ok",)]:
+        raise database.unusable("it is damaged")
+    replay = _replayed(database, connection, head)
+    try:
+        sums = _summed(connection, replay)
+        people = _compare(connection, replay, sums)
+    except (ValueError, TypeError):
+        raise database.unusable(CHANGED) from None
+    classes = sum(len(names) for names, _, _ in sums.values())
+    return Verified(head.ledger, head.entries, head.hash, len(replay.terms), classes, people, records)
+
+
+def _replayed(database: Database, connection: Connection, head: Head) -> Replay:
+    """The chain, every hash of it computed again."""
+    replay, number, previous = Replay(database), 0, ""
+    for row in ENTRIES.each(connection):
+        entry, number = read_entry(database, head, row), number + 1
+        if entry.number != number or entry.previous != previous:
+            raise database.unusable(CHANGED)
+        previous = entry.hash
+        replay.take(entry)
+    if (number, previous) != (head.entries, head.hash):
+        raise database.unusable(CHANGED)
+    return replay
+
+
+Sums = dict[int, tuple[dict[str, tuple[int, ...]], Share, str | None]]  # the last is what people's ids are
+
+
+def _summed(connection: Connection, replay: Replay) -> Sums:
+    """What every account of every source should have spent."""
+    kept = {row.digest for row in DIGESTS.each(connection)}
+    if kept != {digest for _, digest in replay.times}:
+        raise ValueError("a charge is missing, or was never made")
+    terms = {each.number: each for each in replay.terms.values()}
+    sums: Sums = {number: ({}, NOBODY, None) for number in terms}
+    for (number, digest), times in replay.times.items():
+        (row,) = CONTENT.rows(connection, wanted=digest)
+        charge = opened(row.content)
+        if charge.digest != digest or charge.accounts != replay.sizes[digest]:
+            raise ValueError("another charge")
+        if charge.currency != terms[number].currency.name:
+            raise ValueError("a charge of another currency")
+        names, people, named = sums[number]
+        costs = _times(charge.amounts, times), _times(charge.deltas, times)
+        if charge.kind == CLASS:
+            _add_classes(names, terms[number], charge, costs)
+        elif charge.accounts:
+            if len(people.keys) and charge.named != named:
+                raise ValueError("people who are named in two ways")
+            caps = caps_of(terms[number], charge)
+            people = charged(people, charge.keys, *costs, caps, bool(charge.class_names))[0]
+            sums[number] = names, people, charge.named
+    return sums
+
+
+def _times(amounts: Any, times: int) -> Any:
+    return np.where(amounts > INFINITE // times, INFINITE, amounts * times)
+
+
+def _add_classes(names: dict[str, tuple[int, ...]], terms: Terms, charge: Sealed, costs: Any) -> None:
+    for name, amount, delta in zip(charge.names, *map(np.ndarray.tolist, costs), strict=True):
+        cap, cap_delta = terms.cap_of(name)
+        _, spent, _, spent_delta = names.get(name, (cap, 0, cap_delta, 0))
+        names[name] = cap, min(spent + amount, INFINITE), cap_delta, min(spent_delta + delta, INFINITE)
+
+
+def _compare(connection: Connection, replay: Replay, sums: Sums) -> int:
+    """Compares all balances; returns how many people have one."""
+    known = {terms.number for terms in replay.terms.values()}
+    for sources in SOURCES:
+        if {row.source for row in sources.each(connection)} - known:
+            raise ValueError("accounts of no source")
+    if {row.source: row.entry for row in STATED.each(connection)} != replay.stated:
+        raise ValueError("another unit or relation of a source")
+    count = 0
+    for terms in replay.terms.values():
+        names, people, named = sums[terms.number]
+        if names and len(people.keys):
+            raise ValueError("accounts of two kinds")
+        if dict(read_classes(connection, terms, None)) != names:
+            raise ValueError("another balance of a class")
+        if naming_of(connection, terms) != named:
+            raise ValueError("people who are named otherwise")
+        shares = read_people(connection, terms)
+        keys = b"".join(share.keys.tobytes() for share in shares)
+        balances = np.concatenate([NOBODY.balances, *(share.balances for share in shares)], axis=1)
+        if keys != people.keys.tobytes() or not np.array_equal(balances, people.balances):
+            raise ValueError("another balance of a person")
+        count += len(people.keys)
+    return count

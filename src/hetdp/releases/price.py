@@ -1,0 +1,191 @@
+"""price: what a release would cost whom, and what would be left. The ledger is read; nothing is written or drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from hetdp.errors import UsageError, counted, shown
+from hetdp.releases.ledger.chain import (
+    CHANGED,
+    Entry,
+    declaration,
+    find,
+    question,
+    read_head,
+    require_text,
+    same_version,
+)
+from hetdp.releases.ledger.charging import (
+    ClassPrice,
+    class_prices,
+    neighbours_after,
+    require_currency,
+    require_same_charge,
+    require_terms,
+)
+from hetdp.releases.ledger.ledger import Ledger
+from hetdp.releases.ledger.lookup import similar_entries, source_of
+from hetdp.releases.record.facts import charge_of
+from hetdp.releases.request import Asked, asked_of, checked_version
+from hetdp.tables.request import KEYS as WISH_KEYS
+
+SHOWN = 20  # classes, and similar questions, in words
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a release would cost, before anything is spent. It names nobody.
+
+    Attributes:
+        source: the data, as the ledger knows it.
+        version: which state of it.
+        currency: how its privacy is counted.
+        unit: what amounts are of: ε, or μ².
+        classes: what each class would pay; none where it was released before, or nobody pays.
+        before: if exactly this was released before, when, and of which version: nothing would be charged.
+        similar: what was asked before that is similar, and would not be given again.
+        fits: whether everybody has enough left, so that the release would not be refused.
+        largest: the largest ε, or μ, that would fit everybody; None if nobody pays.
+    """
+
+    source: str
+    version: str
+    currency: str
+    unit: str
+    classes: tuple[ClassPrice, ...]
+    before: str | None
+    similar: tuple[str, ...]
+    fits: bool
+    largest: str | None
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """The price in words."""
+        yield f"price, for the source {shown(self.source)}, version {shown(self.version)}:"
+        if self.before is not None:
+            yield f"  nothing: it was released before, {self.before}; the same answer would be given again"
+            return
+        if not self.classes:
+            yield "  nothing: nobody is charged"
+        yield from (f"  {self._words(one)}" for one in self.classes[:SHOWN])
+        if len(self.classes) > SHOWN:
+            yield f"  and {len(self.classes) - SHOWN:,} classes more, in --json"
+        if not self.fits:
+            symbol = self.unit.removesuffix("²")
+            largest = f"; the largest {symbol} that fits everybody is {self.largest}" if len(self.classes) > 1 else ""
+            yield f"this does not fit, and would be refused{largest}"
+        yield from self.similar
+
+    def _words(self, one: ClassPrice) -> str:
+        whom = f"{shown(one.name)}, {counted(one.accounts, 'account')}"
+        delta = "" if one.charged_delta is None else f", δ {one.charged_delta}"
+        words = f"{whom}: at most {self.unit} {one.charged}{delta} each"
+        cap = one.cap if one.cap == one.highest_cap else f"{one.cap} to {one.highest_cap}"
+        if one.exceeded:
+            symbol = self.unit.removesuffix("²")
+            few = f"{one.exceeded:,} of them would exceed the cap of {cap}"
+            return f"{words}; {few}; the largest {symbol} that fits all of them is {one.largest}"
+        delta = "" if one.left_after_delta is None else f", δ {one.left_after_delta}"
+        return f"{words}; at least {self.unit} {one.left_after}{delta} of {cap} would be left"
+
+
+def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "1") -> Price:
+    """What a release would cost each class, and what would be left; nothing is written, and no answer is looked at.
+
+    Args:
+        what: a Mechanism with its problem, or what `hetdp.ask` gives.
+        ledger: a Ledger, or where it is.
+        source: the data as it is declared in the ledger; needed if several are.
+        version: which state of the data this is.
+
+    Raises:
+        UsageError: the release would be refused for another reason than its price, such as another neighbour relation.
+        InputError: the table is no longer what was promised about.
+        VerificationError: the mechanism is not private.
+        LedgerError: the ledger cannot be used.
+
+    >>> import hetdp, pathlib, tempfile
+    >>> graph = hetdp.DatasetGraph.from_edges(["most say yes"], ["most say no"], 0.5)
+    >>> mechanism = hetdp.design(hetdp.Problem(graph, [1, 2]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = hetdp.Ledger.create(pathlib.Path(folder, "class.ledger"), source="class 4b", cap=0.4)
+    ...     found = hetdp.price(mechanism, ledger=ledger)
+    >>> found.fits, found.classes[0].charged, found.largest
+    (False, '0.5', '0.4')
+    """
+    if hasattr(what, "_again"):  # what `ask` promised; the table is opened once more
+        with what._again() as prepared:
+            return price(prepared, ledger=ledger, source=source, version=version)
+    keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    return price_of(asked_of(what), keeper, source, checked_version(version))
+
+
+def price_of(asked: Asked, keeper: Ledger, source: str | None, version: str) -> Price:
+    """The price of what is asked."""
+    source, currency = source_of(keeper, source)
+    require_text(source=source, version=version)
+    charge = charge_of(asked.costs, currency)
+    database = keeper._database
+    with database.reading() as connection:
+        head = read_head(database, connection, keeper.id)
+        key, declared_as = question(source, asked.request, version), declaration(source)
+        known = find(database, connection, head, key, declared_as)
+        terms = require_terms(database, source, known.get(declared_as))
+        require_currency(terms, charge)
+        sealed = charge.sealed(head.secret)
+        rows: list[ClassPrice] = []
+        if key in known:
+            require_same_charge(database, connection, known[key], sealed)
+        else:
+            neighbours_after(database, connection, head, terms, asked.neighbours)
+            try:
+                rows = list(class_prices(connection, terms, sealed))
+            except UsageError:
+                raise
+            except (ValueError, TypeError):
+                raise database.unusable(CHANGED) from None
+    before = f"on {known[key].time[:10]}, of version {shown(known[key].version)}" if key in known else None
+    similar = () if before else similar_words(keeper, source, asked.request, asked.theme(), version, asked.plan)
+    fits = not any(one.exceeded for one in rows)
+    largest = min((one.largest for one in rows), key=Decimal, default=None)
+    unit = terms.currency.unit
+    return Price(source, version, terms.currency.name, unit, tuple(rows), before, similar, fits, largest)
+
+
+def similar_words(
+    keeper: Ledger, source: str, request: str, theme: str, version: str, plan: dict[str, Any] | None
+) -> tuple[str, ...]:
+    """What was asked before that is similar, in words; empty if exactly this was asked before, or nothing like it.
+
+    Args:
+        keeper: the ledger.
+        source: the data.
+        request: by which the ledger knows what is asked.
+        theme: what similar questions have in common.
+        version: which state of the data this is.
+        plan: the plan of a question to a table, if it is one.
+    """
+    entries = similar_entries(keeper, source, theme, question(source, request, version))
+    if not entries:
+        return ()
+    words = [
+        f"the source {shown(source)} was asked something similar before: on {entry.time[:10]}, of version"
+        f" {shown(entry.version)} (entry {entry.number:,}){_difference(plan, entry, version)}"
+        for entry in entries[:SHOWN]
+    ]
+    more = [f"and {len(entries) - SHOWN:,} times more"] if len(entries) > SHOWN else []
+    return *words, *more, "this is a new question, with an answer and a price of its own"
+
+
+def _difference(plan: dict[str, Any] | None, entry: Entry, version: str) -> str:
+    """In what a question about a table differs from an earlier one, by the keys of their plans."""
+    kept = entry.facts.get("plan")
+    others = [] if same_version(version) == same_version(entry.version) else ["version"]
+    if isinstance(kept, dict) and plan is not None:
+        others += [key for key in WISH_KEYS if kept.get(key) != plan[key]]
+    return f", which differs in {' and '.join(filter(None, (', '.join(others[:-1]), others[-1])))}" if others else ""

@@ -1,0 +1,267 @@
+"""Which keys a record has, and what kind of value each holds: a document that we would not have written is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hetdp.errors import Fault, HetdpError, InputError, UsageError, shown
+from hetdp.files.formats.json_form import read_json
+from hetdp.files.formats.writing import require_writable
+from hetdp.releases.record.page import mark_of
+
+NOTHING = type(None)
+TEXT, MAYBE_TEXT, COUNT, MAYBE_COUNT = (str,), (str, NOTHING), (int,), (int, NOTHING)
+ANY: tuple[type, ...] = (dict, list, str, int, float, bool, NOTHING)
+OBJECT, MAYBE_OBJECT = (dict,), (dict, NOTHING)
+KIND_WORDS = {str: "text", int: "a whole number", NOTHING: "null", dict: "an object", bool: "true or false"}
+
+PROMISE = {
+    "area": MAYBE_TEXT,
+    "whom": TEXT,
+    "people": MAYBE_COUNT,
+    "changes": MAYBE_COUNT,
+    "unprotected": COUNT,
+    "least_epsilon": MAYBE_TEXT,
+    "epsilon": MAYBE_TEXT,
+    "delta": MAYBE_TEXT,
+    "mu": MAYBE_TEXT,
+    "used": TEXT,
+    "odds": MAYBE_TEXT,
+}
+RECORD: dict[str, Any] = {
+    "schema_version": COUNT,
+    "kind": TEXT,
+    "software": TEXT,
+    "released": TEXT,
+    "question": TEXT,
+    "answers": [{"area": MAYBE_TEXT, "answer": COUNT, "words": TEXT}],
+    "privacy": {"notion": TEXT, "flavour": TEXT, "unit": TEXT, "neighbours": TEXT, "promises": [PROMISE]},
+    "model": TEXT,
+    "domain": {
+        "words": TEXT,
+        "datasets": MAYBE_COUNT,
+        "edges": MAYBE_COUNT,
+        "people": MAYBE_COUNT,
+        "areas": MAYBE_COUNT,
+    },
+    "not_protected": [TEXT],
+    "composition": {
+        "source": TEXT,
+        "version": TEXT,
+        "currency": TEXT,
+        "rule": TEXT,
+        "kind": TEXT,
+        "accounts": COUNT,
+        "charged": [{"account": TEXT, "epsilon": MAYBE_TEXT, "delta": MAYBE_TEXT, "mu": MAYBE_TEXT, "used": TEXT}],
+    },
+    "constant": [{"area": MAYBE_TEXT, "answer": TEXT}],
+    "accuracy": [{"area": MAYBE_TEXT, "where": TEXT, "probability": TEXT}],
+    "cautions": [TEXT],
+    "security": [TEXT],
+    "mechanism": {
+        "kind": TEXT,
+        "sha256": TEXT,
+        "objective": TEXT,
+        "coordinate": TEXT,
+        "problem": MAYBE_TEXT,
+    },
+    "certificates": [OBJECT],
+    "plan": MAYBE_OBJECT,
+    "ledger": {"ledger": TEXT, "entry": COUNT, "hash": TEXT},
+    "record_sha256": TEXT,
+}
+
+
+def misfits(found: Any, shape: Any, where: str) -> list[Fault]:
+    """What in a document is not of the shape that it must have.
+
+    >>> misfits({"a": 1, "b": True}, {"a": TEXT, "b": COUNT}, "record")[1].where
+    'record.b'
+    """
+    if isinstance(shape, dict):
+        return _of_object(found, shape, where)
+    if isinstance(shape, list):
+        if not isinstance(found, list):
+            return [Fault("no list:", where, shown(found), "it is a list")]
+        return [fault for at, entry in enumerate(found) for fault in misfits(entry, shape[0], f"{where}[{at}]")]
+    if type(found) in shape:
+        return []
+    rule = f"it is {' or '.join(KIND_WORDS[kind] for kind in shape)}"
+    return [Fault("another kind of value:", where, shown(found), rule)]
+
+
+def _of_object(found: Any, shape: dict[str, Any], where: str) -> list[Fault]:
+    rule = f"the keys are {', '.join(shape)}"
+    if not isinstance(found, dict):
+        return [Fault("no object:", where, shown(found), rule)]
+    faults = [Fault("unknown key", where, shown(key), rule) for key in found if key not in shape]
+    faults += [Fault("missing key", where, key, rule) for key in shape if key not in found]
+    for key, within in shape.items():
+        if key in found:
+            faults += misfits(found[key], within, f"{where}.{key}")
+    return faults
+
+
+# Where a record and its page may be written: nothing else is ever replaced.
+
+
+BESIDE = ("", "-journal", "-wal", "-shm")  # what SQLite keeps beside a file
+HEAD = 1 << 12  # bytes of a page, in which its mark stands
+HINT = "choose another name"
+
+
+def require_places(record: Any, html: Any, ledger: Path | None, told: Document) -> list[Document]:
+    """Refuses places that cannot be written, and to replace anything but the record and the page of this very release.
+
+    Args:
+        record: the file of the record, if any.
+        html: the page, if any.
+        ledger: the file of the ledger, if it is one.
+        told: what the record will say, with the ledger's name.
+
+    Returns:
+        the receipt of the record, if it is there already
+
+    Raises:
+        UsageError: a file cannot be written, or something else is there.
+    """
+    given = [Path(path) for path in (record, html) if path is not None]
+    for path in given:
+        require_writable(path)
+    if not given:
+        return []
+    places = [path.resolve() for path in given]
+    taken = () if ledger is None else [Path(f"{ledger.resolve()}{ending}") for ending in BESIDE]
+    for path, place in zip(given, places, strict=True):
+        if place in taken:
+            raise UsageError(f"{str(path)!r} is the ledger itself", "a ledger is never overwritten", HINT)
+    if len(set(places)) < len(places):
+        raise UsageError("the record and its page in one file", "each has a file of its own", HINT)
+    if html is not None and Path(html).exists() and not _is_page(Path(html), told):
+        rule = "a page replaces nothing but an earlier copy of itself"
+        raise UsageError(f"{str(html)!r} is there, and is no page of this release", rule, HINT)
+    return [] if record is None or not Path(record).exists() else [_earlier(record, told)]
+
+
+def _earlier(path: Any, told: Document) -> Document:
+    """The receipt of the record that is there, if it is of this release."""
+    try:
+        found = read_record(path)
+    except HetdpError:
+        found = None
+    if found is None:
+        raise UsageError(f"{str(path)!r} is there, and is no record", "a record replaces nothing else", HINT)
+    if mark_of(found | {"ledger": told["ledger"]}) != mark_of(told):
+        raise UsageError(f"{str(path)!r} is the record of another release", "a record is never replaced", HINT)
+    receipt: Document = found["ledger"]
+    return receipt
+
+
+def _is_page(path: Path, told: Document) -> bool:
+    try:
+        with path.open("rb") as file:
+            return mark_of(told).encode() in file.read(HEAD)
+    except OSError:
+        return False
+
+
+# A record as a document: put together, sealed with a digest over itself, written, read again.
+
+
+VERSION = 2
+KIND = "release"
+DIGEST = "record_sha256"
+LATER = ("schema_version", "kind", "released", "answers", "ledger", DIGEST)  # all else is known before the draw
+LARGEST = 64 << 20  # bytes; a record is small
+
+Document = dict[str, Any]
+
+
+def completed(facts: Document, answers: Sequence[Document], entry: Any, receipt: Document) -> Document:
+    """A whole record: what was known before the draw, then the answers and the place in the ledger.
+
+    It is the same, byte for byte, whenever it is made again from the same facts and the same entry.
+
+    Args:
+        facts: all that does not depend on the data.
+        answers: what is published.
+        entry: the entry of the ledger.
+        receipt: by which the entry is found again.
+    """
+    found = {"released": entry.time, "answers": list(answers), "ledger": receipt} | facts
+    found |= {"schema_version": VERSION, "kind": KIND}
+    ordered = {key: found[key] for key in RECORD if key != DIGEST}
+    return ordered | {DIGEST: digest_of(ordered)}
+
+
+def digest_of(document: Document) -> str:
+    """A digest of everything in a record but its last key; the order of keys does not matter."""
+    rest = {key: value for key, value in document.items() if key != DIGEST}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def facts_digest(document: Document) -> str:
+    """A digest of what was known before the draw, which the ledger's entry keeps."""
+    return digest_of({key: value for key, value in document.items() if key not in LATER})
+
+
+def answers_of(bits: Sequence[bool], areas: Sequence[str | None], words: Sequence[str]) -> list[Document]:
+    """Published answers as a record lists them: true is answer 1."""
+    named = zip(areas, bits, strict=True)
+    return [{"area": area, "answer": 1 if bit else 2, "words": words[0 if bit else 1]} for area, bit in named]
+
+
+def is_whole(document: Document) -> bool:
+    """Whether a record has the digest of its content; whoever changes both is found by the ledger only."""
+    return bool(document[DIGEST] == digest_of(document))
+
+
+def read_record(path: str | Path) -> Document:
+    """A record from its file, as a document; whether anybody changed it is for `verify_record` to say.
+
+    Args:
+        path: the ``.json`` file.
+
+    Raises:
+        UsageError: the file cannot be read.
+        InputError: it is no record, a newer one, or has keys and values that we never write.
+
+    >>> import hetdp, pathlib, tempfile
+    >>> mechanism = hetdp.design(hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 0.5), [1, 2]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = hetdp.Ledger.create(pathlib.Path(folder, "a.ledger"), source="data", cap=1)
+    ...     released = hetdp.release(mechanism, "a", ledger=ledger, record=pathlib.Path(folder, "record.json"))
+    ...     hetdp.read_record(pathlib.Path(folder, "record.json")) == released.record
+    True
+    """
+    place, name = Path(path), Path(path).name
+    try:
+        if place.stat().st_size > LARGEST:
+            raise InputError(name, [Fault("too large for a record", name, "", f"it has at most {LARGEST:,} bytes")])
+        document = read_json(place, name)
+    except OSError as refusal:
+        reason = refusal.strerror or "the system refused it"
+        raise UsageError(f"the record {str(path)!r} cannot be read: {reason}", "a record is a JSON file") from None
+    return require_record(document, name)
+
+
+def require_record(document: Document, name: str) -> Document:
+    """The document itself, if it is a record.
+
+    Raises:
+        InputError: it is none, or a newer one.
+    """
+    kind, version = document.get("kind"), document.get("schema_version")
+    if kind != KIND:
+        raise InputError(name, [Fault("another kind of document:", name, shown(kind), f"its kind is {KIND!r}")])
+    if version != VERSION or type(version) is not int:
+        rule = f"this hetdp reads records of schema_version {VERSION}"
+        raise InputError(name, [Fault("schema_version", name, shown(version), rule)])
+    faults = misfits(document, RECORD, "record")
+    if faults:
+        raise InputError(name, faults[:1000], len(faults))
+    return document

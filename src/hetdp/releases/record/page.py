@@ -1,0 +1,235 @@
+"""The record as a page that anybody can read. It runs nothing and fetches nothing; all that is not ours is escaped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Any
+
+from hetdp.errors import printable
+from hetdp.releases.charges import EVERYBODY
+from hetdp.releases.record.words import constant_words
+
+PARAMETERS = (("mu", "μ"), ("delta", "δ"))
+MOST = 200  # areas, or groups of people, that are shown; the record has them all
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 1.05rem/1.55 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; }
+h1, h2, p, li, th { overflow-wrap: break-word; }
+h1 { font-size: 1.5rem; line-height: 1.3; }
+h2 { font-size: 1.15rem; margin-top: 2rem; }
+.answer { font-size: 2.2rem; font-weight: 700; margin: 1rem 0 0.5rem; overflow-wrap: anywhere; }
+.promise { border-left: 4px solid #4a7ab5; padding: 0.1rem 0 0.1rem 1rem; margin: 1rem 0; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0; border-bottom: 1px solid #8886; }
+td { overflow-wrap: anywhere; }
+th { font-weight: 600; }
+code { overflow-wrap: anywhere; font-size: 0.85rem; }
+footer { margin-top: 3rem; font-size: 0.9rem; }
+"""
+INTRODUCTION = (
+    "A little randomness was added to this answer on purpose, so that it shows no more about any one person than is"
+    " said below. It may therefore be wrong. How often that happens was known before anybody looked at the data."
+)
+SOMEWHERE = "In some areas the answer has no randomness in it:"
+MEANING = (
+    "Each sentence says how much the published answer can show of one person, at most. It holds whatever else somebody"
+    " knows, and whatever all others said."
+)
+CHECK = (
+    "Anybody who has the record (a JSON file with the same content as this page) can check its digest with hetdp"
+    " record verify. Those who keep the ledger can check that nobody changed anything in it; those who have the problem"
+    " and the mechanism can prove the privacy again; and those who have the plan of a table can check that exactly this"
+    " plan was carried out."
+)
+
+
+def page_of(record: dict[str, Any]) -> str:
+    """The whole page.
+
+    Args:
+        record: a record that is complete.
+    """
+    title = _text(record["question"])
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        mark_of(record),
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+        '<meta name="referrer" content="no-referrer">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{title}</title>",
+        f"<style>{STYLE}</style>",
+        "</head>",
+        "<body>",
+        "<main>",
+        f"<h1>{title}</h1>",
+        *_answers(record["answers"]),
+        *_introduction(record),
+        *_odds(record["privacy"]["promises"]),
+        *_accuracy(record),
+        *_section("What is not protected", _list(record["not_protected"])),
+        *_section("The facts", _table(_facts(record))),
+        *_section("Why it can be trusted", _list(record["security"])),
+        *_section("How to check it", [f"<p>{_text(CHECK)}</p>", *_table(_digests(record))]),
+        "</main>",
+        f"<footer>Made by {_text(record['software'])}, {_text(record['released'])}.</footer>",
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def mark_of(record: dict[str, Any]) -> str:
+    """By which a page is known as one of this release: the ledger, the data, its version and what was asked."""
+    told = record["composition"]
+    named = [record["ledger"]["ledger"], told["source"], told["version"], record["mechanism"]["sha256"]]
+    return f'<meta name="hetdp-release" content="{hashlib.sha256(json.dumps(named).encode()).hexdigest()}">'
+
+
+def _text(words: Any) -> str:
+    """Words of anybody's, so that they are shown and never obeyed."""
+    return escape(printable(str(words)), quote=True)
+
+
+def _section(title: str, body: Iterable[str]) -> Iterator[str]:
+    yield f"<section><h2>{_text(title)}</h2>"
+    yield from body
+    yield "</section>"
+
+
+def _list(entries: list[str]) -> Iterator[str]:
+    yield "<ul>"
+    yield from (f"<li>{_text(entry)}</li>" for entry in entries)
+    yield "</ul>"
+
+
+def _table(rows: Iterable[tuple[Any, Any]], head: tuple[str, str] | None = None) -> Iterator[str]:
+    """Rows of two cells; the first names what the second says."""
+    yield "<table>"
+    if head is not None:
+        yield f'<tr><th scope="col">{_text(head[0])}</th><th scope="col">{_text(head[1])}</th></tr>'
+    yield from (f'<tr><th scope="row">{_text(name)}</th><td>{_text(said)}</td></tr>' for name, said in rows)
+    yield "</table>"
+
+
+def _more(entries: list[Any]) -> Iterator[str]:
+    if len(entries) > MOST:
+        yield f"<p>And {len(entries) - MOST:,} more, in the record.</p>"
+
+
+def _answers(answers: list[dict[str, Any]]) -> Iterator[str]:
+    if len(answers) == 1 and answers[0]["area"] is None:
+        yield f'<p class="answer">{_text(answers[0]["words"])}</p>'
+        return
+    yield from _table(((one["area"], one["words"]) for one in answers[:MOST]), ("area", "answer"))
+    yield from _more(answers)
+
+
+def _introduction(record: dict[str, Any]) -> Iterator[str]:
+    """What randomness has to do with the answer; nothing, where it is the same whatever the data is."""
+    constant = record["constant"]
+    if len(constant) < len(record["answers"]):
+        yield f"<p>{_text(INTRODUCTION)}</p>"
+        yield from [f"<p>{_text(SOMEWHERE)}</p>"] if constant else []
+    for one in constant[:MOST]:
+        where = "" if one["area"] is None else f"{one['area']}: "
+        of = "dataset" if record["plan"] is None else "table"
+        yield f"<p>{_text(where + constant_words(one['answer'], of))}</p>"
+    yield from _more(constant)
+
+
+def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
+    told = [promise for promise in promises if promise["odds"]]
+    if not told:
+        return
+    yield "<section><h2>What it means for you</h2>"
+    for promise in told[:MOST]:
+        whom = "everybody else" if len(told) > 1 and _whom(promise) == EVERYBODY else _whom(promise)
+        yield f'<p class="promise"><strong>For {_text(whom)}:</strong> {_text(promise["odds"])}</p>'
+    yield from _more(told)
+    yield f"<p>{_text(MEANING)}</p></section>"
+
+
+def _accuracy(record: dict[str, Any]) -> Iterator[str]:
+    accuracy, cautions = record["accuracy"], record["cautions"]
+    is_constant = len(record["constant"]) == len(record["answers"])
+    if not accuracy:
+        return
+    yield "<section><h2>How good the answer is</h2>"
+    if not is_constant:
+        yield "<p>This was known beforehand. How close the data really is to the other answer is not published.</p>"
+    areas = any(one["area"] is not None for one in accuracy)
+    rows = (  # in hundredths, which people read better
+        (f"{one['area']}, {one['where']}" if areas else one["where"], _percent(one["probability"]))
+        for one in accuracy[:MOST]
+    )
+    yield from _table(rows, ("situation", "probability of the right answer, at least"))
+    yield from _more(accuracy)
+    yield from (f"<p><strong>Caution.</strong> {_text(words)}</p>" for words in cautions[:MOST])
+    yield "</section>"
+
+
+def _percent(probability: str) -> str:
+    """A probability as a percentage, by its digits, so that it is never more than was promised.
+
+    >>> _percent("0.574442"), _percent("1 − 1.2e-22"), _percent("1"), _percent("often")
+    ('57.4442 %', 'more than 99.999 %', 'always', 'often')
+    """
+    if probability == "1":  # exactly: the answer does not depend on the data
+        return "always"
+    if probability.startswith("1 − "):  # an error below 1e-5, which the record has in digits
+        return "more than 99.999 %"
+    whole, point, digits = probability.partition(".")
+    if not (point and whole + digits).isdigit():
+        return probability
+    shifted = f"{int(whole + digits[:2].ljust(2, '0'))}.{digits[2:]}"
+    return f"{shifted.rstrip('0').rstrip('.')} %"
+
+
+def _facts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    privacy, composition = record["privacy"], record["composition"]
+    yield "kind of privacy", privacy["flavour"]
+    yield "who or what is protected", privacy["unit"]
+    yield "neighbours", privacy["neighbours"]
+    yield from ((f"parameters: {_whom(one)}", _parameters(one)) for one in privacy["promises"][:MOST])
+    yield "who is trusted", record["model"]
+    yield "domain", record["domain"]["words"]
+    yield "how it adds up", composition["rule"]
+    accounts = "one for each person" if composition["kind"] == "person" else "one for each class"
+    yield "accounts", f"{composition['accounts']:,}, {accounts}"
+    yield "data", f"{composition['source']}, version {composition['version']}"
+    yield "mechanism", record["mechanism"]["objective"]
+
+
+def _whom(promise: dict[str, Any]) -> str:
+    return promise["whom"] if promise["area"] is None else f"{promise['whom']} in {promise['area']}"
+
+
+def _parameters(promise: dict[str, Any]) -> str:
+    least, largest = promise["least_epsilon"], promise["epsilon"]
+    several = least not in (None, largest)
+    parts = [f"ε from {least} to {largest}" if several else f"up to ε = {largest}"] if largest is not None else []
+    parts += [f"up to {letter} = {promise[name]}" for name, letter in PARAMETERS if promise[name] is not None]
+    told = [f"{', '.join(parts)} allowed, {'at most ' if several else ''}{promise['used']} used"]
+    if promise["people"] is not None:
+        told.append("1 person" if promise["people"] == 1 else f"{promise['people']:,} people")
+    return "; ".join(told)
+
+
+def _digests(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    ledger = record["ledger"]
+    plan = record["plan"]
+    if plan is None:
+        yield f"the {record['mechanism']['kind']}", record["mechanism"]["sha256"]
+    else:
+        yield "the plan", plan.get("plan_sha256", "")
+        yield "the question, to the ledger", record["mechanism"]["sha256"]
+    yield "the ledger", ledger["ledger"]
+    yield f"entry {ledger['entry']:,}", ledger["hash"]
+    yield "this record", record["record_sha256"]

@@ -1,0 +1,228 @@
+"""release: one exact draw at the true data, paid for in the ledger before it is shown."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hetdp import progress
+from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UnwrittenRecordError, UsageError
+from hetdp.files.formats.json_form import write_json
+from hetdp.files.formats.writing import whole_file
+from hetdp.releases.ledger.chain import Entry
+from hetdp.releases.ledger.database import SPENDING
+from hetdp.releases.ledger.ledger import Ledger
+from hetdp.releases.ledger.lookup import source_of
+from hetdp.releases.ledger.spending import Question, spend
+from hetdp.releases.price import similar_words
+from hetdp.releases.record import facts as of_table
+from hetdp.releases.record.document import answers_of, completed, facts_digest, read_record, require_places
+from hetdp.releases.record.facts import charge_of, composition_of
+from hetdp.releases.record.page import page_of
+from hetdp.releases.request import Asked, asked_of, checked_version
+from hetdp.version import VERSION as SOFTWARE
+
+
+class Answer(NamedTuple):
+    """A published answer.
+
+    Attributes:
+        area: whose it is; None for the one answer about all.
+        answer: 1 or 2.
+        words: what that is called.
+    """
+
+    area: str | None
+    answer: int
+    words: str
+
+
+@dataclass(frozen=True)
+class Release:
+    """What was published, and where it stands in the ledger. It knows nothing of the data but the answers.
+
+    Attributes:
+        answers: one for each area; one in all if there are none.
+        receipt: by which its entry is found in the ledger.
+        repeated: whether it had been released before: then it is the same answer, and nothing was spent.
+    """
+
+    answers: tuple[Answer, ...]
+    receipt: dict[str, Any]
+    repeated: bool
+    _entry: Any = field(repr=False)
+    _facts: dict[str, Any] = field(repr=False)
+
+    @property
+    def answer(self) -> int:
+        """The answer, 1 or 2, if there is one.
+
+        Raises:
+            UsageError: there is one for each area.
+        """
+        if len(self.answers) != 1:
+            raise UsageError(f"there are {len(self.answers):,} answers", "`answers` has one for each area")
+        return self.answers[0].answer
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """The record as a document; the same whenever this release is asked for again."""
+        return completed(self._facts, [one._asdict() for one in self.answers], self._entry, self.receipt)
+
+    def html(self) -> str:
+        """The record as a page."""
+        return page_of(self.record)
+
+    def __str__(self) -> str:
+        if len(self.answers) == 1 and self.answers[0].area is None:
+            return self.answers[0].words
+        return "\n".join(f"{one.area!r}: {one.words}" for one in self.answers)
+
+
+def release(
+    what: Any,
+    dataset: Any = None,
+    *,
+    ledger: Any,
+    source: str | None = None,
+    version: str = "1",
+    record: str | Path | None = None,
+    html: str | Path | None = None,
+    after: str | Path | Sequence[str | Path] = (),
+    announce: Callable[[tuple[str, ...]], None] | None = None,
+) -> Release:
+    """Publishes one private answer: proves the mechanism, spends, draws exactly once, and only then shows the answer.
+
+    The mechanism is copied, the copy is proved on every edge, and that very copy is looked up; otherwise nothing is
+    spent or drawn. (A proof that this process made of exactly the same bytes is not made twice.) Check and spend are
+    one step of the ledger, which is durable before the answer is returned. Each account is charged the largest loss
+    that the mechanism can cause it, at most what was allowed. Asked again for the same mechanism and the same version
+    of the data, it gives the same answer and spends nothing.
+
+    Args:
+        what: a Mechanism with its problem, or what `hetdp.ask` gives: then the table is read, and must still be the one
+            that was promised about.
+        dataset: for a mechanism, the true dataset. Nothing that is written, said or raised contains it.
+        ledger: a Ledger, or where it is: the path of a file, or a database's URL.
+        source: the data as it is declared in the ledger; needed if several are.
+        version: which state of the data this is. A new version is for data that changed; it is charged anew.
+        record: where the record is written, a ``.json`` file.
+        html: where it is written as a page for everybody, an ``.html`` file. Neither replaces anything but itself.
+        after: records of earlier releases, or one: a ledger that no longer has them is an old copy, and is refused.
+        announce: is called before anything is spent, if something similar was asked before, with that in words: this
+            is then a new question, drawn anew and charged anew. Without it, the words are a warning of the logger
+            ``hetdp``, which Python prints unless told otherwise. `hetdp.price` says it as well.
+
+    Raises:
+        UsageError: a file cannot be written, the ledger knows no such data, or it was asked of another table before;
+            nothing is spent.
+        InputError: the dataset is none of the problem's; nothing is spent.
+        VerificationError: the mechanism is not private; nothing is spent.
+        BudgetError: somebody's budget does not suffice; nothing is spent, and nothing is shown.
+        LedgerError: the ledger cannot be used; nothing is shown.
+        UnwrittenRecordError: the answer was drawn and paid for, but a file of the record could not be written. The
+            error has the release.
+
+    >>> import hetdp, pathlib, tempfile
+    >>> graph = hetdp.DatasetGraph.from_edges(["most say yes"], ["most say no"], 0.5)
+    >>> mechanism = hetdp.design(hetdp.Problem(graph, [1, 2]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = hetdp.Ledger.create(pathlib.Path(folder, "class.ledger"), source="class 4b", cap=1)
+    ...     first = hetdp.release(mechanism, "most say yes", ledger=ledger)
+    ...     again = hetdp.release(mechanism, "most say yes", ledger=ledger)
+    >>> first.answer in (1, 2), again.answer == first.answer, again.repeated
+    (True, True, True)
+    """
+    if hasattr(what, "_again"):  # what `ask` promised; the table is opened once more
+        with what._again() as prepared:
+            return release(
+                prepared,
+                dataset,
+                ledger=ledger,
+                source=source,
+                version=version,
+                record=record,
+                html=html,
+                after=after,
+                announce=announce,
+            )
+    version = checked_version(version)
+    keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    only, (source, currency) = keeper._seen if source is None else None, source_of(keeper, source)
+    asked = asked_of(what, dataset)
+    charge = charge_of(asked.costs, currency)
+    earlier = [after] if isinstance(after, str | PathLike) else after
+    receipts = [read_record(path)["ledger"] for path in earlier]
+    facts = asked.facts() | {
+        "software": f"hetdp {SOFTWARE}",
+        "composition": composition_of(asked.costs, source, version),
+    }  # what cannot be said of it should be known before anything is spent
+    receipts += require_places(record, html, keeper._database.path, facts | {"ledger": {"ledger": keeper.id}})
+    similar = similar_words(keeper, source, asked.request, asked.theme(), version, asked.plan)
+    if similar:
+        (announce or _warn)(similar)
+    bits = asked.ready()
+    progress.stage("drawing")
+    said = {
+        "software": facts["software"],
+        "areas": len(asked.areas),
+        "words": list(asked.answers),
+        "facts_sha256": facts_digest(facts),
+        "plan": of_table.spelling_of(facts["plan"]),
+        of_table.PEOPLE: asked.people,
+        of_table.THEME: asked.theme(),
+    }
+    question = Question(source, charge, asked.request, version, bits, said, receipts, asked.neighbours)
+    entry, is_new = spend(keeper._database, keeper.id, question, only)
+    try:
+        return _published(what, asked, facts, entry, is_new, keeper.place, record, html)
+    except KeyboardInterrupt:
+        raise InterruptedSpend(SPENDING.done) from None
+
+
+def _published(
+    what: Any, asked: Asked, facts: dict[str, Any], entry: Entry, is_new: bool, place: str, record: Any, html: Any
+) -> Release:
+    """The release of an entry, with its files written."""
+    if len(entry.answers) != len(asked.areas):
+        raise LedgerError(place, "it has another number of answers to this question", "each area has one answer")
+    if not is_new:
+        of_table.require_same_table(facts["plan"], entry, getattr(what, "approved", False), asked.people)
+        facts |= of_table.first_worded(what, entry)
+    answers = tuple(Answer(**one) for one in answers_of(entry.answers, asked.areas, asked.answers))
+    found = Release(answers, entry.receipt(), not is_new, entry, _as_first_told(facts, entry))
+    _write(found, record, html)
+    return found
+
+
+def _warn(similar: tuple[str, ...]) -> None:
+    logging.getLogger("hetdp").warning("\n".join(similar))
+
+
+def _as_first_told(facts: dict[str, Any], entry: Any) -> dict[str, Any]:
+    """The facts of a release with the spelling of the plan that was first carried out: its record stays the same."""
+    plan, kept = facts["plan"], entry.facts
+    told = facts | {"software": kept.get("software", facts["software"])}
+    told |= {"composition": facts["composition"] | {"version": entry.version}}
+    return told if plan is None else told | {"plan": plan | (kept.get("plan") or {})}
+
+
+def _write(found: Release, record: Any, html: Any) -> None:
+    """Writes the files; the answer is paid for by now, so a failure must not lose it."""
+    reason = ""
+    try:
+        if record is not None:
+            with whole_file(Path(record), private=True) as draft, draft.open("w", encoding="utf-8") as file:
+                write_json(file, found.record)
+        if html is not None:
+            with whole_file(Path(html), private=True) as draft, draft.open("w", encoding="utf-8") as file:
+                file.write(found.html())
+    except (HetdpError, OSError, ValueError) as refusal:
+        reason = str(refusal)
+    if reason:
+        raise UnwrittenRecordError(found, reason)

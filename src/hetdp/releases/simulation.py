@@ -1,0 +1,102 @@
+"""Answers from a seeded generator: the one place where hetdp draws from anything but the operating system's bits.
+
+For trying things out. Who knows the seed can tell more from such an answer than was promised, and p is a rounded float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import UsageError, counted, shown
+from hetdp.mechanism.mechanism import Mechanism
+from hetdp.problem.space import Floats, Mask
+from hetdp.problem.spelling import brief
+from hetdp.theory.coordinate import Coordinate
+
+MARK = "SIMULATED"
+
+
+def seeded(coordinate: Coordinate, z: Floats, seed: int) -> Mask:
+    """Whether each answer is 1: one for every z, the same for the same seed.
+
+    >>> from hetdp.theory.coordinate import LAPLACE
+    >>> seeded(LAPLACE, np.array([-np.inf, np.inf]), seed=7)
+    array([False,  True])
+    """
+    return np.asarray(np.random.default_rng(seed).random(len(z)) < coordinate.probability(z))
+
+
+# simulate: answers from a seed, for trying things out. A simulation is a type of its own, which nothing can save.
+
+
+MOST_RUNS = 100_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Answers drawn from a known seed. No release: it is as private as the dataset, and hetdp saves none.
+
+    Attributes:
+        dataset: at which it was drawn.
+        seed: of the generator; the same seed gives the same answers.
+        answers: 1 or 2 for each run.
+    """
+
+    dataset: Any
+    seed: int
+    answers: NDArray[np.int8]
+
+    def __post_init__(self) -> None:
+        self.answers.flags.writeable = False
+
+    @property
+    def ones(self) -> int:
+        """How many runs gave answer 1."""
+        return int(np.count_nonzero(self.answers == 1))
+
+    def __str__(self) -> str:
+        ones = f"answer 1 in {self.ones:,} of {counted(len(self.answers), 'run')}"
+        return f"{MARK}, no release: {ones} at dataset {brief(self.dataset)} (seed {self.seed})"
+
+    __repr__ = __str__
+
+
+def simulate(mechanism: Mechanism, dataset: Hashable, *, seed: int, runs: int = 1) -> Simulation:
+    """What a mechanism answers at a dataset, from a seeded generator; for tests, plots and teaching, never to publish.
+
+    Args:
+        mechanism: any Mechanism; nothing is spent, and none is asked for its proof.
+        dataset: the label of the dataset that is taken for the true one.
+        seed: a whole number ≥ 0.
+        runs: how many answers.
+
+    Raises:
+        UsageError: no mechanism, or a seed or number of runs that is none.
+        UnknownDatasetError: no dataset has this label.
+
+    >>> import hetdp
+    >>> graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
+    >>> mechanism = hetdp.design(hetdp.Problem(graph, {"a": 1, "b": 2}))
+    >>> hetdp.simulate(mechanism, "a", seed=3, runs=1000)
+    SIMULATED, no release: answer 1 in 744 of 1,000 runs at dataset a (seed 3)
+    """
+    if not isinstance(mechanism, Mechanism):
+        raise UsageError(f"{shown(mechanism)} is no mechanism", "the first argument is a Mechanism")
+    seed, runs = whole("seed", seed, 0), whole("runs", runs, 1, MOST_RUNS)
+    z = mechanism.coordinates[mechanism.problem.labels.index(dataset)]
+    ones = seeded(mechanism.problem.notion.coordinate, np.full(runs, z), seed)
+    return Simulation(dataset, seed, np.where(ones, 1, 2).astype(np.int8))
+
+
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """A whole number in range, or a refusal."""
+    number = value if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
+    if number is None or number < least or (most is not None and number > most):
+        upto = "" if most is None else f" and ≤ {most:,}"
+        raise UsageError(f"{name}={shown(value)}", f"it is a whole number ≥ {least:,}{upto}")
+    return int(number)

@@ -1,0 +1,302 @@
+"""Arrow data: files, tables in memory, and columns of data frames that Arrow holds. None of it is trusted.
+
+Arrow describes cells by offsets, indices and lengths that readers follow blindly: one changed byte can end the process.
+So every column is checked in full before anything else looks at it, each time it is read. Text that is no UTF-8, or a
+decimal with more digits than its type has, leaves one cell without a value; anything else makes the table a broken one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import Fault, HetdpError, InputError, UsageError
+from hetdp.interrupts import load_whole
+from hetdp.tables.database import HINT, RULE
+from hetdp.tables.sources import require_different, stamp
+from hetdp.tables.sqlite import BATCH, Batches
+
+UNREADABLE = "Arrow "  # how the name of a type begins that DuckDB is not shown; no condition can be about it
+DAY = 86_400_000  # milliseconds
+TO_MICROSECONDS = {"timestamp[s]": 1_000_000, "timestamp[ms]": 1_000}
+AS_THEY_ARE = frozenset(
+    {
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double"),
+        *("date32[day]", "timestamp[us]", "timestamp[ns]", "extension<arrow.uuid>", "extension<arrow.bool8>"),
+    }
+)
+BARE = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}  # bytes that may be no text
+CONVERTED = frozenset({"null", "halffloat", "date64[ms]", *TO_MICROSECONDS, *BARE})
+DECIMAL = re.compile(r"decimal(32|64|128)\([0-9]+, [0-9]+\)")  # those of DuckDB
+
+Reader = Callable[[Sequence[int]], Iterable[Any]]  # the numbers of some columns → their batches
+
+
+class ArrowTable(Batches):
+    """A table of Arrow batches, checked when it is opened and whenever it is read.
+
+    Args:
+        database: a locked connection.
+        name: how messages name the table.
+        schema: its columns.
+        reader: what reads some of them.
+        place: the file, if it is one.
+        curator: whether messages may say what the reader says.
+    """
+
+    def __init__(
+        self, database: Any, name: str, schema: Any, reader: Reader, place: Path | None, curator: bool
+    ) -> None:
+        super().__init__(database, name, curator)
+        self._reader, self._place = reader, place
+        with broken(name, curator):
+            fields = list(schema)
+            self._numbers = {field.name: at for at, field in enumerate(fields) if is_readable(field.type)}
+            self.columns = {field.name: f"{UNREADABLE}{field.type}" for field in fields}
+            none = {
+                name: readable(load_whole("pyarrow").nulls(0, fields[at].type)) for name, at in self._numbers.items()
+            }
+            self._none = load_whole("pyarrow").table(none)
+        require_different([field.name for field in fields], name)
+        if none:
+            types = self._computed("SELECT column_type FROM (DESCRIBE batch)", [], self._none)["column_type"]
+            self.columns |= dict(zip(none, map(str, types), strict=True))
+        for _ in self._batches(list(none)):
+            pass
+
+    @property
+    def unchanged(self) -> Any:
+        """The stamp of the file."""
+        return None if self._place is None else stamp(self._place)
+
+    def _batches(self, uses: Sequence[str]) -> Iterator[Any]:
+        """The named columns; small batches are put together. See `Batches`."""
+        names = list(dict.fromkeys(uses)) or list(self._numbers)[:1]
+        yield self._none.select(names)
+        with broken(self.name, self._curator):
+            waiting: list[Any] = []
+            for batch in self._reader([self._numbers[name] for name in names]) if names else ():
+                columns = [readable(batch.column(name)) for name in names]
+                waiting.append(load_whole("pyarrow").table(columns, names=names))
+                if sum(part.num_rows for part in waiting) >= BATCH:
+                    yield load_whole("pyarrow").concat_tables(waiting)
+                    waiting = []
+            if waiting:
+                yield load_whole("pyarrow").concat_tables(waiting)
+
+
+def arrow_file(database: Any, place: Path, name: str, curator: bool) -> ArrowTable:
+    """An Arrow file, read by PyArrow, a batch at a time; never mapped into memory, where it could shrink meanwhile."""
+    require_pyarrow("Arrow files")
+    ipc = load_whole("pyarrow.ipc")
+
+    def reader(numbers: Sequence[int]) -> Iterator[Any]:
+        options = ipc.IpcReadOptions(included_fields=list(numbers))
+        with load_whole("pyarrow").OSFile(str(place)) as file:
+            batches = ipc.open_file(file, options=options)
+            for at in range(batches.num_record_batches):
+                yield batches.get_batch(at)
+
+    with broken(name, curator), load_whole("pyarrow").OSFile(str(place)) as file:
+        schema = ipc.open_file(file).schema
+    return ArrowTable(database, name, schema, reader, place, curator)
+
+
+def arrow_table(database: Any, table: Any, curator: bool) -> ArrowTable:
+    """An Arrow table or record batch in memory."""
+    with broken("the table", curator):
+        table.validate()
+
+    def reader(numbers: Sequence[int]) -> Iterable[Any]:
+        chosen = table.select(list(numbers))
+        batches: Iterable[Any] = chosen.to_batches() if hasattr(chosen, "to_batches") else [chosen]
+        return batches
+
+    return ArrowTable(database, "the table", table.schema, reader, None, curator)
+
+
+def polars_table(database: Any, frame: Any, curator: bool) -> ArrowTable:
+    """A Polars data frame, as the Arrow table that it is; a column that it cannot hand over as such is never read."""
+    require_pyarrow("Polars data frames")
+    none, kept = frame.clear(), []
+    for column in frame.columns:
+        try:
+            none.get_column(column).to_arrow()
+        except BaseException as refusal:  # Rust's panic is no Exception
+            require_no_interrupt(refusal)
+        else:
+            kept.append(column)
+    with broken("the table", curator):
+        table = frame.select(kept).to_arrow()
+    found = arrow_table(database, table, curator)
+    found.columns = {name: found.columns.get(name, f"{UNREADABLE}object") for name in frame.columns}
+    return found
+
+
+def require_pyarrow(what: str) -> None:
+    """Refuses what only PyArrow can read, where it is not installed.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if find_spec("pyarrow") is None:
+        raise UsageError(f"{what} need PyArrow", "it is not installed here", "pip install pyarrow, or use Parquet")
+
+
+def require_no_interrupt(refusal: BaseException) -> None:
+    """Lets Ctrl-C, and an order to end, through.
+
+    Raises:
+        BaseException: it is one of these.
+    """
+    if isinstance(refusal, KeyboardInterrupt | SystemExit | GeneratorExit):
+        raise refusal
+
+
+@contextmanager
+def broken(name: str, curator: bool) -> Iterator[None]:
+    """What PyArrow or Polars refuses, whatever they raise, always in the same words.
+
+    Raises:
+        InputError: it was refused.
+    """
+    try:
+        yield
+    except HetdpError:
+        raise
+    except BaseException as refusal:  # Rust's panic is no Exception
+        require_no_interrupt(refusal)
+        told = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
+        fault = Fault("cannot be read" + (":" if told else ""), name, told, RULE, "" if curator else HINT)
+        raise InputError(name, [fault]) from None
+
+
+def is_readable(kind: Any) -> bool:
+    """Whether DuckDB can be shown columns of an Arrow type, whatever stands in them."""
+    written = str(kind)
+    if written.startswith("dictionary<"):
+        return is_readable(kind.value_type)
+    return written in AS_THEY_ARE or written in CONVERTED or DECIMAL.fullmatch(written) is not None
+
+
+def readable(column: Any) -> Any:
+    """A column of such a type, checked in full, as DuckDB is shown it.
+
+    Times of seconds and milliseconds become microseconds, and dates of milliseconds become days; those beyond the range
+    of the new type become its first or last, which compare in the same way with every date that can be asked for.
+
+    Raises:
+        ValueError: it is no Arrow data.
+    """
+    arrow, written = load_whole("pyarrow"), str(column.type)
+    if written.startswith("dictionary<"):
+        indices = column.indices
+        indices.validate(full=True)
+        return arrow.DictionaryArray.from_arrays(indices, readable(column.dictionary)).dictionary_decode()
+    if written == "null":
+        return arrow.nulls(len(column), arrow.string())
+    if written in BARE:
+        return _mended(column)
+    if DECIMAL.fullmatch(written):
+        return _bounded(column)
+    column.validate(full=written != "date64[ms]")  # whose hours are dropped here
+    if written == "halffloat":
+        return column.cast(arrow.float32())
+    if written == "date64[ms]":
+        return _shifted(column, lambda cells: np.clip(cells // DAY, -(2**31), 2**31 - 1).astype(np.int32), "date32")
+    if written in TO_MICROSECONDS:
+        return _shifted(column, lambda cells: scaled(cells, TO_MICROSECONDS[written]), "timestamp")
+    return column
+
+
+def scaled(cells: Any, factor: int) -> Any:
+    """Whole numbers times a factor; the first or last where that is too large.
+
+    >>> scaled(np.array([2, -(2**63), 2**63 - 1]), 1000).tolist()
+    [2000, -9223372036854775000, 9223372036854775000]
+    """
+    most = (2**63 - 1) // factor
+    return np.clip(cells, -most, most) * factor
+
+
+def _shifted(column: Any, change: Callable[[Any], Any], to: str) -> Any:
+    arrow = load_whole("pyarrow")
+    kind = arrow.date32() if to == "date32" else arrow.timestamp("us")
+    cells = column.view(arrow.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    return arrow.array(change(cells), mask=missing).view(kind)
+
+
+def _bounded(column: Any) -> Any:
+    """A column of decimals, in which a cell with more digits than its type has, has no value.
+
+    Arrow's own check lets the least of them pass, of which DuckDB makes anything.
+
+    Raises:
+        ValueError: something else is wrong with it.
+    """
+    width, bound = column.type.byte_width, 10**column.type.precision
+    column.view(load_whole("pyarrow").binary(width)).validate(full=True)
+    if not len(column):
+        return column
+    cells = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(column) * width]
+    if width < 16:
+        found = cells.view(f"<i{width}").astype(np.int64)
+        return _without(column, (found >= bound) | (found <= -bound))
+    low, high = cells.view("<u8")[::2], cells.view("<i8")[1::2]
+    (high_most, low_most), (high_least, low_least) = divmod(bound, 1 << 64), divmod(-bound, 1 << 64)
+    above = (high > high_most) | ((high == high_most) & (low >= np.uint64(low_most)))
+    below = (high < high_least) | ((high == high_least) & (low <= np.uint64(low_least)))
+    return _without(column, above | below)
+
+
+def _mended(column: Any) -> Any:
+    """A column of texts, in which a cell that is none has no value.
+
+    Raises:
+        ValueError: something else is wrong with it.
+    """
+    if _is_whole(column):
+        return column
+    column.view(getattr(load_whole("pyarrow"), BARE[str(column.type)])()).validate(full=True)
+    broken_cells = np.zeros(len(column), dtype=bool)
+    for at in _broken(column):
+        broken_cells[at] = True
+    return _without(column, broken_cells)
+
+
+def _without(column: Any, left_out: Any) -> Any:
+    """A column, of which some cells have no value; nothing else is copied."""
+    arrow = load_whole("pyarrow")
+    kept = np.zeros(column.offset + len(column), dtype=bool)
+    kept[column.offset :] = column.is_valid().to_numpy(zero_copy_only=False) & ~left_out
+    bits = arrow.py_buffer(np.packbits(kept, bitorder="little").tobytes())
+    return arrow.Array.from_buffers(column.type, len(column), [bits, *column.buffers()[1:]], offset=column.offset)
+
+
+def _broken(column: Any) -> Iterator[int]:
+    """The places of the cells that are none; halves in which there is no such cell are looked at once."""
+    waiting = [(0, len(column))]
+    while waiting:
+        begin, end = waiting.pop()
+        if _is_whole(column.slice(begin, end - begin)):
+            continue
+        if end - begin == 1:
+            yield begin
+        else:
+            middle = (begin + end) // 2
+            waiting += [(begin, middle), (middle, end)]
+
+
+def _is_whole(cells: Any) -> bool:
+    try:
+        cells.validate(full=True)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,216 @@
+"""When two texts count as the same: case and outer spaces do not matter, unless exact text is asked for.
+
+The rule is written once, in Python, and DuckDB calls it for every text that is not plain, so that a cell means the same
+in every format and on every worker.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from hetdp.errors import UsageError, shown
+
+BLANKS = r"[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]*"
+PLAIN = (  # letters for which lower and trim of DuckDB do all that `folded` does, and that combine with no other
+    "[ -~À-ÖØ-Þà-öø-ÿĀ-įĲ-ňŊ-žΆΈ-ΊΌΎΏΑ-ΡΣ-Ωά-ία-ρσ-ωό-ώЀ-џא-תء-يぁ-ゖァ-ヺー一-鿿가-힣]*"
+)
+SPELLINGS = {  # other letters that are compared as these; a test looks through all of Unicode
+    "k": "\u212a",
+    "s": "\u017f",
+    ";": "\u037e",
+    "`": "\u1fef",
+    "ff": "\ufb00",
+    "fi": "\ufb01",
+    "fl": "\ufb02",
+    "ffi": "\ufb03",
+    "ffl": "\ufb04",
+    "ss": "\xdf\u1e9e",
+    "st": "\ufb05\ufb06",
+}
+LONGEST = 8  # run of letters that may be written together in several ways
+FOLDED = "hetdp_folded"  # how queries call the function below
+
+
+def folded(text: str) -> str:
+    r"""A text as it is compared: without outer white space, in Unicode normal form C, and casefolded.
+
+    >>> folded(" Yes\t"), folded("STRASSE") == folded("straße"), folded("é") == folded("E\u0301")
+    ('yes', True, True)
+    """
+    return unicodedata.normalize("NFC", text.strip()).casefold()
+
+
+def folded_sql(cell: str) -> str:
+    """The same for a cell in a query, given as VARCHAR; null where nothing but white space stands."""
+    plain = f"regexp_full_match({cell}, '{PLAIN}')"
+    return f"nullif(CASE WHEN {plain} THEN lower(trim({cell})) ELSE {FOLDED}({cell}) END, '')"
+
+
+def spelling(text: str) -> str | None:
+    """A pattern of all the ways to write a folded text, but for outer spaces; None if it is not simple.
+
+    A cell is looked at once, whatever letters stand there, and Python is not called.
+
+    >>> spelling("yes"), spelling("é"), spelling("")
+    ('[yY][eE][sS\u017f]', None, None)
+    """
+    if not text or not text.isascii():
+        return None
+    cuts = [at for at in range(1, len(text)) if text[at - 1 : at + 1] not in SPELLINGS]
+    runs = [text[begin:end] for begin, end in pairwise([0, *cuts, len(text)])]
+    return None if max(map(len, runs)) > LONGEST else "".join(map(_ways, runs))
+
+
+def _ways(run: str) -> str:
+    """A pattern of all the ways to write some letters, of which neighbours may be written as one."""
+    if len(run) < 2:
+        return "" if not run else _letters((run, run.upper(), *SPELLINGS.get(run, "")))
+    found = [_ways(run[0]) + _ways(run[1:])]
+    together = [run[:size] for size in (2, 3) if run[:size] in SPELLINGS and len(run) >= size]
+    found += [_letters(SPELLINGS[one]) + _ways(run[len(one) :]) for one in together]
+    return f"(?:{'|'.join(found)})"
+
+
+def _letters(letters: Iterable[str]) -> str:
+    written = [one if one.isalnum() else rf"\x{{{ord(one):x}}}" for one in dict.fromkeys(letters)]
+    return f"[{''.join(written)}]"
+
+
+def alike(names: Iterable[str]) -> list[list[str]]:
+    """Names that differ in case or outer spaces only, in order.
+
+    >>> alike(["North", "South", "north "])
+    [['North', 'north ']]
+    """
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(folded(name), []).append(name)
+    return [several for several in found.values() if len(several) > 1]
+
+
+def add_functions(database: Any) -> None:
+    """Makes the functions known that queries call."""
+    database.create_function(FOLDED, folded, ["VARCHAR"], "VARCHAR")
+    database.create_function(INSTANT, instant, ["VARCHAR"], "BIGINT", null_handling="special")
+
+
+# Dates and times as ISO 8601 writes them: ``2024-01-31``, ``2024-01-31T12:00``, ``2024-01-31 12:00:00.5+02:00``.
+
+
+DAY = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9][0-9]|[0-9][1-9][0-9]{2}|[1-9][0-9]{3})-[0-9]{2}-[0-9]{2}"
+TIME = "[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,6})?)?"
+ZONE = "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+INSTANT = "hetdp_instant"  # how queries call the function below
+MOMENT_RULE = "<, <=, > and >= compare numbers, ISO dates or ISO timestamps"
+EPOCH = datetime(1970, 1, 1)
+FIRST = datetime(1677, 9, 21, 0, 12, 43, 145_225)  # the first and the last microsecond in a column of nanoseconds
+LAST = datetime(2262, 4, 11, 23, 47, 16, 854_775)
+
+_is_written = re.compile(f"({DAY})(?:({TIME})({ZONE})?)?").fullmatch
+_looks_like_a_number = re.compile(r"[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]{1,3})?").fullmatch
+
+
+class Moment(NamedTuple):
+    """A date, or a time of day on it; as text, always spelt in the same way.
+
+    Attributes:
+        day: the date that is written.
+        time: the time, in UTC if it has a time zone; None for a date.
+        zoned: whether it has a time zone.
+    """
+
+    day: date
+    time: datetime | None
+    zoned: bool
+
+    def __str__(self) -> str:
+        if self.time is None:
+            return self.day.isoformat()
+        return self.time.isoformat() + ("Z" if self.zoned else "")
+
+    @property
+    def begin(self) -> datetime:
+        """The time, or the first one of the day."""
+        return datetime(self.day.year, self.day.month, self.day.day) if self.time is None else self.time
+
+    @property
+    def next_day(self) -> str:
+        """The day after it; DuckDB knows years beyond 9999."""
+        return "10000-01-01" if self.day == date.max else (self.day + timedelta(days=1)).isoformat()
+
+
+def moment_of(text: str) -> Moment | None:
+    """What a text says, if it is an ISO date or timestamp; outer spaces do not matter.
+
+    >>> str(moment_of("2024-01-31")), str(moment_of("2024-01-31 12:00+02:00")), moment_of("31.01.2024")
+    ('2024-01-31', '2024-01-31T10:00:00Z', None)
+    """
+    match = _is_written(text.strip())
+    if match is None:
+        return None
+    day, time, zone = match.groups()
+    try:
+        if time is None:
+            return Moment(date.fromisoformat(day), None, False)
+        found = datetime.fromisoformat(f"{day}T{time[1:]}{(zone or '').upper()}")
+        if zone is not None:
+            found = found.astimezone(UTC).replace(tzinfo=None)
+        return Moment(date.fromisoformat(day), found, zone is not None)
+    except (ValueError, OverflowError):  # there is no such day, or none in UTC
+        return None
+
+
+def required_moment(column: str, operator: str, text: str) -> Moment:
+    """The same, of a value that must be one.
+
+    Raises:
+        UsageError: it is none; the hint says how it is written.
+    """
+    found = moment_of(text)
+    if found is not None:
+        return found
+    if _looks_like_a_number(text.strip()):
+        hint = f"write {text.strip()} without quotation marks"
+    else:
+        hint = "a date is written '2024-01-31', a timestamp '2024-01-31T12:00'; text is compared by =, != and IN"
+    raise UsageError(
+        f"the column {shown(column)} is compared by {operator} with the text {shown(text)}", MOMENT_RULE, hint
+    )
+
+
+def meaning(moments: Iterable[Moment]) -> list[str]:
+    """How cells are read that are compared with some dates and times, in words."""
+    found = {(moment.time is None, moment.zoned) for moment in moments}
+    return [
+        f"Where {what} is compared, cells are {cells}; any other cell has no value."
+        for kind, what, cells in (
+            ((True, False), "a date", "ISO dates, or ISO timestamps, of which the date counts"),
+            ((False, False), "a time", "ISO timestamps without a time zone"),
+            ((False, True), "a time with a time zone", "ISO timestamps with one"),
+        )
+        if kind in found
+    ]
+
+
+def instant(text: str | None) -> int | None:
+    """Microseconds since 1970 of a timestamp with a time zone; None for any other text."""
+    found = None if text is None else moment_of(text)
+    if found is None or found.time is None or not found.zoned:
+        return None
+    return (found.time - EPOCH) // timedelta(microseconds=1)
+
+
+def day_sql(cell: str) -> str:
+    """The date of a cell that is a text, in a query; null where it is no date or timestamp."""
+    return f"try_cast(regexp_extract({cell}, '\\A{BLANKS}({DAY})(?:{TIME}{ZONE}?)?{BLANKS}\\z', 1) AS DATE)"
+
+
+def time_sql(cell: str) -> str:
+    """The time of a cell that is a text, in a query; null where it is no timestamp, or has a time zone."""
+    written = f"regexp_extract({cell}, '\\A{BLANKS}({DAY}{TIME}){BLANKS}\\z', 1)"
+    return f"try_cast(replace(replace({written}, 'T', ' '), 't', ' ') AS TIMESTAMP)"

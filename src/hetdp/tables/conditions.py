@@ -1,0 +1,284 @@
+"""A predicate as an expression of DuckDB: names are quoted, values are parameters, and no cell can make it fail.
+
+What can be compared is decided by the predicate and the declared types of the columns alone.
+
+Each row becomes one of three small numbers, by arithmetic on all rows alike: `NO` is 0b00, `UNKNOWN` is 0b01 and `YES`
+is 0b11, so that AND is ``&`` and OR is ``|``. Nothing in the expression is null, and it has no CASE, AND, OR or WHERE:
+what DuckDB computes for some rows only takes a time that tells how many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from hetdp.errors import UsageError, instead_of, shown
+from hetdp.tables import kinds
+from hetdp.tables.comparison import (
+    BLANKS,
+    FIRST,
+    INSTANT,
+    LAST,
+    Moment,
+    day_sql,
+    folded,
+    folded_sql,
+    instant,
+    moment_of,
+    required_moment,
+    spelling,
+    time_sql,
+)
+from hetdp.tables.database import identifier, quoted
+from hetdp.tables.predicates import (
+    EQUALITIES,
+    Among,
+    Combination,
+    Comparison,
+    Literal,
+    Missing,
+    Negation,
+    Predicate,
+    written_name,
+)
+
+NO, UNKNOWN, YES = 0b00, 0b01, 0b11  # what a row says
+TO_THE_END = r"(?s:.*)\zx"  # matches nothing, but so a text is read to its end, not to the first letter that is another
+JOINTS = {"AND": " & ", "OR": " | "}
+BASES = {"=": "=", "!=": "=", "<": "<", ">=": "<", ">": ">", "<=": ">"}  # of which every other one is the opposite
+Condition = tuple[str, list[Any]]  # the words, and the values of the question marks in them
+
+
+class Test(NamedTuple):
+    """One comparison, or test for a missing value, of every row.
+
+    Attributes:
+        holds: whether it is so; false where that is unknown.
+        unknown: whether the cell has no value that could be compared.
+        parameters: the values of the question marks in `holds`.
+        is_opposite: whether the rows are meant of which the contrary holds.
+        spelling: the pattern of the texts that are meant, if it is made by one.
+        text: what is compared with the parameter, if both are texts.
+    """
+
+    holds: str
+    unknown: str
+    parameters: list[Any]
+    is_opposite: bool = False
+    spelling: str = ""
+    text: str = ""
+
+    def code(self, opposite: bool, only_yes: bool = False) -> Condition:
+        """NO, UNKNOWN or YES for every row, or the same of the opposite; YES or anything else, if that is enough."""
+        holds = f"(CAST({self.holds} AS UTINYINT) * {_byte(YES)})"
+        if opposite == self.is_opposite and only_yes:
+            return holds, self.parameters
+        if opposite == self.is_opposite:
+            return f"(CAST({self.unknown} AS UTINYINT) | {holds})", self.parameters
+        return (
+            f"xor({_byte(YES)}, (CAST({self.unknown} AS UTINYINT) * {_byte(YES ^ UNKNOWN)}) | {holds})",
+            self.parameters,
+        )
+
+
+def condition(
+    predicate: Predicate,
+    columns: Mapping[str, str],
+    exact_text: bool = False,
+    opposite: bool = False,
+    only_yes: bool = False,
+) -> Condition:
+    """The expression and its parameters: `YES`, `NO`, or `UNKNOWN` where it cannot be said.
+
+    Args:
+        predicate: what is counted.
+        columns: name → type of every column of the table.
+        exact_text: whether texts are compared letter by letter.
+        opposite: whether the rows are meant that are not counted.
+        only_yes: whether `NO` and `UNKNOWN` need not be told apart, which is faster.
+
+    Raises:
+        UsageError: a column is not there, or holds what cannot be compared with the value; told by its type alone.
+    """
+    if isinstance(predicate, Comparison):
+        return _compared(predicate, columns, exact_text).code(opposite, only_yes)
+    if isinstance(predicate, Among):
+        tests = _among(predicate, columns, exact_text)
+        return _joined("AND" if opposite else "OR", [test.code(opposite, only_yes) for test in tests])
+    if isinstance(predicate, Missing):
+        require_columns([predicate.column], columns)
+        if kinds.kind_of(columns[predicate.column]) == kinds.OTHER:  # to read some of these fails at some cells
+            rule = "its type is one of which every cell can be read"
+            raise UsageError(f"the column {shown(predicate.column)} holds {kinds.OTHER}", rule)
+        missing = kinds.missing(predicate.column, columns[predicate.column], exact_text)
+        return Test(missing, "false", []).code(opposite, only_yes)
+    if isinstance(predicate, Negation):
+        return condition(predicate.part, columns, exact_text, not opposite, only_yes)
+    if isinstance(predicate, Combination):
+        found = [condition(part, columns, exact_text, opposite, only_yes) for part in predicate.parts]
+        return _joined("OR" if (predicate.word == "OR") != opposite else "AND", found)
+    raise UsageError(f"what is counted is {shown(predicate)}", "it is a predicate")
+
+
+def _byte(number: int) -> str:
+    return f"CAST({number} AS UTINYINT)"
+
+
+def require_columns(names: list[str], columns: Mapping[str, str]) -> None:
+    """Refuses the name of a column that is not there; names are compared exactly.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    for name in names:
+        if name not in columns:
+            rule = "columns are called by their exact names"
+            raise UsageError(f"the table has no column {shown(name)}", rule, instead_of(name, columns))
+
+
+def _joined(word: str, found: list[Condition]) -> Condition:
+    return f"({JOINTS[word].join(words for words, _ in found)})", [value for _, values in found for value in values]
+
+
+def _among(given: Among, columns: Mapping[str, str], exact: bool) -> list[Test]:
+    """A column against several values; those of one kind are looked up together."""
+    tests = [_compared(Comparison(given.column, "=", value), columns, exact) for value in given.values]
+    together: dict[tuple[str, str], list[Any]] = {}
+    for test in tests:
+        if test.text:
+            together.setdefault((test.text, test.unknown), []).append(test.parameters[0])
+    listed = [
+        Test(f"coalesce({text} IN ({', '.join('?' * len(values))}), false)", unknown, values)
+        for (text, unknown), values in together.items()
+    ]
+    patterns = [test.spelling for test in tests if test.spelling]
+    listed += [_spelt(given.column, "|".join(patterns))] if patterns else []
+    return listed + [test for test in tests if not test.spelling and not test.text]
+
+
+def _spelt(column: str, pattern: str) -> Test:
+    """Whether the text of a column is written in one of some ways; see `spelling`."""
+    wanted, unknown = quoted(f"{BLANKS}(?:{pattern}){BLANKS}|{TO_THE_END}"), kinds.missing(column, "VARCHAR", False)
+    return Test(f"regexp_full_match({kinds.filled(column)}, {wanted})", unknown, [], spelling=pattern)
+
+
+def _compared(given: Comparison, columns: Mapping[str, str], exact: bool) -> Test:
+    """A column against one value, both brought to one type."""
+    require_columns([given.column], columns)
+    column, value, declared = given.column, given.value, columns[given.column]
+    kind, by_order = kinds.kind_of(declared), given.operator not in EQUALITIES
+    if isinstance(value, bool):
+        if kind == kinds.TRUTH and not by_order:
+            return _test(given, identifier(column), "CAST(? AS BOOLEAN)", value)
+        if kind == kinds.TEXT and not by_order:  # pandas makes texts of a column of truth in which one cell is missing
+            return _truth_in_text(given, value)
+    elif isinstance(value, str):
+        moment = required_moment(column, given.operator, value) if by_order else moment_of(value)
+        if moment is not None and (kind == kinds.MOMENT or (kind == kinds.TEXT and by_order)):
+            return _moment(given, declared, moment)
+        if kind == kinds.TEXT:
+            pattern = None if exact else spelling(folded(value))
+            if pattern is not None:
+                return _spelt(column, pattern)._replace(is_opposite=given.operator == "!=")
+            side = kinds.text(column) if exact else folded_sql(kinds.filled(column))
+            return _text(given, side, value if exact else folded(value))
+    elif kind == kinds.WHOLE and isinstance(value, int):
+        return _test(given, identifier(column), "CAST(? AS BIGINT)", value)
+    elif kind in (kinds.WHOLE, kinds.NUMBER, kinds.TEXT):
+        return _number(given, f"coalesce({kinds.number(column, declared)}, CAST('nan' AS DOUBLE))", float(value))
+    raise _refusal(given, kind, value)
+
+
+def _truth_in_text(given: Comparison, value: bool) -> Test:
+    """Whether a text says true, or false; it says neither where that is unknown."""
+    ways = {truth: str(spelling(str(truth).lower())) for truth in (True, False)}
+    either = quoted(f"{BLANKS}(?:{ways[True]}|{ways[False]}){BLANKS}|{TO_THE_END}")
+    unknown = f"(NOT regexp_full_match({kinds.filled(given.column)}, {either}))"
+    return Test(_spelt(given.column, ways[value]).holds, unknown, [], given.operator == "!=")
+
+
+def _test(given: Comparison, side: str, parameter: str, value: Any) -> Test:
+    """A comparison with a parameter; where there is no value, it is made with the parameter itself, which is false."""
+    base, unknown = BASES[given.operator], f"({side}) IS NULL"
+    if base == "=":
+        return Test(f"({side}) IS NOT DISTINCT FROM {parameter}", unknown, [value], given.operator != base)
+    return Test(f"(coalesce({side}, {parameter}) {base} {parameter})", unknown, [value, value], given.operator != base)
+
+
+def _text(given: Comparison, side: str, value: str) -> Test:
+    """A text that is, or is not, another; texts that differ are told apart in a steadier time than ones that do not."""
+    return Test(f"(coalesce({side}, ?) <> ?)", f"({side}) IS NULL", [value, value], given.operator == "=", text=side)
+
+
+def _number(given: Comparison, side: str, value: float) -> Test:
+    """A comparison of floats: those that are not finite have no value."""
+    base = BASES[given.operator]
+    holds = f"CAST({side} {base} CAST(? AS DOUBLE) AS UTINYINT) * CAST(isfinite({side}) AS UTINYINT)"
+    return Test(holds, f"(NOT isfinite({side}))", [value], given.operator != base)
+
+
+def _refusal(given: Comparison, kind: str, value: Literal) -> UsageError:
+    """Says that a column of some kind cannot be compared with a value; the hint says with what it can."""
+    column = written_name(given.column)
+    hint = ""
+    if kind == kinds.TRUTH:
+        hint = f"{column} = TRUE, or = FALSE"
+    elif kind == kinds.MOMENT:
+        hint = f"{column} {given.operator} '2024-01-31'"
+    elif kind in (kinds.WHOLE, kinds.NUMBER) and isinstance(value, str):
+        hint = "write numbers without quotation marks"
+    elif kind == kinds.TEXT and isinstance(value, bool):
+        hint = f"{column} = '{str(value).lower()}'"
+    what = f"the column {shown(given.column)} is compared with {shown(value)}"
+    return UsageError(what, f"it holds {kind}, which cannot be compared with that ({given.operator})", hint)
+
+
+def _moment(given: Comparison, declared: str, moment: Moment) -> Test:
+    """A column of dates, of times, or of texts against a date or a time."""
+    cell, is_text = identifier(given.column), kinds.kind_of(declared) == kinds.TEXT
+    if moment.time is None:
+        if is_text or declared == "DATE":
+            side = day_sql(kinds.filled(given.column)) if is_text else cell
+            return _test(given, side, "CAST(? AS DATE)", str(moment))
+        return _on_day(given, declared, moment)
+    if declared == "DATE":
+        hint = f"{written_name(given.column)} {given.operator} '{moment.day}'"
+        raise UsageError(
+            f"the column {shown(given.column)} is compared with a time of day", "it holds dates without one", hint
+        )
+    if is_text and moment.zoned:
+        return _test(given, f"{INSTANT}({kinds.filled(given.column)})", "CAST(? AS BIGINT)", instant(str(moment)))
+    if moment.zoned:
+        hint = f"{written_name(given.column)} {given.operator} '{str(moment)[:-1]}'"
+        raise UsageError(f"the column {shown(given.column)} is compared with a time zone", "its times have none", hint)
+    side = time_sql(kinds.filled(given.column)) if is_text else cell
+    base = BASES[given.operator]
+    holds, parameters = _against(side, base, declared, str(moment))
+    return Test(holds, f"({side}) IS NULL", parameters, given.operator != base)
+
+
+def _on_day(given: Comparison, declared: str, moment: Moment) -> Test:
+    """A column of times against a date, which is all of a day."""
+    cell = identifier(given.column)
+    before_it, before_its_end = (_against(cell, "<", declared, day) for day in (str(moment), moment.next_day))
+    if given.operator not in EQUALITIES:  # each is whether it is before one of the two, or the opposite
+        holds, parameters = before_it if given.operator in ("<", ">=") else before_its_end
+        return Test(holds, f"{cell} IS NULL", parameters, given.operator in (">", ">="))
+    holds = f"CAST(NOT {before_it[0]} AS UTINYINT) * CAST({before_its_end[0]} AS UTINYINT)"
+    return Test(holds, f"{cell} IS NULL", before_it[1] + before_its_end[1], given.operator == "!=")
+
+
+def _against(cell: str, base: str, declared: str, written: str) -> Condition:
+    """Whether a time is before (<), after (>) or at (=) one that is written; false where there is none.
+
+    A column of nanoseconds holds only times between `FIRST` and `LAST`; DuckDB would take others for infinite, which
+    the last of them are, too.
+    """
+    found = moment_of(written)  # none for the day after 9999-12-31
+    if declared == "TIMESTAMP_NS" and (found is None or not FIRST <= found.begin <= LAST):
+        always = base == (">" if found is not None and found.begin < FIRST else "<")
+        return (f"({cell} IS NOT NULL)" if always else "false"), []
+    parameter = f"CAST(? AS {'TIMESTAMP_NS' if declared == 'TIMESTAMP_NS' else 'TIMESTAMP'})"
+    if base == "=":
+        return f"(({cell}) IS NOT DISTINCT FROM {parameter})", [written]
+    return f"(coalesce({cell}, {parameter}) {base} {parameter})", [written, written]

@@ -1,0 +1,290 @@
+"""The formats a table of people may have; each becomes a source."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.files.parquet_footer import require_no_brotli
+from hetdp.tables.arrow import arrow_file, arrow_table, polars_table, require_no_interrupt
+from hetdp.tables.database import HINT, RULE, locked, refusals
+from hetdp.tables.frames import Frame, is_pandas
+from hetdp.tables.sources import Arrays, Expressions, Queried, Source, require_different, require_file, stamp
+from hetdp.tables.sqlite import Sheet
+
+CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
+MILLISECONDS = "TIMESTAMP in milliseconds"  # no type of DuckDB, so that it is refused where every cell must be read
+Maker = Callable[[Any, Path, str, str | None, bool], Source]  # database, file, how messages name it, table, curator
+PIECE = 1 << 24  # bytes of a CSV file at a time
+
+
+def maker_of(place: Path) -> Maker:
+    """What reads a file, by the ending of its name.
+
+    Raises:
+        UsageError: no format is known for it.
+    """
+    maker = MAKERS.get(place.suffix.lower())
+    if maker is None:
+        raise UsageError(f"no format is known for {str(place)!r}", f"the name ends in {', '.join(MAKERS)}")
+    return maker
+
+
+def comma_separated(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
+    """A CSV file: every cell is text, and an empty one is missing."""
+    _require_text(place, name)
+    header = _header(place, name)
+    ours = {column: f"column_{at}" for at, column in enumerate(header)}
+    kinds = ", ".join(f"'{column}': 'VARCHAR'" for column in ours.values())
+    scan = (
+        "read_csv(?, auto_detect=false, header=true, delim=',', quote='\"', escape='\"', nullstr='', strict_mode=true,"
+        f" max_line_size=10000000, hive_partitioning=false, columns={{{kinds}}})"
+    )
+    return Queried(database, scan, name, place, ours, [str(place)], curator)
+
+
+def parquet(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
+    """A Parquet file. DuckDB cannot read every cell that holds milliseconds, so these have a type of their own."""
+    millis = "coalesce(converted_type = 'TIMESTAMP_MILLIS' OR contains(logical_type, 'MILLIS=Milli'), false)"
+    query = f"SELECT name, coalesce(num_children, 0), {millis} FROM parquet_schema(?)"
+    with refusals(name, curator):
+        (_, count, _), *rest = database.execute(query, [str(place)]).fetchall()
+        require_no_brotli(place, name)
+    outermost = list(_outermost(rest, count))
+    require_different([column for column, _ in outermost], name)
+    scan = "read_parquet(?, hive_partitioning=false)"
+    source = Queried(database, scan, name, place, bound=[str(place)], curator=curator)
+    source.columns |= {
+        column: MILLISECONDS for column, is_coarse in outermost if is_coarse and column in source.columns
+    }
+    return source
+
+
+def arrow(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
+    """An Arrow file, by PyArrow, which must be there for it."""
+    return arrow_file(database, place, name, curator)
+
+
+def frame(database: Any, table: Any, curator: bool) -> Source:
+    """A data frame or an Arrow table. A lazy frame is computed once: each time, its rows may come in another order."""
+    if hasattr(table, "collect_schema") and hasattr(table, "collect"):
+        table = _collected(table, curator)
+    if is_pandas(table):
+        _require_names(list(table.columns))
+        return Frame(database, table, curator)
+    if hasattr(table, "to_arrow") and hasattr(table, "get_column"):
+        _require_names(list(table.columns))
+        return polars_table(database, table, curator)
+    if hasattr(table, "validate") and hasattr(table, "select") and hasattr(table, "schema"):
+        return arrow_table(database, table, curator)
+    rule = "a table is the name of a file, a pandas or Polars data frame, or an Arrow table"
+    methods = (method for method in ("to_arrow_table", "to_table", "read_all") if hasattr(table, method))
+    hint = next((f"{method}() makes an Arrow table of it" for method in methods), "")
+    raise UsageError(f"the table is {shown(type(table).__name__)}", rule, hint)
+
+
+def _require_names(names: list[Any]) -> None:
+    if not all(isinstance(name, str) for name in names):
+        raise UsageError("a column whose name is no text", "columns of people's tables are named by text")
+    require_different(names, "the table")
+
+
+def _collected(lazy: Any, curator: bool) -> Any:
+    """The data frame that a lazy frame of Polars stands for; what Polars says of it is for the curator only."""
+    try:
+        return lazy.collect()
+    except BaseException as refusal:  # Rust's panic is no Exception
+        require_no_interrupt(refusal)
+        told = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
+    fault = Fault("cannot be computed" + (":" if told else ""), "the table", told, RULE, "" if curator else HINT)
+    raise InputError("the table", [fault])
+
+
+def sqlite(database: Any, place: Path, _: str, sheet: str | None, curator: bool) -> Source:
+    """A table of an SQLite file: every cell is text, and a number has all its digits."""
+    return Sheet(database, place, sheet, curator)
+
+
+MAKERS: dict[str, Maker] = {
+    ".csv": comma_separated,
+    ".parquet": parquet,
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), arrow),
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db"), sqlite),
+}
+
+
+def _header(place: Path, name: str) -> list[str]:
+    """The names of the columns of a CSV file."""
+    try:
+        with place.open(encoding="utf-8-sig", newline="") as lines:
+            header = next(csv.reader(lines, strict=True), [])  # DuckDB takes the first line, too, even an empty one
+    except (UnicodeDecodeError, csv.Error):
+        header = []
+    if not header or "" in header or (len(header) == 1 and set(";\t|") & set(header[0])):
+        raise InputError(name, [Fault("no header row that can be read", name, "", CSV_RULE)])
+    if len(set(header)) < len(header):
+        raise InputError(name, [Fault("a column that is there twice", name, "", CSV_RULE)])
+    return header
+
+
+def _require_text(place: Path, name: str) -> None:
+    """All of the file is UTF-8: else whether it can be read would depend on the columns that are read."""
+    import codecs
+
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with place.open("rb") as file:
+            while piece := file.read(PIECE):
+                decoder.decode(piece)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise InputError(name, [Fault("no UTF-8 text", name, "", CSV_RULE)]) from None
+
+
+def _outermost(described: list[tuple[str, int, bool]], count: int) -> Iterator[tuple[str, bool]]:
+    """The columns themselves, without what stands within them: their names, and whether they hold milliseconds."""
+    at = 0
+    for _ in range(count):
+        yield described[at][0], described[at][2]
+        pending = 1
+        while pending:
+            pending += described[at][1] - 1
+            at += 1
+
+
+# A folder whose files are one table: all of one kind, with the same columns, one after the other by name.
+
+
+FOLDER_MAKERS = {".parquet": parquet, ".csv": comma_separated}
+PASSED_OVER = (".", "_")  # what other programs leave beside the files, such as _SUCCESS
+FOLDER_RULE = (
+    "a folder holds the files of one table, all .parquet or all .csv; only names that begin with . or _ are passed over"
+)
+ALIKE = "all files of a folder have the same columns, of the same types, in the same order"
+
+
+class Folder(Queried):
+    """The files of a folder, which DuckDB scans as one table.
+
+    Args:
+        database: a locked connection that can read all of them.
+        place: the folder.
+        parts: its files, in the order of their names.
+        curator: whether messages may say what the reader says.
+    """
+
+    def __init__(self, database: Any, place: Path, parts: Sequence[Queried], curator: bool) -> None:
+        first = parts[0]
+        every = [[bound for part in parts for bound in part.bound]]
+        super().__init__(database, first.scan, place.name, None, first.scanned, every, curator)
+        self.columns, self._folder, self._parts = first.columns, place, parts
+
+    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
+        """One pass; see `Source`."""
+        try:
+            return super().read(wanted, parameters, uses)
+        except InputError:
+            for part in self._parts:  # one of them cannot be read, and says so
+                part.read(wanted, parameters, uses)
+            raise
+
+    def distinct(self, column: str, most: int) -> list[str] | None:
+        """The different texts; see `Source`."""
+        try:
+            return super().distinct(column, most)
+        except InputError:
+            for part in self._parts:
+                part.distinct(column, most)
+            raise
+
+    def row(self, at: int) -> str:
+        """The file of a row, and its place there."""
+        for part in self._parts:
+            length = part.length()
+            if at < length:
+                return part.row(at)
+            at -= length
+        return super().row(at)
+
+    @property
+    def unchanged(self) -> Any:
+        """The files by name, and the stamp of each."""
+        return tuple((file.name, *stamp(file)) for file in files_in(self._folder))
+
+
+@contextmanager
+def folder(place: Path, curator: bool = False) -> Iterator[Folder]:
+    """The table that the files of a folder are, to be read column by column.
+
+    Args:
+        place: the folder.
+        curator: whether messages may name rows and values.
+
+    Raises:
+        UsageError: a name is none that can be read.
+        InputError: the folder has other files, too, or files of another form; the message names the first.
+    """
+    path = place.absolute()
+    files = files_in(path)
+    for file in files:
+        require_file(file)
+    with locked(*map(str, files)) as database:
+        parts = [_part(database, file, curator) for file in files]
+        for file, part in zip(files, parts, strict=True):
+            require_alike(parts[0].columns, part.columns, files[0].name, named(file))
+        yield Folder(database, path, parts, curator)
+
+
+def files_in(place: Path) -> list[Path]:
+    """The files of a folder that are its table, in the order of their names.
+
+    Raises:
+        InputError: there are none, or others.
+    """
+    try:
+        entries = sorted(entry for entry in place.iterdir() if not entry.name.startswith(PASSED_OVER))
+    except OSError:
+        raise InputError(place.name, [Fault("cannot be read", place.name, "", "it is a folder of files")]) from None
+    if not entries:
+        raise InputError(place.name, [Fault("a folder without files", place.name, "", FOLDER_RULE)])
+    endings = [entry.suffix.lower() for entry in entries]
+    kind = next((ending for ending in endings if ending in FOLDER_MAKERS), "")
+    for entry, ending in zip(entries, endings, strict=True):
+        if ending != kind or not entry.is_file():
+            raise InputError(place.name, [Fault("a stranger:", place.name, shown(entry.name), FOLDER_RULE)])
+    return entries
+
+
+def named(file: Path) -> str:
+    """How messages name a file of a folder: there may be many folders with such a file.
+
+    >>> named(Path("data/people/3.csv"))
+    'people/3.csv'
+    """
+    return f"{file.parent.name}/{file.name}"
+
+
+def require_alike(first: dict[str, str], other: dict[str, str], first_name: str, name: str) -> None:
+    """Refuses a file whose columns are not those of the first, by their names and types.
+
+    Raises:
+        InputError: naming the file, and the first column that differs.
+    """
+    ours, theirs = list(first.items()), list(other.items())
+    if ours == theirs:
+        return
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    at = next((at for at, (one, two) in pairs if one != two), min(len(ours), len(theirs)))
+    expected, found = (shown(" ".join(side[at])[:80] if at < len(side) else "nothing") for side in (ours, theirs))
+    what = f"column {at + 1} differs from {shown(first_name)}, which has {expected} there:"
+    raise InputError(name, [Fault(what, name, found, ALIKE)])
+
+
+def _part(database: Any, file: Path, curator: bool) -> Queried:
+    found = FOLDER_MAKERS[file.suffix.lower()](database, file, named(file), None, curator)
+    assert isinstance(found, Queried)
+    return found

@@ -1,0 +1,127 @@
+"""A pandas data frame. Its columns may hold any Python value, so each is made a text, or missing, that can be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.interrupts import load_whole
+from hetdp.tables.arrow import UNREADABLE, broken, is_readable, readable, scaled
+from hetdp.tables.database import refusals
+from hetdp.tables.sources import Queried
+
+PEOPLE = "people"  # how queries call it
+MISSING = ("NAType", "NaTType")  # by which pandas says that nothing is there
+NULLABLE = re.compile("(U?Int(8|16|32|64)|Float(32|64)|Boolean|DatetimeTZ)Dtype")  # of pandas itself
+MICROSECONDS = {"s": 1_000_000, "ms": 1_000}
+
+
+def is_pandas(table: Any) -> bool:
+    """Whether this is a pandas data frame, without loading pandas."""
+    return hasattr(table, "iloc")
+
+
+class Frame(Queried):
+    """A pandas data frame: of each pass, DuckDB sees the columns that are named, and no cell that it cannot read.
+
+    Args:
+        database: a locked connection.
+        table: the data frame.
+        curator: whether messages may say what the reader says.
+    """
+
+    def __init__(self, database: Any, table: Any, curator: bool) -> None:
+        self._table, self._curator, self._database = table, curator, database
+        declared = {column: table[column].dtype for column in table.columns}
+        hidden = {column: f"{UNREADABLE}{kind}" for column, kind in declared.items() if not _can_be_shown(kind)}
+        self._register(table.iloc[:0][[column for column in declared if column not in hidden]])
+        super().__init__(database, PEOPLE, "the table", curator=curator)
+        self.columns = {column: hidden.get(column) or self.columns[column] for column in declared}
+
+    def _selection(self, uses: Sequence[str]) -> str:
+        named = list(dict.fromkeys(uses)) or list(self.scanned)[:1]
+        self._register(self._table[named])
+        return super()._selection(uses)
+
+    def _register(self, part: Any) -> None:
+        part = part.copy(deep=False)
+        with refusals("the table", self._curator), broken("the table", self._curator):
+            for column in part.columns:
+                part[column] = _shown(part[column])
+            self._database.register(PEOPLE, part)
+
+
+def _shown(cells: Any) -> Any:
+    """A column as DuckDB is shown it; how is decided by its type alone."""
+    declared = cells.dtype
+    held = getattr(getattr(declared, "categories", None), "dtype", declared)
+    if _is_arrow(held):
+        return _of_arrow(cells, held)
+    if isinstance(held, np.dtype) and held.kind in "biufmM":
+        return _in_microseconds(cells) if held is declared and held.kind == "M" else cells
+    return cells if NULLABLE.fullmatch(type(held).__name__) else _texts(cells)
+
+
+def _is_arrow(declared: Any) -> bool:
+    """Whether Arrow holds cells of this type."""
+    return getattr(declared, "storage", "") == "pyarrow" or type(declared).__name__ == "ArrowDtype"
+
+
+def _can_be_shown(declared: Any) -> bool:
+    """Whether DuckDB can be shown a column of this type; any is, but some of Arrow's."""
+    return type(declared).__name__ != "ArrowDtype" or is_readable(declared.pyarrow_dtype)
+
+
+def _of_arrow(cells: Any, held: Any) -> Any:
+    """A column that Arrow holds, or whose categories it holds, checked in full."""
+    if held is not cells.dtype:
+        if _checked(cells.cat.categories.array) is None:
+            return cells
+        cells = cells.astype(held)
+    found = _checked(cells.array)
+    if found is None:
+        return cells
+    return type(cells.array)(found) if type(held).__name__ == "ArrowDtype" else _texts(found.to_pylist())
+
+
+def _checked(cells: Any) -> Any:
+    """Cells that Arrow holds, where they have to be changed to be read; None where they are fine as they are."""
+    found = cells.__arrow_array__()
+    chunks = found.chunks if hasattr(found, "chunks") else [found]
+    changed = [readable(chunk) for chunk in chunks]
+    if all(one is other for one, other in zip(chunks, changed, strict=True)):
+        return None
+    return load_whole("pyarrow").chunked_array(changed)
+
+
+def _in_microseconds(cells: Any) -> Any:
+    """Times of seconds and milliseconds in microseconds; those beyond all these become the first or last of them."""
+    times = cells.to_numpy()
+    factor = MICROSECONDS.get(np.datetime_data(times.dtype)[0])
+    if factor is None:
+        return cells
+    return np.where(np.isnat(times), np.iinfo(np.int64).min, scaled(times.view(np.int64), factor)).view("M8[us]")
+
+
+def _texts(cells: Any) -> NDArray[Any]:
+    found = np.empty(len(cells), dtype=object)
+    found[:] = [text(cell) for cell in cells]
+    return found
+
+
+def text(cell: Any) -> str | None:
+    r"""Any value as a text that can be written as UTF-8; None for a missing one, and for one that is no text.
+
+    >>> text(1.5), text("a\udc80"), text(float("nan")), text(type("Odd", (), {"__str__": None})())
+    ('1.5', 'a?', None, None)
+    """
+    try:
+        if cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in MISSING:
+            return None
+        return str(cell).encode("utf-8", "replace").decode()
+    except Exception:  # whatever the value does, the row has a meaning
+        return None

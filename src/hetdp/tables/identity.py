@@ -1,0 +1,180 @@
+"""What makes two questions to a table the same: one canonical form, however they are worded.
+
+Two requests have one identity only if they have exactly the same mechanism: the same probability at every table, and
+the same meaning of yes. A threshold is reduced to the smallest whole scores, from zero in each group, which is all that
+the formulas look at; where the mechanism is made of tallies, the digest of its values belongs to the identity as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetdp.errors import UsageError
+from hetdp.people.numbers import written
+from hetdp.people.populations.scores import scores_of
+from hetdp.people.questions.logic import And, Joined, Not, Or
+from hetdp.people.questions.question import Question
+from hetdp.people.questions.thresholds import ALL, RatioOfShares
+from hetdp.tables.policy import Policy
+from hetdp.tables.promise import Promise
+from hetdp.tables.request import VALUES, Epsilon, Wish
+
+TITLE = b"hetdp question 2\n"
+THEME = b"hetdp theme 1\n"
+EVERYBODY = ""  # the group of all, where a form distinguishes none
+
+Form = Any  # what JSON holds
+
+
+class Identity(NamedTuple):
+    """By which a ledger knows what is asked of a table.
+
+    Attributes:
+        request: SHA-256 of what is asked, in its canonical form, and of who is promised what.
+        theme: SHA-256 of what is counted, and for whom: questions that have it in common are similar.
+        wish: what is asked for, without a column that changes neither the mechanism nor the charge.
+    """
+
+    request: str
+    theme: str
+    wish: Wish
+
+
+def canonical(question: Question, sizes: Mapping[str, int]) -> Form:
+    """A question about so many people, in the one form that all wordings of it have.
+
+    Args:
+        question: the question.
+        sizes: how many people each group has; one group of everybody if the question names none.
+
+    Returns:
+        true or false where every table has this answer; a sum of scores with its threshold; a ratio; or such forms,
+        joined by and, or, not
+
+    >>> from hetdp import questions
+    >>> canonical(questions.share("yes", at_least="50%"), {"": 400})
+    ['sum', {'': [1, 0, 0]}, 200]
+    >>> canonical(questions.count("yes", at_least=200), {"": 400})
+    ['sum', {'': [1, 0, 0]}, 200]
+    """
+    if question.linear() is not None:
+        try:
+            return _sum(question, sizes)
+        except UsageError:  # its scores are too large for a formula, so they are compared as written
+            return ["as written", question.body()]
+    if isinstance(question, Joined):
+        return _joined(type(question), [canonical(part, sizes) for part in question.parts])
+    if isinstance(question, Not):
+        return _negated(question.part, sizes)
+    if isinstance(question, RatioOfShares):
+        facts = {"value": question.value, "a": question.group_a, "b": question.group_b, "of": question.of}
+        left_out = [] if question.of == ALL else sorted(set(question.blank))
+        return ["ratio", facts | {"at_least": written(question.at_least), "strict": question.strict, "blank": left_out}]
+    return ["as written", question.body()]
+
+
+def _sum(question: Question, sizes: Mapping[str, int]) -> Form:
+    groups = list(sizes)
+    found = scores_of(question, groups, np.array(list(sizes.values()), dtype=np.int64), VALUES)
+    if found.constant:
+        return found.constant == 1
+    rows = {group: row for group, row in zip(groups, found.scores.tolist(), strict=True) if sizes[group]}
+    first = next(iter(rows.values()))
+    if all(row == first for row in rows.values()):
+        rows = {EVERYBODY: first}
+    return ["sum", rows, found.threshold]
+
+
+def _joined(how: type[Question], forms: list[Form]) -> Form:
+    """Forms joined, each once, in one order; what joins in the same way is not nested, and constants are left out."""
+    word, neutral = ("and", True) if how is And else ("or", False)
+    parts: dict[str, Form] = {}
+    for form in forms:
+        for part in form[1] if isinstance(form, list) and form[0] == word else [form]:
+            if part is (not neutral):
+                return not neutral
+            if part is not neutral:
+                parts[json.dumps(part, sort_keys=True)] = part
+    if not parts:
+        return neutral
+    return next(iter(parts.values())) if len(parts) == 1 else [word, [parts[key] for key in sorted(parts)]]
+
+
+def _negated(part: Question, sizes: Mapping[str, int]) -> Form:
+    """The opposite of a question that is no sum."""
+    if isinstance(part, Not):
+        return canonical(part.part, sizes)
+    if isinstance(part, Joined):
+        other = Or if isinstance(part, And) else And
+        return _joined(other, [canonical(Not(one), sizes) for one in part.parts])
+    return ["not", canonical(part, sizes)]
+
+
+def identity_of(wish: Wish, policy: Policy, promises: Sequence[Promise]) -> Identity:
+    """By which the ledger knows what is asked.
+
+    It depends neither on how a number was typed or a question worded, nor on the name of the file, the version of the
+    software, or a column that is only reported by.
+
+    Args:
+        wish: what is asked for.
+        policy: what is public in the table.
+        promises: one for each area, with its mechanism.
+    """
+    forms = [canonical(wish.question, sizes) for sizes in _sizes(wish, policy)]
+    plain = _plain(wish, policy, forms)
+    deciding = None if wish.deciding is None else wish.deciding.constant
+    told = {
+        "counted": str(wish.counted),
+        "exact_text": wish.exact_text,
+        "areas": [
+            [promise.area, form, (promise.tallies or {}).get("sha256")]
+            for promise, form in zip(promises, forms, strict=True)
+        ],
+        "policy": (policy if plain.group == wish.group else policy.without_groups()).digest(),
+        "deciding": None if deciding is None else str(deciding.normalize()),  # a column's is part of the policy
+        "columns": {"person": wish.person, "group": plain.group, "area": wish.area},
+        "objective": wish.objective,
+    }
+    theme = {"counted": str(wish.counted), "person": wish.person}
+    return Identity(_digest(TITLE, told), _digest(THEME, theme), plain)
+
+
+def _digest(title: bytes, told: Mapping[str, Any]) -> str:
+    return hashlib.sha256(title + json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _sizes(wish: Wish, policy: Policy) -> list[dict[str, int]]:
+    """How many people each group has, in each area; all are one group where the question names none."""
+    names = [area for area, _ in policy.parts()]
+    if policy.groups is None or not wish.question.groups_used():
+        return [{EVERYBODY: policy.ordered(area).people} for area in names]
+    return [{str(name): part.people for name, part in policy.by_group(area)} for area in names]
+
+
+def _plain(wish: Wish, policy: Policy, forms: Sequence[Form]) -> Wish:
+    """The wish without a column of ε that says the same of all, and without groups that are only reported by."""
+    levels = {float(level) for area, _ in policy.parts() for level in policy.ordered(area).levels[:2]}
+    epsilon = Epsilon(constant=Decimal(repr(levels.pop()))) if len(levels) == 1 else wish.epsilon
+    by_group = bool(epsilon.by_group) or (wish.deciding is not None and bool(wish.deciding.by_group))
+    is_used = by_group or any(_names_groups(form) for form in forms)
+    return replace(wish, epsilon=epsilon, group=wish.group if is_used else None)
+
+
+def _names_groups(form: Form) -> bool:
+    """Whether the answer depends on who is in which group."""
+    if isinstance(form, bool):
+        return False
+    kind, *rest = form
+    if kind == "sum":
+        return set(rest[0]) != {EVERYBODY}
+    if kind in ("and", "or"):
+        return any(map(_names_groups, rest[0]))
+    return True

@@ -1,0 +1,110 @@
+"""What a column holds, by its type, which is public; and how any cell of it becomes a number or a text."""
+
+from __future__ import annotations
+
+import re
+
+from hetdp.errors import Fault, InputError
+from hetdp.tables.comparison import BLANKS
+from hetdp.tables.database import identifier
+
+TEXT, WHOLE, NUMBER, TRUTH, MOMENT, OTHER = "text", "whole numbers", "numbers", "true or false", "dates", "other things"
+KINDS = {
+    **dict.fromkeys(("VARCHAR", "UUID", "ENUM"), TEXT),
+    **dict.fromkeys(
+        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), WHOLE
+    ),
+    **dict.fromkeys(("DOUBLE", "FLOAT", "DECIMAL"), NUMBER),
+    "BOOLEAN": TRUTH,
+    **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_NS"), MOMENT),  # of seconds and others, not every cell can be read
+}
+NUMERAL = r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?"
+EPSILON = r"([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?|inf|Infinity"  # as in privacy/grid.py; a test compares
+SURE_DIGITS = 15  # of a decimal, that its float still prints
+
+
+def kind_of(declared: str) -> str:
+    """What a column of a DuckDB type holds.
+
+    >>> kind_of("DECIMAL(18,3)"), kind_of("VARCHAR"), kind_of("VARCHAR[]"), kind_of("TIMESTAMP WITH TIME ZONE")
+    ('numbers', 'text', 'other things', 'other things')
+    """
+    named = re.fullmatch(r"([A-Z_]+)(\(.*\))?", declared, re.DOTALL)
+    return KINDS.get(named[1], OTHER) if named else OTHER
+
+
+def require_kind(name: str, column: str, declared: str, allowed: tuple[str, ...], use: str) -> None:
+    """Refuses a column by its type.
+
+    Raises:
+        InputError: it holds something else.
+    """
+    if kind_of(declared) not in allowed:
+        where, rule = f"{name}, {column}", f"{use} holds {' or '.join(allowed)}"
+        raise InputError(where, [Fault("a column of type", where, declared[:60], rule)])
+
+
+def number(column: str, declared: str) -> str:
+    """A cell as a 64-bit number, finite or not; null where it is none. Outer spaces of a text do not matter.
+
+    Decimals and 32-bit numbers are read as they are printed, so that 0.1 is the same number in every format.
+    """
+    if kind_of(declared) == WHOLE:
+        return f"CAST({identifier(column)} AS DOUBLE)"
+    if kind_of(declared) == TEXT:
+        written = f"regexp_extract({filled(column)}, '\\A{BLANKS}({NUMERAL}){BLANKS}\\z', 1)"
+        return f"try_cast({written} AS DOUBLE)"
+    if declared.startswith("DECIMAL"):
+        is_one, nearest = fits(column, declared)
+        one = f"CAST({is_one} AS DOUBLE)"
+        return f"(try_cast(CAST({nearest} AS VARCHAR) AS DOUBLE) * ({one} / {one}))"  # 0 / 0 is no number
+    return identifier(column) if declared == "DOUBLE" else f"try_cast({text(column)} AS DOUBLE)"
+
+
+def missing(column: str, declared: str, exact_text: bool) -> str:
+    """Whether nothing stands in a cell; true or false for every row. A number that is none is missing, too."""
+    cell = identifier(column)
+    if declared in ("DOUBLE", "FLOAT"):
+        return f"isnan(coalesce({cell}, CAST('nan' AS {declared})))"
+    if kind_of(declared) == TEXT and not exact_text:
+        return f"regexp_full_match({filled(column)}, '{BLANKS}')"
+    if declared.startswith("DECIMAL"):
+        return f"({fits(column, declared)[0]} = 0)"
+    return f"({cell} IS NULL)"
+
+
+def text(column: str) -> str:
+    """A cell as a text."""
+    return f"CAST({identifier(column)} AS VARCHAR)"
+
+
+def filled(column: str) -> str:
+    """A cell as a text, empty where it is missing: so that it takes as long as one that says something."""
+    return f"coalesce({text(column)}, '')"
+
+
+def fits(column: str, declared: str) -> tuple[str, str]:
+    """1 if there is a decimal with no more digits than its type has, else 0; and the nearest one that has no more.
+
+    A Parquet file can hold a cell with more, and DuckDB fails when it prints the least of them.
+    """
+    cell, (digits, places) = identifier(column), map(int, re.findall(r"[0-9]+", declared))
+    most = f"{'9' * (digits - places) or '0'}.{'9' * places}"
+    low, high = (f"CAST('{sign}{most}' AS {declared})" for sign in ("-", ""))
+    is_one = f"coalesce(CAST({cell} >= {low} AS UTINYINT) * CAST({cell} <= {high} AS UTINYINT), 0)"
+    return is_one, f"least(greatest({cell}, {low}), {high})"
+
+
+def epsilon(column: str, declared: str) -> tuple[str, str | None]:
+    """A cell as an ε, −1 where there is none; and whether it has more digits than a float keeps, if any may."""
+    cell = identifier(column)
+    if kind_of(declared) == WHOLE or declared == "DOUBLE":
+        return f"coalesce(CAST({cell} AS DOUBLE), -1)", None
+    written = text(column)
+    if declared.startswith("DECIMAL"):
+        is_one, nearest = fits(column, declared)
+        written = f"CASE WHEN {is_one} = 1 THEN CAST({nearest} AS VARCHAR) END"
+    cast = f"try_cast({written} AS DOUBLE)"
+    is_meant = f"(NOT isinf({cast}) OR contains({written}, 'n'))"  # 1e400 is no ∞, which has an n in it
+    value = f"CASE WHEN regexp_full_match({written}, '{EPSILON}') AND {is_meant} THEN {cast} END"
+    return f"coalesce({value}, -1)", f"coalesce(length({written}) > {SURE_DIGITS}, false)"

@@ -1,0 +1,310 @@
+"""A plan: all that is fixed before anybody's answer is looked at, for a second person to approve."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.files.formats.json_form import write_json
+from hetdp.files.formats.writing import whole_file
+from hetdp.people.documents import parsed_json, refuse, require_keys
+from hetdp.people.questions.thresholds import BLANK
+from hetdp.tables.comparison import meaning as moments_meaning
+from hetdp.tables.comparison import moment_of
+from hetdp.tables.policy import Policy
+from hetdp.tables.predicates import EQUALITIES, Comparison
+from hetdp.tables.request import KEYS as WISH_KEYS
+from hetdp.tables.request import NO, Wish, looks_at_text
+from hetdp.tables.request import from_document as wish_from
+from hetdp.version import VERSION as SOFTWARE
+
+VERSION = 2
+KIND = "plan"
+MOST_FAULTS = 1000  # that a message holds
+LONGEST = 200  # characters of a value in it
+FOLDED = "Text is compared without regard to case and outer spaces; a cell of spaces has no value."
+EXACT = "Text is compared exactly, letter by letter."
+DIGITS = 16  # of a digest in it
+UNIT = "person"
+NEIGHBOURS = (
+    "Neighbouring tables differ in one person's answer;"
+    " the number of people, and everybody's ε, group and area, are public."
+)
+KEYS = (
+    "schema_version",
+    "kind",
+    "software",
+    "table",
+    *WISH_KEYS,
+    "missing",
+    "unit",
+    "neighbours",
+    "counts",
+    "areas",
+    "policy_sha256",
+    "people_sha256",
+    "request_sha256",
+    "plan_sha256",
+)
+QUESTION = "question"
+FIRST = ("software", "table", *WISH_KEYS, "counts")  # from which, and from the table, all the rest follows
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan as it is written; equal plans make the same promises and the same mechanism.
+
+    Attributes:
+        wish: what is asked for.
+        facts: the whole document, of which the wish is a part.
+    """
+
+    wish: Wish
+    facts: dict[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        """The plan for a JSON file; `read_plan` reads it."""
+        return self.facts
+
+    @property
+    def digest(self) -> str:
+        """By which an approved plan is known."""
+        return str(self.facts["plan_sha256"])
+
+    def require_same(self, other: Plan, name: str) -> None:
+        """Refuses to go on under a plan that differs in anything.
+
+        Args:
+            other: the plan that was approved.
+            name: its file, for the message.
+
+        Raises:
+            InputError: with a fault for each fact that differs, as it was approved and as it is now. A plan holds
+                public facts only: no id, and no cell of a counted column. What follows from others is told only if
+                nothing else differs.
+        """
+        told = list(self._differences(other, FIRST)) or list(self._differences(other, KEYS[:-1]))
+        if not told:
+            return
+        where, values = ([part[at] for part in told[:MOST_FAULTS]] for at in (0, 1))
+        rules = [""] * (len(where) - 1) + ["a plan is carried out exactly as it was approved, or not at all"]
+        hints = [""] * (len(where) - 1) + ["a new plan is made under another name, and approved again"]
+        rows = zip(where, values, rules, hints, strict=True)
+        faults = [Fault("differs:", f"{name}, {place}", value, rule, hint) for place, value, rule, hint in rows]
+        raise InputError(faults[0].where if len(told) == 1 else name, faults, len(told))
+
+    def _differences(self, approved: Plan, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Where the approved plan differs from this one, and what each says there; a question is told in words."""
+        for key in keys:
+            before, now = approved.facts[key], self.facts[key]
+            if key == QUESTION and _text(before) != _text(now):
+                words = str(approved.wish.question), str(self.wish.question)
+                before, now = words if words[0] != words[1] else (before, now)
+            for where, old, new in _differences(key, before, now):
+                yield where, f"approved {old}, now {new}"
+
+
+def _differences(where: str, approved: Any, present: Any) -> Iterator[tuple[str, str, str]]:
+    """Where two parts of a plan differ, with what each says there; objects are gone through key by key."""
+    if _text(approved) == _text(present):
+        return
+    if isinstance(approved, dict) and isinstance(present, dict):
+        for key in dict.fromkeys((*approved, *present)):
+            yield from _differences(f"{where}.{key}", approved.get(key), present.get(key))
+    elif isinstance(approved, list) and isinstance(present, list) and len(approved) == len(present):
+        for at, pair in enumerate(zip(approved, present, strict=True)):
+            yield from _differences(f"{where}[{at}]", *pair)
+    else:
+        longest = DIGITS if where.endswith("_sha256") else LONGEST
+        yield where, _brief(approved, longest), _brief(present, longest)
+
+
+def _brief(part: Any, longest: int) -> str:
+    """A part of a plan in a message: as it is written, and not too long."""
+    if isinstance(part, str) and len(part) > longest:
+        part = f"{part[:longest]}…"
+    text = json.dumps(part, sort_keys=True, ensure_ascii=False, default=repr)
+    return text if len(text) <= max(longest, LONGEST) else f"{text[:LONGEST]}…"
+
+
+def _text(part: Any) -> str:
+    """A part of a document, so that what is equal is also written alike: 1 is neither true nor 1.0."""
+    return json.dumps(part, sort_keys=True, default=repr)
+
+
+def _digest(facts: dict[str, Any]) -> str:
+    """By which an approved plan is known; it stands last in the plan, over all the rest."""
+    return hashlib.sha256(_text(facts).encode()).hexdigest()
+
+
+def plan_of(
+    wish: Wish,
+    policy: Policy,
+    table: str,
+    sheet: str | None,
+    areas: list[dict[str, Any]],
+    people: str | None = None,
+    request: str = "",
+) -> Plan:
+    """The plan for a table.
+
+    Args:
+        wish: what is asked for.
+        policy: what is public in the table.
+        table: the name of the file, without its folder.
+        sheet: the table within it, if it has several.
+        areas: what is promised in each area.
+        people: a digest of who is there with which ε, group and area; None if nothing will rest on it.
+        request: a digest of what is asked, in its canonical form; see `identity_of`.
+    """
+    counts = {
+        "people": policy.size,
+        "areas": 1 if policy.areas is None else len(policy.areas.names),
+        "groups": 1 if policy.groups is None else len(policy.groups.names),
+    }
+    facts = {
+        "schema_version": VERSION,
+        "kind": KIND,
+        "software": f"hetdp {SOFTWARE}",
+        "table": {"file": table, "table": sheet},
+        **wish.document(),
+        "missing": meaning_of_missing(wish),
+        "unit": UNIT,
+        "neighbours": NEIGHBOURS,
+        "counts": counts,
+        "areas": areas,
+        "policy_sha256": policy.digest(),
+        "people_sha256": people,
+        "request_sha256": request,
+    }
+    return Plan(wish, facts | {"plan_sha256": _digest(facts)})
+
+
+def meaning_of_missing(wish: Wish) -> str:
+    """What every row counts as, and how cells are compared; declared before any is read."""
+    words = [f"A row for which it does not hold is {NO}; if that is unknown, for want of a value, it is {BLANK}."]
+    if looks_at_text(wish.counted):
+        words.append(EXACT if wish.exact_text else FOLDED)
+    read = [leaf for leaf in wish.counted.leaves() if isinstance(leaf, Comparison) and not isinstance(leaf.value, bool)]
+    if any(not isinstance(leaf.value, str) for leaf in read):
+        words.append("Where a number is compared, cells are finite numbers; any other cell has no value.")
+    by_order = [str(leaf.value) for leaf in read if isinstance(leaf.value, str) and leaf.operator not in EQUALITIES]
+    return " ".join([*words, *moments_meaning(found for found in map(moment_of, by_order) if found is not None)])
+
+
+def read_plan(path: Path) -> Plan:
+    """A plan from its file; what we would not have written is refused.
+
+    Raises:
+        UsageError: the file cannot be read.
+        InputError: it is no plan, a newer one, or says something that we never write.
+    """
+    name = path.name
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as refusal:
+        reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
+        raise UsageError(f"the plan {str(path)!r} cannot be read: {reason}", "a plan is a JSON file") from None
+    document = parsed_json(text, KIND)
+    if isinstance(document, dict) and document.get("kind", KIND) != KIND:
+        refuse(name, Fault("another kind of document:", name, shown(document["kind"]), f"its kind is {KIND!r}"))
+    version = document.get("schema_version", VERSION) if isinstance(document, dict) else VERSION
+    if version != VERSION or isinstance(version, bool):
+        rule = f"this hetdp carries out plans of schema_version {VERSION}"
+        refuse(name, Fault("schema_version", name, shown(version), rule))
+    require_keys(document, KEYS, KEYS, name)
+    if document["plan_sha256"] != _digest({key: document[key] for key in KEYS[:-1]}):
+        rule = "its last key is a digest of all the others"
+        refuse(name, Fault("edited by hand", name, "", rule, "hetdp ask makes a plan; options change it"))
+    try:
+        wish = wish_from({key: document[key] for key in WISH_KEYS})
+    except UsageError as refusal:
+        refuse(name, Fault(refusal.what, name, "", refusal.rule, refusal.hint))
+    return Plan(wish, document)
+
+
+# The file of a plan: read if it is there; where nothing is released, written if it is not.
+
+
+SUFFIX = ".json"
+
+
+def approved_plan(path: str | Path | None, table: Any, releases: bool = False) -> Plan | None:
+    """The plan that was made before, if the file is there; else the place for one is looked at.
+
+    Args:
+        path: the file of the plan.
+        table: the table, which must not be overwritten.
+        releases: whether an answer will be released: then the plan must be there, since nobody could have approved
+            one that is not.
+
+    Raises:
+        UsageError: there is no such plan, or none can be kept there.
+        InputError: the file is there, and is no plan.
+    """
+    if path is None:
+        return None
+    if not isinstance(path, str | Path):
+        raise UsageError(f"the plan is {shown(path)}", f"it is the name of a {SUFFIX} file")
+    place = Path(path)
+    if str(path) == "-":
+        raise UsageError("--plan -", "a plan is kept in a file, so that it can be approved", "name a .json file")
+    if place.suffix.lower() != SUFFIX:
+        raise UsageError(f"no format is known for {str(path)!r}", f"the name after --plan ends in {SUFFIX}")
+    if isinstance(table, str | Path) and place.absolute() == Path(table).absolute():
+        rule = "an input is never overwritten"
+        raise UsageError(f"--plan {path} would replace what is read from {table}", rule, "choose another name")
+    if releases and not place.exists():
+        rule = "with a ledger, a plan is carried out that was written and approved before"
+        hint = "check the name; --dry-run instead of the release writes a new plan, for somebody to approve"
+        raise UsageError(f"there is no plan {str(path)!r}", rule, hint)
+    if not place.absolute().parent.is_dir():
+        raise UsageError(f"cannot write {str(path)!r}", f"{str(place.parent)!r} is no folder")
+    return read_plan(place) if place.exists() else None
+
+
+def sheet_of(plan: Plan | None) -> str | None:
+    """The table within an SQLite file that a plan names, if it does."""
+    named = None if plan is None else plan.facts["table"]
+    found = named.get("table") if isinstance(named, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def require_apart(table: Any, places: Iterable[Any]) -> None:
+    """Refuses to write among the files of a table that is a folder: the next reader would find a stranger there.
+
+    Args:
+        table: the table.
+        places: what may be written: names of files; others are passed over.
+
+    Raises:
+        UsageError: one of them lies in the folder.
+    """
+    if not isinstance(table, str | Path) or not Path(table).is_dir():
+        return
+    folder = Path(table).resolve()
+    for place in places:
+        if isinstance(place, str | Path) and folder in Path(place).resolve().parents:
+            rule = "a folder that is a table holds the files of the table, and nothing else"
+            raise UsageError(f"{str(place)!r} lies in the folder {str(table)!r}", rule, "choose another folder")
+
+
+def kept(plan: Plan, approved: Plan | None, path: str | Path | None) -> str:
+    """Writes the plan, unless it is there already; says what became of it.
+
+    Raises:
+        InputError: another plan is there.
+    """
+    if path is None:
+        return ""
+    if approved is not None:
+        plan.require_same(approved, str(path))
+        return f"this is exactly the plan in {path}, sha256 {approved.digest}"
+    with whole_file(Path(path), private=True) as draft, draft.open("w", encoding="utf-8") as file:
+        write_json(file, plan.document())
+    return f"wrote {path}, sha256 {plan.digest}"

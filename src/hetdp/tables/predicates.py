@@ -1,0 +1,447 @@
+"""Which rows are counted, as data: comparisons of a column with values, joined by AND, OR and NOT. Never code.
+
+A comparison with a missing value is neither true nor false; so is what is joined from it, unless the rest decides.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from hetdp.errors import UsageError, shown
+from hetdp.tables.comparison import MOMENT_RULE, folded, moment_of, required_moment
+
+Literal = str | int | float | bool
+OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+OPERATORS = tuple(OPPOSITES)
+EQUALITIES = ("=", "!=")
+KEYWORDS = frozenset({"AND", "OR", "NOT", "IN", "IS", "NULL", "TRUE", "FALSE"})
+
+_is_bare = re.compile(r"[^\W\d]\w*").fullmatch
+
+
+class Predicate(ABC):
+    """What a row must be like to be counted; ``str`` writes it so that `parsing.parsed` reads the same again."""
+
+    @abstractmethod
+    def columns(self) -> Iterator[str]:
+        """The columns that are looked at, in the order of the text; one may come several times."""
+
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """The comparisons with one value each, and the tests for a missing one, that this is made of."""
+        return iter(())
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Comparison(Predicate):
+    """A column against one value."""
+
+    column: str
+    operator: str
+    value: Literal
+
+    def columns(self) -> Iterator[str]:
+        """The one column."""
+        yield self.column
+
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """This one."""
+        yield self
+
+    def __str__(self) -> str:
+        return f"{written_name(self.column)} {self.operator} {written(self.value)}"
+
+
+@dataclass(frozen=True)
+class Among(Predicate):
+    """A column that has one of several values."""
+
+    column: str
+    values: tuple[Literal, ...]
+
+    def columns(self) -> Iterator[str]:
+        """The one column."""
+        yield self.column
+
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """An equality for each value."""
+        return (Comparison(self.column, "=", value) for value in self.values)
+
+    def written(self, word: str) -> str:
+        """The text, with IN or NOT IN."""
+        return f"{written_name(self.column)} {word} ({', '.join(map(written, self.values))})"
+
+    def __str__(self) -> str:
+        return self.written("IN")
+
+
+@dataclass(frozen=True)
+class Missing(Predicate):
+    """A column that has no value; this alone is true or false for every row."""
+
+    column: str
+
+    def columns(self) -> Iterator[str]:
+        """The one column."""
+        yield self.column
+
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """This one."""
+        yield self
+
+    def __str__(self) -> str:
+        return f"{written_name(self.column)} IS NULL"
+
+
+@dataclass(frozen=True)
+class Negation(Predicate):
+    """The opposite."""
+
+    part: Predicate
+
+    def columns(self) -> Iterator[str]:
+        """Those of the part."""
+        return self.part.columns()
+
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """Those of the part."""
+        return self.part.leaves()
+
+    def __str__(self) -> str:
+        if isinstance(self.part, Among):
+            return self.part.written("NOT IN")
+        if isinstance(self.part, Missing):
+            return f"{written_name(self.part.column)} IS NOT NULL"
+        return f"NOT ({self.part})"
+
+
+@dataclass(frozen=True)
+class Combination(Predicate):
+    """Several, joined by AND or by OR."""
+
+    word: str
+    parts: tuple[Predicate, ...]
+
+    def columns(self) -> Iterator[str]:
+        """Those of all parts."""
+        for part in self.parts:
+            yield from part.columns()
+
+    def leaves(self) -> Iterator[Comparison | Missing]:
+        """Those of all parts."""
+        for part in self.parts:
+            yield from part.leaves()
+
+    def __str__(self) -> str:
+        return f" {self.word} ".join(f"({part})" if isinstance(part, Combination) else str(part) for part in self.parts)
+
+
+def written(value: Literal) -> str:
+    """A value as it is typed.
+
+    >>> written("it's"), written(3), written(0.5), written(True)
+    ("'it''s'", '3', '0.5', 'TRUE')
+    """
+    if isinstance(value, bool):
+        return str(value).upper()
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
+
+
+def written_name(column: str) -> str:
+    """A column as it is typed: in double quotation marks unless it is a plain word.
+
+    >>> written_name("vote"), written_name("my vote"), written_name("or")
+    ('vote', '"my vote"', '"or"')
+    """
+    if _is_bare(column) and column.upper() not in KEYWORDS:
+        return column
+    return '"' + column.replace('"', '""') + '"'
+
+
+# The small grammar of what is counted: ``vote = 'yes' AND NOT age < 18``. What is not in it is refused.
+
+
+LONGEST = 10_000  # characters of one predicate
+DEEPEST = 50  # brackets within brackets
+WRITTEN = 4  # how many times as long and deep the text may be that we write for a predicate that was typed
+LARGEST = 10**15  # whole numbers below it are compared exactly, whatever type a column has
+RULE = "what is counted is a column compared with a value, such as vote = 'yes', joined by AND, OR and NOT"
+HINT = "put text in single quotation marks, and names of columns with spaces or signs in double ones"
+
+_token = re.compile(
+    r"""\s*(?:
+    (?P<text>'(?:[^']|'')*')
+  | (?P<name>"(?:[^"]|"")+")
+  | (?P<number>-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?)(?![\w.])
+  | (?P<word>[^\W\d]\w*)
+  | (?P<sign><=|>=|!=|<>|==|[=<>(),])
+    )""",
+    re.VERBOSE,
+)
+
+
+def parsed(given: Any, typed: bool = True) -> Predicate:
+    """A predicate from its text.
+
+    Args:
+        given: comparisons (``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``), ``IN (…)``, ``IS NULL``, ``IS NOT NULL``,
+            joined by ``AND``, ``OR``, ``NOT`` and brackets.
+        typed: whether somebody typed it; else it stands in a plan, where it may be longer.
+
+    Raises:
+        UsageError: the text is anything else.
+
+    >>> print(parsed("vote in ('yes', 'aye') and not age < 18"))
+    vote IN ('yes', 'aye') AND NOT (age < 18)
+    """
+    if not isinstance(given, str) or not given.strip():
+        raise UsageError(f"what is counted is {shown(given)}", RULE, HINT)
+    if any("\ud800" <= sign <= "\udfff" for sign in given):  # what the system gives for bytes that are no text
+        raise UsageError("what is counted is no UTF-8 text", RULE)
+    room = 1 if typed else WRITTEN
+    if len(given) > LONGEST * room:
+        raise UsageError(f"what is counted has {len(given):,} characters", f"at most {LONGEST:,} are read")
+    return _Parser(given, DEEPEST * room).whole()
+
+
+class _Parser:
+    """Reads from left to right; OR binds least, then AND, then NOT."""
+
+    def __init__(self, text: str, deepest: int) -> None:
+        self.tokens, self.deepest = _tokens(text), deepest
+        self.at = self.depth = 0
+
+    def whole(self) -> Predicate:
+        found = self._either()
+        if self.at < len(self.tokens):
+            raise self._refusal("the end, AND or OR")
+        return found
+
+    def _either(self) -> Predicate:
+        parts = [self._both()]
+        while self._takes("OR"):
+            parts.append(self._both())
+        return parts[0] if len(parts) == 1 else Combination("OR", tuple(parts))
+
+    def _both(self) -> Predicate:
+        parts = [self._single()]
+        while self._takes("AND"):
+            parts.append(self._single())
+        return parts[0] if len(parts) == 1 else Combination("AND", tuple(parts))
+
+    def _single(self) -> Predicate:
+        self.depth += 1
+        if self.depth > self.deepest:
+            raise UsageError("brackets and NOT within each other", f"at most {DEEPEST} deep", HINT)
+        if self._takes("NOT"):
+            found: Predicate = Negation(self._single())
+        elif self._takes("("):
+            found = self._either()
+            self._needs(")")
+        else:
+            found = self._comparison()
+        self.depth -= 1
+        return found
+
+    def _comparison(self) -> Predicate:
+        column = self._column()
+        if self._takes("IS"):
+            negated = self._takes("NOT")
+            self._needs("NULL")
+            return Negation(Missing(column)) if negated else Missing(column)
+        negated = self._takes("NOT")
+        if negated or self._peek() == ("word", "IN"):
+            self._needs("IN")
+            among = Among(column, self._list())
+            return Negation(among) if negated else among
+        for sign in OPERATORS:
+            if self._takes(sign):
+                return Comparison(column, sign, self._literal())
+        raise self._refusal("a comparison (=, !=, <, <=, >, >=, IN or IS NULL)")
+
+    def _list(self) -> tuple[Literal, ...]:
+        self._needs("(")
+        values = [self._literal()]
+        while self._takes(","):
+            values.append(self._literal())
+        self._needs(")")
+        return tuple(values)
+
+    def _column(self) -> str:
+        kind, text = self._peek()
+        if kind == "name" or (kind == "word" and text.upper() not in KEYWORDS):
+            self.at += 1
+            return text[1:-1].replace('""', '"') if kind == "name" else text
+        raise self._refusal("the name of a column")
+
+    def _literal(self) -> Literal:
+        kind, text = self._peek()
+        self.at += 1
+        if kind == "text":
+            return text[1:-1].replace("''", "'")
+        if kind == "number":
+            return _number(text)
+        if kind == "word" and text in ("TRUE", "FALSE"):
+            return text == "TRUE"
+        self.at -= 1
+        raise self._refusal("a value ('text', a number, TRUE or FALSE)")
+
+    def _peek(self) -> tuple[str, str]:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "")
+
+    def _takes(self, word: str) -> bool:
+        kind, text = self._peek()
+        if kind in ("word", "sign") and text == word:
+            self.at += 1
+            return True
+        return False
+
+    def _needs(self, word: str) -> None:
+        if not self._takes(word):
+            raise self._refusal(word)
+
+    def _refusal(self, wanted: str) -> UsageError:
+        _, text = self._peek()
+        found = f"found {shown(text)}" if text else "but the condition ends"
+        return UsageError(f"expected {wanted}, {found}", RULE, HINT)
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    found, at = [], 0
+    text = text.rstrip()
+    while at < len(text):
+        match = _token.match(text, at)
+        if match is None:
+            raise UsageError(f"{shown(text[at:].lstrip()[:10])} is not understood", RULE, HINT)
+        kind = str(match.lastgroup)
+        found.append((kind, _plain(kind, match[kind])))
+        at = match.end()
+    return found
+
+
+def _plain(kind: str, text: str) -> str:
+    """Keywords in capitals, and one sign for each comparison."""
+    if kind == "word":
+        return text.upper() if text.upper() in KEYWORDS else text
+    return {"<>": "!=", "==": "="}.get(text, text) if kind == "sign" else text
+
+
+def _number(text: str) -> int | float:
+    value = float(text)
+    if abs(value) >= LARGEST:
+        raise UsageError(f"the number {shown(text)}", "numbers below 10¹⁵ are compared")
+    return int(text) if re.fullmatch("-?[0-9]+", text) else value
+
+
+# One form for conditions that mean the same, so that a question is known again however it was typed.
+
+
+AND, OR = "AND", "OR"
+OTHER = {AND: OR, OR: AND}
+
+
+def canonical_predicate(predicate: Predicate, exact_text: bool = False) -> Predicate:
+    """The one form of a condition.
+
+    NOT is pushed in to the comparisons, nested AND and OR are flattened, parts are sorted and stand once, equalities
+    with several values become IN, and values are spelt in one way.
+
+    Args:
+        predicate: the condition.
+        exact_text: whether texts are compared letter by letter; else they are casefolded, without outer spaces.
+
+    Raises:
+        UsageError: a comparison by order has a value that is no number, ISO date or ISO timestamp; or a text of spaces
+            alone is compared.
+
+    >>> from hetdp.tables.predicates import parsed
+    >>> print(canonical(parsed("NOT (vote != 'Yes ' AND NOT vote IN ('aye')) AND age >= 18.0")))
+    age >= 18 AND vote IN ('aye', 'yes')
+    """
+    return _merged(_pushed(predicate, False, exact_text))
+
+
+def _pushed(predicate: Predicate, negated: bool, exact: bool) -> Predicate:
+    """The condition, or its opposite, as ANDs and ORs of comparisons with one value each."""
+    if isinstance(predicate, Negation):
+        return _pushed(predicate.part, not negated, exact)
+    if isinstance(predicate, Combination):
+        word = OTHER[predicate.word] if negated else predicate.word
+        return _flat(word, [_pushed(part, negated, exact) for part in predicate.parts])
+    if isinstance(predicate, Among):
+        parts = [Comparison(predicate.column, "=", value) for value in predicate.values]
+        return _flat(AND if negated else OR, [_pushed(part, negated, exact) for part in parts])
+    if isinstance(predicate, Comparison):
+        return _compared(predicate, negated, exact)
+    return Negation(predicate) if negated else predicate
+
+
+def _flat(word: str, parts: list[Predicate]) -> Predicate:
+    found: dict[str, Predicate] = {}
+    for part in parts:
+        inner = part.parts if isinstance(part, Combination) and part.word == word else (part,)
+        found |= {str(_merged(one)): one for one in inner}
+    return Combination(word, tuple(found.values())) if len(found) > 1 else next(iter(found.values()))
+
+
+def _compared(given: Comparison, negated: bool, exact: bool) -> Comparison:
+    operator = OPPOSITES[given.operator] if negated else given.operator
+    value: Literal = given.value
+    if isinstance(value, bool):
+        if operator not in EQUALITIES:
+            hint = f"{written_name(given.column)} = TRUE, or = FALSE"
+            raise UsageError(
+                f"the column {shown(given.column)} is compared by {operator} with {str(value).upper()}",
+                MOMENT_RULE,
+                hint,
+            )
+        value, operator = value == (operator == "="), "="  # what is not true is false, unless it is unknown
+    elif isinstance(value, float):
+        value = int(value) if value.is_integer() else value
+    elif isinstance(value, str) and operator not in EQUALITIES:
+        value = str(required_moment(given.column, given.operator, value))
+    elif isinstance(value, str) and not exact:
+        value = _spelt(given.column, folded(value))
+    return Comparison(given.column, operator, value)
+
+
+def _spelt(column: str, text: str) -> str:
+    """A casefolded text, as it is written: T and Z of a timestamp stay capitals."""
+    if not text:
+        rule = "a cell with nothing but spaces is a missing value"
+        raise UsageError(
+            f"the column {shown(column)} is compared with an empty text", rule, f"{written_name(column)} IS NULL"
+        )
+    return text.upper() if moment_of(text) is not None else text
+
+
+def _merged(predicate: Predicate) -> Predicate:
+    """The same in order, where equalities of one column with several values are one IN."""
+    if not isinstance(predicate, Combination):
+        return predicate
+    sign = "=" if predicate.word == OR else "!="
+    found: list[Predicate] = []
+    equal, others = [], []
+    for part in predicate.parts:
+        if isinstance(part, Comparison) and part.operator == sign:
+            equal.append(part)
+        else:
+            others.append(part)
+    for column, parts in groupby(sorted(equal, key=_place), key=lambda part: part.column):
+        several = list(parts)
+        among = Among(column, tuple(part.value for part in several))
+        one: Predicate = among if sign == "=" else Negation(among)
+        found.append(several[0] if len(several) == 1 else one)
+    found += map(_merged, others)
+    return found[0] if len(found) == 1 else Combination(predicate.word, tuple(sorted(found, key=str)))
+
+
+def _place(part: Comparison) -> tuple[str, str]:
+    return part.column, str(part)

@@ -1,0 +1,160 @@
+"""What is promised to the people of one area, before their answers are read: how accurate, how private."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hetdp import spaces
+from hetdp.mechanism.digits import promised
+from hetdp.people.populations.folding import Ordered
+from hetdp.people.populations.scores import constant_of
+from hetdp.people.privacy.epsilons import decimal
+from hetdp.people.questions.constructors import count
+from hetdp.tables.policy import Policy
+from hetdp.tables.request import BALANCED, NO, YES, Wish
+
+ANSWERS = (YES, NO)
+
+
+@dataclass(frozen=True)
+class Protection:
+    """Whom an ε, or a range of them, is promised to.
+
+    Attributes:
+        group: the name of the group; None if there are no groups.
+        people: how many are in it.
+        least: the smallest ε among them.
+        largest: the largest: what is allowed.
+        used: the largest privacy loss of any of them, over all tables: what is charged at most, rounded up.
+        unprotected: how many are promised nothing: ε = ∞, also where they decide.
+        only_deciding: how many have ε = ∞, but are promised something where the answer depends on them.
+        odds: what the answer of one of them changes, in a sentence.
+    """
+
+    group: str | None
+    people: int
+    least: float
+    largest: float
+    used: float
+    unprotected: int
+    only_deciding: int
+    odds: str
+
+    def body(self) -> dict[str, Any]:
+        """As it stands in a plan."""
+        return {
+            "group": self.group,
+            "people": self.people,
+            "allowed": decimal(self.largest),
+            "used": decimal(self.used),
+        }
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The mechanism for one area and what it comes to.
+
+    Attributes:
+        area: its name; None if there are no areas.
+        people: how many there are.
+        protections: one for each group.
+        mechanism: the mechanism, which knows no answers.
+        accuracy: margins, with the least probability of the right answer and the largest of the wrong one at each.
+        worse_up_to: the largest margin at which some table is answered worse than by a coin; 0 if none is.
+    """
+
+    area: str | None
+    people: int
+    protections: tuple[Protection, ...]
+    mechanism: Any
+    accuracy: tuple[tuple[int, float, float], ...]
+    worse_up_to: int = 0
+
+    def body(self) -> dict[str, Any]:
+        """As it stands in a plan."""
+        accuracy = {str(margin): promised(wrong) for margin, _, wrong in self.accuracy}
+        found = {
+            "area": self.area,
+            "people": self.people,
+            "constant": self.constant,
+            "charges": [one.body() for one in self.protections],
+            "accuracy_by_margin": accuracy,
+            "worse_than_coin_up_to": self.worse_up_to,
+            "as_a_coin_up_to": self.even_up_to,
+        }
+        return found if self.tallies is None else found | {"mechanism": self.tallies}
+
+    @property
+    def even_up_to(self) -> int:
+        """The largest listed margin at which some table is answered as by a coin, or worse; 0 if none is."""
+        return max((margin for margin, _, wrong in self.accuracy if wrong >= 0.5), default=0)
+
+    @property
+    def constant(self) -> str | None:
+        """The answer, yes or no, if it is the same for every table: then it needs no randomness, and costs nothing."""
+        return ANSWERS[self.mechanism.constant - 1] if self.mechanism.constant else None
+
+    @property
+    def tallies(self) -> dict[str, Any] | None:
+        """By what a mechanism on tallies is identified; None for one that is a formula, which the policy identifies."""
+        found: dict[str, Any] | None = getattr(self.mechanism, "facts", lambda: None)()
+        return found
+
+
+def promise_of(
+    wish: Wish, policy: Policy, area: str | None, rows: Any, population: Callable[..., Any] | None = None
+) -> Promise:
+    """Fixes the mechanism for the people of some rows.
+
+    Args:
+        wish: what is asked for.
+        policy: what is public.
+        area: the name of the area these people are in.
+        rows: which rows they are.
+        population: what makes a mechanism of a policy.
+    """
+    epsilon = policy.ordered(area)
+    codes: Any = None if policy.groups is None else policy.groups.codes[rows]
+    if policy.groups is not None and wish.question.groups_used():
+        codes = np.array(policy.groups.names)[codes]  # in the same order as their numbers
+    deciding = policy.deciding[rows] if isinstance(policy.deciding, np.ndarray) else policy.deciding
+    make = spaces.population if population is None else population
+    asked, objective = wish.question, wish.objective
+    constant = 0 if population is None else _constant(wish, epsilon, codes)
+    if constant:  # a formula says so of any number of people, where tallies would be too many
+        make, objective = spaces.population, BALANCED
+        asked = count(wish.values[0], 0 if constant == 1 else epsilon.people + 1)
+    made = make(asked, epsilon, values=wish.values, groups=codes, deciding=deciding)
+    mechanism = made.design(objective)
+    accuracy = tuple((int(row.margin), float(row.accuracy), float(row.error)) for row in mechanism.accuracy_by_margin())
+    worse = mechanism.worse_than_coin_up_to()
+    return Promise(area, epsilon.people, _protections(policy, area, mechanism), mechanism, accuracy, worse)
+
+
+def _constant(wish: Wish, epsilon: Ordered, codes: Any) -> int:
+    """The answer, 1 or 2, if all tables of these people have it; else 0."""
+    if not wish.question.groups_used():
+        return constant_of(wish.question, [""], np.array([epsilon.people]), wish.values)
+    names, place = np.unique(codes, return_inverse=True)
+    sizes = np.bincount(place, epsilon.weights).astype(np.int64)
+    return constant_of(wish.question, [str(name) for name in names], sizes, wish.values)
+
+
+def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Protection, ...]:
+    odds = mechanism.odds().values()  # in the order of the groups' numbers, of those that are there
+    there = [(name, part) for name, part in policy.by_group(area) if len(part)]
+    losses = mechanism.losses_by_group()
+    told = zip(there, odds, losses, strict=True)
+    return tuple(_protection(*part, said, loss, mechanism.constant) for part, said, loss in told)
+
+
+def _protection(group: str | None, epsilon: Ordered, odds: Any, loss: float, constant: int) -> Protection:
+    levels, only = epsilon.levels, 0 if odds.deciding is None else odds.deciding.people
+    unprotected = int(epsilon.sizes[np.searchsorted(levels, np.inf) :].sum()) - only
+    least, largest = float(levels[0]), float(levels[-1])
+    said = f"Whatever you answer, the published answer is {ANSWERS[constant - 1]}." if constant else str(odds)
+    return Protection(group, epsilon.people, least, largest, min(loss, largest), unprotected, only, said)

@@ -1,0 +1,146 @@
+"""What an answer could look like, from a seeded generator: for trying things out, never a release.
+
+Who knows the seed can tell more from such an answer than was promised, so it is private data like the table itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from hetdp.errors import counted, shown
+from hetdp.mechanism.digits import promised
+from hetdp.people.populations.mechanism import METHOD, coin_caution
+from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE
+from hetdp.people.privacy.epsilons import decimal
+from hetdp.releases.record.words import constant_words
+from hetdp.releases.simulation import MARK, seeded
+from hetdp.tables.comparison import alike
+from hetdp.tables.plan import NEIGHBOURS, meaning_of_missing
+from hetdp.tables.preparation import Prepared
+from hetdp.tables.promise import Promise, Protection
+from hetdp.tables.request import NO, YES
+from hetdp.theory.coordinate import LAPLACE
+
+__all__ = ["MARK", "WARNING", "simulated"]
+
+WARNING = "not a release: it is drawn from a known seed, and as private as the table itself"
+
+
+def simulated(coordinates: Sequence[float], seed: int) -> list[str]:
+    """One answer for each coordinate, the same for the same seed.
+
+    Args:
+        coordinates: of the answers, in the Laplace coordinate.
+        seed: of the generator.
+    """
+    ones = seeded(LAPLACE, np.asarray(coordinates, dtype=np.float64), seed)
+    return [YES if one else NO for one in ones.tolist()]
+
+
+# What a table's people are promised, in words, before their answers are read.
+
+
+MOST_AREAS = 20  # that are told in words; --json has them all
+MOST_GROUPS = 20  # of an area, likewise
+UNSHOWN = {
+    BALANCED: "that no private mechanism has a smaller worst error could not be shown",
+    WEIGHTED_VOTE: "other private mechanisms may have a smaller worst error, such as the design balanced",
+}
+PARALLEL = (
+    "One answer for each area: everybody belongs to one area, so everybody's answer enters one of them, and the promise"
+    " to each person is the same as for a single answer."
+)
+
+
+def promise_lines(prepared: Prepared) -> list[str]:
+    """The whole promise."""
+    wish = prepared.wish
+    lines = [
+        f"question: {wish.question}",
+        f"yes is: {wish.counted}. {meaning_of_missing(wish)}",
+        f"people: {prepared.policy.size:,}, told apart by {wish.person}. {NEIGHBOURS}",
+        f"design: {wish.objective}",
+    ]
+    if wish.deciding is not None:
+        lines.append(f"where the answer depends on one person, ε is at most {wish.deciding.words()}")
+    there = () if prepared.policy.groups is None else prepared.policy.groups.names
+    nobody = [group for group, _ in wish.epsilon.by_group if group not in there]
+    if nobody:
+        lines.append(f"nobody is in a group that is promised an ε: {', '.join(map(shown, nobody[:MOST_GROUPS]))}")
+    for what, names in (("groups", prepared.policy.groups), ("areas", prepared.policy.areas)):
+        told = [] if names is None else [", ".join(map(shown, one[:MOST_GROUPS])) for one in alike(names.names)]
+        rule = f"{what} that differ in case or outer spaces only, and stay apart"
+        lines += [f"{rule}: {one}" for one in told[:MOST_AREAS]]
+    if wish.area is not None:
+        lines.append(PARALLEL)
+    for promise in prepared.promises[:MOST_AREAS]:
+        lines += _of_area(promise)
+    left = len(prepared.promises) - MOST_AREAS
+    return lines + ([f"and {counted(left, 'area')} more, in --json and in the plan"] if left > 0 else [])
+
+
+def answer_line(area: str | None, answer: str, seed: int) -> str:
+    """A simulated answer, marked as such."""
+    where = "" if area is None else f" in {area!r}"
+    return f"{MARK} answer{where}: {answer} (seed {seed}; {WARNING})"
+
+
+def _of_area(promise: Promise) -> Iterator[str]:
+    indent = ""
+    if promise.area is not None:
+        yield f"area {promise.area!r}: {counted(promise.people, 'row')}"
+        indent = "  "
+    for protection in promise.protections[:MOST_GROUPS]:
+        yield f"{indent}protected: {_protected(protection)}"
+        yield f"{indent}  {protection.odds}"
+    if len(promise.protections) > MOST_GROUPS:
+        yield f"{indent}and {counted(len(promise.protections) - MOST_GROUPS, 'group')} more, in --json"
+    if promise.tallies is not None:
+        tallies, edges = _tallies(promise.tallies["tallies"]), counted(promise.tallies["edges"], "edge")
+        yield f"{indent}checked edge by edge: people who are alike make {tallies} with {edges}"
+    if promise.constant is not None:
+        yield f"{indent}{constant_words(promise.constant)}"
+        return
+    yield f"{indent}the answer is right with a probability of at least"
+    yield from (f"{indent}  {_accuracy(margin, wrong)}" for margin, _, wrong in promise.accuracy)
+    caution = coin_caution(promise.worse_up_to, promise.even_up_to)
+    if caution:
+        yield f"{indent}caution: {caution}"
+    if promise.mechanism.certificate.method == METHOD and not promise.mechanism.certificate.optimal:
+        yield f"{indent}{UNSHOWN[promise.mechanism.objective]}"
+
+
+def _tallies(number: int) -> str:
+    return "1 tally" if number == 1 else f"{number:,} tallies"
+
+
+def _protected(given: Protection) -> str:
+    whom = counted(given.people, "row") + ("" if given.group is None else f" of {given.group!r}")
+    if given.unprotected == given.people:
+        return f"{whom}: no protection promised (ε = inf), {_used(given.used)}"
+    if given.only_deciding == given.people:
+        where = "protected only where the answer depends on one of them (elsewhere ε = inf)"
+        return f"{whom}: {where}, {_used(given.used)}"
+    least, largest = decimal(given.least), decimal(given.largest)
+    words = f"{whom}: up to ε = {largest} allowed, {_used(given.used)}"
+    if least != largest:
+        words = f"{whom}: ε from {least} to {largest} allowed, at most {_used(given.used)}"
+    if given.only_deciding:
+        words += f"; {given.only_deciding:,} of them are protected only where the answer depends on one of them"
+    return words + (f"; {given.unprotected:,} of them are promised no protection" if given.unprotected else "")
+
+
+def _used(loss: float) -> str:
+    """What is charged, in words.
+
+    >>> _used(0.4), _used(0.0), _used(float("inf"))
+    ('0.4 used', '0 used', 'all privacy used')
+    """
+    return "all privacy used" if loss == float("inf") else f"{decimal(loss)} used"
+
+
+def _accuracy(margin: int, wrong: float) -> str:
+    where = "1 person decides" if margin == 1 else f"it takes {margin:,} people to change it"
+    return f"{promised(wrong)} where {where}"

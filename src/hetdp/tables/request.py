@@ -1,0 +1,352 @@
+"""Where ε comes from: one number for everybody, one for each group, or a column of the table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Integral
+from typing import Any
+
+from hetdp.errors import UsageError, shown
+from hetdp.people.documents import require_keys
+from hetdp.people.names import name, spoken
+from hetdp.people.numbers import exact, whole
+from hetdp.people.privacy.epsilons import as_written, for_document, in_words
+from hetdp.people.questions.constructors import count, share
+from hetdp.people.questions.constructors import from_document as question_from
+from hetdp.people.questions.question import Question
+from hetdp.people.questions.thresholds import ALL, BLANK, RESPONDENTS
+from hetdp.tables.predicates import EQUALITIES, Missing, Predicate, canonical_predicate, parsed
+
+WAYS = ("constant", "by_group", "column")
+ALWAYS, DECIDING = "ε", "the deciding ε"
+
+
+@dataclass(frozen=True)
+class Epsilon:
+    """Where ε comes from; exactly one of the three is given.
+
+    Attributes:
+        constant: one for everybody.
+        by_group: one for each group, by name.
+        column: the column that says everybody's.
+    """
+
+    constant: Decimal | None = None
+    by_group: tuple[tuple[str, Decimal], ...] = ()
+    column: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As it stands in a plan."""
+        if self.constant is not None:
+            return {"constant": for_document(self.constant)}
+        if self.by_group:
+            return {"by_group": {group: for_document(epsilon) for group, epsilon in self.by_group}}
+        return {"column": self.column}
+
+    def words(self) -> str:
+        """Whom it is promised to, in words.
+
+        >>> Epsilon(by_group=(("pupil", Decimal("0.10")), ("staff", Decimal(1)))).words()
+        '0.10 for pupil, 1 for staff, and for all others their own'
+        """
+        if self.constant is not None:
+            return f"{in_words(self.constant)} for everybody"
+        if self.by_group:
+            told = ", ".join(f"{in_words(epsilon)} for {spoken(group)}" for group, epsilon in self.by_group)
+            return f"{told}, and for all others their own"
+        return f"what the column {spoken(str(self.column))} says"
+
+
+def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS, option: str = "--epsilon") -> Epsilon:
+    """Where ε comes from, from words as they are typed.
+
+    Args:
+        given: a number for everybody, or the name of a column.
+        by_group: group → number, instead.
+        group: the column of groups, if there is one.
+        what: which ε it is, for messages.
+        option: by which it is given.
+
+    Raises:
+        UsageError: there is none, or more than one; or it is no ε.
+    """
+    if (given is None) == (by_group is None):
+        missing = f"no {what}" if given is None else f"{what} twice"
+        raise UsageError(missing, f"{what} is one number, one column, or one number for each group", f"{option} eps")
+    if by_group is not None:
+        if group is None:
+            missing = f"{what} by group, but no column of groups"
+            raise UsageError(missing, "a column says who is in which", "--group names it")
+        if not isinstance(by_group, Mapping) or not by_group:
+            raise UsageError(f"{what} by group is {shown(by_group)}", "it says a number for each group")
+        return Epsilon(by_group=tuple(sorted((name(one, "a group"), as_written(of)) for one, of in by_group.items())))
+    try:
+        return Epsilon(constant=as_written(given))
+    except UsageError:
+        if not isinstance(given, str) or _looks_like_a_number(given):
+            raise
+    return Epsilon(column=name(given, f"the column of {option}"))
+
+
+def epsilon_from(where: Any, column: Any, group: str | None, what: str, place: str) -> Epsilon:
+    """Where ε comes from, from a plan.
+
+    Args:
+        where: as `Epsilon.document` gives it.
+        column: the column of it that the plan names among its columns.
+        group: the column of groups.
+        what: which ε it is, for messages.
+        place: where that stands in the plan.
+
+    Raises:
+        InputError: the keys are others.
+        UsageError: it has no source, or several.
+    """
+    require_keys(where, (), WAYS, place)
+    if not isinstance(where, Mapping) or len(where) != 1 or where.get("column") != column:
+        raise UsageError(f"{what} of the plan is {shown(where)}", "it has one source, and columns name the same")
+    constant = where.get("constant")
+    return epsilon_of(constant if constant is not None else where.get("column"), where.get("by_group"), group, what)
+
+
+def _looks_like_a_number(text: str) -> bool:
+    """Whether this was hardly meant as the name of a column: -1, 1,5, 50% or nan."""
+    return (
+        re.fullmatch(r"[-+.,\s]*[0-9][-+.,0-9e%/\s]*|[-+]?(nan|inf(inity)?)", text.strip(), re.IGNORECASE) is not None
+    )
+
+
+# What a steward asks for, before any table is opened: what is counted, what is promised, which columns say so.
+
+
+YES, NO = "yes", "no"
+VALUES = (YES, NO, BLANK)  # what a row may say: that it is counted, that it is not, or that this is unknown
+BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = ("balanced", "weighted-vote", "fair")
+KEYS = ("counted", "exact_text", "question", "privacy", "columns", "objective")
+ROLES = ("person", "epsilon", "deciding_epsilon", "group", "area")
+THRESHOLD_RULE = "it is a whole number of people, or a share from 0% to 100%, such as 50%, 2/3 or 0.5"
+PROMISES = ("epsilon", "deciding_epsilon")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """All that a plan fixes, but for the table.
+
+    Attributes:
+        counted: which rows say yes, in the canonical form; where that is unknown, a row is blank.
+        exact_text: whether texts are compared letter by letter, rather than without regard to case and outer spaces.
+        question: what is asked about how many do.
+        epsilon: what people are promised.
+        deciding: what they are promised where the answer depends on one of them; None for the same.
+        person: the column that tells people apart.
+        group: the column of groups, if any.
+        area: the column of areas, each of which gets an answer; None for one answer.
+        objective: how the mechanism is chosen.
+    """
+
+    counted: Predicate
+    exact_text: bool
+    question: Question
+    epsilon: Epsilon
+    deciding: Epsilon | None
+    person: str
+    group: str | None
+    area: str | None
+    objective: str
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What the question tells apart: yes, no and blank; or one of them and all else, if it names no other."""
+        used = self.question.values_used()
+        return VALUES if len(used) > 1 else (*used, f"not {min(used)}")
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Where rows that say yes, no and blank stand in `values`."""
+        return tuple(self.values.index(value) if value in self.values else 1 for value in VALUES)
+
+    @property
+    def public(self) -> list[str]:
+        """The columns that are read before the mechanism is fixed."""
+        deciding = None if self.deciding is None else self.deciding.column
+        named = (self.person, self.epsilon.column, deciding, self.group, self.area)
+        return list(dict.fromkeys(column for column in named if column is not None))
+
+    @property
+    def private(self) -> list[str]:
+        """The columns that hold the answers."""
+        return list(dict.fromkeys(self.counted.columns()))
+
+    def document(self) -> dict[str, Any]:
+        """As it stands in a plan; `from_document` reads it."""
+        return {
+            "counted": str(self.counted),
+            "exact_text": self.exact_text,
+            "question": self.question.document(),
+            "privacy": {
+                "epsilon": self.epsilon.document(),
+                "deciding_epsilon": None if self.deciding is None else self.deciding.document(),
+            },
+            "columns": {
+                "person": self.person,
+                "epsilon": self.epsilon.column,
+                "deciding_epsilon": None if self.deciding is None else self.deciding.column,
+                "group": self.group,
+                "area": self.area,
+            },
+            "objective": self.objective,
+        }
+
+
+def wish(
+    counted: str,
+    at_least: Any = None,
+    more_than: Any = None,
+    of: str | None = None,
+    epsilon: Any = None,
+    by_group: Mapping[str, Any] | None = None,
+    deciding: Any = None,
+    deciding_by_group: Mapping[str, Any] | None = None,
+    person: str | None = None,
+    group: str | None = None,
+    area: str | None = None,
+    objective: str = BALANCED,
+    question: Question | None = None,
+    exact_text: bool = False,
+) -> Wish:
+    """What is asked for, from words as they are typed.
+
+    Args:
+        counted: which rows say yes, such as ``vote = 'yes'``.
+        at_least: how many must: a whole number, or a share such as ``50%``.
+        more_than: the same, where exactly that counts as no.
+        of: a share of ``all`` rows, or of ``respondents``, for whom it can be said whether they are counted.
+        epsilon: a number for everybody, or the name of a column.
+        by_group: group → number, instead.
+        deciding: an ε for the step at which one person decides: a number, or the name of a column.
+        deciding_by_group: group → number, instead; other groups keep their ε.
+        person: the column that tells people apart.
+        group: the column of groups.
+        area: the column of areas, for one answer each.
+        objective: ``balanced``, ``weighted-vote`` or ``fair``.
+        question: what is asked, instead of `at_least` and `more_than`: about the values yes, no and blank, and the
+            groups of the table.
+        exact_text: whether texts are compared letter by letter.
+
+    Raises:
+        UsageError: something is missing, contradicts itself, or is not what it must be.
+    """
+    if person is None:
+        rule = "the unit of privacy is the person, so one column must tell people apart"
+        raise UsageError("no column says who is who", rule, "--person names it")
+    steps = deciding is not None or deciding_by_group is not None
+    found = Wish(
+        *_condition(parsed(counted), exact_text),
+        _question(at_least, more_than, of, question),
+        epsilon_of(epsilon, by_group, group),
+        epsilon_of(deciding, deciding_by_group, group, DECIDING, "--deciding-epsilon") if steps else None,
+        name(person, "the column of --person"),
+        None if group is None else name(group, "the column of --group"),
+        None if area is None else name(area, "the column of --by"),
+        objective,
+    )
+    _require_possible(found)
+    return found
+
+
+def from_document(document: Any) -> Wish:
+    """The wish in a plan.
+
+    Raises:
+        InputError: a key is missing, unknown, or its value is none that we write.
+        UsageError: it contradicts itself.
+    """
+    require_keys(document, KEYS, KEYS, "plan")
+    privacy, columns = document["privacy"], document["columns"]
+    require_keys(privacy, PROMISES, PROMISES, "plan.privacy")
+    require_keys(columns, ROLES, ROLES, "plan.columns")
+    always, deciding = (
+        None
+        if privacy[key] is None and key != PROMISES[0]
+        else epsilon_from(privacy[key], columns[key], columns["group"], what, f"plan.privacy.{key}")
+        for key, what in zip(PROMISES, (ALWAYS, DECIDING), strict=True)
+    )
+    assert always is not None
+    found = Wish(
+        *_condition(parsed(document["counted"], typed=False), document["exact_text"]),
+        question_from(document["question"]),
+        always,
+        deciding,
+        name(columns["person"], "the column of people"),
+        None if columns["group"] is None else name(columns["group"], "the column of groups"),
+        None if columns["area"] is None else name(columns["area"], "the column of areas"),
+        document["objective"],
+    )
+    _require_possible(found)
+    return found
+
+
+def _condition(counted: Predicate, exact_text: Any) -> tuple[Predicate, bool]:
+    """What is counted in the canonical form, and whether by exact text; which is false where no text is compared."""
+    if not isinstance(exact_text, bool):
+        raise UsageError(f"exact_text is {shown(exact_text)}", "it is true or false")
+    return canonical_predicate(counted, exact_text), exact_text and looks_at_text(counted)
+
+
+def looks_at_text(counted: Predicate) -> bool:
+    """Whether it matters how texts are compared: a column equals a text, or is missing."""
+    return any(
+        isinstance(leaf, Missing) or (isinstance(leaf.value, str) and leaf.operator in EQUALITIES)
+        for leaf in counted.leaves()
+    )
+
+
+def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Question:
+    if question is not None:
+        if not isinstance(question, Question):
+            raise UsageError(f"the question is {shown(question)}", "it is made by hetdp.questions, or a file of one")
+        if not at_least is more_than is of is None:
+            rule = "a question says all of it: what is needed, and of whom"
+            raise UsageError("a threshold beside a question", rule, "leave --at-least, --more-than and --of out")
+        return question
+    if (at_least is None) == (more_than is None):
+        what = "no threshold" if at_least is None else "two thresholds"
+        raise UsageError(what, "the answer is yes if at least, or more than, so many are counted", "--at-least 50%")
+    strict, given = at_least is None, more_than if at_least is None else at_least
+    if isinstance(given, Integral) or (isinstance(given, str) and not set("%/.") & set(given)):
+        try:
+            number = whole(given, "the threshold", 0)
+        except UsageError as refusal:
+            raise UsageError(refusal.what, THRESHOLD_RULE) from None
+        if of not in (None, ALL):
+            rule = "a number of people is one of all rows; a share can be of respondents"
+            raise UsageError(f"{number} of {of}", rule)
+        return count(YES, number + strict)
+    part = exact(given, "the threshold")
+    if not 0 <= part <= 1:
+        raise UsageError(f"the threshold is {shown(given)}", THRESHOLD_RULE)
+    return share(YES, part, ALL if of is None else of, strict, blank=BLANK if of == RESPONDENTS else None)
+
+
+def _require_possible(found: Wish) -> None:
+    """Refuses what contradicts itself, before any table is opened."""
+    if found.objective not in DESIGNS:
+        raise UsageError(f"the design {shown(found.objective)}", f"the designs are {', '.join(DESIGNS)}")
+    found.question.body()  # a Python function is refused: nobody could approve it
+    words = shown(str(found.question))
+    others = found.question.values_used() - set(VALUES)
+    if others:
+        rule = f"a table's rows are {YES}, {NO} or {BLANK}: --count says which are {YES}"
+        raise UsageError(f"the question {words} is about {shown(min(others))}", rule)
+    if found.question.groups_used() and found.group is None:
+        raise UsageError(f"the question {words} names groups", "a column says who is in which", "--group names it")
+    if found.objective == WEIGHTED_VOTE and found.question.linear() is None:
+        rule = "a weighted vote is about a sum over people that reaches a threshold"
+        raise UsageError(f"the question is {words}", rule, "--design balanced or fair answers it, if people are few")
+    both = [column for column in found.private if column in found.public]
+    if both:  # what is public cannot be the secret
+        rule = "a column that people's privacy rests on is public, one that is counted is private"
+        raise UsageError(f"the column {shown(both[0])} is used for both", rule)

@@ -1,0 +1,255 @@
+"""Where the rows come from: a CSV, Parquet, Arrow or SQLite file, a folder, or a data frame. Columns are read by name.
+
+A source is read several times, each time the named columns of all rows, in the same order. It never looks at others.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.tables.database import define, identifier, locked, refusals
+
+NOTHING = '"NULL"'  # DuckDB's type of a column without any value
+Arrays = dict[str, Any]
+Expressions = dict[str, str]  # name of a result → how it is computed from a row
+
+
+class Columns(ABC):
+    """A table whose columns are known by name and type.
+
+    Attributes:
+        name: how messages name it.
+        columns: name → DuckDB's type, in the order of the table.
+        sheet: the table within the file; None where it holds one only.
+    """
+
+    sheet: str | None = None
+    name: str
+    columns: dict[str, str]
+
+    def holds_reals(self, column: str) -> bool:
+        """Whether cells of a column of texts were kept as floats, so that 1 became 1.0; no person is named so."""
+        return False
+
+    @property
+    def unchanged(self) -> Any:
+        """What is the same as long as nobody changes the table; None if that cannot be known."""
+        return None
+
+
+class Source(Columns):
+    """A table whose rows are read here."""
+
+    @abstractmethod
+    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
+        """One pass over all rows.
+
+        Args:
+            wanted: what is computed from each row; never null.
+            parameters: the values of the question marks in them.
+            uses: the columns that they look at; no other is read.
+        """
+
+    @abstractmethod
+    def distinct(self, column: str, most: int) -> list[str] | None:
+        """The different texts of a column, in order, and one too many if there are more; None if one is missing."""
+
+    @abstractmethod
+    def define(self, kind: str, names: Sequence[str]) -> None:
+        """Makes a type whose values are these texts, so that they can be read as numbers."""
+
+    def row(self, at: int) -> str:
+        """How a row is called, by its place from 0 on; for the curator."""
+        return f"{self.name} row {at + 1}"
+
+    def close(self) -> None:
+        """Lets go of what is held open, if anything is."""
+
+
+class Queried(Source):
+    """A table that DuckDB scans by itself; its `scan`, `scanned` (name → how the scan calls it) and `bound` are kept.
+
+    Args:
+        database: a locked connection.
+        scan: what stands behind FROM.
+        name: how messages name the table.
+        place: the file, if it is one.
+        renamed: name → how the scan calls it, if that differs.
+        bound: parameters of the scan.
+        curator: whether messages may say what the reader says.
+    """
+
+    def __init__(
+        self,
+        database: Any,
+        scan: str,
+        name: str,
+        place: Path | None = None,
+        renamed: dict[str, str] | None = None,
+        bound: Sequence[Any] = (),
+        curator: bool = False,
+    ) -> None:
+        self.name, self._database, self._place, self.bound, self._curator = name, database, place, list(bound), curator
+        with refusals(name, curator):
+            described = database.execute(f"DESCRIBE SELECT * FROM {scan}", self.bound).fetchall()
+        found = {str(column): str(kind) for column, kind, *_ in described}
+        ours = {column: column for column in found} if renamed is None else renamed
+        self.scanned, self.scan = ours, scan
+        self.columns = {column: found[scanned] for column, scanned in ours.items()}
+        self._nothing = {column for column, kind in self.columns.items() if kind == NOTHING}
+        self.columns |= dict.fromkeys(self._nothing, "VARCHAR")  # a type that is guessed where every cell is missing
+        require_different(list(self.columns), name)  # whichever format it is: queries name columns
+
+    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
+        """One pass; see `Source`."""
+        cells = ", ".join(f"{how} AS {identifier(name)}" for name, how in wanted.items())
+        query = f"SELECT {cells} FROM ({self._selection(uses)})"
+        with refusals(self.name, self._curator):
+            found = self._database.execute(query, [*parameters, *self.bound]).fetchnumpy()
+        return {name: np.asarray(array) for name, array in found.items()}
+
+    def distinct(self, column: str, most: int) -> list[str] | None:
+        """The different texts; see `Source`."""
+        query = f"SELECT DISTINCT CAST({identifier(column)} AS VARCHAR) FROM ({self._selection([column])}) LIMIT ?"
+        with refusals(self.name, self._curator):
+            found = [row[0] for row in self._database.execute(query, [*self.bound, most + 1]).fetchall()]
+        return None if None in found else sorted(found)
+
+    def define(self, kind: str, names: Sequence[str]) -> None:
+        """Makes a type; see `Source`."""
+        define(self._database, kind, names)
+
+    def counted(
+        self, keys: Expressions, flags: Expressions, parameters: Sequence[Any], uses: Sequence[str], most: int
+    ) -> Arrays:
+        """One pass that counts rows that are alike; groups and the order of work depend on the keys alone.
+
+        Args:
+            keys: what rows are told apart by; never null.
+            flags: what is counted among them, for each true or false; never null.
+            parameters: the values of the question marks in both, keys first.
+            uses: the columns that they look at; no other is read.
+            most: how many kinds are given at most, and one more if there are more.
+        """
+        named = {name: identifier(name) for name in (*keys, *flags)}
+        cells = [f"{how} AS {named[name]}" for name, how in keys.items()]
+        cells += [f"CAST({how} AS INTEGER) AS {named[name]}" for name, how in flags.items()]
+        sums = [f"CAST(sum({named[name]}) AS BIGINT) AS {named[name]}" for name in flags]
+        by = ", ".join(named[name] for name in keys)
+        query = f"SELECT {', '.join([by, 'count(*) AS people', *sums])}"
+        query += f" FROM (SELECT {', '.join(cells)} FROM ({self._selection(uses)})) GROUP BY {by} LIMIT {most + 1}"
+        with refusals(self.name, self._curator):
+            found = self._database.execute(query, [*parameters, *self.bound]).fetchnumpy()
+        return {name: np.asarray(array) for name, array in found.items()}
+
+    def listed(self, what: str, where: str, parameters: Sequence[Any], uses: Sequence[str]) -> list[tuple[int, Any]]:
+        """The rows of which something holds, by their places from 0 on, with what is computed from each."""
+        place = identifier("_".join(["place", *uses]))  # longer than any of their names, so none of them
+        rows = f"SELECT *, row_number() OVER () AS {place} FROM ({self._selection(uses)})"
+        query = f"SELECT {place} - 1, {what} FROM ({rows}) WHERE {where} ORDER BY {place}"
+        with refusals(self.name, self._curator):
+            found: list[tuple[int, Any]] = self._database.execute(query, [*self.bound, *parameters]).fetchall()
+        return found
+
+    def length(self) -> int:
+        """How many rows there are."""
+        with refusals(self.name, self._curator):
+            return int(self._database.execute(f"SELECT count(*) FROM {self.scan}", self.bound).fetchone()[0])
+
+    @property
+    def unchanged(self) -> Any:
+        """The stamp of the file."""
+        return None if self._place is None else stamp(self._place)
+
+    def _selection(self, uses: Sequence[str]) -> str:
+        """The scan with the columns that are used, under their own names; with none, its rows only."""
+        named = dict.fromkeys(uses)
+        cells = [f"{self._cell(column)} AS {identifier(column)}" for column in named] or ["1 AS rows"]
+        return f"SELECT {', '.join(cells)} FROM {self.scan}"
+
+    def _cell(self, column: str) -> str:
+        """A column as the scan calls it."""
+        cell = identifier(self.scanned[column])
+        return f"CAST({cell} AS VARCHAR)" if column in self._nothing else cell
+
+
+def stamp(place: Path) -> tuple[int, int, int]:
+    """By which a change of a file is noticed."""
+    found = place.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def require_different(names: Sequence[str], name: str) -> None:
+    """Refuses names of columns that DuckDB would mix up, or that are there twice.
+
+    Raises:
+        InputError: two names are the same but for capitals.
+    """
+    if len({one.casefold() for one in names}) < len(names):
+        rule = "the names of columns differ by more than capitals"
+        raise InputError(name, [Fault("two columns of one name", name, "", rule)])
+
+
+@contextmanager
+def opened(table: Any, sheet: str | None = None, curator: bool = False, name: str = "") -> Iterator[Source]:
+    """A table of people, to be read column by column.
+
+    Args:
+        table: the name of a ``.csv``, ``.parquet``, ``.arrow``, ``.feather``, ``.sqlite`` or ``.db`` file, or of a
+            folder of CSV or of Parquet files; or a pandas or Polars data frame, or an Arrow table.
+        sheet: the table within an SQLite file; it may be left out if there is only one.
+        curator: whether messages may name rows and values.
+        name: how messages name a file, if not by its own name alone.
+
+    Raises:
+        UsageError: the name says no format, or `sheet` is for another one.
+        InputError: the table cannot be read.
+    """
+    from hetdp.tables import formats
+
+    if not isinstance(table, str | Path):
+        if sheet is not None:
+            raise UsageError(f"a table {shown(sheet)} in a data frame", "only SQLite files hold several tables")
+        with locked(None) as database:
+            yield formats.frame(database, table, curator)
+        return
+    place = Path(table)
+    require_there(place)
+    maker = None if place.is_dir() else formats.maker_of(place)
+    if sheet is not None and maker is not formats.sqlite:
+        raise UsageError(f"a table {shown(sheet)} in {place.name}", "only SQLite files hold several tables")
+    if maker is None:
+        from hetdp.tables.formats import folder
+
+        with folder(place, curator) as source:
+            yield source
+        return
+    require_file(place)
+    path = place.absolute()
+    with locked(str(path)) as database, closing(maker(database, path, name or path.name, sheet, curator)) as source:
+        yield source
+
+
+def require_there(place: Path) -> None:
+    """Refuses what is not there, and a name that DuckDB would take for a pattern."""
+    path = str(place.absolute())
+    if any(sign in path for sign in "*?[") or not path.isprintable():
+        rule = "the name of a table is made of characters that print, without *, ? and ["
+        raise UsageError(f"the name {str(place)!r}", rule, "rename the file, or its folder")
+    if not place.exists():
+        raise InputError(str(place), [Fault("is not there", str(place), "", "a table is a file, or a folder of files")])
+
+
+def require_file(place: Path) -> None:
+    """The table is read twice, policy first, so it must be a plain file."""
+    require_there(place)
+    if not place.is_file():
+        rule = "the table is a plain file: it is read twice, the policy first and then the answers"
+        raise InputError(str(place), [Fault("is no plain file", str(place), "", rule)])

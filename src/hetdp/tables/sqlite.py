@@ -1,0 +1,184 @@
+"""Tables that are read some rows at a time; among them those of SQLite files."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.tables.database import define, identifier, refusals
+from hetdp.tables.sources import Arrays, Expressions, Source, require_different, stamp
+
+SQLITE_RULE = "it is an SQLite file"
+BATCH = 1 << 17  # rows at a time
+COMPUTED = "VARCHAR computed when it is read"  # no type of DuckDB: such a column can fail at some of its cells
+SETTINGS = (
+    "trusted_schema = OFF",
+    "query_only = ON",
+    "cell_size_check = ON",
+    "mmap_size = 0",
+)  # no crash if it shrinks
+
+
+class Batches(Source):
+    """A table that is read some rows at a time; DuckDB computes what is wanted of each batch.
+
+    Args:
+        database: a locked connection.
+        name: how messages name the table.
+        curator: whether messages may say what the reader says.
+    """
+
+    def __init__(self, database: Any, name: str, curator: bool) -> None:
+        self.name, self._database, self._curator = name, database, curator
+
+    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
+        """One pass; see `Source`."""
+        cells = ", ".join(f"{how} AS {identifier(name)}" for name, how in wanted.items())
+        found = [self._computed(f"SELECT {cells} FROM batch", parameters, batch) for batch in self._batches(uses)]
+        return {name: np.concatenate([np.asarray(part[name]) for part in found]) for name in wanted}
+
+    def distinct(self, column: str, most: int) -> list[str] | None:
+        """The different texts; see `Source`."""
+        query = f"SELECT DISTINCT CAST({identifier(column)} AS VARCHAR) AS name FROM batch"
+        found: set[str | None] = set()
+        for batch in self._batches([column]):
+            names = self._computed(query, [], batch)["name"]
+            found |= set(names.tolist())  # a masked array gives None where nothing stands
+            if len(found) > most or None in found:
+                break
+        if None in found:
+            return None
+        return sorted(text for text in found if text is not None)
+
+    def define(self, kind: str, names: Sequence[str]) -> None:
+        """Makes a type; see `Source`."""
+        define(self._database, kind, names)
+
+    @abstractmethod
+    def _batches(self, uses: Sequence[str]) -> Iterator[Any]:
+        """The named columns, in the order of the rows; first a batch of none, so that there is always one."""
+
+    def _computed(self, query: str, parameters: Sequence[Any], batch: Any) -> Arrays:
+        with refusals(self.name, self._curator):
+            self._database.register("batch", batch)
+            found: Arrays = self._database.execute(query, list(parameters)).fetchnumpy()
+            self._database.unregister("batch")
+        return found
+
+
+def require_plain_beside(place: Path) -> None:
+    """Refuses a pipe, or what else is no plain file, in the place of a journal: SQLite would wait for it for ever."""
+    for suffix in ("-journal", "-wal", "-shm"):
+        beside = place.with_name(place.name + suffix)
+        if os.path.lexists(beside) and (beside.is_symlink() or not beside.is_file()):
+            rule = "SQLite keeps plain files beside its own, or none"
+            raise InputError(place.name, [Fault(f"stands beside {beside.name}, no plain file", place.name, "", rule)])
+
+
+class Sheet(Batches):
+    """A table of an SQLite file, by the standard library: all of it as it was when the file was opened.
+
+    The file is not trusted: what its schema could make SQLite run (virtual tables, columns that are computed when they
+    are read) is not read.
+    """
+
+    def __init__(self, database: Any, place: Path, sheet: str | None, curator: bool) -> None:
+        super().__init__(database, place.name, curator)
+        self._place = place
+        require_plain_beside(place)
+        with self._refusals():
+            self._file = sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True, isolation_level=None)
+        try:
+            described = self._begun(sheet)
+        except BaseException:
+            self.close()
+            raise
+        require_different(list(described), self.name)
+        self.columns = described
+
+    def holds_reals(self, column: str) -> bool:
+        """Whether SQLite keeps cells of a column as floats; see `Source`."""
+        asks = f"SELECT 1 FROM {identifier(str(self.sheet))} WHERE typeof({identifier(column)}) = 'real' LIMIT 1"
+        with self._refusals():
+            return self._file.execute(asks).fetchone() is not None
+
+    @property
+    def unchanged(self) -> Any:
+        """The stamp of the file."""
+        return stamp(self._place)
+
+    def close(self) -> None:
+        """Ends the reading."""
+        self._file.close()
+
+    def _begun(self, sheet: str | None) -> dict[str, str]:
+        """Begins the one transaction in which all is read; returns the columns.
+
+        What others change meanwhile is not seen, also where SQLite keeps changes in a file of their own (WAL).
+        """
+        self._file.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        with self._refusals():
+            for setting in SETTINGS:
+                self._file.execute(f"PRAGMA {setting}")
+            self._file.execute("BEGIN")
+            listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND rootpage > 0"
+            self.sheet = self._chosen([str(row[0]) for row in self._file.execute(listed)], sheet)
+            described = self._file.execute(f"PRAGMA table_xinfo({identifier(self.sheet)})").fetchall()
+        columns = {str(name): COMPUTED if hidden == 2 else "VARCHAR" for _, name, *_, hidden in described}
+        if len(columns) < len(described) or not columns:
+            raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)])
+        return columns
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        """What SQLite refuses, always in the same words."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError):  # the second for names
+            raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
+
+    def _chosen(self, sheets: list[str], sheet: str | None) -> str:
+        if sheet is None and len(sheets) == 1:
+            return sheets[0]
+        if not sheets:
+            raise InputError(self.name, [Fault("no table", self.name, "", SQLITE_RULE)])
+        if sheet not in sheets or sheet is None:
+            what = f"there is no table {shown(sheet)} in {self.name}" if sheet else f"{self.name} holds several tables"
+            raise UsageError(what, f"the tables are {', '.join(map(shown, sheets[:20]))}", "--table names one")
+        return sheet
+
+    def _batches(self, uses: Sequence[str]) -> Iterator[Arrays]:
+        """The named columns as texts; see `Batches`."""
+        named = list(dict.fromkeys(uses))
+        cells = ", ".join(map(_cell, named)) or "'1'"
+        names = named or ["rows"]
+        yield {name: np.empty(0, dtype=object) for name in names}
+        query = f"SELECT {cells} FROM {identifier(str(self.sheet))} NOT INDEXED"  # one order, always
+        with self._refusals(), closing(self._file.cursor()) as rows:
+            rows.execute(query)
+            while batch := rows.fetchmany(BATCH):
+                table = np.empty((len(batch), len(names)), dtype=object)
+                table[:] = batch
+                yield {name: _texts(table[:, at]) for at, name in enumerate(names)}
+
+
+def _cell(column: str) -> str:
+    """A cell as text; but SQLite would write only 15 digits of a float, and so raise an ε."""
+    cell = identifier(column)
+    return f"CASE typeof({cell}) WHEN 'real' THEN {cell} ELSE CAST({cell} AS TEXT) END"
+
+
+def _texts(cells: NDArray[Any]) -> NDArray[Any]:
+    """The same as texts: floats with all their digits."""
+    found = np.empty(len(cells), dtype=object)
+    found[:] = [repr(cell) if isinstance(cell, float) else cell for cell in cells.tolist()]
+    return found

@@ -1,0 +1,317 @@
+"""On a real scheduler with real worker processes: the same bits, also when workers are lost; clear words otherwise."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+import types
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import dask
+import distributed
+import numpy as np
+import psutil  # type: ignore[import-untyped]
+import pytest
+from distributed import Client
+from distributed.security import Security
+
+import hetdp
+from hetdp import progress
+from hetdp.cli.main import main
+from hetdp.partitioned import cluster as dask_cluster
+from hetdp.partitioned.processes import scheduler_here, started
+from hetdp.partitioned.workspace import arcs_for, work_folder
+from tests.partitioned.inline import coordinates
+from tests.partitioned.problems import random_problem
+from tests.partitioned.processes import QUIET, ROOT, Processes, give_up, take_memory
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    started = Processes(tmp_path_factory.mktemp("cluster"))
+    yield started
+    started.close()
+
+
+def saved(folder: Path, seed: int, shape: str, labels: str, size: int = 200):
+    problem, pins = random_problem(seed, shape, labels, size)
+    hetdp.save(problem, folder / "problem", pins)
+    return problem, hetdp.extend(problem, pins, engine="cpu")
+
+
+@pytest.mark.parametrize(
+    ("shape", "labels", "partitions"), [("sparse", "text", 5), ("grid", "range", 8), ("path", "shuffled", 2)]
+)
+def test_workers_find_what_the_cpu_engine_finds(processes, tmp_path, shape, labels, partitions):
+    _, whole = saved(tmp_path, partitions, shape, labels)
+    read = hetdp.read_partitioned(
+        tmp_path / "problem", cluster=processes.address, work=tmp_path / "work", partitions=partitions
+    )
+    with read as (problem, given):
+        mechanism = hetdp.extend(problem, given, engine="dask")
+        hetdp.save(mechanism, tmp_path / "saved")
+        assert np.array_equal(coordinates(mechanism).view(np.int64), whole.coordinates.view(np.int64))
+        assert mechanism.certificate.optimal
+    again = hetdp.read_partitioned(
+        tmp_path / "problem", cluster=processes.address, work=tmp_path / "work", partitions=partitions
+    )
+    with again as (problem, _):
+        assert hetdp.verify(problem, hetdp.load(tmp_path / "saved", problem)).optimal
+
+
+@pytest.mark.parametrize("moment", ["building the graphs", "searching (round 2", "proving every edge"])
+def test_a_worker_that_is_killed_costs_only_its_work(processes, tmp_path, moment):
+    _, whole = saved(tmp_path, 7, "sparse", "text")
+    victim = processes.workers[-1]
+    heard = []
+
+    def kill_at_that_moment(words: str) -> None:
+        heard.append(words)
+        if words.startswith(moment) and victim.poll() is None:
+            processes.kill(victim)
+
+    before = progress.listen(kill_at_that_moment)
+    try:
+        read = hetdp.read_partitioned(
+            tmp_path / "problem", cluster=processes.address, work=tmp_path / "work", partitions=4
+        )
+        with read as (problem, given):
+            mechanism = hetdp.extend(problem, given)
+            assert np.array_equal(coordinates(mechanism), whole.coordinates)
+    finally:
+        progress.listen(before)
+        processes.workers.remove(victim)
+        processes.add()
+    assert victim.returncode == -9
+    assert any(words.startswith("searching (round 1, ") for words in heard)
+
+
+def test_a_lost_cluster_is_said_and_what_was_done_is_kept(processes, tmp_path, monkeypatch):
+    saved(tmp_path, 3, "grid", "range")
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 1.0)
+    (tmp_path / "alone").mkdir()
+    alone = Processes(tmp_path / "alone", workers=1)
+    try:
+        read = hetdp.read_partitioned(tmp_path / "problem", cluster=alone.address, work=tmp_path / "work")
+        with read as (problem, given):
+            alone.kill(alone.workers[0])
+            with pytest.raises(hetdp.ClusterError, match="all workers were lost") as lost:
+                hetdp.extend(problem, given)
+            assert lost.value.exit_code == 8
+            alone.kill(alone.scheduler)
+            with pytest.raises(hetdp.ClusterError, match="the scheduler was lost; what was done is kept in the work"):
+                hetdp.extend(problem, given)
+    finally:
+        alone.close()
+    read = hetdp.read_partitioned(tmp_path / "problem", cluster=processes.address, work=tmp_path / "work")
+    with read:
+        assert json.loads((tmp_path / "work" / "laid-out.json").read_text())["pinned"] > 0
+
+
+def test_what_workers_cannot_do_is_said_clearly(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+    monkeypatch.setitem(dask_cluster.SETTINGS, "distributed.scheduler.allowed-failures", 1)
+    with pytest.raises(hetdp.UsageError, match="the memory 'much'; it is a size such as 2GB"):
+        dask_cluster.Cluster(None, 1, "much", str(tmp_path))
+    started = dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
+    try:
+        with pytest.raises(hetdp.ClusterError, match=r"a worker ran out of memory.*more partitions are smaller ones"):
+            started.run(give_up, [("memory",)])
+        with pytest.raises(hetdp.ClusterError, match="needs too much memory, more than the 600MB that it may take"):
+            started.run(take_memory, [(64,), (4000,)])  # the one that fails is said, not the one that does not
+    finally:
+        started.close()
+    with pytest.raises(hetdp.UsageError, match="a partitioned problem that was closed; its workers have ended"):
+        started.run(give_up, [("memory",)])
+
+
+def test_workers_that_are_started_here_listen_to_nobody_else(tmp_path, monkeypatch):
+    started = dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
+    try:
+        address = started._client.scheduler.address
+        assert address.startswith("tls://127.0.0.1:")
+        for place, key in ((address, Security.temporary()), (address, None), (address.replace("tls", "tcp"), None)):
+            with pytest.raises((OSError, ValueError, TypeError, RuntimeError)):
+                Client(place, security=key, timeout=2, set_as_default=False)
+        running = [psutil.Process(process.pid) for process in started._processes]
+        running += [child for process in running for child in process.children(recursive=True)]
+        listening = [one.laddr.ip for process in running for one in process.net_connections() if one.status == "LISTEN"]
+        assert set(listening) == {"127.0.0.1"}
+        assert len(listening) >= 2  # a worker, and who watches it
+        assert not any("KEY" in part for process in running for part in process.cmdline())
+        monkeypatch.setitem(sys.modules, "cryptography", None)
+        with pytest.raises(hetdp.UsageError, match="cryptography is not installed"):
+            dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
+    finally:
+        started.close()
+
+
+def test_workers_that_may_take_more_have_larger_partitions():
+    assert [arcs_for(None, memory) for memory in ("2GB", "4GB", "1GB")] == [8_000_000, 16_000_000, 4_000_000]
+    assert arcs_for("tcp://127.0.0.1:9", "4GB") == 8_000_000  # whatever those are
+
+
+def test_an_interrupt_waits_until_workers_can_be_ended(tmp_path, monkeypatch):
+    made = []
+
+    def interrupted(*told: Any, **named: Any) -> Client:
+        signal.raise_signal(signal.SIGINT)
+        made.append(Client(*told, **named))
+        return made[-1]
+
+    monkeypatch.setattr(dask_cluster, "Client", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
+    assert [client.status for client in made] == ["closed"]
+
+
+def test_dask_is_left_as_it_was(tmp_path):
+    names = [*dask_cluster.SETTINGS, "distributed.scheduler.http.routes"]
+    loggers = [logging.getLogger(name) for name in dask_cluster.LOGGERS]
+
+    def state() -> list[Any]:
+        return [dask.config.get(name, None) for name in names] + [logger.level for logger in loggers]
+
+    before = state()
+    started = dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
+    assert state() != before
+    started.close()
+    started.close()
+    assert state() == before
+
+
+def test_there_are_no_pages_and_those_of_others_stay(monkeypatch, tmp_path):
+    """Also where Bokeh is installed, with which Dask shows to anybody what is done."""
+    shown: list[Any] = []
+    pages = types.SimpleNamespace(connect=lambda *told, **_: shown.append(told))
+    monkeypatch.setitem(sys.modules, "distributed.dashboard", types.SimpleNamespace(scheduler=pages))
+    monkeypatch.setitem(sys.modules, "distributed.dashboard.scheduler", pages)
+    monkeypatch.setattr(distributed, "dashboard", sys.modules["distributed.dashboard"], raising=False)
+    names = ("distributed.scheduler.http.routes", "distributed.worker.http.routes")
+    before = [list(dask.config.get(name)) for name in names]
+    scheduler = scheduler_here(str(tmp_path), Security.temporary())
+    try:
+        port = scheduler.scheduler.http_server.port
+        for page in ("/", "/status", "/info/main/workers.html", "/json/counts.json", "/metrics", "/health"):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=60)
+    finally:
+        scheduler.close()
+    assert not shown
+    assert [dask.config.get(name) for name in names] == before
+
+
+def test_a_certificate_that_nobody_named_is_asked_for(tmp_path):
+    saved(tmp_path, 3, "path", "range", 10)
+    with pytest.raises(hetdp.UsageError, match=r"'tls://127\.0\.0\.1:9', but no certificate; Dask's own"):
+        hetdp.read_partitioned(tmp_path / "problem", cluster="tls://127.0.0.1:9", work=tmp_path / "work")
+
+
+def test_workers_run_in_a_folder_of_their_own_where_they_find_no_modules(tmp_path):
+    cluster = dask_cluster.Cluster(None, 1, "1GB", str(tmp_path))
+    try:
+        (place,) = cluster.run(os.getcwd, [()])
+        (paths, is_safe) = cluster.run(eval, [("__import__('sys').path",), ("__import__('sys').flags.safe_path",)])
+        assert stat.S_IMODE(Path(place).stat().st_mode) == 0o700
+        assert "hetdp-workers-" in place
+    finally:
+        cluster.close()
+    assert is_safe
+    assert not {"", ".", str(Path.cwd()), str(tmp_path)} & {*paths} - {str(ROOT / "src"), str(ROOT)}
+    assert [path for path in paths if path.startswith(str(tmp_path))] == []
+    assert not Path(place).exists()
+
+
+def test_nobody_at_an_address_is_a_lost_cluster(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_cluster, "CONNECT", 0.5)
+    saved(tmp_path, 3, "path", "range", 10)
+    with pytest.raises(hetdp.ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
+        hetdp.read_partitioned(tmp_path / "problem", cluster="tcp://127.0.0.1:9", work=tmp_path / "work")
+    with pytest.raises(hetdp.UsageError, match="name a folder that all of them reach: --work"):
+        hetdp.read_partitioned(tmp_path / "problem", cluster="tcp://127.0.0.1:9")
+    with pytest.raises(hetdp.UsageError, match=r"the cluster 'http://127.0.0.1:9'; it is the address of a scheduler"):
+        hetdp.read_partitioned(tmp_path / "problem", cluster="http://127.0.0.1:9", work=tmp_path / "work")
+
+
+def test_a_work_folder_is_made_only_where_its_own_is_there(tmp_path):
+    """A share that is not mounted, or a name that was mistyped, is not made up on this machine's disk."""
+    with pytest.raises(hetdp.UsageError, match=r"there is no folder .*nowhere' for the work folder 'work'"):
+        work_folder(tmp_path / "nowhere" / "work")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_the_command_line_runs_on_partitions(processes, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    _, whole = saved(tmp_path, 9, "grid", "text", 100)
+    there = f"--engine dask --cluster {processes.address} --work work --partitions 3 --json".split()
+
+    def run(*arguments: str) -> tuple[int, dict]:
+        code = main([*arguments, *there])
+        return code, json.loads(capsys.readouterr().out)
+
+    code, found = run("extend", "problem", "-o", "result")
+    assert (code, found["certificate"]["optimal"], found["counts"]["datasets"]) == (0, True, 100)
+    code, found = run("verify", "problem", "result")
+    assert (code, found["certificate"]["private"], found["made_for_another"]) == (0, True, False)
+    label = whole.problem.labels.names[40]
+    code, found = run("explain", "problem", label, "--mechanism", "result")
+    assert (code, found["explanations"][0]["p"]) == (0, whole[label])
+    assert run("check", "problem")[1]["compatible"]
+    code, found = run("design", "problem", "--objective", "balanced", "--free", "-o", "designed")
+    assert (code, found["objective"]) == (0, "balanced")
+    assert main(["verify", "problem", "result"]) == 0
+    assert "private on all" in capsys.readouterr().out
+
+
+def test_what_is_written_always_has_its_proof(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["extend", "problem", "--engine", "dask", "--no-verify", "-o", "result"]) == 2
+    said = capsys.readouterr().err
+    assert "--no-verify beside --engine dask; workers write the mechanism to a folder, and what is written" in said
+
+
+def test_ctrl_c_ends_the_workers_and_leaves_nothing(tmp_path):
+    saved(tmp_path, 4, "grid", "range")
+    place = tmp_path / "temporary"
+    place.mkdir()
+    command = [sys.executable, "-m", "hetdp", "extend", "problem", "--engine", "dask", "--workers", "1", "-o", "out"]
+    environment = os.environ | {"TMPDIR": str(place), "PYTHONPATH": str(ROOT / "src")}
+    started = subprocess.Popen(command, cwd=tmp_path, env=environment, **QUIET)
+    end = time.monotonic() + 60
+    while not list(place.glob("hetdp-workers-*/dask-scratch-space/worker-*")) and time.monotonic() < end:
+        time.sleep(0.05)
+    workers = children_of(place)
+    assert workers
+    started.send_signal(signal.SIGINT)
+    assert started.wait(timeout=60) == 130
+    assert not list(place.glob("hetdp-*"))
+    assert not (tmp_path / "out").exists()
+    assert not children_of(place)
+
+
+def children_of(place: Path) -> list[str]:
+    """The processes whose command names a folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found += [entry.parent.name] if str(place) in entry.read_text().replace("\0", " ") else []
+    return found
+
+
+def test_what_does_not_fit_into_memory_is_not_put_down_through_a_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "workers").symlink_to("elsewhere")
+    with pytest.raises(hetdp.ClusterError, match=r"'.*workers' is a link or no folder"):
+        started("tls://127.0.0.1:1", "1GB", str(tmp_path), str(tmp_path), Security())

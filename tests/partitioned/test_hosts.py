@@ -1,0 +1,433 @@
+"""A cluster of several hosts, as the how-to says: the same bits as on one machine, or exit code 8 and nothing else.
+
+The hosts are network namespaces where these can be made, and addresses of loopback elsewhere. Workers are killed, cut
+off, stopped, starved and misled in the middle of a task; `tests.partitioned.stress` does some of it at random moments.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+import hetdp
+from hetdp.cli.main import main
+from hetdp.files.formats.duck import write_parquet
+from tests.partitioned.driver import GATE
+from tests.partitioned.hosts import ROOT, Driver, Hosts, can_make_namespaces
+from tests.partitioned.problems import random_problem
+
+PARTITIONS = 4
+ASK = [
+    "--count",
+    "vote = 'yes'",
+    "--at-least",
+    "50%",
+    "--epsilon",
+    "eps",
+    "--person",
+    "id",
+    "--simulate",
+    "--seed",
+    "4",
+]
+
+
+class Cluster:
+    """The hosts with a scheduler, two workers and a driver, and what one machine finds."""
+
+    def __init__(self) -> None:
+        self.hosts = Hosts(can_make_namespaces())
+        self.shared = self.hosts.shared
+        try:
+            self.scheduler = self.hosts.start_scheduler()
+            self.workers = {host: self.hosts.start_worker(host, wait=False) for host in ("second", "third")}
+            self.driver = Driver(self.hosts)
+            for started in self.workers.values():
+                self.hosts.wait_for(started, "Registered to:")
+        except BaseException:
+            self.hosts.close()
+            raise
+        problem, pins = random_problem(7, "sparse", "text", 120)
+        self.graph = self.shared / "graph"
+        hetdp.save(problem, self.graph, pins)
+        self.label = str(problem.labels.names[40])
+        self.extended = hetdp.extend(problem, pins, engine="reference").coordinates
+        self.designed = hetdp.design(problem, "fair", engine="reference").coordinates
+        self.people = self.shared / "people"
+        self.people.mkdir()
+        for part in range(3):
+            columns = {
+                "id": np.arange(40) + 40 * part,
+                "eps": np.tile([0.5, 1.0], 20),
+                "vote": np.array(["yes", "no", "yes", "yes"] * 10, dtype=object),
+            }
+            write_parquet(self.people / f"part-{part}.parquet", columns)
+
+    def there(self, work: str = "work") -> list[str]:
+        return ["--engine", "dask", "--cluster", self.hosts.scheduler, "--work", str(self.shared / work)]
+
+    def extend(self, output: str, work: str = "work") -> list[str]:
+        words = ["extend", str(self.graph), "-o", str(self.shared / output), "--partitions", str(PARTITIONS), "-q"]
+        return [*words, *self.there(work)]
+
+    def same_bits(self, output: str, values: Any = None) -> bool:
+        """Whether a mechanism is the one that one machine finds; it is removed."""
+        problem, _ = hetdp.read_problem(self.graph)
+        found = hetdp.load(self.shared / output, problem).coordinates
+        shutil.rmtree(self.shared / output)
+        wanted = self.extended if values is None else values
+        return bool(np.array_equal(found.view(np.int64), wanted.view(np.int64)))
+
+    def restart(self, host: str) -> None:
+        """A worker again, where one was lost."""
+        self.hosts.kill(self.workers[host])
+        self.workers[host] = self.hosts.start_worker(host)
+
+    def left(self, work: str = "work") -> list[str]:
+        """What lies in the shared folder that should not: drafts, outputs, folders of runs."""
+        found = [entry.name for entry in self.shared.iterdir() if entry.name.startswith((".", "out"))]
+        found = [name for name in found if not name.startswith(GATE)]
+        if (self.shared / work).is_dir():
+            known = re.compile(r"hetdp-work|laid-out\.json|laid-[0-9a-f]{16}")
+            found += [entry.name for entry in (self.shared / work).iterdir() if not known.fullmatch(entry.name)]
+        return found
+
+    def is_refused(self, ended: tuple[int, str, str], words: str, work: str = "work", code: int = 8) -> None:
+        """Asserts that a command ended in words, one line of them, and left nothing."""
+        assert ended[0] == code, ended
+        assert re.search(words, ended[2]), ended
+        assert ended[2].startswith("hetdp: ")
+        assert ended[2].count("\n") == 1
+        assert "Traceback" not in ended[2]
+        assert ended[1] == ""
+        assert self.left(work) == []
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    made = Cluster()
+    yield made
+    made.driver.close()
+    made.hosts.close()
+
+
+def test_every_verb_finds_what_one_machine_finds(cluster, capsys):
+    run, graph = cluster.driver.run, str(cluster.graph)
+    there = [*cluster.there(), "--partitions", str(PARTITIONS), "--json", "-q"]
+    code, output, _ = run("extend", graph, "-o", str(cluster.shared / "out"), *there)
+    assert (code, json.loads(output)["certificate"]["optimal"]) == (0, True)
+    for verb in (["check", graph], ["verify", graph, "out"], ["explain", graph, cluster.label, "--mechanism", "out"]):
+        words = [str(cluster.shared / word) if word == "out" else word for word in verb]
+        code, output, said = run(*words, *there)
+        assert code == 0, said
+        assert main([*words, "--json", "-q"]) == 0
+        assert json.loads(output) == json.loads(capsys.readouterr().out)
+    assert cluster.same_bits("out")
+    code, _, said = run("design", graph, "--free", "-o", str(cluster.shared / "out"), *there)
+    assert code == 0, said
+    assert cluster.same_bits("out", cluster.designed)
+    asked = ["ask", str(cluster.people), *ASK, "--json", "-q"]
+    code, output, said = run(*asked, *cluster.there())
+    assert code == 0, said
+    assert main(asked) == 0
+    assert json.loads(output) == json.loads(capsys.readouterr().out)
+    assert cluster.left() == []
+
+
+@pytest.mark.parametrize("moment", ["one_round", "write_part"])
+def test_a_worker_that_is_killed_costs_only_its_work(cluster, moment):
+    work = f"killed-{moment}"
+    with cluster.driver.running(*cluster.extend("out", work), stop_at=moment) as finished:
+        cluster.hosts.kill(cluster.workers["third"])
+        code, _, said = finished()
+    cluster.restart("third")
+    assert (code, said) == (0, "")
+    assert cluster.same_bits("out")
+    assert cluster.left(work) == []
+
+
+def test_when_all_workers_are_killed_it_is_said(cluster):
+    with cluster.driver.running(*cluster.extend("out", "lost"), stop_at="build", patience=2.0) as finished:
+        for host in cluster.workers:
+            cluster.hosts.kill(cluster.workers[host])
+        cluster.is_refused(finished(), "all workers were lost; what was done is kept", "lost")
+    asked = cluster.driver.run("ask", str(cluster.people), *ASK, "-q", *cluster.there(), start=1.0)
+    cluster.is_refused(asked, "the cluster has no workers; none came to the scheduler at tls://")
+    for host in cluster.workers:
+        cluster.workers[host] = cluster.hosts.start_worker(host)
+    assert cluster.driver.run(*cluster.extend("out", "lost"))[0] == 0
+    assert cluster.same_bits("out")
+
+
+def test_a_worker_that_is_cut_off_is_replaced_and_may_come_back(cluster):
+    with cluster.driver.running(*cluster.extend("out", "cut"), stop_at="one_round") as finished:
+        cluster.hosts.cut("third")
+        code, _, said = finished()
+    cluster.hosts.join("third")
+    assert (code, said) == (0, "")
+    assert cluster.same_bits("out")
+    cluster.restart("third")
+
+
+@pytest.mark.parametrize("host", ["first", "me"])
+def test_a_scheduler_or_a_driver_that_is_cut_off_ends_the_command(cluster, host):
+    with cluster.driver.running(*cluster.extend("out"), stop_at="one_round", patience=1.0, answer=1.0) as finished:
+        cluster.hosts.cut(host)
+        cluster.is_refused(finished(), "the scheduler was lost; what was done is kept in the work folder")
+    nobody = cluster.driver.run(*cluster.extend("out"), connect=1.0, answer=1.0)
+    cluster.hosts.join(host)
+    if host == "first":  # workers that lost their scheduler end, sooner or later
+        for worker in cluster.workers:
+            cluster.restart(worker)
+    cluster.is_refused(nobody, "no scheduler answers at tls://.* Hint: is it running, and can this machine reach it")
+    assert cluster.driver.run(*cluster.extend("out"))[0] == 0
+    assert cluster.same_bits("out")
+
+
+def test_a_worker_that_stops_is_given_up(cluster):
+    """By the scheduler, who lets another one do it; or else by the driver."""
+    inner = cluster.hosts.processes_of(cluster.workers["third"])[-1]
+    with cluster.driver.running(*cluster.extend("out"), stop_at="one_round", still=2.0) as finished:
+        inner.send_signal(signal.SIGSTOP)
+        cluster.is_refused(finished(), "the worker tls://.* has stopped, and does not end")
+    with cluster.driver.running(*cluster.extend("out", "stopped")) as finished:
+        code, _, said = finished()
+    with suppress(psutil.NoSuchProcess):  # its nanny has ended it
+        inner.send_signal(signal.SIGCONT)
+    assert (code, said) == (0, "")
+    assert cluster.same_bits("out")
+    cluster.hosts.wait_for(cluster.workers["third"], "Registered to:", times=2)  # of its nanny's next worker
+
+
+def test_a_worker_without_memory_is_said(cluster):
+    """By the system, and by the limit of its nanny, which then starts another one."""
+    inner = [cluster.hosts.processes_of(started)[-1] for started in cluster.workers.values()]
+    before = [resource.prlimit(process.pid, resource.RLIMIT_AS) for process in inner]
+    try:
+        for process in inner:
+            used = process.memory_info().vms
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (used, resource.RLIM_INFINITY))
+        ended = cluster.driver.run(*cluster.extend("out", "starved"))
+    finally:
+        for process, limit in zip(inner, before, strict=True):
+            with suppress(ProcessLookupError):
+                resource.prlimit(process.pid, resource.RLIMIT_AS, limit)
+    if ended[0] != 0:  # it may suffice
+        cluster.is_refused(ended, "a worker ran out of memory", "starved")
+        assert cluster.driver.run(*cluster.extend("out", "starved"))[0] == 0
+    assert cluster.same_bits("out")
+    hungry = cluster.driver.run(*cluster.extend("out"), hungry=2000)
+    cluster.is_refused(hungry, "2 workers were ended while they did the same task; most likely it needs too much")
+
+
+def test_ctrl_c_ends_the_command_and_leaves_nothing(cluster):
+    with cluster.driver.running(*cluster.extend("out", "ended"), stop_at="build") as finished:
+        cluster.driver.interrupt()
+        time.sleep(0.1)
+        assert finished() == (130, "", "")
+    assert cluster.left("ended") == []
+    assert cluster.driver.run(*cluster.extend("out", "ended"))[0] == 0
+    assert cluster.same_bits("out")
+
+
+@contextmanager
+def another_worker(cluster, **options: Any):
+    """One more worker, which gets some of the tasks."""
+    started = cluster.hosts.start_worker("third", **options)
+    try:
+        yield started
+    finally:
+        cluster.hosts.kill(started)
+
+
+@pytest.mark.parametrize("hidden", [("work",), ("graph", "people")])
+def test_a_worker_that_sees_other_files_is_refused(cluster, hidden):
+    """Its folder is another one under the same name, as where a share is not mounted, or an old copy lies there."""
+    assert cluster.driver.run(*cluster.extend("out"))[0] == 0
+    assert cluster.same_bits("out")
+    places = [(cluster.shared / name, cluster.shared / f"copy-{name}") for name in hidden]
+    for place, copy in places:
+        shutil.copytree(place, copy)
+        for file in copy.rglob("*.parquet"):
+            os.utime(file, (1, 1))
+    hide = "".join(f"mount --bind '{copy}' '{place}'\n" for place, copy in places)
+    can_hide = not subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode
+    commands = {
+        "work": [(cluster.extend("out"), "does not share the folder")],
+        "graph": [
+            (cluster.extend("out", "unseen"), "sees no file '.*', or another one than at the beginning"),
+            (["ask", str(cluster.people), *ASK, "-q", *cluster.there()], "sees no file '.*', or another one than"),
+        ],
+    }
+    options = {"change": lambda script: hide + script, "outer": "unshare -m"} if can_hide else {}
+    try:
+        with another_worker(cluster, **options):
+            for command, words in commands[hidden[0]]:
+                ended = cluster.driver.run(*command)
+                if can_hide:
+                    cluster.is_refused(
+                        ended, f"{words}.*all workers reach the same files under the same paths", "unseen"
+                    )
+                else:  # such a worker cannot be had here: it shares the folder, and nothing is refused
+                    assert ended[0] == 0
+    finally:
+        for _, copy in places:
+            shutil.rmtree(copy)
+
+
+def test_a_worker_of_another_version_is_refused(cluster, tmp_path):
+    shutil.copytree(ROOT / "src" / "hetdp", tmp_path / "hetdp", ignore=shutil.ignore_patterns("__pycache__", "assets"))
+    version = tmp_path / "hetdp" / "version.py"
+    version.write_text(re.sub(r'VERSION = ".*?"', 'VERSION = "9.9"', version.read_text()))
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    with another_worker(cluster, change=lambda script: f"export PYTHONPATH='{path}'\n{script}"):
+        ended = cluster.driver.run(*cluster.extend("out", "versions"))
+    cluster.is_refused(ended, r"a worker on \S+ runs hetdp 9\.9 with Python .*; all workers run hetdp \d", "versions")
+    ended = cluster.driver.run(*cluster.extend("out", "versions"), software="hetdp 0 with Python 2.7")
+    cluster.is_refused(ended, r"a worker on \S+ runs hetdp .*; all workers run hetdp 0 with Python 2\.7", "versions")
+
+
+def test_strangers_are_refused_in_words(cluster, tmp_path):
+    """Certificates of another authority, none at all, and addresses that say otherwise."""
+    others = tmp_path / "keys"
+    cluster.hosts.make_keys(others)
+    mine = {"distributed.comm.tls.client.cert": f"{cluster.hosts.keys}/me.pem"}
+    mine |= {"distributed.comm.tls.client.key": f"{cluster.hosts.keys}/me.key"}
+    foreign = {name: value.replace(str(cluster.hosts.keys), str(others)) for name, value in mine.items()}
+    authority = {"distributed.comm.tls.ca-file": f"{others}/ca.pem"}
+    tries = [
+        (authority | mine, "its certificate is refused here: .*Hint: ca-file must name its authority"),
+        (foreign, r"it refuses the certificate of this machine \(.*Hint: its authority must sign client\.cert"),
+        (foreign | authority, "its certificate is refused here"),
+    ]
+    for config, words in tries:
+        ended = cluster.driver.run(*cluster.extend("out"), config=config, connect=2.0)
+        cluster.is_refused(ended, f"no scheduler answers at tls://.*; {words}")
+    plain = [word.replace("tls://", "tcp://") for word in cluster.extend("out")]
+    ended = cluster.driver.run(*plain, connect=2.0, config={"distributed.comm.require-encryption": None})
+    cluster.is_refused(ended, "no scheduler answers at tcp://.*; it speaks TLS, .*Hint: its address begins with tls://")
+    change = lambda script: script.replace(str(cluster.hosts.keys), str(others))  # noqa: E731
+    stranger = cluster.hosts.start_worker("third", wait=False, change=change)
+    cluster.hosts.wait_for(stranger, "certificate verify failed")
+    assert "Registered to" not in stranger.log.read_text()
+    cluster.hosts.kill(stranger)
+
+
+def victim_in(folder: Path) -> Path:
+    folder.mkdir()
+    np.save(folder / "answers.npy", np.zeros(3))
+    (folder / "keep").write_text("mine")
+    return folder
+
+
+PLANTED = {
+    "the folder is a link": "is a link or a file",
+    "others may write there": "others may write to the work folder",
+    "somebody else's": "belongs to somebody else",
+    "open to all above": "others may replace the work folder",
+}
+
+
+@pytest.mark.parametrize("case", PLANTED)
+def test_a_work_folder_that_others_could_fill_is_refused(cluster, tmp_path, case):
+    victim, work = victim_in(tmp_path / "victim"), cluster.shared / "planted"
+    try:
+        if case == "the folder is a link":
+            work.symlink_to(victim)
+        elif case == "open to all above":
+            (tmp_path / "open").mkdir()
+            (tmp_path / "open").chmod(0o777)
+            work = tmp_path / "open" / "work"
+        else:
+            work.mkdir(0o700)
+            work.chmod(0o775 if case == "others may write there" else 0o700)
+            if case == "somebody else's":
+                os.chown(work, 12345, 12345)
+        words = [word.replace(str(cluster.shared / "planted"), str(work)) for word in cluster.extend("out", "planted")]
+        cluster.is_refused(cluster.driver.run(*words), PLANTED[case], "nowhere", code=2)
+        assert sorted(entry.name for entry in victim.iterdir()) == ["answers.npy", "keep"]
+    finally:
+        work.unlink() if work.is_symlink() else shutil.rmtree(work, ignore_errors=True)
+
+
+def planted_at(kind: str, place: Path, victim: Path) -> None:
+    """Puts something in the place of a file or folder of a run."""
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)
+    else:
+        place.unlink(missing_ok=True)
+    if kind == "link":
+        place.symlink_to(victim)
+    elif kind == "hard link":
+        os.link(victim, place)
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.write_bytes(b"no array")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("link", "0/answers.npy"),
+        ("link", "0"),
+        ("hard link", "1/pins.npy"),
+        ("pipe", "1/pins.npy"),
+        ("text", "0/ghosts.npy"),
+    ],
+)
+def test_what_was_planted_in_the_work_folder_is_not_read(cluster, tmp_path, kind, name):
+    """While a problem lies there that was laid out before."""
+    assert cluster.driver.run(*cluster.extend("out", "sown"))[0] == 0
+    assert cluster.same_bits("out")
+    victim = victim_in(cluster.shared / "victim")
+    (laid,) = (cluster.shared / "sown").glob("laid-*/")
+    target = victim if name == "0" else victim / "answers.npy"
+    before = {entry.name: entry.read_bytes() for entry in victim.iterdir()}
+    try:
+        planted_at(kind, laid / name, target)
+        ended = cluster.driver.run(*cluster.extend("out", "sown"))
+        words = {"link": "is a link", "hard link": "has a second name", "pipe": "is no plain file", "text": "no array"}
+        cluster.is_refused(ended, f"in the work folder, '.*' {words[kind]}|holds no array", "sown")
+        assert {entry.name: entry.read_bytes() for entry in victim.iterdir()} == before
+    finally:
+        shutil.rmtree(victim)
+        shutil.rmtree(cluster.shared / "sown")
+
+
+@pytest.mark.parametrize("moment", ["settle_datasets", "deal_edges", "write_part"])
+def test_links_that_are_planted_during_a_run_lead_nowhere(cluster, moment):
+    """In the place of a folder or a file that workers are about to write."""
+    victim = victim_in(cluster.shared / "victim")
+    before = {entry.name: entry.read_bytes() for entry in victim.iterdir()}
+    try:
+        with cluster.driver.running(*cluster.extend("out", "raced"), stop_at=moment) as finished:
+            if moment == "write_part":
+                (draft,) = cluster.shared.glob(".out.*.draft")
+                planted_at("link", draft / "mechanism" / "part-000000.parquet", victim / "keep")
+            else:
+                (laid,) = (cluster.shared / "raced").glob("laid-*/")
+                planted_at("link", laid / ("0" if moment == "settle_datasets" else "edges"), victim)
+            ended = finished()
+        assert {entry.name: entry.read_bytes() for entry in victim.iterdir()} == before
+        if moment == "write_part":  # the link was replaced
+            assert ended[0] == 0
+            assert cluster.same_bits("out")
+        else:
+            cluster.is_refused(ended, "in the work folder, '.*' is a link or no folder", "raced")
+    finally:
+        shutil.rmtree(victim)
+        shutil.rmtree(cluster.shared / "raced", ignore_errors=True)

@@ -1,0 +1,83 @@
+"""Problems of people in Parquet files, on partitions: the same labels, ε, identity, values and explanations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.cli.main import main
+from hetdp.partitioned import reading
+from tests.partitioned.inline import Inline, coordinates, read_inline
+
+MAJORITY = hetdp.questions.majority()
+PEOPLE = {
+    "votes": lambda: hetdp.spaces.votes(["Ann", "Bob", "Cyd"], MAJORITY, {"Ann": 0.1, "Bob": 0.3, "Cyd": 0.7}),
+    "tallies": lambda: hetdp.spaces.tallies({"a": 4, "b": 2}, MAJORITY, {"a": 0.1, "b": 0.3}),
+    "counts": lambda: hetdp.spaces.tallies({"a": 2}, MAJORITY, 0.7, ["yes", "no", "a,b"]),
+    "mixed": lambda: hetdp.Problem(
+        hetdp.DatasetGraph.from_edges(["3", 3, ("a", 1)], [3, ("a", 1), "["], [0.1, 0.3, math.inf]), [1, 2, 2, 1]
+    ),
+}
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+@pytest.mark.parametrize("name", PEOPLE)
+def test_partitions_and_one_machine_are_the_same(name, partitions, tmp_path):
+    people = PEOPLE[name]()
+    hetdp.save(people, tmp_path / "p", tables="parquet")
+    whole, _ = hetdp.read_problem(tmp_path / "p")
+    with read_inline(tmp_path / "p", tmp_path / "work", partitions) as (problem, _):
+        assert problem.identity == whole.identity == people.identity
+        names = list(people.labels.names)
+        assert [problem.index(label) for label in names] == list(range(len(names)))
+        given = {whole.boundary[0]: 0.5}
+        for objective, pins in (("fair", None), ("balanced", None), ("fair", given)):
+            here, there = hetdp.design(whole, objective, pins), hetdp.design(problem, objective, pins)
+            assert np.array_equal(coordinates(there), here.coordinates)
+            hetdp.save(there, tmp_path / "m")
+            hetdp.save(here, tmp_path / "m.parquet")
+            for loaded in (hetdp.load(tmp_path / "m", people), hetdp.load(tmp_path / "m.parquet", people)):
+                assert np.array_equal(loaded.coordinates, here.coordinates)
+                assert np.array_equal(loaded.was_given, here.was_given)
+                assert hetdp.verify(people, loaded).optimal
+            both = hetdp.load(tmp_path / "m", problem), hetdp.load(tmp_path / "m.parquet", problem)
+            for mechanism in (there, *both):
+                for label in names[::4]:
+                    one, other = mechanism.explain(label), here.explain(label)
+                    assert str(one) == str(other)
+                    assert (one.origin, one.across) == (other.origin, other.across)
+
+
+def test_the_shell_finds_people_on_partitions(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline(twice=False))
+    hetdp.save(PEOPLE["tallies"](), "p")
+    dask = ["--engine", "dask", "--partitions", "2"]
+    assert main(["design", "p", "-o", "m", *dask]) == 0
+    (tmp_path / "pins.csv").write_text('dataset,p\n"3,1",0.5\n')
+    assert main(["design", "p", "-o", "given", "--pins", "pins.csv", *dask]) == 0
+    capsys.readouterr()
+    for mechanism in ("m", "given"):
+        told = []
+        for engine in ([], dask):
+            assert main(["explain", "p", "3,1", "4,2", "[0, 0]", "--mechanism", mechanism, "-q", *engine]) == 0
+            told.append(capsys.readouterr().out)
+        assert told[0] == told[1]
+        assert told[0].startswith("p(3,1) = 0.5 is given" if mechanism == "given" else "p(3,1) = ")
+
+
+def test_json_in_another_form_is_refused_on_partitions(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    hetdp.save(PEOPLE["tallies"](), tmp_path / "p")
+    path = tmp_path / "p" / "datasets.parquet"
+    table = pyarrow.parquet.read_table(path)
+    cells = [cell.replace(", ", ",") for cell in table["dataset"].to_pylist()]
+    pyarrow.parquet.write_table(table.set_column(0, "dataset", pa.array(cells)), path)
+    assert hetdp.read_problem(tmp_path / "p").problem.identity == PEOPLE["tallies"]().identity
+    with pytest.raises(hetdp.InputError, match=r"other JSON than \[0, 0\]; on partitions, a label's JSON"):
+        read_inline(tmp_path / "p", tmp_path / "work")

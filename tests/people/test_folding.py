@@ -1,0 +1,240 @@
+"""What is found by few passes over many rows is what plain loops find."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp.people.populations.folding import FEW, Fold, Ordered, in_order, in_units, rows_in_order
+from hetdp.people.populations.levels import SPAN, Level, least_meeting
+from hetdp.people.privacy.epsilons import UNBOUNDED, on_grid
+from hetdp.tables.policy import Names, Policy
+
+Q = hetdp.questions
+UNIT = 2.0**40
+
+
+@pytest.fixture(autouse=True)
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few people are treated as many are."""
+    monkeypatch.setattr("hetdp.people.populations.classes.MANY", 0)
+
+
+def epsilons(seed: int, size: int):
+    """Few levels, many, all different; with zeros, infinities, and ε that are equal on the grid."""
+    rng = np.random.default_rng(seed)
+    kinds = [
+        lambda: rng.choice([0.1, 0.5, 1.0], size),
+        lambda: rng.random(size),
+        lambda: rng.exponential(2.0, size) ** 4,
+        lambda: rng.choice([0.0, -0.0, 0.3, 2.0**-41, 5000.0, np.inf], size),
+        lambda: np.round(rng.random(size), 2),
+        lambda: np.where(rng.random(size) < 0.1, np.inf, rng.random(size) * 1e-10),
+    ]
+    return kinds[seed % len(kinds)](), rng
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_levels_are_the_different_epsilons(seed):
+    epsilon, _ = epsilons(seed, 1 + 37 * seed)
+    ordered = Ordered(epsilon.copy())
+    levels, sizes = np.unique(epsilon + 0.0, return_counts=True)
+    assert ordered.levels.tolist() == levels.tolist()
+    assert ordered.sizes.tolist() == sizes.tolist()
+    assert not np.signbit(ordered.levels).any()
+    assert np.asarray(ordered).tolist() == epsilon.tolist()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_units_are_those_of_each_epsilon_as_written(seed):
+    epsilon, rng = epsilons(seed, 200)
+    short = np.array([float(f"{one:.6g}") for one in epsilon if one >= 1e-8 or one == 0.0] + [0.5, 0.25, 3.0, 4096.0])
+    assert in_units(short).tolist() == [on_grid(one) for one in (short + 0.0).tolist()]
+    found = in_units(epsilon).tolist()
+    assert all(on_grid(one) - 1 <= unit <= on_grid(one) for one, unit in zip(np.abs(epsilon), found, strict=True))
+    dyadic = rng.integers(0, 1 << 40, 100) / (1 << 40)  # whole units, of which the floats may be above their decimals
+    assert all(on_grid(one) - 1 <= unit <= on_grid(one) for one, unit in zip(dyadic, in_units(dyadic), strict=True))
+
+
+@pytest.mark.parametrize("largest", [1, 5, 1 << 30, (1 << 53) + 5, (1 << 62) + 1])
+@pytest.mark.parametrize("size", [1, 2, 900, 5000])
+def test_rows_are_ordered_by_their_keys_and_stay_so_where_these_are_equal(largest, size):
+    rng = np.random.default_rng(size)
+    spread = rng.integers(0, largest, size)
+    near = largest - 1 - rng.integers(0, min(largest, 60), size)  # differ only in their lowest parts
+    for keys in (spread, near, np.where(rng.random(size) < 0.5, spread, near)):
+        rows, ordered = in_order(keys)
+        assert rows.tolist() == np.argsort(keys, kind="stable").tolist()
+        assert ordered.tolist() == sorted(keys.tolist())
+        assert rows_in_order(keys.copy()).tolist() == rows.tolist()
+
+
+@pytest.mark.parametrize("values", [("yes", "no"), ("yes", "no", "blank")])
+@pytest.mark.parametrize("seed", range(12))
+def test_counts_are_those_of_a_loop(seed, values):
+    epsilon, rng = epsilons(seed, 3 * FEW + 50 * seed)
+    groups = rng.choice(["a", "b"], len(epsilon)) if seed % 4 > 1 else None
+    people = hetdp.spaces.population(Q.count("yes", 1), epsilon, values, groups=groups)
+    answers = rng.integers(0, len(values), len(epsilon))
+    counts = np.zeros((len(people.classes.sizes), len(values)), dtype=np.int64)
+    for who, answer in enumerate(answers.tolist()):
+        counts[people.classes.member[who], answer] += 1
+    assert people.counts(answers).tolist() == counts.tolist()
+    assert people.counts(answers.astype(np.uint64)).tolist() == counts.tolist()
+    assert people.units.tolist() == in_units(epsilon + 0.0).tolist()
+    assert (np.diff(people.classes.units) >= 0).all()
+
+
+def test_a_fold_knows_its_members_in_order():
+    fold = Fold(np.array([2, 1]), lambda: np.array([2, 0, 1]))
+    assert fold.member.tolist() == [0, 1, 0]
+    assert fold.counts(np.array([1, 1, 0]), 2).tolist() == [[1, 1], [0, 1]]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_sums_by_spans_are_plain_sums(seed):
+    epsilon, rng = epsilons(seed, 3 * SPAN + 100)
+    deciding = None if seed % 2 else rng.choice([0.0, 0.2, 5.0], len(epsilon))
+    classes = hetdp.spaces.population(Q.majority(), epsilon, deciding=deciding).classes
+    people = rng.integers(0, 2, len(classes.units)) * classes.sizes
+    people[len(people) // 2] = 1  # somebody is there
+    level = Level(classes, 3, people)
+    units, meeting, there = (one.tolist() for one in (classes.units, classes.meeting, people))
+    decides = classes.deciding.tolist()
+    saves = [
+        u - m if p and d < UNBOUNDED else -UNBOUNDED for u, m, p, d in zip(units, meeting, there, decides, strict=True)
+    ]
+    least = [m if p and d < UNBOUNDED else UNBOUNDED for m, p, d in zip(meeting, there, decides, strict=True)]
+    assert level.size == sum(there)
+    assert least_meeting(classes, people) == min(m if p else UNBOUNDED for m, p in zip(meeting, there, strict=True))
+    for end in {0, 1, len(units), *rng.integers(0, len(units), 20).tolist(), *range(0, len(units), SPAN)}:
+        found = level.up_to(end)
+        assert (found.people, found.epsilon) == (
+            sum(there[:end]),
+            sum(u * p for u, p in zip(units[:end], there[:end], strict=True)),
+        )
+        assert found.saved == max([-UNBOUNDED, *saves[:end]])
+        assert level.least_from(end) == min([UNBOUNDED, *least[end:]])
+    for price in (0, 1, *rng.choice(units, 10).tolist()):
+        asked = min(3 * price, UNBOUNDED)
+        pays = sum(p * min(u, asked) for u, p in zip(units, there, strict=True))
+        saved = [s if u <= asked else asked - m for u, s, m in zip(units, saves, least, strict=True)]
+        assert level.paid(price) == (pays, max(asked - UNBOUNDED, *saved))
+    everybody = [at for at, number in enumerate(there) for _ in range(number)]
+    for rank in rng.integers(0, len(everybody), 20).tolist():
+        assert level.class_of(rank) == everybody[rank]
+
+
+def cheapest(units, meeting, need):
+    """The least sum of ε to the other answer: everybody pays ε but the last, who pays the label of meeting."""
+    ordered = np.sort(units)
+    first = int(ordered[: need - 1].sum())
+    last = int(ordered[need - 1])
+    ways = []
+    for own, label in zip(units.tolist(), meeting.tolist(), strict=True):
+        others = first if need == 1 or own > ordered[need - 2] else first - own + last
+        ways.append(others + label)
+    return min(ways)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_labels_and_worst_labels_of_many_classes_are_cheapest_ways(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(SPAN, 3 * SPAN))
+    epsilon = rng.random(size) * rng.choice([0.01, 1.0, 20.0]) if seed % 2 else np.round(rng.random(size), 2) + 0.01
+    threshold = int(rng.integers(1, size))
+    people = hetdp.spaces.population(Q.count("yes", threshold), epsilon, deciding=0.3 if seed % 3 == 0 else None)
+    formula, classes = people.design().formula, people.classes
+    units, meeting = classes.units[classes.member], classes.meeting[classes.member]
+    for margin in {1, 2, 17, people.farthest()}:
+        assert formula.worst(margin) == cheapest(units, meeting, margin)
+    for share in (0.1, 0.5, 0.9):
+        answers = (rng.random(size) < share).astype(np.int64)
+        yes = int((answers == 0).sum())
+        able, need = (answers == 0, yes - threshold + 1) if yes >= threshold else (answers == 1, threshold - yes)
+        label = cheapest(units[able], meeting[able], need)
+        assert formula.label(people.counts(answers)) == (label if yes >= threshold else -label)
+
+
+def every_change(own, others, threshold):
+    """All changes that one person can make to a count, by the theory's formulas: differences and losses."""
+
+    def tail(x):
+        return 1.0 / (1.0 + math.exp(x))
+
+    def meeting(x):
+        return math.log((1.0 + math.exp(x)) / 2.0)
+
+    count = len(others) + 1
+    for yes, no in ((threshold - 1, count - threshold), (count - threshold, threshold - 1)):
+        rich = min(own, others[no]) if yes else own
+        poor = min(own, others[0]) if no else own
+        yield 1.0 - tail(rich) - tail(poor), math.log((1.0 - tail(rich)) / tail(poor))
+        yield 1.0 - tail(rich) - tail(poor), math.log((1.0 - tail(poor)) / tail(rich))
+    for needed in (threshold, count - threshold + 1):
+        most = count - needed
+        limit = min(own, others[most]) if 1 < needed < count else own
+        for x in others[: most if needed < count else 0]:
+            after = own + meeting(x) if own <= x else x + meeting(limit)
+            yield tail(x) - 0.5 * math.exp(-after), after - meeting(x)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_largest_epsilon_of_a_group_has_its_largest_odds(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 40))
+    epsilon = rng.random(size) * rng.choice([0.01, 1.0, 20.0]) if seed % 3 else rng.choice([0.1, 0.5, 2.0], size)
+    groups, threshold = rng.choice(["a", "b", "c"], size), int(rng.integers(1, size + 1))
+    people = hetdp.spaces.population(Q.count("yes", threshold), epsilon, groups=groups)
+    for group, found in people.design().odds().items():
+        changes = []
+        for who in np.flatnonzero(groups == group):
+            changes += every_change(float(epsilon[who]), np.sort(np.delete(epsilon, who)).tolist(), threshold)
+        assert found.high - found.low == pytest.approx(max(one for one, _ in changes), abs=1e-10)
+        assert found.loss == pytest.approx(max(one for _, one in changes), abs=1e-9)
+
+
+@pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
+def test_odds_that_no_float_can_hold_are_not_called_zero(objective):
+    people = hetdp.spaces.population(Q.majority(), [3000.0, 4000.0, 4000.0], deciding=2000.0)
+    odds = people.design(objective).odds("everybody")
+    assert odds.low > 0.0
+    assert str(odds).endswith("instead of less than 1.")
+    alone = hetdp.spaces.population(Q.count("yes", 1), [2000.0]).design().odds("everybody")
+    assert alone.loss == pytest.approx(2000.0)
+
+
+def policy_digest(policy):
+    """By plain sorting."""
+    found = hashlib.sha256(f"hetdp policy 1 {policy.size}\n".encode())
+    areas = [None] if policy.areas is None else policy.areas.names
+    for at, area in enumerate(areas):
+        here = np.full(policy.size, True) if policy.areas is None else policy.areas.codes == at
+        found.update(f"{area!r} {here.sum()}\n".encode())
+        for number, group in enumerate([None] if policy.groups is None else policy.groups.names):
+            mine = here if policy.groups is None else here & (policy.groups.codes == number)
+            levels, sizes = np.unique(policy.epsilon[mine] + 0.0, return_counts=True)
+            if group is not None:
+                found.update(f"{group!r} {mine.sum()}\n".encode())
+            found.update(levels.astype("<f8").tobytes() + sizes.astype("<i8").tobytes())
+    return found.hexdigest()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_digest_of_a_policy_is_the_same_for_any_order_of_rows(seed):
+    epsilon, rng = epsilons(seed, 40 + seed)
+    groups, areas = (
+        Names(names, rng.integers(0, len(names) - 1, len(epsilon)).astype(np.int32))  # nobody is in the last
+        for names in (("a", "b", "c"), ("north", "south", "west", "none"))
+    )
+    order = rng.permutation(len(epsilon))
+    for with_groups in (None, groups):
+        for with_areas in (None, areas):
+            policy = Policy(len(epsilon), epsilon, with_groups, with_areas)
+            mixed = (None if one is None else Names(one.names, one.codes[order]) for one in (with_groups, with_areas))
+            again = Policy(len(epsilon), epsilon[order], *mixed)
+            assert policy.digest() == again.digest() == policy_digest(policy)

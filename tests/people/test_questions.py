@@ -1,0 +1,317 @@
+"""Questions in words and as documents, and what is refused."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import json
+import subprocess
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hetdp
+from hetdp import InputError, UsageError, questions
+from hetdp.people.documents import DEEPEST
+from hetdp.people.numbers import exact, percentage, written
+from tests.people.questions_to_ask import NESTED
+
+ANY: Any = questions  # what is refused has no right type
+count = {"asks": "count", "value": "yes", "at_least": 3}
+
+
+def document(question, **changes):
+    return {"schema_version": 1, "kind": "question", "question": question} | changes
+
+
+@given(NESTED)
+@settings(max_examples=100, deadline=None)
+def test_a_question_comes_back_from_its_document(question):
+    found = question.document()
+    assert questions.from_document(found) == question
+    assert questions.from_json(json.dumps(found)) == question
+
+
+@given(NESTED)
+@settings(max_examples=50, deadline=None)
+def test_a_question_has_words_which_are_those_of_what_comes_back(question):
+    words = str(question)
+    assert len(words) > 10
+    assert str(questions.from_document(question.document())) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (questions.count("yes", 1), "at least 1 row says yes"),
+        (questions.count("ill", 3, group="Pupils"), "at least 3 rows of Pupils say ill"),
+        (questions.count("yes", 10001), "at least 10,001 rows say yes"),
+        (
+            questions.share("yes", "50%"),
+            "at least half of all rows say yes; exactly half counts as yes; blank rows count as not yes",
+        ),
+        (
+            questions.share("ill", 0.1, strict=True, group=["Pupils", "Staff"]),
+            "more than 10% of all rows of Pupils and Staff say ill; exactly 10% counts as no;"
+            " blank rows count as not ill",
+        ),
+        (
+            questions.majority(of="respondents"),
+            "more than half of all rows that are not blank say yes; exactly half counts as no;"
+            " if all are blank, that counts as no",
+        ),
+        (questions.share("blank", "1/3"), "at least 1/3 of all rows say blank; exactly 1/3 counts as yes"),
+        (
+            questions.versus("A", "B", ties="yes"),
+            "more rows say A than B; a tie counts as yes; rows with any other value do not count",
+        ),
+        (
+            questions.ratio_of_shares("admitted", "F", "M"),
+            "the share of all rows that say admitted is at least 0.8 times as large in F as in M; exactly that counts"
+            " as yes, as does no row of M that says admitted; a group without rows counts as yes",
+        ),
+        (
+            questions.ratio_of_shares("paralytic", "vaccinated", "placebo", "50%", of="respondents", strict=True),
+            "the share of all rows that are not blank that say paralytic is more than 0.5 times as large in vaccinated"
+            " as in placebo; exactly that counts as no, as do two shares of zero; a group without rows that are not"
+            " blank counts as no",
+        ),
+        (~questions.count("yes", 2), "not (at least 2 rows say yes)"),
+        (
+            questions.count("a", 2) | questions.count("b", 2) | questions.count("c", 2),
+            "(at least 2 rows say a) or (at least 2 rows say b) or (at least 2 rows say c)",
+        ),
+        (ANY.function(abs, "something"), "something (a Python function)"),
+    ],
+)
+def test_words(question, words):
+    assert str(question) == words
+
+
+def test_a_name_cannot_pass_for_a_part_of_the_sentence():
+    assert str(questions.count("yes; ties count as yes", 2)) == "at least 2 rows say 'yes; ties count as yes'"
+
+
+def test_a_question_can_be_written_in_toml():
+    text = """
+        schema_version = 1
+        kind = "question"
+        [question]
+        asks = "or"
+        [[question.parts]]
+        asks = "share"
+        value = "limited"
+        at_least = 0.05
+        strict = true
+        [[question.parts]]
+        asks = "weighted_sum"
+        weights = {County = 0.1}
+        scores = {limited = 1}
+        at_least = "1000.1"
+    """
+    expected = questions.share("limited", "5%", strict=True) | questions.weighted_sum(
+        {"County": Fraction(1, 10)}, Fraction(10001, 10), {"limited": 1}
+    )
+    assert questions.from_toml(text) == expected
+
+
+def test_decimals_in_a_document_are_exact():
+    text = json.dumps(document({"asks": "share", "value": "yes", "at_least": 7})).replace("7", "0.30000000000000000001")
+    assert questions.from_json(text).at_least == Fraction("0.30000000000000000001")
+
+
+def test_a_majority_may_be_written_as_one():
+    found = questions.from_document(
+        document({"asks": "majority", "value": "yes", "of": "respondents", "blank": "none"})
+    )
+    assert found == questions.majority(of="respondents", blank="none")
+
+
+@pytest.mark.parametrize(
+    ("given_document", "message"),
+    [
+        (
+            document(count | {"at_leest": 3}),
+            "question: unknown key 'at_leest'; the keys are asks, value, at_least, group",
+        ),
+        (document(count | {"at_leest": 3}), "Hint: 'at_least' looks like it"),
+        (document({"asks": "count", "value": "yes"}), "missing key at_least; asks, value, at_least must be there"),
+        (document({"value": "yes"}), "it has the key asks, which is one of count, share"),
+        (document({"asks": "cuont"}), "no question: 'cuont'"),
+        (document({"asks": "cuont"}), "Hint: 'count' looks like it"),
+        (document(["count"]), "no question: ['count']"),
+        (document({"asks": ["count"]}), "no question: ['count']"),
+        (document(count | {"at_least": "many"}), "at_least is 'many'; it is a whole number ≥ 0"),
+        (document(count | {"at_least": True}), "at_least is true; it is a whole number ≥ 0"),
+        (document(count | {"group": []}), "the group is []"),
+        (document(count | {"group": {"A": 1}}), "the group is {'A': 1}; it is a text that is not empty"),
+        (document({"asks": "and", "parts": [count]}), "and joins a list of two questions or more"),
+        (document({"asks": "not", "parts": [count]}), "unknown key 'parts'"),
+        (document({"asks": "or", "parts": [count, count | {"value": ""}]}), "question.parts[1]: the value is ''"),
+        (document({"asks": "not", "part": {"asks": "not", "part": 3}}), "question.part.part: no question: 3"),
+        (document({"asks": "share", "value": "yes", "at_least": 1, "blank": "x"}), "'all' leaves nobody out"),
+        (document(count, schema_version=2), "a newer schema_version: 2; this hetdp reads schema_version 1"),
+        (document(count, schema_version=True), "schema_version True"),
+        (document(count, kind="privacy"), "kind 'privacy'; a question document says 'question' here"),
+        (document(count, note="x"), "unknown key 'note'"),
+        ({"kind": "question", "question": count}, "missing key schema_version"),
+        ([], "no object: []"),
+    ],
+)
+def test_a_document_is_read_strictly(given_document, message):
+    with pytest.raises(InputError) as refusal:
+        questions.from_document(given_document)
+    assert message in str(refusal.value)
+
+
+def test_all_keys_that_are_wrong_are_told_at_once():
+    with pytest.raises(InputError) as refusal:
+        questions.from_document(document({"asks": "versus", "a": "x", "c": "y", "d": "z"}))
+    assert refusal.value.total == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "no JSON"),
+        ('{"kind": 1, "kind": 2}', "'kind' twice; a key stands once in an object"),
+        ("[" * 100_000, "no JSON"),
+    ],
+)
+def test_a_text_that_is_no_json_is_refused(text, message):
+    with pytest.raises(InputError) as refusal:
+        questions.from_json(text)
+    assert message in str(refusal.value)
+
+
+def test_a_text_that_is_no_toml_is_refused():
+    with pytest.raises(InputError, match="no TOML"):
+        questions.from_toml("schema_version")
+
+
+def test_questions_do_not_stand_too_deep_in_questions():
+    body = count
+    for _ in range(DEEPEST + 1):
+        body = {"asks": "not", "part": body}
+    with pytest.raises(InputError, match=f"they stand at most {DEEPEST} deep"):
+        questions.from_document(document(body))
+
+
+@pytest.mark.parametrize("join", [lambda q: q, lambda q: ~q, lambda q: q & questions.count("yes", 1)])
+def test_a_function_cannot_be_written_down(join):
+    with pytest.raises(UsageError, match="'odd' is a Python function; only questions that are data"):
+        join(ANY.function(abs, "odd")).document()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ANY.count("yes", at_least=-1), "at_least is -1; it is a whole number ≥ 0"),
+        (lambda: ANY.count("yes", at_least=1.5), "at_least is 1.5; it is a whole number ≥ 0"),
+        (lambda: ANY.count(1, at_least=1), "the value is 1; it is a text that is not empty"),
+        (lambda: ANY.count("yes", 1, group=["A", "A"]), "several are named once each"),
+        (lambda: ANY.share("yes", at_least="150%"), "at_least is '150%'; a share is a number from 0 to 1"),
+        (lambda: ANY.share("yes", at_least=50), "a share is a number from 0 to 1"),
+        (lambda: ANY.share("yes", at_least=float("nan")), "at_least is nan; it is a number such as"),
+        (lambda: ANY.share("yes", 0.5, of="rows"), "of is 'rows'; a share is of 'all' rows or of 'respondents'"),
+        (lambda: ANY.share("yes", 0.5, strict="no"), "strict is 'no'; it is true or false"),
+        (lambda: ANY.share("blank", 0.5, of="respondents"), "the value 'blank' is called blank"),
+        (lambda: ANY.versus("A", "A"), "'A' stands against itself"),
+        (lambda: ANY.versus("A", "B", ties="draw"), "ties is 'draw'; a tie counts as 'no' or 'yes'"),
+        (lambda: ANY.weighted_sum({}, 1), "the weights are {}"),
+        (lambda: ANY.weighted_sum({"A": "x"}, 1), "the weight of 'A' is 'x'"),
+        (lambda: ANY.weighted_sum({"A": 1}, 1, scores=[1]), "the scores are [1]"),
+        (lambda: ANY.ratio_of_shares("yes", "A", "A"), "'A' is compared with itself"),
+        (lambda: ANY.ratio_of_shares("yes", "A", "B", at_least=-1), "at_least is -1; it is a number ≥ 0"),
+        (lambda: ANY.all_of(""), "the group is ''"),
+        (lambda: ANY.function(3, "three"), "f is 3"),
+        (lambda: ANY.function(abs, ""), "words is ''"),
+    ],
+)
+def test_what_is_no_question_is_refused(make, message):
+    with pytest.raises(UsageError) as refusal:
+        make()
+    assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (0.1, Fraction(1, 10)),
+        ("12.5 %", Fraction(1, 8)),
+        (" 4 / 5 ", Fraction(4, 5)),
+        ("1e-3", Fraction(1, 1000)),
+        (Decimal("0.30"), Fraction(3, 10)),
+        (".5", Fraction(1, 2)),
+        (np.float32(0.1), Fraction(1, 10)),
+        (np.int8(3), Fraction(3)),
+    ],
+)
+def test_a_number_is_what_was_written(number, expected):
+    assert exact(number, "it") == expected
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "",
+        "%",
+        "1/0",
+        "1_000",
+        "inf",
+        "½",
+        "0x1",
+        "1e9999",
+        "9" * 500,
+        10**500,
+        "1e999",
+        Fraction(10**500),
+        None,
+        True,
+        [1],
+        1j,
+    ],
+)
+def test_what_is_no_number_is_refused(number):
+    with pytest.raises(UsageError, match="it is a number such as 3"):
+        exact(number, "it")
+
+
+@given(st.fractions())
+def test_a_written_number_is_the_same_number(number):
+    assert exact(written(number), "it") == number
+
+
+def test_shares_in_words():
+    assert [percentage(Fraction(*share)) for share in [(1, 2), (1, 1), (1, 1000), (1, 3)]] == [
+        *("half", "100%", "0.1%", "1/3")
+    ]
+
+
+@pytest.mark.parametrize("module", [hetdp.questions, hetdp.privacy], ids=lambda module: module.__name__)
+def test_every_name_is_explained_and_every_function_has_an_example(module):
+    for name in module.__all__:
+        found = getattr(module, name)
+        assert inspect.getdoc(found), name
+        if inspect.isfunction(found):
+            assert any(test.examples for test in doctest.DocTestFinder(recurse=False).find(found, name)), name
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import hetdp; print(hetdp.questions.count('yes', at_least=3))",
+        "from hetdp import questions; print(questions.count('yes', at_least=3))",
+        "from hetdp.questions import count; print(count('yes', at_least=3))",
+        "import hetdp.questions as q; print(q.count('yes', at_least=3))",
+    ],
+)
+def test_questions_are_found_in_every_way_people_import(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout == "at least 3 rows say yes\n"

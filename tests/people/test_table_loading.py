@@ -1,0 +1,536 @@
+"""Tables of people: each format means the same, every row has a meaning, and messages name nobody."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import subprocess
+from contextlib import closing
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hetdp
+from hetdp.tables.database import locked
+from hetdp.tables.predicates import Comparison
+from hetdp.tables.preparation import prepare
+from hetdp.tables.request import Wish, wish
+from hetdp.tables.respondents import Whole
+from hetdp.tables.sources import opened
+from tests.people.standin import population
+from tests.people.tables import FILES, FORMATS, PEOPLE, as_csv, as_parquet, as_sqlite
+
+ROOT = Path(__file__).parents[2]
+
+
+def wanted(**changed: Any) -> Wish:
+    given = {"counted": "vote = 'yes'", "at_least": "50%", "epsilon": "eps", "person": "id"} | changed
+    return wish(**given)
+
+
+def codes_of(table: Any, asked: Wish) -> list[list[int]]:
+    """What the mechanism of each area is given, after all that comes before."""
+    with opened(table) as source:
+        prepared = prepare(Whole(source), asked, population=population)
+        prepared.coordinates()
+        return [promise.mechanism.seen[0] for promise in prepared.promises]
+
+
+def refusal(table: Any, asked: Wish, curator: bool = False) -> str:
+    with pytest.raises(hetdp.InputError) as caught, opened(table, curator=curator) as source:
+        prepare(Whole(source, curator), asked, population=population)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_gives_the_same_policy_and_answers(form, tmp_path):
+    asked = wanted(group="role", area="county")
+    with opened(FORMATS[form](PEOPLE, tmp_path)) as source:
+        prepared = prepare(Whole(source), asked, population=population)
+        prepared.coordinates()
+    assert prepared.policy.epsilon.tolist() == PEOPLE["eps"]
+    assert prepared.policy.groups is not None
+    assert [prepared.policy.groups.names[code] for code in prepared.policy.groups.codes] == PEOPLE["role"]
+    assert [(promise.area, promise.people) for promise in prepared.promises] == [("North", 3), ("South", 4)]
+    assert [promise.mechanism.seen for promise in prepared.promises] == [[[0, 1, 0]], [[1, 0, 1, 0]]]
+    with opened(as_csv(PEOPLE, tmp_path)) as source:
+        assert prepared.policy.digest() == prepare(Whole(source), asked, population=population).policy.digest()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_missing_value_is_not_yes_or_blank_as_was_said(form, tmp_path):
+    table = FORMATS[form](PEOPLE, tmp_path)
+    assert codes_of(table, wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
+    assert codes_of(table, wanted(of="respondents")) == [[0, 1, 0, 2, 0, 1, 0]]
+    assert codes_of(table, wanted(counted="vote != 'yes'")) == [[1, 0, 1, 1, 1, 0, 1]]
+    assert codes_of(table, wanted(counted="NOT (vote = 'yes')")) == [[1, 0, 1, 1, 1, 0, 1]]
+    assert codes_of(table, wanted(counted="vote IS NULL")) == [[1, 1, 1, 0, 1, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("form", "epsilons", "wrong"),
+    [
+        *((form, [0.3, None, 1.0], 2) for form in FILES),
+        ("csv", [0.3, -0.1, 1.0], 2),
+        ("parquet", [0.3, float("nan"), 1.0], 2),
+        ("csv", [0.3, 1.0, "nan"], 3),
+        ("sqlite", [0.3, 1.0, b"\xff"], 3),
+        ("parquet", [1.0, 1.0, -1e-300], 3),
+    ],
+)
+def test_an_epsilon_that_is_none_refuses_the_run_and_names_nobody(form, epsilons, wrong, tmp_path):
+    columns = {"id": ["Ann", "Bob", "Cid"], "eps": epsilons, "vote": ["yes", "no", "yes"]}
+    words = refusal(FILES[form](columns, tmp_path), wanted())
+    assert words == (
+        f"people.{form}, eps: missing or invalid ε; everybody has an ε, which is a number ≥ 0 or inf;"
+        " nothing is assumed. Hint: --curator shows the first rows"
+    )
+    assert f"row {wrong}, eps" in refusal(FILES[form](columns, tmp_path), wanted(), curator=True)
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_people_who_are_there_twice_or_have_no_id_are_refused(form, tmp_path):
+    columns = {"id": ["Ann", "Bob", "Ann"], "eps": [1.0, 1.0, 1.0], "vote": ["yes", "no", "yes"]}
+    words = refusal(FILES[form](columns, tmp_path), wanted())
+    assert words.startswith(f"people.{form}, id: an id that is there twice; ")
+    assert "Ann" not in words
+    assert not re.search(r"\brow\b", words)
+    shown = refusal(FILES[form](columns, tmp_path), wanted(), curator=True)
+    assert "row 1, id: an id that is there twice: 'Ann'" in shown
+    assert "row 3, id" in shown
+    assert "Bob" not in shown
+    assert "a missing id" in refusal(FILES[form](columns | {"id": ["Ann", None, "Cid"]}, tmp_path), wanted())
+
+
+def test_an_id_may_have_the_digest_that_stands_for_nobody(monkeypatch, tmp_path):
+    with locked(None) as database:
+        (largest,) = database.execute("SELECT max(hash(range)) FROM range(7)").fetchone()
+    monkeypatch.setattr("hetdp.tables.faults.NOBODY", largest)
+    monkeypatch.setattr("hetdp.tables.policy.NOBODY", largest)
+    assert codes_of(as_parquet(PEOPLE | {"id": [*range(7)]}, tmp_path), wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
+
+
+def test_two_ids_with_one_digest_are_two_people(monkeypatch, tmp_path):
+    monkeypatch.setattr("hetdp.tables.policy.identifier", lambda _: "1")  # everybody's digest is that of 1
+    assert codes_of(as_parquet(PEOPLE, tmp_path), wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
+
+
+@pytest.mark.parametrize("column", ["group", "area"])
+def test_everybody_has_a_group_and_an_area(column, tmp_path):
+    columns = PEOPLE | {"county": [None, *PEOPLE["county"][1:]]}
+    words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}))
+    assert words.startswith("people.parquet, county: somebody without a group or area; everybody has one")
+    assert words.endswith("Hint: --curator shows the first rows")
+    words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}), curator=True)
+    assert words.startswith("people.parquet: people.parquet row 1, county: somebody without a group or area: ''; ")
+
+
+@pytest.mark.parametrize("form", ["parquet", "sqlite"])
+def test_too_many_groups_are_told_as_such(form, tmp_path, monkeypatch):
+    monkeypatch.setattr("hetdp.tables.policy.MOST_NAMES", 2)
+    words = refusal(FORMATS[form](PEOPLE, tmp_path), wanted(group="role"))
+    assert ", role: too many groups or areas; there are at most 2 different ones." in words
+
+
+def test_a_bad_byte_after_the_header_is_no_fault_of_the_header(tmp_path):
+    place = tmp_path / "people.csv"
+    place.write_bytes(b"id,vote\n1,\xff\n")
+    assert "people.csv: no UTF-8 text; " in refusal(place, wanted(epsilon=1))
+
+
+def test_a_finite_epsilon_that_no_float_holds_is_not_made_a_promise_of_nothing(tmp_path):
+    with pytest.raises(hetdp.UsageError, match=r"ε is '1e400'; .*; a number this large is none"):
+        wanted(epsilon="1e400")
+    assert "missing or invalid ε" in refusal(as_csv(PEOPLE | {"eps": ["1e400"] * 7}, tmp_path), wanted())
+
+
+def test_a_column_of_truth_says_how_it_is_compared(tmp_path):
+    table = as_parquet(PEOPLE | {"vote": [True, False] * 3 + [None]}, tmp_path)
+    with pytest.raises(hetdp.UsageError, match=r"Hint: vote = TRUE, or = FALSE$"), opened(table) as source:
+        prepare(Whole(source), wanted(), population=population)
+
+
+def test_a_table_that_is_not_there_is_told_as_such(tmp_path):
+    assert refusal(tmp_path / "none.csv", wanted()).endswith("is not there; a table is a file, or a folder of files.")
+
+
+@pytest.mark.parametrize("column", ["group", "area"])
+@pytest.mark.parametrize("form", ["parquet", "sqlite", "pandas"])
+def test_names_of_groups_and_areas_that_arrays_would_mix_up_are_refused(form, column, tmp_path):
+    columns = PEOPLE | {"role": ["staff", "staff\0", *PEOPLE["role"][2:]]}
+    words = refusal(FORMATS[form](columns, tmp_path), wanted(**{column: "role"}))
+    assert re.search(", role: a group or area with a NUL in its name; a name is plain text", words)
+
+
+@pytest.mark.parametrize("name", ["e", "E", "e1", "E-5", "%", "1st"])
+def test_a_column_of_epsilon_may_have_almost_any_name(name, tmp_path):
+    table = as_csv({name: [2.0] * 7} | PEOPLE, tmp_path)
+    with opened(table) as source:
+        assert prepare(Whole(source), wanted(epsilon=name), population=population).policy.epsilon.tolist() == [2.0] * 7
+
+
+@pytest.mark.parametrize("typed", ["-1", "1,5", "50%", "1e", ".5.", "1/2", "nan", "-inf", "1e5e"])
+def test_what_was_meant_as_a_number_is_no_name_of_a_column(typed):
+    with pytest.raises(hetdp.UsageError, match="ε"):
+        wanted(epsilon=typed)
+
+
+def test_a_group_that_was_promised_nothing_is_refused(tmp_path):
+    asked = wanted(epsilon=None, by_group={"pupil": 0.3, "staff": "1"}, group="role")
+    table = as_parquet(PEOPLE, tmp_path)
+    assert "guest" not in refusal(table, asked)
+    assert "row 7, role: a group without an ε: 'guest'" in refusal(table, asked, curator=True)
+    promised = wanted(epsilon=None, by_group={"pupil": 0.3, "staff": "1", "guest": 2, "nobody": 0}, group="role")
+    with opened(table) as source:
+        assert prepare(Whole(source), promised, population=population).policy.epsilon.tolist() == PEOPLE["eps"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"person": "score"}, "the column of people holds text or whole numbers"),
+        ({"epsilon": "tags"}, "a column of ε holds whole numbers or numbers or text"),
+        ({"group": "tags"}, "a column of groups or areas holds"),
+    ],
+)
+def test_a_column_of_the_wrong_type_is_refused_by_its_type(asked, words, tmp_path):
+    more = {"score": [0.5] * 7, "tags": [["a"]] * 7}
+    assert words in refusal(as_parquet(PEOPLE | more, tmp_path), wanted(**asked))
+
+
+def test_epsilon_is_never_above_what_is_written(tmp_path):
+    written = ["0.299999999999999999999", "0.3", "1e-3", "inf", "0", "3.0000000000000001", "4096"]
+    with opened(as_csv(PEOPLE | {"eps": written}, tmp_path)) as source:
+        found = prepare(Whole(source), wanted(), population=population).policy.epsilon.tolist()
+    assert found[1:5] == [0.3, 0.001, float("inf"), 0.0]
+    for value, text in ((found[0], written[0]), (found[5], written[5])):
+        assert Fraction(repr(value)) <= Fraction(text)
+
+
+def test_sqlite_rounds_no_float(tmp_path):
+    exact = [0.1234567890123456, 2.0000000000000004, 0.3, 1e-20, 1e22, float("inf"), 3]
+    with opened(as_sqlite(PEOPLE | {"eps": exact}, tmp_path)) as source:
+        found = prepare(Whole(source), wanted(), population=population).policy.epsilon.tolist()
+        assert all(0.0 <= value <= float(text) for value, text in zip(found, exact, strict=True))
+        assert found[2:] == exact[2:]
+        assert Whole(source).said(wanted(counted="eps > 2.0", epsilon=1)).tolist() == [1, 0, 1, 1, 0, 1, 0]
+
+
+HOSTILE = ['vote"; DROP TABLE people; --', "vote'", "a,b", "SELECT", "größe", "x\ny", " vote ", "?", "100%", "$1", "{}"]
+
+
+VALUES = ["'", "''; DROP TABLE people; --", '"', "%", "\\", "\n", "a,b", "NULL", "é", "ye\x00s", " ", "yes "]
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_names_of_columns_and_values_are_only_names_and_values(form, tmp_path):
+    columns = {name: VALUES[at:] + VALUES[:at] for at, name in enumerate(HOSTILE)}
+    columns |= {f"{name} id": list(range(len(VALUES))) for name in HOSTILE}
+    columns |= {f"{name} eps": [1.0] * len(VALUES) for name in HOSTILE}
+    with opened(FILES[form](columns, tmp_path)) as source:
+        for at, name in enumerate(HOSTILE):
+            counted = Comparison(name, "=", VALUES[at])
+            columns_used = {"person": f"{name} id", "epsilon": f"{name} eps"}
+            asked = wanted(counted=str(counted), of="respondents", exact_text=True, **columns_used)
+            assert asked.counted == counted
+            assert prepare(Whole(source), asked, population=population).policy.size == len(VALUES)
+            assert Whole(source).said(asked).tolist() == [0] + [1] * (len(VALUES) - 1)
+
+
+CELLS = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(cells=st.lists(CELLS, min_size=7, max_size=7), form=st.sampled_from(sorted(FILES)))
+def test_whatever_people_answer_nothing_fails(cells, form, tmp_path):
+    columns = PEOPLE | {"vote": [cell or None for cell in cells]}
+    columns["vote"][0] = "yes"
+    table = FILES[form](columns, tmp_path)
+    for counted in ("vote = 'yes'", "vote > 3", "NOT vote IN ('a', 'yes')"):
+        (codes,) = codes_of(table, wanted(counted=counted, of="respondents"))
+        assert set(codes) <= {0, 1, 2}
+        assert [code == 2 for code in codes] == [not (cell or "").strip() for cell in columns["vote"]] or ">" in counted
+
+
+MOMENTS = {
+    "seconds": pa.timestamp("s"),
+    "milliseconds": pa.timestamp("ms"),
+    "milliseconds somewhere": pa.timestamp("ms", "UTC"),
+    "microseconds": pa.timestamp("us"),
+    "nanoseconds": pa.timestamp("ns"),
+    "lengths": pa.duration("s"),
+    "hours": pa.time64("us"),
+}
+
+
+def outcome(table: Any, asked: Wish) -> str:
+    try:
+        codes_of(table, asked)
+    except hetdp.HetdpError as refused:
+        return str(refused)
+    return "answered"
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [*(("table", kind) for kind in MOMENTS), *(("parquet", kind) for kind in MOMENTS if kind != "seconds")],
+)
+def test_whether_a_moment_can_be_read_does_not_depend_on_it(form, kind, tmp_path):
+    for counted in ("vote IS NULL", "vote = '2026-01-01 00:00:00'"):
+        found = set()
+        for cell in (0, 10**9, 2**63 - 2, -(2**62)):
+            votes = pa.array([cell] * 7, pa.int64()).view(MOMENTS[kind])
+            found.add(outcome(FORMATS[form](PEOPLE | {"vote": votes}, tmp_path), wanted(counted=counted)))
+        assert len(found) == 1
+        assert found == {"answered"} or kind not in ("microseconds", "nanoseconds")
+
+
+class Speechless:
+    """What cannot be written as text."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("a secret")
+
+
+@pytest.mark.parametrize("kind", ["cells", "categories"])
+def test_any_python_value_in_a_data_frame_has_a_meaning(kind):
+    cells = ["yes", "\udc80", Speechless(), None, float("nan"), Decimal("sNaN"), pandas.NaT, ["yes"]]
+    votes = pandas.Series(cells, dtype=object)
+    if kind == "categories":
+        votes = pandas.Series(
+            pandas.Categorical.from_codes(
+                [0, 1, 2, -1, -1, 3, -1, 4],
+                pandas.Index(["yes", "\udc80", Speechless(), Decimal(1), ("yes",)], dtype=object, tupleize_cols=False),
+            )
+        )
+    table = pandas.DataFrame({"id": range(8), "eps": 1.0, "vote": votes, "self": votes})
+    assert codes_of(table, wanted(of="respondents")) == [[0, 1, 2, 2, 2, 1, 2, 1]]
+    assert codes_of(table, wanted(counted="self IS NULL")) == [[1, 1, 0, 0, 0, 1, 0, 1]]
+
+
+def broken_parquet(tmp_path: Path) -> Path:
+    """A file in which only the bytes of the column vote are garbage."""
+    place = as_parquet(PEOPLE, tmp_path)
+    group = pyarrow.parquet.read_metadata(place).row_group(0)
+    column = next(group.column(at) for at in range(group.num_columns) if group.column(at).path_in_schema == "vote")
+    start = column.dictionary_page_offset or column.data_page_offset
+    data = bytearray(place.read_bytes())
+    data[start : start + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+    place.write_bytes(data)
+    return place
+
+
+def broken_sqlite(tmp_path: Path) -> Path:
+    """A file in which a text of the column vote goes on in a page that is not there."""
+    long = "yes" * 5000
+    place = as_sqlite(PEOPLE | {"vote": [long, *PEOPLE["vote"][1:]]}, tmp_path)
+    data = bytearray(place.read_bytes())
+    page = next(at for at in range(0, len(data), 4096) if data[at + 4 : at + 4096] in (long * 2).encode())
+    data[page : page + 4] = b"\x00\x0f\xff\xff"
+    place.write_bytes(data)
+    return place
+
+
+@pytest.mark.parametrize("broken", [broken_parquet, broken_sqlite])
+def test_before_the_mechanism_is_fixed_no_private_column_is_read(broken, tmp_path):
+    with opened(broken(tmp_path)) as source:
+        prepared = prepare(Whole(source), wanted(group="role", area="county"), population=population)
+        with pytest.raises(hetdp.InputError) as caught:
+            prepared.coordinates()
+    assert re.fullmatch(r"people\.(parquet|sqlite): cannot be read; .*", str(caught.value))
+
+
+def test_a_table_that_changes_meanwhile_is_refused(tmp_path):
+    place = as_csv(PEOPLE, tmp_path)
+    with opened(place) as source:
+        prepared = prepare(Whole(source), wanted(), population=population)
+        place.write_bytes(place.read_bytes() + b"8,South,staff,1,yes\n")
+        with pytest.raises(hetdp.InputError, match="changed while it was read"):
+            prepared.coordinates()
+
+
+def test_an_sqlite_file_is_read_as_it_was_when_it_was_opened(tmp_path):
+    place = as_sqlite(PEOPLE, tmp_path)
+    with closing(sqlite3.connect(place)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        with opened(place) as source:
+            prepared = prepare(Whole(source), wanted(), population=population)
+            with writer:
+                writer.execute("UPDATE people SET vote = 'yes'")
+            prepared.coordinates()
+        assert [promise.mechanism.seen for promise in prepared.promises] == [[[0, 1, 0, 1, 0, 1, 0]]]
+        assert codes_of(place, wanted()) == [[0] * 7]
+
+
+def test_an_index_of_an_sqlite_table_does_not_change_the_order(tmp_path):
+    place = as_sqlite(PEOPLE, tmp_path)
+    with closing(sqlite3.connect(place)) as file, file:
+        file.execute("CREATE INDEX sideways ON people (vote)")
+        file.execute("CREATE INDEX other ON people (eps DESC, id DESC)")
+    assert codes_of(place, wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
+
+
+def test_an_sqlite_file_with_several_tables_needs_a_name(tmp_path):
+    place = as_sqlite(PEOPLE, tmp_path)
+    with closing(sqlite3.connect(place)) as file, file:
+        file.execute("CREATE TABLE other (x)")
+    for sheet in (None, "nobody"):
+        with pytest.raises(hetdp.UsageError, match="the tables are 'people', 'other'"), opened(place, sheet):
+            pass
+    with opened(place, "people") as source:
+        assert "vote" in source.columns
+    with pytest.raises(hetdp.UsageError, match="only SQLite"), opened(as_csv(PEOPLE, tmp_path), "people"):
+        pass
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"\n\n",
+        b"id;eps;vote\n1;1;yes\n",
+        b"id,eps,eps,vote\n1,1,1,yes\n",
+        b"id,eps,vote\n1,1\n",
+        b"id,eps,vote\n1,1,yes,no\n",
+        b'id,eps,vote\n1,1,"yes\n',
+        b"id,eps,vote\n1,1,\xff\xfe\n",
+        b"id,eps,vote\n",
+    ],
+)
+def test_a_broken_csv_file_is_refused_whole_and_nothing_of_it_is_told(text, tmp_path):
+    place = tmp_path / "people.csv"
+    place.write_bytes(text)
+    with pytest.raises(hetdp.InputError) as caught, opened(place) as source:
+        prepare(Whole(source), wanted(), population=population)
+    assert "yes" not in str(caught.value)
+
+
+@pytest.mark.parametrize("before", [b"\n", b"\r\n", b"\xef\xbb\xbf\n"])
+def test_a_header_after_an_empty_line_is_not_counted_as_a_person(before, tmp_path):
+    place = tmp_path / "people.csv"
+    place.write_bytes(before + b"id,vote\n1,yes\n")
+    assert "no header row that can be read" in refusal(place, wanted(epsilon=1))
+
+
+@pytest.mark.parametrize("name", ["people.parquet", "people.arrow", "people.sqlite"])
+def test_what_is_no_such_file_is_refused(name, tmp_path):
+    (tmp_path / name).write_bytes(b"not a table of people at all" * 10)
+    with pytest.raises(hetdp.InputError, match=f"^{name}: cannot be read"), opened(tmp_path / name):
+        pass
+    with pytest.raises(hetdp.InputError, match="is not there"), opened(tmp_path / f"other{Path(name).suffix}"):
+        pass
+
+
+def test_names_that_differ_in_capitals_only_are_refused(tmp_path):
+    rows = pa.table([[1], [1.0], ["yes"], ["no"]], names=["id", "eps", "Vote", "vote"])
+    pyarrow.parquet.write_table(rows, tmp_path / "people.parquet")
+    for table in (tmp_path / "people.parquet", rows):
+        with pytest.raises(hetdp.InputError, match="two columns of one name"), opened(table):
+            pass
+    nested = pa.table([[1], [1.0], [{"Vote": 1}], ["yes"]], names=["id", "eps", "more", "vote"])
+    pyarrow.parquet.write_table(nested, tmp_path / "people.parquet")
+    assert codes_of(tmp_path / "people.parquet", wanted()) == [[0]]
+
+
+@pytest.mark.parametrize("names", ["id,eps,EPS,vote", "id,eps,Vote,vote", "id,eps,\u212aind,kind,vote"])
+def test_so_they_are_in_a_csv_file_where_one_epsilon_would_be_taken_for_another(names, tmp_path):
+    place = tmp_path / "people.csv"
+    place.write_text(f"{names}\n1,0.1,5,yes,yes\n", encoding="utf-8")
+    with pytest.raises(hetdp.InputError, match="two columns of one name"), opened(place):
+        pass
+
+
+@pytest.mark.parametrize("table", [None, 7, [1, 2], {"a": 1}])
+def test_what_is_no_table_is_refused(table):
+    with pytest.raises(hetdp.UsageError), opened(table):
+        pass
+
+
+def test_patterns_pipes_and_unknown_formats_are_refused(tmp_path):
+    as_csv(PEOPLE, tmp_path)
+    for name in ("peop*.csv", "peopl?.csv", "[p]eople.csv", "people\udcff.csv", "peo\nple.csv"):
+        with pytest.raises(hetdp.UsageError, match="characters that print"), opened(tmp_path / name):
+            pass
+    with pytest.raises(hetdp.InputError, match="nope: is not there; a table is a file"), opened(tmp_path / "nope"):
+        pass
+    (tmp_path / "people.xlsx").touch()
+    with pytest.raises(hetdp.UsageError, match="no format is known"), opened(tmp_path / "people.xlsx"):
+        pass
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(hetdp.InputError, match="is no plain file"), opened(tmp_path / "pipe.csv"):
+        pass
+
+
+def test_the_database_is_locked_before_anything_is_read(tmp_path):
+    place, other = as_parquet(PEOPLE, tmp_path), tmp_path / "other.csv"
+    other.write_text("secret\n1\n")
+    with locked(str(place)) as database:
+        assert database.execute("SELECT count(*) FROM read_parquet(?)", [str(place)]).fetchone() == (7,)
+        for command in (
+            f"SELECT * FROM read_csv('{other}')",
+            f"COPY (SELECT 1) TO '{tmp_path / 'leak.csv'}'",
+            f"ATTACH '{tmp_path / 'leak.db'}'",
+            f"SELECT * FROM read_text('{other}')",
+            "SET enable_external_access = true",
+            "SET threads = 1",
+            "INSTALL httpfs",
+        ):
+            with pytest.raises(Exception, match=r"disabled|locked|[Cc]annot"):
+                database.execute(command)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.csv", "people.parquet"]
+
+
+def test_duckdb_is_loaded_where_the_contract_says():
+    command = ["git", "-c", "safe.directory=*", "grep", "-l", 'load_whole("duckdb")', "--", "src"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert {path for path in found if "files/formats" not in path} == {"src/hetdp/spaces/table/database.py"}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
+def test_a_million_rows_keep_their_order(form, tmp_path):
+    size = 10**6 if form == "csv" else 300_000
+    numbers = np.random.default_rng(5).permutation(size)
+    columns: Any = {"id": numbers, "eps": (numbers % 8) / 8, "vote": np.where(numbers % 3 == 0, "yes", "no")}
+    table = pa.table(columns)
+    place = tmp_path / f"people.{form}"
+    if form == "csv":
+        pyarrow.csv.write_csv(table, place)
+    elif form == "parquet":
+        pyarrow.parquet.write_table(table, place, row_group_size=10_000)
+    else:
+        with pa.OSFile(str(place), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table, max_chunksize=10_000)
+    asked = wanted(counted="vote = 'yes'")
+    with opened(place) as source:
+        prepared = prepare(Whole(source), asked, population=population)
+        codes = Whole(source).said(asked)
+    np.testing.assert_array_equal(prepared.policy.epsilon, (numbers % 8) / 8)
+    np.testing.assert_array_equal(codes, numbers % 3 != 0)
+
+
+@pytest.mark.parametrize(("declared", "refused"), [("REAL", True), ("INTEGER", False), ("TEXT", False), ("", False)])
+def test_ids_that_sqlite_keeps_as_floats_are_refused(declared, refused, tmp_path):
+    place = tmp_path / "people.sqlite"
+    with closing(sqlite3.connect(place)) as file, file:
+        file.execute(f"CREATE TABLE people (id {declared}, eps TEXT, vote TEXT)")
+        file.executemany("INSERT INTO people VALUES (?, '0.3', 'yes')", [(1,), (2,)])
+
+    def promised() -> Any:
+        return hetdp.ask(place, "vote = 'yes'", at_least="50%", epsilon="eps", person="id", dry_run=True)
+
+    if refused:
+        with pytest.raises(hetdp.InputError, match="REAL"):
+            promised()
+    else:
+        assert promised().plan["counts"]["people"] == 2

@@ -1,0 +1,107 @@
+"""Whole numbers from what people write: spends rounded up, caps down, never lost, never of a float's making."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hetdp.errors import UsageError
+from hetdp.releases.ledger.amounts import (
+    INFINITE,
+    LARGEST,
+    added,
+    all_spent,
+    all_squares,
+    cap,
+    currency_of,
+    spent,
+    written,
+)
+
+NANO, ATTO, PICO = 10**9, 10**18, 10**12
+WHOLE = st.integers(0, 10**12).map(lambda units: units / NANO)  # of units, or the next float above or below
+NEARLY = WHOLE.flatmap(lambda x: st.sampled_from([x, math.nextafter(x, 9e9), math.nextafter(x, 0)]))
+LONG = st.decimals(0, 10**9, places=9).map(float) | st.decimals(0, 1, places=18).map(float)
+AMOUNTS = st.floats(min_value=0, allow_nan=False) | NEARLY | LONG
+
+
+def ceiling(value: Fraction) -> int:
+    return min(math.ceil(value), INFINITE) if value < LARGEST else INFINITE
+
+
+@given(st.lists(AMOUNTS, min_size=1, max_size=20), st.sampled_from([NANO, ATTO]))
+def test_many_floats_are_rounded_up_from_the_decimals_that_were_written(values, scale):
+    expected = [INFINITE if math.isinf(value) else ceiling(Fraction(repr(value)) * scale) for value in values]
+    assert all_spent(values, scale).tolist() == expected == [spent(value, scale) for value in values]
+
+
+@given(st.lists(AMOUNTS, min_size=1, max_size=5))
+def test_squares_are_rounded_up_from_the_decimals_that_were_written(values):
+    expected = [INFINITE if value >= 2**31 else ceiling(Fraction(repr(value)) ** 2 * PICO) for value in values]
+    assert all_squares(values, PICO).tolist() == expected
+
+
+@given(st.integers(0, 10**13))
+def test_a_decimal_of_nine_digits_is_itself_as_a_spend_and_as_a_cap(units):
+    text = str(Decimal(units) / NANO)
+    assert spent(text, NANO) == cap(text, NANO) == units
+    assert Decimal(written(units, NANO)) == Decimal(text)
+    floored = math.nextafter(float(text), 0) if Fraction(float(text)) > Fraction(text) else float(text)
+    assert all_spent([floored], NANO).tolist() == [units], "ε as hetdp keeps it: never above what was written"
+
+
+def test_the_decimal_counts_that_was_written():
+    assert spent(0.1, NANO) == spent("0.1", NANO) == spent(Decimal("0.1"), NANO) == 10**8
+    assert spent(Fraction(1, 3), NANO) == 333333334
+    assert cap(Fraction(1, 3), NANO) == 333333333
+    assert spent(np.float64(0.3), NANO) == 3 * 10**8
+    assert spent("0.1", PICO, squared=True) == 10**10
+
+
+@pytest.mark.parametrize("tiny", [1e-12, "1e-12", 5e-324, "1e-5000", 1e-9, Decimal("1e-100")])
+def test_a_tiny_spend_costs_one_unit_and_a_tiny_cap_allows_none(tiny):
+    assert spent(tiny, NANO) == 1
+    assert cap(tiny, NANO) == (1 if float(tiny) == 1e-9 else 0)
+    if isinstance(tiny, float) and tiny != 1e-9:  # that float is above the decimal
+        assert all_spent([tiny], NANO).tolist() == [1]
+
+
+@pytest.mark.parametrize("large", ["inf", math.inf, 1e300, "1e99999", 2**80, LARGEST])
+def test_what_is_too_large_to_count_is_infinite(large):
+    assert spent(large, NANO) == cap(large, NANO) == INFINITE
+
+
+def test_an_infinite_cap_is_no_limit():
+    assert cap("inf", NANO) == cap(math.inf, NANO) == INFINITE
+    assert written(INFINITE, NANO) == "inf"
+
+
+@pytest.mark.parametrize(
+    "wrong", [-1, "-0.1", "nan", math.nan, Fraction(-1, 3), "one", "", None, True, [1], "1" * 1000]
+)
+def test_what_is_no_amount_is_refused(wrong):
+    with pytest.raises(UsageError, match="is no amount; an amount of privacy is a number, 0 or larger, or inf"):
+        spent(wrong, NANO)
+
+
+@pytest.mark.parametrize("wrong", [-1e-300, math.nan])
+def test_an_array_with_what_is_no_amount_is_refused(wrong):
+    for convert in (all_spent, all_squares):
+        with pytest.raises(UsageError, match="negative or not a number"):
+            convert([1.0, wrong], NANO)
+
+
+@given(st.integers(0, INFINITE), st.integers(0, INFINITE))
+def test_sums_stop_at_infinity(left, right):
+    assert added(np.array([left]), np.array([right])).tolist() == [min(left + right, INFINITE)]
+
+
+def test_an_unknown_currency_is_refused():
+    with pytest.raises(UsageError, match="there is no currency 'rho'; it is one of epsilon, epsilon-delta, gaussian"):
+        currency_of("rho")

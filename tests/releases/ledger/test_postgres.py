@@ -1,0 +1,288 @@
+"""A PostgreSQL server that stops answering, ends connections or refuses: a clear end, and true words."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from hetdp.cli.main import main
+from hetdp.errors import InterruptedSpend, LedgerError
+from hetdp.releases.ledger import postgres
+from hetdp.releases.ledger.charge import Charge
+from hetdp.releases.ledger.ledger import Ledger
+from tests.releases.ledger.conftest import server
+from tests.releases.ledger.proxy import WAYS, proxied
+from tests.releases.ledger.stress import fresh
+from tests.releases.ledger.test_spending import TENTH, never
+
+UNKNOWN = r"it is not known whether this was spent, and no answer was given\. Hint: ask the same again"
+
+
+@pytest.fixture
+def place() -> str:
+    """A ledger with one source on a server."""
+    address = fresh(server())
+    Ledger.create(address, source="survey", cap=0.3, timeout=5)
+    return address
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Nobody waits long for a server."""
+    monkeypatch.setattr(postgres, "ANSWERING", 0.2)
+    monkeypatch.setattr(postgres, "GRACE", 0.2)
+
+
+def spends(address: str) -> list[tuple[bool, ...]]:
+    return [entry.answers for entry in Ledger(address).history() if entry.kind == "spend"]
+
+
+def asked_again(address: str, before: list[tuple[bool, ...]]) -> None:
+    """The same answer is given for nothing, or it is spent then, once."""
+    entry = Ledger(address).spend("survey", TENTH, "q", "1", never if before else lambda: [True])
+    assert spends(address) == [entry.answers] == (before or [(True,)])
+    assert Ledger(address).status()[0].classes[0].spent == "0.1"
+    Ledger(address).verify()
+
+
+@pytest.mark.parametrize(
+    ("way", "is_gone"), [(way, gone) for way in WAYS for gone in (False, True) if "interrupted" not in way or not gone]
+)
+def test_whatever_happens_to_a_commit_the_words_are_true(place, hasty, way, is_gone):
+    sends, seen = WAYS[way]
+    with proxied(place) as proxy:
+        ledger = Ledger(proxy.address, timeout=0.4)
+        proxy.way, proxy.is_gone = way, is_gone
+        if seen == "interrupted":
+            with pytest.raises(InterruptedSpend, match=UNKNOWN):
+                ledger.spend("survey", TENTH, "q", "1", lambda: [False])
+        elif sends and not is_gone:  # the entry is found, and so the answer is durable
+            assert ledger.spend("survey", TENTH, "q", "1", lambda: [False]).answers == (False,)
+        else:
+            reason = postgres.SILENT if seen == "silent" else postgres.LOST
+            with pytest.raises(LedgerError, match=f"{reason}; {UNKNOWN}") as found:
+                ledger.spend("survey", TENTH, "q", "1", lambda: [False])
+            assert (found.value.spent, found.value.exit_code) == (None, 7)
+        assert proxy.seen == 1
+    asked_again(place, spends(place))
+    assert bool(spends(place) == [(False,)]) == sends
+
+
+def test_a_record_in_doubt_is_not_to_be_repeated_blindly(place, hasty):
+    with proxied(place) as proxy:
+        ledger = Ledger(proxy.address, timeout=0.4)
+        proxy.way, proxy.is_gone = "cut after", True
+        with pytest.raises(LedgerError, match=r"it is not known whether this was recorded\. Hint: look at"):
+            ledger.record("survey", TENTH, "elsewhere")
+    assert [entry.kind for entry in Ledger(place).history()][2:] == ["record"]
+
+
+def test_a_declaration_in_doubt_may_be_repeated(place, hasty):
+    with proxied(place) as proxy:
+        ledger = Ledger(proxy.address, timeout=0.4)
+        proxy.way, proxy.is_gone = "cut before", True
+        with pytest.raises(LedgerError, match="it is not known whether this was written; nothing was spent"):
+            ledger.declare("new", cap=1)
+    assert Ledger(place).declare("new", cap=1) == Ledger(place).declare("new", cap=1)
+
+
+def test_a_server_that_says_nothing_is_given_up(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        assert main(["ledger", "status", f"postgresql://u:hidden@127.0.0.1:{port}/d?connect_timeout=2"]) == 7
+    said = capsys.readouterr().err
+    assert "the server did not answer in time; nothing was spent" in said
+    assert "hidden" not in said
+
+
+def test_of_several_hosts_the_one_that_answers_is_taken(place):
+    url = place.removeprefix("postgresql://").replace("@", "/").split("/")
+    user, (host, port) = url[0], url[1].split(":")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        dead = silent.getsockname()[1]
+        address = f"postgresql://{user}@/{url[2]}?host=127.0.0.1:1&host=127.0.0.1:{dead}&host={host}:{port}"
+        assert Ledger(f"{address}&connect_timeout=2").id == Ledger(place).id
+
+
+def test_a_server_that_stops_during_a_spend_is_given_up(place, hasty):
+    with proxied(place) as proxy:
+        ledger = Ledger(proxy.address, timeout=0.4)
+
+        def draw() -> list[bool]:
+            proxy.is_deaf = True
+            return [True]
+
+        with pytest.raises(LedgerError, match="the server did not answer in time; nothing was spent") as found:
+            ledger.spend("survey", TENTH, "q", "1", draw)
+        assert (found.value.spent, found.value.exit_code) == (False, 7)
+    asked_again(place, [])
+
+
+def executed(statement: str, address: str | None = None) -> None:
+    with psycopg.connect(address or f"{server()}postgres", autocommit=True) as connection:
+        connection.execute(statement)
+
+
+def name_of(place: str) -> str:
+    return place.rpartition("/")[2]
+
+
+def terminate(place: str) -> None:
+    executed(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name_of(place)}'")
+
+
+HAPPENINGS = {
+    "ended by the administrator": (terminate, "the server was shut down, or ended this connection"),
+    "dropped": (
+        lambda place: executed(f"DROP DATABASE {name_of(place)} WITH (FORCE)"),
+        "the server was shut down, or ended this connection",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HAPPENINGS)
+def test_a_connection_that_the_server_ends_spends_nothing(place, name):
+    happen, words = HAPPENINGS[name]
+
+    def draw() -> list[bool]:
+        happen(place)
+        return [True]
+
+    with pytest.raises(LedgerError, match=f"{words}; nothing was spent") as found:
+        Ledger(place).spend("survey", TENTH, "q", "1", draw)
+    assert (found.value.spent, found.value.exit_code) == (False, 7)
+    if name == "dropped":
+        with pytest.raises(LedgerError, match=r"there is no such database|cannot be reached"):
+            Ledger(place)
+    else:
+        asked_again(place, [])
+
+
+def test_a_transaction_that_does_nothing_is_ended_and_keeps_nobody_waiting(place):
+    ledger = Ledger(f"{place}?options=-c%20idle_in_transaction_session_timeout%3D100")
+
+    def draw() -> list[bool]:
+        time.sleep(1)
+        return [True]
+
+    with pytest.raises(LedgerError, match="which did nothing for too long; nothing was spent"):
+        ledger.spend("survey", TENTH, "q", "1", draw)
+    asked_again(place, [])
+
+
+def test_a_client_that_stops_is_not_waited_for_for_ever(place, monkeypatch):
+    monkeypatch.setattr(postgres, "IDLE", 0.5)
+    begun, goes_on = threading.Event(), threading.Event()
+    ended: list[BaseException] = []
+
+    def draw() -> list[bool]:
+        begun.set()
+        goes_on.wait(60)
+        return [True]
+
+    def stopped() -> None:
+        try:
+            Ledger(place, timeout=0.2).spend("survey", TENTH, "stopped", "1", draw)
+        except LedgerError as error:
+            ended.append(error)
+
+    with psycopg.connect(place) as other:  # another process, as far as the server knows
+        other.execute("SET LOCAL idle_in_transaction_session_timeout = 500")
+        other.execute("SELECT * FROM hetdp_ledger FOR UPDATE")
+        assert Ledger(place, timeout=30).spend("survey", TENTH, "q", "1", lambda: [True]).number == 3
+        with pytest.raises(psycopg.Error):
+            other.execute("SELECT 1")
+    thread = threading.Thread(target=stopped)
+    thread.start()
+    begun.wait(60)
+    time.sleep(1.5)
+    goes_on.set()
+    thread.join()
+    assert "did nothing for too long; nothing was spent" in str(ended[0])
+
+
+def test_what_only_reads_is_told_apart_from_what_may_not(place):
+    role = f"reader_{uuid4().hex}"
+    executed(f"CREATE ROLE {role} LOGIN")
+    executed(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}", place)
+    reader = Ledger(place.replace("hetdp@", f"{role}@"))
+    reader.verify()
+    with pytest.raises(LedgerError, match="this user may not do that; nothing was spent"):
+        reader.spend("survey", TENTH, "q", "1", never)
+    executed(f"ALTER DATABASE {name_of(place)} SET default_transaction_read_only = on")
+    Ledger(place).verify()
+    with pytest.raises(LedgerError, match="it cannot be written to: the server or this database is read-only"):
+        Ledger(place).spend("survey", TENTH, "q", "1", never)
+    executed(f"ALTER DATABASE {name_of(place)} RESET default_transaction_read_only")
+    executed(f"DROP OWNED BY {role}", place)
+    executed(f"DROP ROLE {role}")
+    asked_again(place, [])
+
+
+COLLIDING = """
+CREATE SEQUENCE tries;
+CREATE FUNCTION collide() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN IF nextval('tries') <= {times} THEN RAISE EXCEPTION USING ERRCODE = '{state}'; END IF; RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER collide AFTER INSERT ON hetdp_entries DEFERRABLE INITIALLY {when}
+FOR EACH ROW EXECUTE FUNCTION collide();
+"""
+
+
+@pytest.mark.parametrize("when", ["IMMEDIATE", "DEFERRED"])
+@pytest.mark.parametrize("state", ["40001", "40P01"])
+def test_a_collision_is_tried_again_with_the_same_draw(place, state, when):
+    executed(COLLIDING.format(times=3, state=state, when=when), place)
+    drawn: list[int] = []
+
+    def draw() -> list[bool]:
+        drawn.append(1)
+        return [True]
+
+    assert Ledger(place).spend("survey", TENTH, "q", "1", draw).number == 3
+    assert len(drawn) == 1
+    asked_again(place, [(True,)])
+
+
+def test_collisions_without_end_have_an_end(place):
+    executed(COLLIDING.format(times=10**6, state="40001", when="DEFERRED"), place)
+    with pytest.raises(LedgerError, match="too many others are writing to it at the same time; nothing was spent"):
+        Ledger(place, timeout=0.5).spend("survey", TENTH, "q", "1", lambda: [True])
+    assert spends(place) == []
+
+
+def test_an_error_at_the_commit_that_the_server_tells_spends_nothing(place):
+    executed(COLLIDING.format(times=1, state="23514", when="DEFERRED"), place)
+    with pytest.raises(LedgerError, match=r"the server refused \(23514\); nothing was spent"):
+        Ledger(place).spend("survey", TENTH, "q", "1", lambda: [True])
+    asked_again(place, [])
+
+
+@pytest.mark.parametrize("level", ["serializable", "repeatable read", "read committed"])
+def test_whatever_the_server_s_isolation_is_all_that_is_allowed_is_granted(place, level):
+    executed(f"ALTER DATABASE {name_of(place)} SET default_transaction_isolation = '{level}'")
+    Ledger(place).declare("busy", cap="0.02")
+    granted: list[int] = []
+    failed: list[BaseException] = []
+
+    def work(name: int) -> None:
+        ledger = Ledger(place)
+        for number in range(5):
+            try:
+                entry = ledger.spend(
+                    "busy", Charge.to_classes("epsilon", {"a": "0.001"}), f"{name} {number}", "1", lambda: [True]
+                )
+                granted.append(entry.number)
+            except BaseException as error:
+                failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (failed, len(set(granted))) == ([], 20)

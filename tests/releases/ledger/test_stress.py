@@ -1,0 +1,53 @@
+"""Many processes, kill −9 and broken files; more of it by hand: `stress.py` and `fuzz.py` in this folder."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.releases.ledger.conftest import server
+from tests.releases.ledger.fuzz import fuzz
+
+ROOT = Path(__file__).parents[3]
+
+
+def stress(*words: str) -> str:
+    """What `stress.py` prints, in a process of its own, which may fork."""
+    command = [sys.executable, "-W", "error", "-m", "tests.releases.ledger.stress", *words]
+    return done(command)
+
+
+def done(command: list[str]) -> str:
+    """What a command prints, if it ends well."""
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return str(tmp_path) if request.param == "sqlite" else server()
+
+
+def test_eight_processes_are_granted_exactly_what_is_allowed(place):
+    assert stress("crowd", "20", place).startswith("8 × 20 spends: 80 granted, 80 refused")
+
+
+def test_kill_9_loses_nothing_and_breaks_nothing(place):
+    assert stress("kill", "10", place).startswith("10 rounds: ")
+
+
+def test_kill_9_of_whole_commands_loses_nothing_whatever_the_file_is_called_meanwhile(place):
+    words = done([sys.executable, "-m", "tests.releases.ledger.commands", "6", place])
+    assert " 6 kills, " in words
+    assert "none lost, none over the cap, no chain broken" in words
+
+
+def test_a_broken_ledger_is_refused_or_says_what_it_said_before():
+    found = fuzz(1000, 6)
+    assert sum(found.values()) == 1000
+    assert found["when opened"] > 100
+    assert found["when verified"] > 100

@@ -1,0 +1,174 @@
+"""Releases at every dataset, with both answers forced, while the interpreter tells all that it asks of the system.
+
+    python -m tests.releases.traced FOLDER mechanism|table
+
+prints what each release looked like from outside, as JSON, with what may differ (the answer, its hash, the time, and
+names that are drawn at random) masked.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import os
+import re
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import hetdp
+from tests.releases.worlds import certain, ledger, poll
+
+EVENTS: list[list[str]] = []
+WATCHED = {"on": False}
+IGNORED = ("builtins.id", "code.", "compile", "exec", "object.", "sys._getframe")  # which ask nothing of the system
+MASKS = [
+    (rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b"TIME"),
+    (rb"[0-9a-f]{64}", b"HASH"),
+    (rb"[0-9a-f]{16}\xe2\x80\xa6", b"HASH"),
+    (rb'"answers":\[[01, ]*\]', b"ANSWERS"),
+    (rb'"answer": [12]', b"ANSWER"),
+    (rb"\b(aye|nay|yes|no)\b(?= *[\"<\n])", b"WORD"),
+    (rb"\d+-[0-9a-f]{8}\.(draft|trial)", b"DRAFT"),
+    (rb"0x[0-9a-f]+", b"ADDRESS"),
+]
+
+
+def masked(content: bytes) -> str:
+    for pattern, word in MASKS:
+        content = re.sub(pattern, word, content)
+    return content.decode("utf-8", "backslashreplace")
+
+
+def hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if WATCHED["on"] and not event.startswith(IGNORED):
+        told = [one if isinstance(one, str | bytes | int) else type(one).__name__ for one in arguments]
+        EVENTS.append([event, masked(repr(told).encode())])
+
+
+def forced(bit: int) -> Callable[[int], bytes]:
+    """A generator whose draws all come out one way; how often it is asked, and for how much, is part of the trace."""
+
+    def urandom(count: int) -> bytes:
+        EVENTS.append(["os.urandom", str(count)])
+        return bytes([255 * bit]) * count
+
+    return urandom
+
+
+def watched(run: Callable[[], int], files: list[Path], bit: int) -> dict[str, Any]:
+    """One run of the command line, as it looks from outside."""
+    out, err, real = io.StringIO(), io.StringIO(), os.urandom
+    EVENTS.clear()
+    os.urandom = forced(bit)
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            WATCHED["on"] = True
+            code = run()
+            WATCHED["on"] = False
+    finally:
+        WATCHED["on"] = False
+        os.urandom = real
+    return {
+        "code": code,
+        "out": masked(out.getvalue().encode()),
+        "err": masked(err.getvalue().encode()),
+        "events": list(EVENTS),
+        "files": {file.name: masked(file.read_bytes()) for file in files},
+        "size": files[0].stat().st_size,
+        "answer": out.getvalue(),
+    }
+
+
+def runs(folder: Path, template: Path, command: list[str], bits: tuple[int, ...] = (0, 1)) -> Iterator[dict[str, Any]]:
+    """The same command on a fresh copy of the ledger, with the bits forced either way."""
+    from hetdp.cli.main import main
+
+    files = [folder / name for name in ("used.ledger", "record.json", "page.html")]
+    options = ["--ledger", "used.ledger", "-o", "record.json", "--html", "page.html"]
+    for bit in bits:
+        for file in files[1:]:
+            file.unlink(missing_ok=True)
+        shutil.copyfile(template, files[0])
+        yield watched(lambda: main([*command, *options]), files, bit)
+
+
+def of_mechanisms(folder: Path) -> Iterator[dict[str, Any]]:
+    for name, mechanism in (("certain", certain()), ("poll", poll()), ("gaussian", poll("gaussian"))):
+        place = Path(f"{name}.json"), Path(f"{name}-mechanism.json")
+        assert isinstance(mechanism.problem, hetdp.Problem)
+        hetdp.save(mechanism.problem, place[0])
+        hetdp.save(mechanism, place[1])
+        ledger(folder, "inf", "gaussian" if name == "gaussian" else "epsilon", f"{name}.ledger")
+        labels = list(mechanism)
+        for label in [labels[0], *labels]:  # the first one loads what is loaded once, and is left out
+            command = ["release", *map(str, place), "--dataset", label]
+            yield {"world": name, "at": label, "runs": list(runs(folder, folder / f"{name}.ledger", command))}
+
+
+def of_tables(folder: Path) -> Iterator[dict[str, Any]]:
+    ledger(folder, "inf")
+    tables = itertools.product(["yes", "no", ""], ["yes", ""], ["yes", "no", ""])
+    for number, votes in enumerate([("yes", "yes", "no"), *tables]):
+        for design in ("balanced", "fair") if number % 9 < 3 else ("balanced",):
+            rows = [
+                f"{at},{at % 2},{eps},{vote}" for at, (eps, vote) in enumerate(zip((0.3, 0.5, 1), votes, strict=True))
+            ]
+            Path("table.csv").write_text("\n".join(["id,area,eps,vote", *rows, ""]))
+            os.utime("table.csv", ns=(10**18, 10**18))
+            bits = (0, 1) if design == "balanced" and number % 9 < 2 else (number % 2,)
+            asked = ["--count", "vote = 'yes'", "--at-least", "50%", "--person", "id", "--epsilon", "eps"]
+            command = ["ask", "table.csv", *asked, "--by", "area", "--design", design]
+            found = list(runs(folder, folder / "a.ledger", command, bits))
+            yield {"world": design, "at": list(votes), "runs": found, "warm": number > 0}
+
+
+def of_forms(folder: Path) -> Iterator[dict[str, Any]]:
+    """The same people in files of every other form."""
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    def as_sqlite(rows: pa.Table, place: str) -> None:
+        Path(place).unlink(missing_ok=True)
+        with sqlite3.connect(place) as file:
+            file.execute("CREATE TABLE people (id, area, eps, vote)")
+            file.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", zip(*rows.to_pydict().values(), strict=True))
+        file.close()
+
+    forms: dict[str, Callable[[pa.Table, str], Any]] = {
+        "parquet": parquet.write_table,
+        "arrow": lambda rows, place: feather.write_feather(rows, place, compression="uncompressed"),
+        "sqlite": as_sqlite,
+    }
+    tables = [("yes", "yes", "no"), ("no",) * 3, ("yes",) * 3, ("yes", None, "no"), (None,) * 3, ("no", "yes", None)]
+    for form, write in forms.items():
+        for votes in [tables[0], *tables]:
+            columns: list[Any] = [["a", "b", "c"], ["0", "1", "0"], ["0.3", "0.5", "1"], votes]
+            arrays = [pa.array(cells, pa.string()) for cells in columns]
+            place = f"table.{form}"
+            write(pa.Table.from_arrays(arrays, ["id", "area", "eps", "vote"]), place)
+            os.utime(place, ns=(10**18, 10**18))
+            asked = ["--count", "vote = 'yes'", "--at-least", "50%", "--person", "id", "--epsilon", "eps"]
+            found = list(runs(folder, folder / "a.ledger", ["ask", place, *asked, "--by", "area"], (len(tables) % 2,)))
+            yield {"world": form, "at": list(votes), "runs": found}
+
+
+def main() -> None:
+    """Prints all of them; the first of each world is only there to load what is loaded once."""
+    folder = Path(sys.argv[1])
+    os.chdir(folder)
+    sys.addaudithook(hook)
+    is_table = sys.argv[2] == "table"
+    found = [*of_tables(folder), *of_forms(folder)] if is_table else list(of_mechanisms(folder))
+    seen: set[str] = set()
+    kept = [one for one in found if one["world"] in seen or seen.add(one["world"])]  # type: ignore[func-returns-value]
+    print(json.dumps(kept))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

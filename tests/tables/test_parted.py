@@ -1,0 +1,323 @@
+"""A folder on workers: the same promise, plan and answers as on one machine, bit for bit; the same refusals."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import hetdp
+from hetdp.cli.main import main
+from hetdp.partitioned import cluster as dask_cluster
+from hetdp.partitioned import table_tasks as merging
+from hetdp.partitioned import table_tasks as tasks
+from hetdp.partitioned import tables as parted
+from hetdp.partitioned import workers as asking_workers
+from hetdp.partitioned.tables import Parted
+from hetdp.tables.preparation import prepare
+from hetdp.tables.request import wish
+from hetdp.tables.respondents import Whole
+from hetdp.tables.sources import Queried, opened
+from tests.partitioned.inline import Inline
+from tests.partitioned.processes import Processes
+from tests.people.tables import PEOPLE, as_parquet
+from tests.tables.folders import crowd, cut
+from tests.tables.test_folders import ASKED, CUTS, WAYS, broken
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+WISHED: dict[str, Any] = {"counted": "vote = 'yes'", "at_least": "50%", "person": "id", "epsilon": "eps"}
+
+
+@pytest.fixture
+def inline(monkeypatch):
+    """Tasks run here."""
+    found = Inline(twice=False)
+    monkeypatch.setattr(asking_workers, "workers_of", lambda *_: found)
+    monkeypatch.setattr(parted, "IDS", 60)  # so that several tasks compare ids
+    return found
+
+
+def told(asked: hetdp.Asked) -> tuple[Any, ...]:
+    return asked.plan, asked.promise, asked.promises[0].accuracy, asked.simulated
+
+
+def coordinates(source: Any, **changed: Any) -> list[float]:
+    return prepare(source, wish(**(WISHED | changed))).coordinates()
+
+
+@pytest.mark.parametrize(("cuts", "suffix"), [("one", "csv"), *((cuts, "parquet") for cuts in CUTS)])
+def test_workers_promise_and_answer_what_one_machine_does(cuts, suffix, inline, tmp_path):
+    folder = cut(crowd(len(cuts)), tmp_path / "people", CUTS[cuts], suffix)
+    for way in [*WAYS, {"design": "weighted-vote", "by": "county"}] if cuts == "two" else WAYS[:1]:
+        given = ASKED | way | {"simulate": True, "seed": 3}
+        assert told(hetdp.ask(folder, **given, engine="dask")) == told(hetdp.ask(folder, **given))
+        given = ASKED | way | {"dry_run": True}
+        assert hetdp.ask(folder, **given, engine="dask").plan == hetdp.ask(folder, **given).plan
+    assert inline.ran["repeated"] == 2 * 7 * (5 if cuts == "two" else 1)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_every_coordinate_is_the_same_bit_for_bit(seed, tmp_path):
+    people = crowd(seed, 300)
+    if seed == 3:  # everybody has an ε of their own, and they are many: one machine then counts them otherwise
+        people = crowd(seed, 6000)
+        people["eps"] = np.random.default_rng(seed).random(6000).tolist()
+    folder = cut(people, tmp_path / "people", [100, 101])
+    for changed in ({}, {"deciding": "dec", "area": "county", "objective": ["weighted-vote", "balanced"][seed % 2]}):
+        with opened(folder) as source:
+            expected = coordinates(Whole(source), **changed)
+        assert coordinates(Parted(folder, Inline(twice=False), str(tmp_path), False), **changed) == expected
+    assert not list(tmp_path.glob("ids-*"))
+
+
+def test_the_counted_columns_are_read_when_all_is_fixed_and_once(inline, tmp_path, monkeypatch):
+    seen, counted = [], Queried.counted
+    inline._twice = True
+
+    def watched(self: Any, keys: Any, flags: Any, parameters: Any, uses: Any, most: int) -> Any:
+        seen.append((tuple(uses), "yes" in flags))
+        return counted(self, keys, flags, parameters, uses, most)
+
+    monkeypatch.setattr(Queried, "counted", watched)
+    folder, plan = cut(PEOPLE, tmp_path / "people", [3]), tmp_path / "plan.json"
+
+    def announce(asked: hetdp.Asked) -> None:
+        assert plan.exists()
+        assert not asked.simulated
+        seen.append("announced")
+
+    hetdp.ask(folder, **ASKED, plan=plan, simulate=True, announce=announce, engine="dask")
+    public, private = (("id", "eps"), False), (("id", "eps", "vote"), True)
+    assert seen == [public] * 4 + ["announced"] + [private] * 4  # two files; here, every task runs twice
+    seen.clear()
+    hetdp.ask(folder, plan=plan, dry_run=True, engine="dask")  # the plan of one engine is that of the other
+    assert seen == [public] * 4
+    assert hetdp.ask(folder, plan=plan, dry_run=True).plan_file.startswith("this is exactly the plan in ")
+
+
+@pytest.mark.parametrize("way", range(len(WAYS)))
+@pytest.mark.parametrize("first", ["auto", "dask"])
+def test_a_release_charges_everybody_as_one_machine_does(way, first, inline, tmp_path):
+    folder = cut(crowd(way), tmp_path / "people", [0, 100, 100])
+    ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=float("inf"))
+    given = ASKED | WAYS[way] | {"ledger": ledger}
+    second = "dask" if first == "auto" else "auto"
+    one = hetdp.ask(folder, **given, engine=first, record=tmp_path / "one.json").release
+    two = hetdp.ask(folder, **given, engine=second, record=tmp_path / "two.json").release  # or refused, if others paid
+    assert not one.repeated
+    assert two.repeated
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    assert ledger.history()[-1].accounts == one.record["composition"]["accounts"] == 400
+    asked = hetdp.ask(folder, **ASKED | WAYS[way], dry_run=True, engine="dask")
+    assert hetdp.release(asked, ledger=ledger, version="2").answers[0].words in ("yes", "no")
+
+
+def test_nobody_pays_if_somebody_cannot_or_the_table_changes(inline, tmp_path, monkeypatch):
+    folder = cut(PEOPLE, tmp_path / "people", [3])
+    ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=0.7)  # four of them use 0.76
+    with pytest.raises(hetdp.BudgetError, match="4 of 7 accounts would exceed the cap"):
+        hetdp.ask(folder, **ASKED, ledger=ledger, engine="dask")
+    read = Parted.payers
+
+    def one_more(self: Parted, wished: Any) -> Any:
+        as_parquet(PEOPLE | {"id": list(range(11, 18))}, folder)
+        return read(self, wished)
+
+    monkeypatch.setattr(Parted, "payers", one_more)
+    with pytest.raises(hetdp.InputError, match="changed while it was read"):
+        hetdp.ask(folder, **ASKED, ledger=ledger, engine="dask")
+    assert len(ledger.history()) == 2  # made, and declared
+
+
+def rewrite(folder: Path, columns: dict[str, Any]) -> None:
+    pyarrow.parquet.write_table(pa.table(columns), folder / "part-1.parquet")
+
+
+GONE = {
+    "id": lambda folder: rewrite(folder, PEOPLE | {"id": [None, *range(12, 18)]}),
+    "column": lambda folder: rewrite(folder, {name: PEOPLE[name] for name in PEOPLE if name != "eps"}),
+    "file": lambda folder: (folder / "part-1.parquet").unlink(missing_ok=True),
+}
+
+
+@pytest.mark.parametrize("what", GONE)
+@pytest.mark.parametrize("after", ["describe", "tally", "write_people"])
+def test_a_table_that_loses_something_at_any_moment_is_refused_in_words(what, after, inline, tmp_path, monkeypatch):
+    folder = cut(PEOPLE, tmp_path / "people", [3])
+    ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=9)
+    run = inline.run
+
+    def changed(task: Any, *told: Any) -> Any:
+        found = run(task, *told)
+        if task.__name__ == after:
+            GONE[what](folder)
+        return found
+
+    monkeypatch.setattr(inline, "run", changed)
+    with pytest.raises(hetdp.InputError):
+        hetdp.ask(folder, **ASKED, ledger=ledger, engine="dask")
+    assert len(ledger.history()) == 2
+
+
+@pytest.mark.parametrize("how", ["truncated", "damaged", "type"])
+def test_a_file_that_does_not_fit_is_named_as_on_one_machine(how, inline, tmp_path):
+    folder = cut({name: PEOPLE[name] for name in ("id", "eps", "role", "county", "vote")}, tmp_path / "people", [3])
+    words = broken(folder, how)
+    with pytest.raises(hetdp.InputError, match=words):
+        hetdp.ask(folder, **ASKED, by="county", dry_run=True, engine="dask")
+
+
+FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "no id": ({"id": [1, 2, 3, 4, None, 6, 7]}, {}),
+    "twice within a file": ({"id": [1, 2, 3, 4, 7, 6, 7]}, {}),
+    "twice in two files": ({"id": [1, 2, 7, 4, 5, 6, 7]}, {}),
+    "no ε": ({"eps": [0.3, 0.3, 1.0, 1.0, None, 1.0, 2.0]}, {}),
+    "negative": ({"eps": [0.3, 0.3, 1.0, 1.0, -0.1, 1.0, 2.0]}, {}),
+    "no number": ({"eps": [0.3, 0.3, 1.0, 1.0, float("nan"), 1.0, 2.0]}, {}),
+    "no deciding ε": ({"dec": [1.0, 1, 1, 1, 1, 1, None]}, {"deciding_epsilon": "dec"}),
+    "no area": ({"county": ["N", "N", "N", "S", None, "S", "S"]}, {"by": "county"}),
+    "a NUL": ({"county": ["N", "N", "N", "S", "a\0b", "S", "S"]}, {"by": "county"}),
+    "no group": ({}, {"group": "role", "epsilon": None, "epsilon_by": {"pupil": 1}}),
+    "nobody's group": ({}, {"group": "role", "deciding_epsilon_by": {"pupils": 1}}),
+    "no column": ({}, {"by": "country"}),
+    "no comparison": ({}, {"count": "vote > 3.5 AND eps > 1"}),
+    "no people": ({name: [] for name in PEOPLE}, {}),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_told_in_the_same_words(fault, inline, tmp_path):
+    columns, way = FAULTS[fault]
+    folder = cut(PEOPLE | columns, tmp_path / "people", [3])
+    words = []
+    for engine in ("auto", "dask"):
+        with pytest.raises(hetdp.HetdpError) as caught:
+            hetdp.ask(folder, **(ASKED | way), simulate=True, engine=engine)
+        words.append((type(caught.value), str(caught.value)))
+    assert words[0] == words[1]
+
+
+@pytest.mark.parametrize("fault", ["no id", "twice in two files", "no ε", "no group"])
+def test_a_curator_is_told_rows_of_one_file_at_least(fault, inline, tmp_path):
+    columns, way = FAULTS[fault]
+    folder = cut(PEOPLE | columns, tmp_path / "people", [0, 3])
+    found = []
+    for engine in ("auto", "dask"):
+        with pytest.raises(hetdp.InputError) as caught:
+            hetdp.ask(folder, **(ASKED | way), simulate=True, engine=engine, curator=True)
+        found.append([str(fault) for fault in caught.value.faults])
+    assert found[1] == found[0][: len(found[1])]
+    assert found[1]
+
+
+@pytest.mark.parametrize("ids", [[1, 2, 7, 4, 5, 6, 7], list("abcdefc")])
+def test_a_column_may_have_any_name_where_an_id_is_there_twice(ids, inline, tmp_path):
+    people = {"Place" if name == "id" else name: cells for name, cells in (PEOPLE | {"id": ids}).items()}
+    pieces = [{name: cells[rows] for name, cells in people.items()} for rows in (slice(3), slice(3, None))]
+    (tmp_path / "people").mkdir()
+    for number, piece in enumerate(pieces):
+        pyarrow.parquet.write_table(pa.table(piece), tmp_path / "people" / f"{number}.parquet")
+    told = []
+    for engine in ("auto", "dask"):
+        with pytest.raises(hetdp.InputError) as caught:
+            hetdp.ask(tmp_path / "people", **ASKED | {"person": "Place"}, dry_run=True, engine=engine, curator=True)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+    assert "people/1.parquet row 4, Place" in told[0]
+
+
+def test_two_ids_of_one_digest_are_two_people(inline, tmp_path, monkeypatch):
+    def alike(places: Any, low: int, high: int) -> list[int]:
+        return np.unique(np.concatenate([np.load(place) for place in places])).tolist() if low == 0 else []
+
+    monkeypatch.setattr(tasks, "repeated", alike)
+    monkeypatch.setattr(tasks, "AGAIN", 2)
+    folder = cut(PEOPLE, tmp_path / "people", [3])
+    assert hetdp.ask(folder, **ASKED, dry_run=True, engine="dask").plan["counts"]["people"] == 7
+    assert inline.ran["having"] == 4 * 2
+
+
+def test_a_file_that_changes_before_the_answers_is_refused(inline, tmp_path):
+    folder = cut(PEOPLE, tmp_path / "people", [3])
+    file = folder / "part-1.parquet"
+    stamp = file.stat()
+
+    def other_people(_: hetdp.Asked) -> None:
+        table = pyarrow.parquet.read_table(file)
+        eps = pa.array([2.0] * 4)
+        pyarrow.parquet.write_table(table.set_column(3, "eps", eps), file)
+        os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+    def one_more(_: hetdp.Asked) -> None:
+        as_parquet(PEOPLE | {"id": list(range(11, 18))}, folder)
+
+    for change in (other_people, one_more):
+        with pytest.raises(hetdp.InputError, match="changed while it was read"):
+            hetdp.ask(folder, **ASKED, simulate=True, announce=change, engine="dask")
+
+
+def test_what_workers_do_not_do_is_refused_in_words(inline, tmp_path, monkeypatch):
+    folder, single = cut(PEOPLE, tmp_path / "people", [3]), as_parquet(PEOPLE, tmp_path)
+    refused: list[tuple[Any, dict[str, Any], str]] = [
+        (single, {"engine": "dask", "dry_run": True}, "--engine dask for something else than a folder"),
+        (folder, {"workers": 2, "dry_run": True}, "--workers without --engine dask"),
+        (folder, {"engine": "cpu", "dry_run": True}, "the engine 'cpu'"),
+        (folder, {"engine": "dask", "work": folder / "w", "dry_run": True}, "a folder that is a table holds"),
+        (folder, {"engine": "dask", "work": folder / "w" / "w", "dry_run": True}, "a folder that is a table holds"),
+    ]
+    for table, given, words in refused:
+        with pytest.raises(hetdp.UsageError, match=words):
+            hetdp.ask(table, **ASKED, **given)
+    for engine in ("auto", "dask"):
+        with pytest.raises(hetdp.InputError, match=r"nobody: is not there; a table is a file, or a folder"):
+            hetdp.ask(tmp_path / "nobody", **ASKED, engine=engine, dry_run=True)
+    monkeypatch.setattr(merging, "MOST_KINDS", 3)
+    with pytest.raises(hetdp.UsageError, match="people of too many kinds; workers count people who have the same ε"):
+        hetdp.ask(folder, **ASKED, dry_run=True, engine="dask")
+
+
+def test_workers_that_digest_otherwise_are_refused(inline, tmp_path, monkeypatch):
+    def other(file: Any, person: str, place: str, curator: bool) -> str:
+        return f"DuckDB {Path(file.path).name}"
+
+    monkeypatch.setattr(tasks, "write_digests", other)
+    with pytest.raises(hetdp.UsageError, match=r"workers have DuckDB part-0\.parquet and DuckDB part-1\.parquet; all"):
+        hetdp.ask(cut(PEOPLE, tmp_path / "people", [3]), **ASKED, dry_run=True, engine="dask")
+
+
+def test_real_workers_on_the_command_line_of_whom_one_is_killed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    cut(crowd(8), tmp_path / "people", [1, 200, 200])
+    words = ["ask", "people", "--count", "vote = 'yes'", "--at-least", "50%", "--epsilon", "eps", "--person", "id"]
+    words += ["--by", "county", "--simulate", "--seed", "4", "--json"]
+    (tmp_path / "cluster").mkdir()
+    started = Processes(tmp_path / "cluster")
+    victim, run = started.workers[-1], dask_cluster.Cluster.run
+
+    def kill_before_the_answers(self: Any, task: Any, items: Any, words: str = "") -> Any:
+        if words == "reading the answers" and victim.poll() is None:
+            started.kill(victim)
+        return run(self, task, items, words)
+
+    monkeypatch.setattr(dask_cluster.Cluster, "run", kill_before_the_answers)
+    try:
+        found = []
+        for engine in ([], ["--engine", "dask", "--cluster", started.address, "--work", "work"]):
+            assert main([*words, *engine]) == 0
+            found.append(capsys.readouterr())
+        pyarrow.parquet.write_table(pyarrow.parquet.read_table("people/part-0.parquet"), "people/part-9.parquet")
+        for engine in ([], ["--engine", "dask", "--cluster", started.address, "--work", "work"]):
+            assert main([*words, *engine]) == hetdp.InputError.exit_code
+            found.append(capsys.readouterr())
+    finally:
+        started.close()
+    assert victim.returncode == -9
+    assert found[0] == found[1]
+    assert found[2] == found[3]
+    assert "an id that is there twice" in found[3].out
+    assert [path.name for path in Path("work").iterdir()] == ["hetdp-work"]
