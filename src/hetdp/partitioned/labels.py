@@ -24,7 +24,7 @@ from hetdp.files.schema import JSON
 from hetdp.interrupts import load_whole
 from hetdp.partitioned.parquet_rows import ROWS, Files, as_values, read_range
 from hetdp.partitioned.partition import LocalGraph, Part
-from hetdp.partitioned.problem import Workers
+from hetdp.partitioned.problem import TaskRunner
 from hetdp.partitioned.shared_files import fresh_file, open_plain, require_real
 from hetdp.problem.identity import PIECE, PREFIX
 from hetdp.problem.labels import RangeLabels
@@ -241,7 +241,7 @@ class Labelled(NamedTuple):
 class FileNames:
     """Labels both ways: of numbers from a file, of labels by asking the workers."""
 
-    def __init__(self, parts: list[Part], datasets: Files, kind: str, workers: Workers) -> None:
+    def __init__(self, parts: list[Part], datasets: Files, kind: str, workers: TaskRunner) -> None:
         self.files, self.kind = datasets, kind
         self._parts, self._workers = parts, workers
 
@@ -307,7 +307,7 @@ class Piece(NamedTuple):
 
 
 def identity_of_parts(
-    parts: list[Part], arcs: tuple[int, ...], notion: Notion, datasets: Files, labels: str, workers: Workers
+    parts: list[Part], arcs: tuple[int, ...], notion: Notion, datasets: Files, labels: str, workers: TaskRunner
 ) -> str:
     """The identity of the problem that the partitions make together."""
     size, starts = datasets.length, tuple(np.concatenate([[0], np.cumsum(arcs)]).astype(np.int64).tolist())

@@ -18,7 +18,7 @@ from hetdp.theory.notion import Notion
 Task = Callable[..., Any]
 
 
-class Workers(Protocol):
+class TaskRunner(Protocol):
     """Who runs tasks: functions of file names that keep nothing, so that each may run twice, or elsewhere."""
 
     def run(self, task: Task, items: Iterable[tuple[Any, ...]], words: str = "") -> list[Any]:
@@ -86,7 +86,7 @@ class PartitionedProblem:
         about: Mapping[str, str],
         identity: Callable[[], str],
         pinned: int,
-        workers: Workers,
+        workers: TaskRunner,
         names: Names,
         end: Callable[[], None],
         gridded: bool = False,

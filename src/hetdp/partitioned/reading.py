@@ -37,7 +37,7 @@ from hetdp.partitioned.labels import (
 )
 from hetdp.partitioned.parquet_rows import ORIGIN, Files
 from hetdp.partitioned.partition import Part
-from hetdp.partitioned.problem import PartitionedGraph, PartitionedPins, PartitionedProblem, Workers
+from hetdp.partitioned.problem import PartitionedGraph, PartitionedPins, PartitionedProblem, TaskRunner
 from hetdp.partitioned.shared_files import fresh_folder
 from hetdp.partitioned.workspace import (
     ARCS,
@@ -61,7 +61,7 @@ from hetdp.theory.catalogue import NOTIONS
 from hetdp.version import VERSION
 
 
-def order_by(tables: Tables, column: str, folder: str, workers: Workers) -> tuple[Tables, list[int]]:
+def order_by(tables: Tables, column: str, folder: str, workers: TaskRunner) -> tuple[Tables, list[int]]:
     """The tables with their datasets in order of a column, in a new folder, and where each of its entries ends."""
     datasets = tables.datasets
     path = str(Path(folder, f"by-{sha256(column.encode()).hexdigest()[:16]}.parquet"))
@@ -131,7 +131,7 @@ class Laid(NamedTuple):
 
 
 def lay_out(
-    work: str, tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any, workers: Workers
+    work: str, tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any, workers: TaskRunner
 ) -> Laid:
     """Runs all steps in a new folder, and leaves a note of what was laid out.
 
@@ -153,7 +153,7 @@ def _lay_out(
     offsets: tuple[int, ...],
     duplicates: str,
     positive: Any,
-    workers: Workers,
+    workers: TaskRunner,
 ) -> Laid:
     fingerprint = _fingerprint(tables, duplicates, positive)
     parts = [Part(folder, number, offsets) for number in range(len(offsets) - 1)]
@@ -198,7 +198,7 @@ def _clear(work: str) -> None:
 
 
 def _number(
-    parts: list[Part], chunks: list[Chunk], tables: Tables, in_order: bool, findings: Findings, workers: Workers
+    parts: list[Part], chunks: list[Chunk], tables: Tables, in_order: bool, findings: Findings, workers: TaskRunner
 ) -> str:
     """How labels become numbers; where they are looked up, the work for that, and labels that are there twice.
 
@@ -331,7 +331,7 @@ def read_partitioned(
         _refuse_files(partitions)
     _require_apart(work, Path(path))
     place, remove = work_folder(work)
-    engine: Workers | None = None
+    engine: TaskRunner | None = None
     ordered = fresh_folder(place, "ordered") if by is not None else None
     gone = place if remove else ordered
     try:
@@ -362,7 +362,7 @@ def _require_apart(work: str | Path | None, problem: Path) -> None:
 
 
 def read_with(
-    workers: Workers,
+    workers: TaskRunner,
     tables: Tables,
     work: str,
     offsets: tuple[int, ...],

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hetdp import progress
 from hetdp.errors import ClusterError, Fault, InputError, UsageError, shown
 from hetdp.partitioned import table_tasks as tasks
-from hetdp.partitioned.problem import Task, Workers
+from hetdp.partitioned.problem import Task, TaskRunner
 from hetdp.partitioned.shared_files import fresh_folder, seen
 from hetdp.partitioned.table_tasks import Merged, Tally, columns_of, merged
 from hetdp.tables import kinds
@@ -160,7 +160,7 @@ class Parted(Respondents):
         curator: whether messages may name rows and values.
     """
 
-    def __init__(self, folder: Path, workers: Workers, work: str, curator: bool) -> None:
+    def __init__(self, folder: Path, workers: TaskRunner, work: str, curator: bool) -> None:
         place = folder.absolute()
         self.name, self._folder, self._workers, self._work, self._curator = place.name, place, workers, work, curator
         self._files = files_in(place)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hetdp import progress
 from hetdp.errors import UsageError, shown
 from hetdp.partitioned.partition import Part, ghosts_among, placed, write_cut, write_rows
-from hetdp.partitioned.problem import PartitionedGraph, PartitionedProblem, Workers
+from hetdp.partitioned.problem import PartitionedGraph, PartitionedProblem, TaskRunner
 from hetdp.partitioned.shared_files import fresh_folder
 from hetdp.partitioned.workspace import (
     LAID,
@@ -142,7 +142,7 @@ def lay_slab(part: Part, tallied: Tallied) -> int:
     return len(source)
 
 
-def identity_of_slabs(parts: list[Part], tallied: Tallied, notion: str, workers: Workers) -> str:
+def identity_of_slabs(parts: list[Part], tallied: Tallied, notion: str, workers: TaskRunner) -> str:
     """The identity of the problem, as one machine has it."""
     if is_written_down(tallied.space):
         answers = np.concatenate([np.empty(0, np.int8), *(part.load("answers") for part in parts)])
@@ -270,7 +270,7 @@ def partitioned_tallies(
     place, remove = work_folder(work)
     folder = fresh_folder(place, LAID)
     slabs = partitions or max(count, -(-tallied.space.arc_count // arcs_for(cluster, memory)))
-    engine: Workers | None = None
+    engine: TaskRunner | None = None
     try:
         _claim(place, tallied, slabs)
         engine = workers_of(cluster, count, memory, place)
@@ -297,7 +297,7 @@ def _claim(work: str, tallied: Tallied, slabs: int) -> None:
 
 
 def laid_in_slabs(
-    workers: Workers, tallied: Tallied, work: str, slabs: int, about: dict[str, str], end: Any
+    workers: TaskRunner, tallied: Tallied, work: str, slabs: int, about: dict[str, str], end: Any
 ) -> PartitionedProblem:
     """The same with workers that are there already."""
     space: ProductSpace = tallied.space

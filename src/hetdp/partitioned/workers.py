@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hetdp.errors import UsageError, shown
-from hetdp.partitioned.problem import Workers
+from hetdp.partitioned.problem import TaskRunner
 from hetdp.partitioned.tables import Parted
 from hetdp.partitioned.workspace import MEMORY, end_of, work_folder, worker_count, workers_of
 from hetdp.tables.formats import files_in
@@ -74,7 +74,7 @@ class Engine:
         files, memory = files_in(Path(table).absolute()), MEMORY if self.memory is None else self.memory
         count = worker_count(self.cluster, self.workers, memory, self.work, None)
         place, remove = work_folder(self.work)
-        engine: Workers | None = None
+        engine: TaskRunner | None = None
         try:
             engine = workers_of(self.cluster, min(count, len(files)), memory, place)
             yield Parted(Path(table), engine, place, curator)

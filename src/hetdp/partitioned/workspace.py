@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from hetdp.errors import ClusterError, UsageError, shown
 from hetdp.interrupts import load_whole
-from hetdp.partitioned.problem import Task, Workers
+from hetdp.partitioned.problem import Task, TaskRunner
 from hetdp.partitioned.shared_files import NEW, OWNER, SEEN_RULE, fresh_file, open_plain
 from hetdp.version import VERSION
 
@@ -61,10 +61,10 @@ def _require_cluster(cluster: Any, workers: Any, memory: str, work: Any) -> None
         raise UsageError("a cluster without a work folder", rule, hint)
 
 
-def workers_of(cluster: str | None, count: int, memory: str, place: str) -> Workers:
+def workers_of(cluster: str | None, count: int, memory: str, place: str) -> TaskRunner:
     """The workers of a cluster, or some that are started here."""
     try:
-        found: Workers = load_whole("hetdp.partitioned.cluster").Cluster(cluster, count, memory, place)
+        found: TaskRunner = load_whole("hetdp.partitioned.cluster").Cluster(cluster, count, memory, place)
         return found
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("dask", "distributed"):
@@ -209,7 +209,7 @@ def guarded(mark: Mark, task: Task, *told: Any) -> Any:
     return task(*told)
 
 
-def end_of(engine: Workers | None, folder: str | None) -> Callable[[], None]:
+def end_of(engine: TaskRunner | None, folder: str | None) -> Callable[[], None]:
     """What closing a problem does."""
 
     def end() -> None:
