@@ -55,7 +55,7 @@ def test_those_who_ask_are_shown_the_traceback(broken, monkeypatch):
         (MemoryError(), 1, "this machine has not enough free memory for this problem."),
         (OSError(5, "Input/output error", "poll.json"), 2, "poll.json: Input/output error; the system refused this."),
         (OSError("odd"), 2, "odd; the system refused this."),
-        (UsageError("a", "b", "engine='auto' does"), 2, "a; b. Hint: --engine auto does"),
+        (UsageError("a", "b", "duplicates='min' does"), 2, "a; b. Hint: --duplicates min does"),
         (UnknownDatasetError(3), 3, "there is no dataset 3; only datasets of the problem can be asked about."),
     ],
 )
@@ -96,7 +96,18 @@ def test_faults_are_told_in_the_words_of_the_command_line(broken):
     assert "duplicates='min'" not in told["message"]
 
 
-@pytest.mark.parametrize("phrase", failure.SPOKEN)
+def test_a_value_that_looks_like_an_argument_stays_as_it_is(broken):
+    ended = broken(UsageError("the column 'positive=1' is not \"positive=\"", "people's positive='ja' does"))
+    assert ended.err == "hetdp: the column 'positive=1' is not \"positive=\"; people's --positive ja does.\n"
+
+
+def test_the_options_are_those_of_the_verb_and_of_its_own_verb():
+    assert failure.options_of(["ask", "t.csv", "--sheet", "design"])["by"] == "--by"
+    assert failure.options_of(["ledger", "create", "l.ledger"])["cap"] == "--cap"
+    assert failure.options_of(["--help"]) == failure.OPTIONS
+
+
+@pytest.mark.parametrize("phrase", failure.PHRASES)
 def test_every_phrase_that_is_put_differently_is_one_the_library_says(phrase):
     places = [path for path in SOURCES.rglob("*.py") if "cli" not in path.parts]
     assert any(re.search(rf"[\"'][^\"\n]*{re.escape(phrase)}[^\"\n]*[\"']", path.read_text()) for path in places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import click
@@ -12,7 +13,7 @@ from hetdp.cli.output import complain
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from hetdp.errors import Fault
@@ -47,12 +48,21 @@ def _sentence(error: click.ClickException) -> str:
 
 
 BUG, USAGE = 1, 2
-SPOKEN = {  # the library speaks to those who write Python
-    "hetdp.design": "hetdp design PROBLEM",
-    "positive=": "--positive",
-    "duplicates='min'": "--duplicates min",
-    "engine='auto'": "--engine auto",
+PHRASES = {"hetdp.design": "hetdp design PROBLEM"}  # Python phrases that are no argument, as the shell says them
+OPTIONS = {  # Python arguments whose options have another name; all others are found in the verb itself
+    "ledger": "--ledger",
+    "number": "--workers",
+    "payment": "--ledger",
+    "record": "-o",
+    "sheet": "--table",
+    "workers": "--engine dask",
 }
+ARGUMENT = re.compile(
+    r"""(?<!\w)'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*"  # a quoted value: never changed, whatever stands in it
+    |\b(?P<name>[a-z_]+)=(?P<value>True\b|'[^']*'|"[^"]*"|[0-9][0-9.]*\b(?!\.))?""",
+    re.VERBOSE,
+)
+PLAIN = re.compile(r"""(['"])[\w.%/,-]+\1""")  # a value that the shell takes without quotes
 
 
 class Failure:
@@ -80,15 +90,51 @@ def report(error: Exception, arguments: Sequence[str]) -> int:
         import traceback
 
         traceback.print_exception(error)
-    failure = failure_of(error)
+    failure = failure_of(error, arguments)
     complain(f"hetdp: {failure.message}")
     if "--json" in arguments:
         _emit(failure, arguments)
     return failure.exit_code
 
 
-def failure_of(error: Exception) -> Failure:
-    """What to tell about an error."""
+def options_of(arguments: Sequence[str]) -> dict[str, str]:
+    """Python argument → option, for the verb of a command line."""
+    from hetdp.cli.group import GROUP
+
+    command: click.Command | None = GROUP
+    words, context = iter(arguments), click.Context(GROUP)
+    while isinstance(command, click.Group):
+        command = next(filter(None, (command.get_command(context, word) for word in words)), None)
+    options = [] if command is None else [one for one in command.params if isinstance(one, click.Option)]
+    return {str(one.name): one.opts[0] for one in options} | OPTIONS
+
+
+def in_options(text: str, options: Mapping[str, str]) -> str:
+    """A message of the library in the words of the command line: arguments become options.
+
+    Messages name arguments as Python writes them, ``name=`` or ``name=value``. Values that come from outside are
+    quoted, and stay as they are.
+
+    >>> in_options("at_least='50%' beside more_than=; leave dry_run=True out of 'dry_run=True'", {
+    ...     "at_least": "--at-least", "more_than": "--more-than", "dry_run": "--dry-run"})
+    "--at-least 50% beside --more-than; leave --dry-run out of 'dry_run=True'"
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found["name"], found["value"]
+        if name not in options:
+            return found[0]
+        if value in (None, "True"):
+            return options[name]
+        return f"{options[name]} {value[1:-1] if PLAIN.fullmatch(value) else value}"
+
+    for phrase, words in PHRASES.items():
+        text = text.replace(phrase, words)
+    return ARGUMENT.sub(option, text)
+
+
+def failure_of(error: Exception, arguments: Sequence[str] = ()) -> Failure:
+    """What to tell about an error that the command with these arguments ended with."""
     import click
 
     from hetdp.errors import HetdpError
@@ -96,7 +142,7 @@ def failure_of(error: Exception) -> Failure:
     if isinstance(error, click.ClickException):
         return Failure("usage", USAGE, misuse(error))
     if isinstance(error, HetdpError):
-        return _refused(error)
+        return _refused(error, options_of(arguments))
     if isinstance(error, MemoryError):
         return Failure("memory", BUG, "this machine has not enough free memory for this problem.")
     if isinstance(error, OSError):
@@ -105,18 +151,19 @@ def failure_of(error: Exception) -> Failure:
     return Failure("bug", BUG, _bug(error))
 
 
-def _refused(error: Any) -> Failure:
+def _refused(error: Any, options: Mapping[str, str]) -> Failure:
     """What hetdp refuses on purpose."""
     from hetdp import errors
 
     code = error.exit_code
     if isinstance(error, errors.InputError):
-        spoken = errors.InputError(error.subject, [_spoken_fault(fault) for fault in error.faults], error.total)
-        return Failure("input", code, str(spoken), spoken.faults, spoken.total)
+        faults = [_fault_in_options(fault, options) for fault in error.faults]
+        told = errors.InputError(error.subject, faults, error.total)
+        return Failure("input", code, str(told), told.faults, told.total)
     if isinstance(error, errors.NoExtensionError):
         return _incompatible(error)
     if isinstance(error, errors.LedgerError):
-        return Failure("ledger", code, _spoken(str(error)), spent=error.spent)
+        return Failure("ledger", code, in_options(str(error), options), spent=error.spent)
     if isinstance(error, errors.VerificationError):
         from hetdp.cli import shapes
 
@@ -127,7 +174,7 @@ def _refused(error: Any) -> Failure:
         errors.ClusterError: "cluster",
     }
     kind = next((word for known, word in kinds.items() if isinstance(error, known)), "input")
-    return Failure(kind, code, _spoken(str(error)))
+    return Failure(kind, code, in_options(str(error), options))
 
 
 def _incompatible(error: Any) -> Failure:
@@ -159,16 +206,11 @@ def _emit(failure: Failure, arguments: Sequence[str]) -> None:
             complain(f"hetdp: {refusal}")
 
 
-def _spoken_fault(fault: Fault) -> Fault:
+def _fault_in_options(fault: Fault, options: Mapping[str, str]) -> Fault:
     from dataclasses import replace
 
-    return replace(fault, rule=_spoken(fault.rule), hint=_spoken(fault.hint))
-
-
-def _spoken(text: str) -> str:
-    for phrase, words in SPOKEN.items():
-        text = text.replace(phrase, words)
-    return text
+    what, rule, hint = (in_options(text, options) for text in (fault.what, fault.rule, fault.hint))
+    return replace(fault, what=what, rule=rule, hint=hint)
 
 
 def _bug(error: Exception) -> str:
