@@ -8,88 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hetdp.text import escape_unprintable, format_value, pluralize
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 SHOWN_FAULTS = 20
-SHOWN_LENGTH = 80
-CLOSE = 0.5  # how much alike two names are, when one may be meant for the other
-
-
-def shown(value: object) -> str:
-    """A value in a message: as Python would write it, without NumPy's wrapping, and not too long."""
-    try:
-        text = repr(value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value)
-    except ValueError:  # a whole number of more digits than Python writes
-        text = f"<{type(value).__name__} too long to write>"
-    return text if len(text) <= SHOWN_LENGTH else f"{text[: SHOWN_LENGTH - 1]}…"
-
-
-def printable(text: str) -> str:
-    r"""Text in which what would break a line, or the terminal, is written as Python would; any blank is a plain one.
-
-    >>> print(printable("«\xa0a\x1b[2Jb\xa0»"))
-    « a\x1b[2Jb »
-    """
-    if text.isprintable():
-        return text
-    from unicodedata import category
-
-    def seen(one: str) -> str:
-        if one.isprintable():
-            return one
-        return " " if category(one) == "Zs" else one.encode("unicode_escape").decode()
-
-    return "".join(map(seen, text))
-
-
-def printable_json(text: str) -> str:
-    r"""JSON in which every character that does not print is an escape, so that it means the same; line breaks stay.
-
-    >>> print(printable_json('{"«\x9b2J»": "\u202e"}'))
-    {"«\u009b2J»": "\u202e"}
-    """
-    if text.isprintable():
-        return text
-
-    def seen(one: str) -> str:
-        from json import dumps
-
-        return one if one.isprintable() or one == "\n" else dumps(one)[1:-1]
-
-    return "".join(map(seen, text))
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things, in words.
-
-    >>> counted(1, "edge"), counted(2000, "edge")
-    ('1 edge', '2,000 edges')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def rounded_up(number: float, digits: int) -> float:
-    """The smallest number of so many decimal digits that is not below; so a bound is never printed too small.
-
-    >>> f"{rounded_up(1.21e-16, 2):.1e}", f"{rounded_up(2.0000000001, 9):.9g}", rounded_up(0.0, 2)
-    ('1.3e-16', '2.00000001', 0.0)
-    """
-    from decimal import ROUND_CEILING, Context
-
-    return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(float(number))))
-
-
-def instead_of(name: object, others: Iterable[str]) -> str:
-    """A hint at a name that may be meant; empty if there is none.
-
-    >>> instead_of("epsilom", ["source", "target", "epsilon"])
-    "'epsilon' looks like it"
-    """
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, list(others), 1, CLOSE) if isinstance(name, str) else []
-    return f"{close[0]!r} looks like it" if close else ""
 
 
 @dataclass(frozen=True)
@@ -111,14 +35,14 @@ class Fault:
     hint: str = ""
 
     def __str__(self) -> str:
-        return f"{printable(self.where)}: {self.without_place()}"
+        return f"{escape_unprintable(self.where)}: {self.without_place()}"
 
     def without_place(self) -> str:
         """What is wrong, where the place has been named already."""
         value = f" {self.value}" if self.value else ""
         hint = f" Hint: {self.hint}" if self.hint else ""
         rule = f"; {self.rule}" if self.rule else ""
-        return printable(f"{self.what}{value}{rule}.{hint}")
+        return escape_unprintable(f"{self.what}{value}{rule}.{hint}")
 
 
 class HetdpError(Exception):
@@ -157,7 +81,7 @@ class InputError(HetdpError, ValueError):
         told = [
             fault.without_place() if fault.where == self.subject else str(fault) for fault in self.faults[:SHOWN_FAULTS]
         ]
-        subject = printable(self.subject)
+        subject = escape_unprintable(self.subject)
         if self.total == 1:
             return f"{subject}: {told[0]}"
         lines = [f"{subject}: {self.total} faults", *(f"  {words}" for words in told)]
@@ -174,7 +98,7 @@ class UnknownDatasetError(HetdpError, KeyError):
     def __init__(self, label: object) -> None:
         self.label, self.arguments = label, (label,)
         self.message = (
-            f"there is no dataset {shown(label)}; only datasets of the problem can be asked about."
+            f"there is no dataset {format_value(label)}; only datasets of the problem can be asked about."
             " Hint: labels are compared exactly, so '1' and 1 are different."
         )
         super().__init__(self.message)
@@ -218,10 +142,11 @@ class BudgetError(HetdpError):
     def __init__(self, source: str, exceeded: int, accounts: int, classes: Sequence[str] = ()) -> None:
         self.source, self.exceeded, self.accounts, self.classes = source, exceeded, accounts, tuple(classes)
         self.arguments = source, exceeded, accounts, self.classes
-        whose = f" ({', '.join(map(shown, self.classes[:SHOWN_FAULTS]))})" if self.classes else ""
+        whose = f" ({', '.join(map(format_value, self.classes[:SHOWN_FAULTS]))})" if self.classes else ""
         super().__init__(
-            f"the budget of {shown(source)} does not allow this: {exceeded:,} of {counted(accounts, 'account')}{whose}"
-            " would exceed the cap; nothing was spent, and no answer was drawn."
+            f"the budget of {format_value(source)} does not allow this:"
+            f" {exceeded:,} of {pluralize(accounts, 'account')}{whose} would exceed the cap;"
+            " nothing was spent, and no answer was drawn."
         )
 
 

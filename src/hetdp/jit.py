@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hetdp.errors import printable
 from hetdp.isolation import overlooked
+from hetdp.text import escape_unprintable
 
 SETTINGS_FILE = ".numba_config.yaml"  # which numba looks for in the working folder
 FOLDER = "hetdp"  # in the user's cache folder, or in NUMBA_CACHE_DIR
@@ -88,7 +88,7 @@ def cache_folder() -> str | None:
     except (RuntimeError, ValueError) as refusal:  # no home folder, or one that is no path
         fault = str(refusal)
     words = "compiled functions are not kept on disk, so every run compiles them again"
-    logging.getLogger("hetdp").warning("%s: %s. Hint: %s", words, printable(fault), HINT)
+    logging.getLogger("hetdp").warning("%s: %s. Hint: %s", words, escape_unprintable(fault), HINT)
     return None
 
 

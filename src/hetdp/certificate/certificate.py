@@ -10,7 +10,7 @@ import numpy as np
 from hetdp.certificate.edges import Survey
 from hetdp.certificate.links import Chains
 from hetdp.certificate.rules import AnyWorstEdge, WorstApproximateEdge, WorstDirectedEdge, rule_of
-from hetdp.errors import Fault, InputError, UsageError, counted, rounded_up, shown
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.partitioned.verification import Seen, follow_parts, survey_parts
 from hetdp.problem.notebook import table_of
@@ -18,6 +18,7 @@ from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import brief
+from hetdp.text import format_value, pluralize, round_up
 
 EVERY = "every edge checked"
 ROUNDED = "every edge checked, for z as rounded from the given values"
@@ -75,7 +76,7 @@ class Certificate:
     @property
     def violated(self) -> str:
         """How often and where most, in words."""
-        found = f"{counted(self.violations, 'violation')} in {counted(self.edges, 'edge')}"
+        found = f"{pluralize(self.violations, 'violation')} in {pluralize(self.edges, 'edge')}"
         return f"{found}; the worst is {self.worst_edge}"
 
     def _repr_html_(self) -> str:
@@ -83,13 +84,13 @@ class Certificate:
         rows: list[tuple[str, Any]] = [("private", self.private), ("optimal", self.optimal)]
         rows += [("edges checked", self.edges), ("violations", self.violations), ("least slack", f"{self.slack:.1e}")]
         rows += [("on the edge", str(self.worst_edge))] if self.worst_edge is not None else []
-        rows += [("gap", f"{rounded_up(self.gap, 2):.1e}")] if self.optimal else [("not shown optimal", self.shortfall)]
+        rows += [("gap", f"{round_up(self.gap, 2):.1e}")] if self.optimal else [("not shown optimal", self.shortfall)]
         return table_of("Certificate", [], [*rows, ("method", self.method)])
 
     def __str__(self) -> str:
         if not self.private:
             return f"NOT PRIVATE: {self.violated}."
-        gap = rounded_up(self.gap, 2)
+        gap = round_up(self.gap, 2)
         optimal = f"optimal (gap {gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
         anywhere = isinstance(self.worst_edge, WorstDirectedEdge | WorstApproximateEdge)
         place = "" if anywhere else " across ½"
@@ -143,7 +144,7 @@ def verify_parts(problem: PartitionedProblem, mechanism: Any) -> Certificate:
     """The same on partitions, where a mechanism is known by the name that its arrays have in the work folder."""
     if getattr(mechanism, "problem", None) is not problem:
         raise UsageError(
-            f"{shown(mechanism)} on a partitioned problem", "its mechanisms are made of it, or loaded with it"
+            f"{format_value(mechanism)} on a partitioned problem", "its mechanisms are made of it, or loaded with it"
         )
     seen = survey_parts(problem, mechanism.name, with_links=True)
     return _certificate(problem, merged(seen), follow_parts(problem, mechanism.name, seen))

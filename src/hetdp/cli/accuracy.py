@@ -146,11 +146,11 @@ def _sentences(told: dict[str, list[Odds]]) -> list[str]:
 
 
 def _of_class(given: Odds, among_others: bool) -> str:
-    from hetdp.errors import shown
+    from hetdp.text import format_value
 
     if given.edge_class is None:
         return "edges without a class: " if among_others else ""
-    return f"{shown(given.edge_class)}: "
+    return f"{format_value(given.edge_class)}: "
 
 
 def _loaded(voice: Voice, paths: tuple[str, ...], problem: Problem) -> dict[str, Mechanism]:

@@ -7,7 +7,8 @@ import click
 from hetdp.cli.options import ENGINE, PINS, PRIOR, PROBLEM, READING, SPEAKING, Verb
 from hetdp.cli.partitioned import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder
 from hetdp.cli.writing import OUTPUT, SUFFIXES, deliver
-from hetdp.errors import UsageError, rounded_up
+from hetdp.errors import UsageError
+from hetdp.text import round_up
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -97,7 +98,7 @@ def design(
     given = PartialMechanism(z=given.z * float("nan")) if free else given
     mechanism = best(asked, objective, given, prior, max_error, engine)
     if mechanism.objective_gap is not None:
-        gap = rounded_up(mechanism.objective_gap, 2)
+        gap = round_up(mechanism.objective_gap, 2)
         voice.say(f"no private mechanism has a mean accuracy larger by more than {gap:.1e}")
     deliver(voice, "design", asked, given, mechanism, output, as_json)
 

@@ -185,15 +185,15 @@ def _verify(address: str, records: tuple[str, ...] = ()) -> Told:
     from dataclasses import asdict
 
     from hetdp.cli.ledger_reports import receipt
-    from hetdp.errors import counted
+    from hetdp.text import pluralize
 
     ledger = _opened(address)
     found = ledger.verify([receipt(path, ledger.id) for path in records])
-    accounts = f"{counted(found.classes, 'class account')} and {found.people:,} of people"
+    accounts = f"{pluralize(found.classes, 'class account')} and {found.people:,} of people"
     lines = [f"entries 1 … {found.entry} are chained and give the balances of {accounts}"]
     lines.append(f"entry {found.entry}, {found.hash}")
     if found.records:
-        lines.append(f"{counted(found.records, 'record')} looked up; every entry that is named is there")
+        lines.append(f"{pluralize(found.records, 'record')} looked up; every entry that is named is there")
         lines.append(UNCOMPARED)
     return {"verified": asdict(found)}, lines
 

@@ -49,9 +49,9 @@ def _spent(one: Status, of: Status | Group) -> str:
 
 def _quoted(name: str) -> str:
     """A name, with its ends to be seen."""
-    from hetdp.errors import printable
+    from hetdp.text import escape_unprintable
 
-    return f"'{printable(name)}'"
+    return f"'{escape_unprintable(name)}'"
 
 
 def entry_line(entry: Entry, paid: dict[str, str]) -> str:
@@ -61,29 +61,36 @@ def entry_line(entry: Entry, paid: dict[str, str]) -> str:
         entry: the entry.
         paid: for each charge, what the one pays who pays most.
     """
-    from hetdp.errors import counted, printable
+    from hetdp.text import escape_unprintable, pluralize
 
-    words = [f"{entry.number}", printable(entry.time), entry.kind, _quoted(entry.source) if entry.source else ""]
+    words = [
+        f"{entry.number}",
+        escape_unprintable(entry.time),
+        entry.kind,
+        _quoted(entry.source) if entry.source else "",
+    ]
     words += [f"version {_quoted(entry.version)}"] * bool(entry.version)
-    words += [f"question {printable(entry.request).removeprefix('sha256:')[:DIGITS]}"] * bool(entry.request)
+    words += [f"question {escape_unprintable(entry.request).removeprefix('sha256:')[:DIGITS]}"] * bool(entry.request)
     if entry.charge:
-        words.append(f"{counted(entry.accounts, 'account')}, at most {paid[entry.charge]} each")
+        words.append(f"{pluralize(entry.accounts, 'account')}, at most {paid[entry.charge]} each")
     words += [_answers(entry)] * bool(entry.answers)
     note, neighbours = entry.facts.get("note"), entry.facts.get("neighbours")
     words += [_quoted(note)] if isinstance(note, str) else []
     if entry.kind in ("declare", "state") and isinstance(neighbours, dict):
-        words += [f"{printable(str(key))} {_quoted(str(told))}" for key, told in sorted(neighbours.items())[::-1]]
+        words += [
+            f"{escape_unprintable(str(key))} {_quoted(str(told))}" for key, told in sorted(neighbours.items())[::-1]
+        ]
     return "  ".join(filter(None, words))
 
 
 def _answers(entry: Entry) -> str:
     """What was answered, in the words that the release had for it."""
-    from hetdp.errors import printable
+    from hetdp.text import escape_unprintable
 
     called = entry.facts.get("words")
     if not (isinstance(called, list) and len(called) == 2 and all(isinstance(word, str) for word in called)):
         called = ["1", "2"]
-    told = [printable(called[not answer]) for answer in entry.answers[:SHOWN]]
+    told = [escape_unprintable(called[not answer]) for answer in entry.answers[:SHOWN]]
     more = ", …" if len(entry.answers) > SHOWN else ""
     return f"{'answers' if len(told) > 1 else 'answer'} {', '.join(told)}{more}"
 
@@ -106,8 +113,9 @@ def receipt(path: str, ledger: str) -> dict[str, Any]:
     """
     from pathlib import Path
 
-    from hetdp.errors import UsageError, printable, shown
+    from hetdp.errors import UsageError
     from hetdp.people.documents import parsed_json
+    from hetdp.text import escape_unprintable, format_value
 
     rule = "with a ledger, the entries of its records are looked up"
     try:
@@ -122,12 +130,12 @@ def receipt(path: str, ledger: str) -> dict[str, Any]:
     kinds = {"ledger": str, "entry": int, "hash": str}
     if any(type(told.get(key)) is not kind for key, kind in kinds.items()):
         kind = found.get("kind")
-        what = f"a {printable(kind)[:LONGEST]}" if isinstance(kind, str) and kind else "something else"
+        what = f"a {escape_unprintable(kind)[:LONGEST]}" if isinstance(kind, str) and kind else "something else"
         hint = "hetdp record verify RECORD --plan compares a record with a plan" if kind == "plan" else ""
         raise UsageError(f"{path!r} is no record: it is {what}", rule, hint)
     if told["ledger"] != ledger:
         raise UsageError(
-            f"{path!r} is a record of another ledger", f"{rule}; this is {ledger}, that {shown(told['ledger'])}"
+            f"{path!r} is a record of another ledger", f"{rule}; this is {ledger}, that {format_value(told['ledger'])}"
         )
     return told
 
@@ -151,7 +159,8 @@ def amount(option: str, text: Any, currency: str, name: str | None = None) -> An
     Raises:
         UsageError: there is no δ where it is counted.
     """
-    from hetdp.errors import UsageError, shown
+    from hetdp.errors import UsageError
+    from hetdp.text import format_value
 
     if currency != "epsilon-delta" or text is None or text == "inf":
         return text
@@ -159,7 +168,7 @@ def amount(option: str, text: Any, currency: str, name: str | None = None) -> An
     if len(pair) != 2:
         example = "1:1e-6" if name is None else f"{name}=0.1:1e-7"
         rule = "in epsilon-delta, an amount is ε:δ"
-        raise UsageError(f"{option} without δ: {shown(text)}", rule, f"{option} {example}")
+        raise UsageError(f"{option} without δ: {format_value(text)}", rule, f"{option} {example}")
     return pair
 
 

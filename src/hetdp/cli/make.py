@@ -66,7 +66,8 @@ def make(
     from hetdp.cli import shapes
     from hetdp.cli.reading import STANDARD, warn_of_constant
     from hetdp.cli.writing import require_place, write
-    from hetdp.errors import UsageError, counted
+    from hetdp.errors import UsageError
+    from hetdp.text import pluralize
 
     if output is None:
         raise UsageError("no place for the problem", "-o names a .json file or a folder", "-o - is standard output")
@@ -77,7 +78,7 @@ def make(
     if as_json:
         voice.emit_document(shapes.made(made, space, output))
         return
-    size = f"{counted(made.graph.size, 'dataset')}, {counted(made.graph.edge_count, 'edge')}"
+    size = f"{pluralize(made.graph.size, 'dataset')}, {pluralize(made.graph.edge_count, 'edge')}"
     privacy = made.about["privacy"].replace("\n", "\n         ")
     lines = [f"question: {made.about['title']}", f"privacy: {privacy}", size]
     if output == STANDARD:

@@ -191,9 +191,9 @@ def as_json(document: Mapping[str, Any]) -> str:
     """A document as text that any JSON reader and any terminal takes: no NaN, no Infinity, no control characters."""
     import json
 
-    from hetdp.errors import printable_json
+    from hetdp.text import escape_json
 
-    return printable_json(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
+    return escape_json(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
 
 
 def speak_utf_8() -> None:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 import click
 
 from hetdp.cli.options import PATH
-from hetdp.errors import UsageError, counted, rounded_up
+from hetdp.errors import UsageError
+from hetdp.text import pluralize, round_up
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -80,13 +81,13 @@ def parted(
         given: Any = partial
         if values is not None:
             given = relabelled(values, meant_together(problem, _labels(values)).get)
-        size = f"{counted(problem.graph.size, 'dataset')}, {counted(problem.graph.edge_count, 'edge')}"
+        size = f"{pluralize(problem.graph.size, 'dataset')}, {pluralize(problem.graph.edge_count, 'edge')}"
         by = pinned_words(pinned_count(given), pins)
-        voice.say(f"read {named(path)}: {size}, {by}, in {counted(len(problem.parts), 'partition')}")
+        voice.say(f"read {named(path)}: {size}, {by}, in {pluralize(len(problem.parts), 'partition')}")
         warn(voice, problem)
         if problem.graph.ghosts > problem.graph.size >= MANY:
             rule = "fewer partitions, or an order in which neighbours are near (--by), need fewer rounds"
-            voice.say(f"partitions have {counted(problem.graph.ghosts, 'neighbour')} in others; {rule}")
+            voice.say(f"partitions have {pluralize(problem.graph.ghosts, 'neighbour')} in others; {rule}")
         yield problem, given
 
 
@@ -138,10 +139,10 @@ def deliver_parts(
     say_accuracy(voice, coin, LIMIT if verb == "design" else "")
     if mechanism.moved > 0.0:
         whose = "given" if mechanism.objective == "extension" else "chosen"
-        moved = rounded_up(mechanism.moved, 2)
+        moved = round_up(mechanism.moved, 2)
         voice.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
-    told = counted(sum(mechanism.told), "label")
-    voice.say(f"{counted(mechanism.rounds, 'round')}, {told} between partitions")
+    told = pluralize(sum(mechanism.told), "label")
+    voice.say(f"{pluralize(mechanism.rounds, 'round')}, {told} between partitions")
     voice.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
     save_parts(mechanism, output)
     voice.say(f"wrote {output}")

@@ -6,7 +6,8 @@ import sys
 from difflib import get_close_matches
 from itertools import islice
 
-from hetdp.errors import UsageError, counted
+from hetdp.errors import UsageError
+from hetdp.text import pluralize
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -30,13 +31,14 @@ def find(labels: Labels, texts: Iterable[str]) -> list[Any]:
     Raises:
         InputError: naming every text that means no dataset.
     """
-    from hetdp.errors import Fault, InputError, shown
+    from hetdp.errors import Fault, InputError
     from hetdp.problem.spelling import meant
+    from hetdp.text import format_value
 
     found = {text: meant(text, labels) for text in texts}
     rule = "only datasets of the problem can be asked about"
     faults = [
-        Fault("there is no such dataset", f"dataset {shown(text)}", "", rule, _close(labels, text))
+        Fault("there is no such dataset", f"dataset {format_value(text)}", "", rule, _close(labels, text))
         for text, label in found.items()
         if label is None
     ]
@@ -161,4 +163,4 @@ def named(path: str) -> str:
 
 
 def _size(problem: Problem) -> str:
-    return f"{counted(problem.graph.size, 'dataset')}, {counted(problem.graph.edge_count, 'edge')}"
+    return f"{pluralize(problem.graph.size, 'dataset')}, {pluralize(problem.graph.edge_count, 'edge')}"

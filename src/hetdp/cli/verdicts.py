@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from hetdp.errors import rounded_up
+from hetdp.text import round_up
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -53,7 +53,7 @@ def say_of_pins(voice: Voice, free: int, boundary: int, verdict: Verdict) -> Non
         voice.say(f"boundary datasets without a value: {free} of {boundary}; extend needs them all")
     if verdict.compatible and verdict.moved > 0.0:
         voice.say(
-            f"the given values miss by a rounding; extend moves them by at most {rounded_up(verdict.moved, 2):.1e} in z"
+            f"the given values miss by a rounding; extend moves them by at most {round_up(verdict.moved, 2):.1e} in z"
         )
 
 

@@ -87,14 +87,14 @@ def differing_pins(given: PartialMechanism, mechanism: Mechanism) -> int:
 
 def say_more(voice: Voice, name: str, claim: LoadedClaim | LoadedParts, differing: int = 0) -> None:
     """What a reader should know of a mechanism file before its values are judged."""
-    from hetdp.errors import counted
+    from hetdp.text import pluralize
 
     if claim.made_for_another:
         voice.say(f"{name} says that it was made for another problem; it is judged on this one")
     if claim.column != "z":
         voice.say(f"the values of {name} are those of its column {claim.column}, rounded; a column z would be exact")
     if differing:
-        voice.say(f"its values differ from the problem's own at {counted(differing, 'dataset')}")
+        voice.say(f"its values differ from the problem's own at {pluralize(differing, 'dataset')}")
 
 
 command = Verb(

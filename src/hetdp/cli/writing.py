@@ -8,7 +8,8 @@ import click
 
 from hetdp.cli.options import PATH
 from hetdp.cli.reading import STANDARD
-from hetdp.errors import UsageError, rounded_up
+from hetdp.errors import UsageError
+from hetdp.text import round_up
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -155,7 +156,7 @@ def deliver(
     say_accuracy(voice, mechanism.against_coin, LIMIT if verb == "design" else "")
     if mechanism.moved > 0.0:
         whose = "given" if mechanism.objective == "extension" else "chosen"
-        moved = rounded_up(mechanism.moved, 2)
+        moved = round_up(mechanism.moved, 2)
         voice.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
     voice.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
     if output is not None:

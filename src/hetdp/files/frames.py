@@ -9,11 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.problem.columns import column
 from hetdp.problem.faults import Findings
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.parameters import COLUMNS
+from hetdp.text import format_value
 
 TABLE_RULE = "a table has named columns: a data frame, an Arrow table, a mapping of columns, a structured array"
 BEYOND_NUMPY = re.compile("decimal|128|256", re.IGNORECASE)  # types of numbers that an array of NumPy would round
@@ -189,18 +190,20 @@ def _fetched(relation: Any, names: list[str]) -> Mapping[str, Any]:
 def _labels(datasets: Any, findings: Findings) -> Any:
     if isinstance(datasets, str):
         rule = "datasets is a column of labels, or a table whose column 'dataset' has them"
-        raise UsageError(f"datasets={shown(datasets)} is text", rule)
+        raise UsageError(f"datasets={format_value(datasets)} is text", rule)
     if column_names(datasets) is not None:
         return read_columns(datasets, {"datasets": "dataset"}, findings).get("datasets")
     return column("datasets", plain_column(datasets), findings)
 
 
 def _no_such(role: str, name: Hashable, table: Any, names: list[Any]) -> Fault:
-    return Fault("no column", role, shown(name), f"the columns are {shown(names)}", _hint(role, name, table, names))
+    return Fault(
+        "no column", role, format_value(name), f"the columns are {format_value(names)}", _hint(role, name, table, names)
+    )
 
 
 def _several(role: str, name: Hashable) -> Fault:
-    return Fault("more than one column", role, shown(name), "the columns read have names of their own")
+    return Fault("more than one column", role, format_value(name), "the columns read have names of their own")
 
 
 def _hint(role: str, name: Hashable, table: Any, names: list[Any]) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp import progress
-from hetdp.errors import Fault, InputError, shown
+from hetdp.errors import Fault, InputError
 from hetdp.files.formats.duck import parquet_metadata, read_parquet
 from hetdp.files.formats.json_form import parse_json, read_json, table_of
 from hetdp.files.formats.tables import Table
@@ -41,6 +41,7 @@ from hetdp.problem.problem import Outline, Problem
 from hetdp.problem.query import answers_of
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import brief
+from hetdp.text import format_value
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
@@ -86,15 +87,17 @@ def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str
         require_version(meta, name, findings)
         require_keys(meta, MECHANISM_KEYS, name, findings)
         if meta.get("kind", "mechanism") != "mechanism":
-            findings.add(Fault("no mechanism, but of kind", name, shown(meta["kind"]), "its kind is 'mechanism'"))
+            findings.add(
+                Fault("no mechanism, but of kind", name, format_value(meta["kind"]), "its kind is 'mechanism'")
+            )
         require_notion(meta, name, findings)
         if meta.get("labels", TEXT) not in (TEXT, INTEGER, JSON):
             rule = f"labels in tables are {TEXT!r}, {INTEGER!r} or {JSON!r}"
-            findings.add(Fault("unknown kind of labels", f"{name}, labels", shown(meta["labels"]), rule))
+            findings.add(Fault("unknown kind of labels", f"{name}, labels", format_value(meta["labels"]), rule))
     for key in ("moved", "objective_gap"):
         small = meta.get(key, 0.0)
         if isinstance(small, bool) or not isinstance(small, (int, float)) or not 0.0 <= small <= 1.0:
-            findings.add(Fault("no distance:", f"{name}, {key}", shown(small), "it is a small number ≥ 0"))
+            findings.add(Fault("no distance:", f"{name}, {key}", format_value(small), "it is a small number ≥ 0"))
     require_columns(columns, ("dataset",), MECHANISM_COLUMNS, table, findings)
     if not {*VALUES} & set(columns):
         findings.add(Fault("no values", table, "", "a mechanism has a column z, p or error"))
@@ -175,7 +178,7 @@ def require_own(meta: dict[str, Any], name: str, identity: str) -> None:
     if made_for is not None and made_for != identity:
         rule = "a mechanism is loaded with the problem it was made for"
         hint = "`hetdp verify` judges a mechanism on any problem with the same datasets"
-        raise InputError(name, [Fault("made for another problem,", name, shown(made_for), rule, hint)])
+        raise InputError(name, [Fault("made for another problem,", name, format_value(made_for), rule, hint)])
 
 
 class LoadedClaim(NamedTuple):
@@ -240,7 +243,7 @@ def notion_of(meta: dict[str, Any], name: str, has_z: bool, asked: Notion | None
     if coordinate != notion.coordinate.name and has_z:
         rule = f"the notion {notion.name!r} has the coordinate {notion.coordinate.name!r}"
         hint = "without the column z, the values are read from error or p"
-        raise InputError(name, [Fault("z is another coordinate:", name, shown(coordinate), rule, hint)])
+        raise InputError(name, [Fault("z is another coordinate:", name, format_value(coordinate), rule, hint)])
     return notion
 
 
@@ -309,7 +312,7 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     where = problem.labels.indices(_as_in(problem, alone.problem.labels.names))
     found = alone.problem.labels.names
     what = "a dataset that is none of the problem's:"
-    findings.add_where(where < 0, lambda at: Fault(what, row(at), shown(found[at]), SAME_RULE))
+    findings.add_where(where < 0, lambda at: Fault(what, row(at), format_value(found[at]), SAME_RULE))
     absent = np.ones(len(names), dtype=np.bool_)
     absent[where[where >= 0]] = False
     findings.add_where(absent, lambda at: Fault("no row", f"dataset {brief(names[at])}", "", SAME_RULE))

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hetdp.errors import Fault, UsageError, shown
+from hetdp.errors import Fault, UsageError
 from hetdp.problem.classes import classes_of
 from hetdp.problem.columns import Integers
 from hetdp.problem.edges import Edges, duplicates_hint, require_duplicates
@@ -16,6 +16,7 @@ from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import labels_of
 from hetdp.problem.parameters import KINDS, LETTERS, Parameters, parameters_of, require_kind
 from hetdp.problem.space import Floats
+from hetdp.text import format_value
 from hetdp.theory.notion import BACK
 
 NONE = Parameters((), ())  # before they are read
@@ -82,12 +83,12 @@ def _require_networkx(graph: Any, attributes: dict[str, str]) -> None:
     for name, attribute in attributes.items():
         if not isinstance(attribute, str) and name == "classes":
             raise UsageError(
-                f"classes={shown(attribute)} is no attribute", "classes names the edge attribute with classes"
+                f"classes={format_value(attribute)} is no attribute", "classes names the edge attribute with classes"
             )
         if not isinstance(attribute, str):
             rule = f"{name} names the edge attribute with {LETTERS[name]}"
             hint = f"networkx.set_edge_attributes(graph, value, {name!r}) gives every edge the same {LETTERS[name]}"
-            raise UsageError(f"{name}={shown(attribute)} is no attribute", rule, hint)
+            raise UsageError(f"{name}={format_value(attribute)} is no attribute", rule, hint)
     if graph.is_directed() and "mu" in attributes:
         rule = "μ holds in both directions"
         raise UsageError(f"{type(graph).__name__} is directed", rule, "a Graph or a MultiGraph can have μ")
@@ -146,7 +147,7 @@ def _contradiction(name: str, values: Floats, order: Integers, edges: Edges, at:
 
 
 def _no_attribute(name: str, attribute: str, place: str, others: list[str]) -> Fault:
-    hint = f"it has {', '.join(map(shown, others))}; {name}= names the attribute to read" if others else ""
+    hint = f"it has {', '.join(map(format_value, others))}; {name}= names the attribute to read" if others else ""
     return Fault(
-        "no attribute", place, shown(attribute), f"every edge states its {LETTERS[name]}, none is assumed", hint
+        "no attribute", place, format_value(attribute), f"every edge states its {LETTERS[name]}, none is assumed", hint
     )

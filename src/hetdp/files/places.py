@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.csv_form import read_csv
 from hetdp.files.formats.duck import read_large_csv, read_parquet
 from hetdp.files.formats.json_form import STDIN, read_json, table_of
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, require_version
 from hetdp.problem.faults import Findings
+from hetdp.text import format_value
 
 SMALL_FILE = 4 << 20  # bytes that the standard library reads sooner than DuckDB loads
 STANDARD = "-"
@@ -110,7 +111,7 @@ def parts_of(folder: Path) -> list[Path]:
     for entry in entries:
         if not PART.fullmatch(entry.name) or not entry.is_file():
             rule = f"{folder.name}/ holds files part-*.parquet, and nothing else"
-            raise InputError(str(folder), [Fault("a stranger:", str(folder), shown(entry.name), rule)])
+            raise InputError(str(folder), [Fault("a stranger:", str(folder), format_value(entry.name), rule)])
     return entries
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp import progress
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault
 from hetdp.files.formats.json_form import table_of
 from hetdp.files.formats.tables import Table
 from hetdp.files.places import STANDARD, Sheets, existing, open_document, open_problem, open_table, reading, suffix_of
@@ -37,6 +37,7 @@ from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import Outline, Problem
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.values import weights_of
+from hetdp.text import format_value
 from hetdp.theory.catalogue import NOTIONS, notion_of
 from hetdp.theory.notion import BACK, Notion
 from hetdp.theory.pure import PURE
@@ -191,14 +192,14 @@ def require_form(sheets: Sheets, findings: Findings) -> Notion:
     require_version(meta, sheets.name, findings)
     require_keys(meta, PROBLEM_KEYS, sheets.name, findings)
     if meta.get("kind", "problem") != "problem":
-        findings.add(Fault("no problem, but of kind", sheets.name, shown(meta["kind"]), "its kind is 'problem'"))
+        findings.add(Fault("no problem, but of kind", sheets.name, format_value(meta["kind"]), "its kind is 'problem'"))
     about = meta.get("about")
     if about is not None and not (isinstance(about, dict) and all(isinstance(x, str) for x in about.values())):
-        findings.add(Fault("no words:", f"{sheets.name}, about", shown(about), "it is an object of texts"))
+        findings.add(Fault("no words:", f"{sheets.name}, about", format_value(about), "it is an object of texts"))
     for key in ("labels", "classes"):
         if meta.get(key, TEXT) not in (TEXT, INTEGER, JSON):
             rule = f"{key} in tables are {TEXT!r}, {INTEGER!r} or {JSON!r}"
-            findings.add(Fault(f"unknown kind of {key}", f"{sheets.name}, {key}", shown(meta[key]), rule))
+            findings.add(Fault(f"unknown kind of {key}", f"{sheets.name}, {key}", format_value(meta[key]), rule))
     require_notion(meta, sheets.name, findings)
     findings.raise_if_any()
     notion = _notion(sheets, findings)
@@ -213,7 +214,7 @@ def require_form(sheets: Sheets, findings: Findings) -> Notion:
             require_columns(list(table.columns), wanted, columns, table.name, findings, named)
     if "grid" in meta and (meta["grid"] != GRID or notion.parameters != PURE.parameters):
         rule = f"the grid is {GRID!r}, and it is for edges that have ε alone"
-        findings.add(Fault("unknown grid", f"{sheets.name}, grid", shown(meta["grid"]), rule))
+        findings.add(Fault("unknown grid", f"{sheets.name}, grid", format_value(meta["grid"]), rule))
     findings.raise_if_any()
     return notion
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.certificate.certificate import Certificate, verify
-from hetdp.errors import UsageError, VerificationError, shown
+from hetdp.errors import UsageError, VerificationError
 from hetdp.files.formats.csv_form import write_csv
 from hetdp.files.formats.duck import write_large_csv, write_parquet
 from hetdp.files.formats.json_form import lines_of, write_json
@@ -35,6 +35,7 @@ from hetdp.problem.product import ProductSpace, Tuples, require_written_down
 from hetdp.problem.space import Indices
 from hetdp.problem.spelling import in_json
 from hetdp.problem.values import PIN, in_order
+from hetdp.text import format_value
 from hetdp.version import VERSION as SOFTWARE
 
 
@@ -119,14 +120,14 @@ def require_readable(names: Sequence[Any]) -> None:
         return
     for name in names:
         if not _is_readable(name):
-            raise UsageError(f"the label {shown(name)} cannot be written down", LABEL_RULE)
+            raise UsageError(f"the label {format_value(name)} cannot be written down", LABEL_RULE)
 
 
 def require_readable_classes(classes: Sequence[Any]) -> None:
     """The same for classes of edges, whose accounts would otherwise be lost."""
     for name in dict.fromkeys(classes):
         if name is not None and not _is_readable(name):
-            raise UsageError(f"the class {shown(name)} cannot be written down", CLASS_RULE)
+            raise UsageError(f"the class {format_value(name)} cannot be written down", CLASS_RULE)
 
 
 def _is_readable(label: Any, depth: int = 0) -> bool:
@@ -265,7 +266,7 @@ def save(
     elif isinstance(thing, Problem):
         _save_problem(thing, path, partial, tables)
     else:
-        raise UsageError(f"{shown(thing)} cannot be saved", "a Problem or a Mechanism can")
+        raise UsageError(f"{format_value(thing)} cannot be saved", "a Problem or a Mechanism can")
 
 
 def _save_mechanism(mechanism: Mechanism, path: str | Path) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
-from hetdp.errors import CLOSE, SHOWN_FAULTS, Fault, instead_of, shown
+from hetdp.errors import SHOWN_FAULTS, Fault
 from hetdp.problem.faults import Findings
 from hetdp.problem.parameters import COLUMNS
+from hetdp.text import CLOSE, format_value, suggest_name
 from hetdp.theory.catalogue import NOTIONS
 
 VERSION = 1
@@ -40,7 +41,7 @@ def require_version(meta: dict[str, Any], place: str, findings: Findings) -> Non
     rule = f"this hetdp reads schema_version {VERSION}"
     if type(given) is not int or given < 1:
         what = "missing schema_version" if given is None else "schema_version"
-        findings.add(Fault(what, place, "" if given is None else shown(given), rule))
+        findings.add(Fault(what, place, "" if given is None else format_value(given), rule))
     elif given > VERSION:
         findings.add(Fault("a newer schema_version:", place, str(given), rule, "a newer hetdp reads it"))
     if findings.total:
@@ -57,27 +58,27 @@ def require_columns(
             others = [other for other in found if other not in known]
             meant |= {*get_close_matches(name, others, 1, CLOSE)}
             rule = f"{', '.join(needed)} must be there"
-            findings.add(Fault("missing column", place, name, rule, instead_of(name, others)))
+            findings.add(Fault("missing column", place, name, rule, suggest_name(name, others)))
     for name in [name for name in found if name not in meant][:SHOWN_FAULTS]:
         if notion and name in COLUMNS and name not in known:
             rule = f"the notion {notion!r} has no such parameter; the columns are {', '.join(known)}"
             findings.add(Fault("a column that would be ignored:", place, name, rule))
         elif name not in known:
             rule = f"the columns are {', '.join(known)}"
-            hint = PANDAS_HINT if name.startswith(PANDAS) or not name else instead_of(name, list(known))
-            findings.add(Fault("unknown column", place, shown(name), rule, hint))
+            hint = PANDAS_HINT if name.startswith(PANDAS) or not name else suggest_name(name, list(known))
+            findings.add(Fault("unknown column", place, format_value(name), rule, hint))
 
 
 def require_notion(meta: dict[str, Any], place: str, findings: Findings) -> None:
     """Refuses a notion that nobody knows, and a coordinate that is not the notion's."""
     if "notion" in meta and meta["notion"] not in list(NOTIONS):
         rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
-        findings.add(Fault("unknown notion", f"{place}, notion", shown(meta["notion"]), rule))
+        findings.add(Fault("unknown notion", f"{place}, notion", format_value(meta["notion"]), rule))
     elif "notion" in meta and "coordinate" in meta:
         name = NOTIONS[meta["notion"]].coordinate.name
         if meta["coordinate"] != name:
             rule = f"the notion {meta['notion']!r} has the coordinate {name!r}"
-            findings.add(Fault("another coordinate", f"{place}, coordinate", shown(meta["coordinate"]), rule))
+            findings.add(Fault("another coordinate", f"{place}, coordinate", format_value(meta["coordinate"]), rule))
 
 
 def require_keys(found: dict[str, Any], known: tuple[str, ...], place: str, findings: Findings) -> None:
@@ -85,4 +86,4 @@ def require_keys(found: dict[str, Any], known: tuple[str, ...], place: str, find
     for name in list(found)[: 2 * SHOWN_FAULTS]:
         if name not in known:
             rule = f"the keys are {', '.join(known)}"
-            findings.add(Fault("unknown key", place, shown(name), rule, instead_of(name, list(known))))
+            findings.add(Fault("unknown key", place, format_value(name), rule, suggest_name(name, list(known))))

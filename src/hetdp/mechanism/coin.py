@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import counted
 from hetdp.mechanism.digits import LEAST, right_digits
 from hetdp.problem.labels import Labels
 from hetdp.problem.space import Floats, Mask
 from hetdp.problem.spelling import brief
+from hetdp.text import pluralize
 from hetdp.theory.coordinate import Coordinate
 
 EXTENSION = "extension"
@@ -111,7 +111,7 @@ class CoinComparison:
     def short(self) -> str:
         """The same in a few words, for a title."""
         if self.worse:
-            return f"worse than a coin at {self.worse:,} of {counted(self.datasets, 'dataset')}"
+            return f"worse than a coin at {self.worse:,} of {pluralize(self.datasets, 'dataset')}"
         return "no better than a coin" if not self.is_better else ""
 
     def document(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class CoinComparison:
 
     def _of(self, number: int) -> str:
         verb = "is" if number == 1 else "are"
-        return f"{number:,} of {counted(self.datasets, 'dataset')} {verb}"
+        return f"{number:,} of {pluralize(self.datasets, 'dataset')} {verb}"
 
 
 def counts_of(z: Floats, ones: Mask, was_given: Mask, first: int = 0) -> CoinCounts:

@@ -12,7 +12,6 @@ import numpy as np
 from hetdp.certificate.contradiction import contradicts
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
-from hetdp.errors import counted, printable
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.digits import in_different_digits
 from hetdp.mechanism.explanation import BindingPath, binding_path
@@ -22,6 +21,7 @@ from hetdp.problem.notebook import table_of
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
+from hetdp.text import escape_unprintable, pluralize
 from hetdp.theory.notion import Notion
 
 
@@ -170,7 +170,7 @@ class Witness:
         bound, value = in_different_digits((path.bounds[-1], path.complements[-1]), (self.value, self.complement))
         return (
             f"p({first}) = {path.values[0]} allows at most"
-            f" p({last}) = {bound} ({counted(steps, 'step')} away), but p({last}) is pinned at {value}."
+            f" p({last}) = {bound} ({pluralize(steps, 'step')} away), but p({last}) is pinned at {value}."
         )
 
 
@@ -200,7 +200,9 @@ class Verdict:
         if self.witness is None:
             return table_of("Verdict", [], rows)
         path = self.witness.path._repr_html_()
-        return "\n".join([table_of("Verdict", [], rows), f"<p>{escape(printable(str(self.witness)))}</p>", path])
+        return "\n".join(
+            [table_of("Verdict", [], rows), f"<p>{escape(escape_unprintable(str(self.witness)))}</p>", path]
+        )
 
     def __str__(self) -> str:
         return "a private extension exists" if self.compatible else f"no private extension exists: {self.witness}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.engines.registry import engine_for
-from hetdp.errors import Fault, InputError, NoExtensionError, UsageError, shown
+from hetdp.errors import Fault, InputError, NoExtensionError, UsageError
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.average.program import require_rows
 from hetdp.mechanism.average.search import best_average
@@ -26,6 +26,7 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace, explicit
 from hetdp.problem.space import Floats
 from hetdp.problem.values import weights_of
+from hetdp.text import format_value
 
 ROUNDING = 1e-12  # an error larger than asked by this part of it is a rounding
 DIGITS = 6
@@ -37,7 +38,7 @@ def largest_error(max_error: Any) -> float | None:
         return None
     if isinstance(max_error, bool) or not isinstance(max_error, Real) or not 0.0 <= float(max_error) <= 1.0:
         raise UsageError(
-            f"max_error={shown(max_error)}", "it is a number from 0 to 1, the largest probability of error"
+            f"max_error={format_value(max_error)}", "it is a number from 0 to 1, the largest probability of error"
         )
     return float(max_error)
 
@@ -81,7 +82,7 @@ def _named(problem: Problem, name: str) -> Floats:
     if name == UNIFORM:
         return np.ones(problem.graph.size)
     if name != WEIGHT:
-        raise UsageError(f"unknown prior {shown(name)}", RULE)
+        raise UsageError(f"unknown prior {format_value(name)}", RULE)
     if problem.weights is None:
         hint = "'uniform' counts every dataset once"
         raise UsageError("the problem has no weights", "the prior 'weight' takes the problem's own", hint)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from hetdp.errors import shown
 from hetdp.mechanism.digits import in_digits, value_digits
 from hetdp.problem.notebook import table_of
 from hetdp.problem.parameters import in_words
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Constraint, Floats
 from hetdp.problem.spelling import spelled
+from hetdp.text import format_value
 from hetdp.theory.notion import Notion
 
 GIVEN, EXTENSION, POLISH = "given", "extension", "polish"
@@ -146,7 +146,7 @@ class BindingPath:
 
 def edge_in_words(parameters: dict[str, float], edge_class: Any) -> str:
     """What an edge promises, and its class if it has one."""
-    whose = "" if edge_class is None else f" (class {shown(edge_class)})"
+    whose = "" if edge_class is None else f" (class {format_value(edge_class)})"
     return in_words(tuple(parameters), parameters.values()) + whose
 
 

@@ -17,7 +17,7 @@ from hetdp.certificate.certificate import Certificate, is_private, verify
 from hetdp.certificate.certificate import verify as prove
 from hetdp.engines.contract import Engine, Role, Roles
 from hetdp.engines.registry import engine_for
-from hetdp.errors import Fault, InputError, NoExtensionError, UsageError, VerificationError, shown
+from hetdp.errors import Fault, InputError, NoExtensionError, UsageError, VerificationError
 from hetdp.interrupts import load_whole
 from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
 from hetdp.mechanism.explanation import POLISH
@@ -31,6 +31,7 @@ from hetdp.problem.problem import Problem, notion_for
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import brief
+from hetdp.text import format_value
 
 TURNS = 4  # of closing downward and upward; one is nearly always enough
 
@@ -161,9 +162,9 @@ def induced_bounds(
     array([0.1   , 0.2718, 0.7321])
     """
     if not isinstance(graph, DatasetGraph | ProductSpace):
-        raise UsageError(f"{shown(graph)} is no graph", "the first argument is a DatasetGraph")
+        raise UsageError(f"{format_value(graph)} is no graph", "the first argument is a DatasetGraph")
     if not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
-        fault = Fault("alpha out of range:", "alpha", shown(alpha), PROBABILITY_RULE)
+        fault = Fault("alpha out of range:", "alpha", format_value(alpha), PROBABILITY_RULE)
         raise InputError("induced bounds", [fault])
     start = np.full(graph.size, np.inf)
     rule = notion_for(graph, notion)

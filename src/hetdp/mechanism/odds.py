@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.certificate.certificate import verify
-from hetdp.errors import Fault, InputError, UsageError, printable, shown
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.scaling import Columns, free_ways, written_edges
 from hetdp.problem.classes import NONE, classes_of
@@ -19,6 +19,7 @@ from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.spelling import brief
+from hetdp.text import escape_unprintable, format_value
 from hetdp.theory.coordinate import Coordinate
 
 FEWEST_RUNS = 100
@@ -46,8 +47,12 @@ class Words(NamedTuple):
     def of(cls, about: Mapping[str, str], edge_class: Any) -> Words:
         """The words that a problem has, for one class of edges."""
         told = "" if edge_class is None else (edge_class if isinstance(edge_class, str) else brief(edge_class))
-        answers = printable(about.get("answer_1", "1")), printable(about.get("answer_2", "2"))
-        return cls(answers, printable(about.get("change", "").replace("{class}", told or "somebody")), printable(told))
+        answers = escape_unprintable(about.get("answer_1", "1")), escape_unprintable(about.get("answer_2", "2"))
+        return cls(
+            answers,
+            escape_unprintable(about.get("change", "").replace("{class}", told or "somebody")),
+            escape_unprintable(told),
+        )
 
 
 def sentence(
@@ -243,14 +248,15 @@ def odds(problem: Problem, mechanism: Any, edge_class: Any = None) -> Odds | dic
     if classes is None:
         if edge_class is not None:
             rule = "only edges with a class can be asked about by class"
-            raise UsageError(f"no edge has the class {shown(edge_class)}, or any other", rule)
+            raise UsageError(f"no edge has the class {format_value(edge_class)}, or any other", rule)
         return seen.odds(np.arange(len(source)), None)
     names = (*classes.names, None)
     if edge_class is None:
         return {names[number]: seen.odds(edges, names[number]) for number, edges in _by_class(classes.numbers)}
     if edge_class not in classes.names:
-        rule = f"the classes are {', '.join(map(shown, classes.names[:10]))}{', …' if len(classes.names) > 10 else ''}"
-        raise UsageError(f"no edge has the class {shown(edge_class)}", rule)
+        listed = ", ".join(map(format_value, classes.names[:10]))
+        rule = f"the classes are {listed}{', …' if len(classes.names) > 10 else ''}"
+        raise UsageError(f"no edge has the class {format_value(edge_class)}", rule)
     number = classes.names.index(edge_class)
     return seen.odds(np.flatnonzero(classes.numbers == number), names[number])
 

@@ -12,16 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from hetdp.certificate.certificate import verify
-from hetdp.errors import (
-    Fault,
-    InputError,
-    NoExtensionError,
-    UnknownDatasetError,
-    UsageError,
-    VerificationError,
-    rounded_up,
-    shown,
-)
+from hetdp.errors import Fault, InputError, NoExtensionError, UnknownDatasetError, UsageError, VerificationError
 from hetdp.mechanism.design import design, shares_of
 from hetdp.mechanism.digits import accuracy_of, limit_digits, right_digits
 from hetdp.mechanism.mechanism import Mechanism, sealed
@@ -31,6 +22,7 @@ from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.spelling import brief
+from hetdp.text import format_value, round_up
 
 WORST, MEAN = "worst", "mean"
 ULP = 2.0**-52
@@ -89,7 +81,7 @@ class Goal:
     def place(self) -> str:
         """Where the accuracy is measured, in words."""
         if isinstance(self.at, tuple):
-            return f"at {', '.join(map(shown, self.at))}"
+            return f"at {', '.join(map(format_value, self.at))}"
         return "in the worst case" if self.at == WORST else "in the mean"
 
 
@@ -97,7 +89,7 @@ def goal_of(problem: Problem, target: Any, at: Any, prior: Any) -> Goal:
     """The goal a user means."""
     if isinstance(target, (bool, np.bool_)) or not isinstance(target, Real) or not 0.0 <= float(target) <= 1.0:
         rule = "an accuracy is a number from 0 to 1"
-        raise InputError("target", [Fault("no accuracy:", "target", shown(target), rule)])
+        raise InputError("target", [Fault("no accuracy:", "target", format_value(target), rule)])
     target = float(target)
     if isinstance(at, str) and at == MEAN:
         return Goal(target, MEAN, weights=shares_of(problem, prior))
@@ -116,7 +108,7 @@ def _labels(problem: Problem, at: Any) -> tuple[Any, ...]:
     labels = tuple(at)
     if not labels:
         rule = "it is 'worst', 'mean', a dataset, or a list of datasets"
-        raise UsageError(f"nothing to measure at: at={shown(at)}", rule)
+        raise UsageError(f"nothing to measure at: at={format_value(at)}", rule)
     return labels
 
 
@@ -294,7 +286,7 @@ class SolvedEpsilon:
         place = Goal(self.target, self.at).place()
         letter = LETTERS[self.problem.notion.parameters[0]]
         reached, coin = right_digits(self.error, digits=DIGITS), self.mechanism.against_coin
-        enough = f"{rounded_up(self.multiple, DIGITS):.{DIGITS}g} times {letter}"
+        enough = f"{round_up(self.multiple, DIGITS):.{DIGITS}g} times {letter}"
         caution = f" Caution: {coin}." if coin.worse else ""
         return f"{enough}: accuracy {reached} {place}; the target is {self.target!r}.{caution}"
 

@@ -10,7 +10,7 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import is_private_in_parts, verify
 from hetdp.engines.contract import Role
-from hetdp.errors import Fault, NoExtensionError, UsageError, VerificationError, shown
+from hetdp.errors import Fault, NoExtensionError, UsageError, VerificationError
 from hetdp.mechanism.balanced import meets
 from hetdp.mechanism.compatibility import NEAR_MISS, Limits, Verdict, Witness, drops, witness_of
 from hetdp.partitioned.mechanism import PartitionedMechanism, path_of, trace
@@ -25,6 +25,7 @@ from hetdp.problem.problem import Outline
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import brief
 from hetdp.problem.values import PIN, in_order
+from hetdp.text import format_value
 from hetdp.theory.catalogue import NOTIONS
 
 OWN = "pins"  # the array of a problem's own values
@@ -61,7 +62,7 @@ def pins_named(problem: PartitionedProblem, partial: Any, name: str) -> str:
     for key, values in columns.items():
         if values is None:
             rule = "values for a partitioned problem are in its own tables, or a mapping from labels"
-            raise UsageError(f"{key}={shown(given[key])}", rule)
+            raise UsageError(f"{key}={format_value(given[key])}", rule)
     labels = list(dict.fromkeys(label for values in columns.values() for label in values))
     numbers = np.asarray(problem.names.indices(labels), dtype=np.int64)
     listed = Listed(labels, numbers)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.certificate.certificate import verify
-from hetdp.errors import ClusterError, Fault, InputError, UsageError, VerificationError, shown
+from hetdp.errors import ClusterError, Fault, InputError, UsageError, VerificationError
 from hetdp.files.formats.duck import parquet_metadata, write_parquet
 from hetdp.files.formats.json_form import parse_json, read_json, write_json
 from hetdp.files.formats.tables import Table
@@ -31,6 +31,7 @@ from hetdp.partitioned.shared_files import SEEN_RULE, fresh_file, require_real
 from hetdp.problem.faults import KEPT, Findings
 from hetdp.problem.problem import Outline
 from hetdp.problem.query import answers_of
+from hetdp.text import format_value
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.version import VERSION as SOFTWARE
 
@@ -66,7 +67,7 @@ def read_part(part: Part, name: str, notion: str, files: Files, datasets: Files,
         table = table._replace(columns=table.columns | ({"binding": whole_numbers(bound)} if bound else {}))
     others = _as_written(said) != _as_written(own) if part.size else np.zeros(0, dtype=np.bool_)
     what = "a dataset that is not the problem's in this place:"
-    findings.add_where(np.asarray(others), lambda at: Fault(what, table.row(at), shown(said[at]), ORDER_RULE))
+    findings.add_where(np.asarray(others), lambda at: Fault(what, table.row(at), format_value(said[at]), ORDER_RULE))
     if "query" in table.columns and part.size:
         with findings.collecting():
             other = answers_of(answer_column(table.columns["query"]), Known(said)) != answers

@@ -10,9 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from hetdp.errors import UsageError, counted
+from hetdp.errors import UsageError
 from hetdp.partitioned.partition import RUN, Part
 from hetdp.partitioned.shared_files import fresh_folder
+from hetdp.text import pluralize
 from hetdp.theory.notion import Notion
 
 Task = Callable[..., Any]
@@ -140,7 +141,7 @@ class PartitionedProblem:
         shutil.rmtree(self._run, ignore_errors=True)
 
     def __repr__(self) -> str:
-        graph, parts = self.graph, counted(len(self.offsets) - 1, "partition")
+        graph, parts = self.graph, pluralize(len(self.offsets) - 1, "partition")
         return f"PartitionedProblem({graph.size} datasets, {graph.edge_count} edges, {parts})"
 
 

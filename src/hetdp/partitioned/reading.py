@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp import progress
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.duck import PARQUET_RULE, connection, quoted_name, refusals
 from hetdp.files.schema import DATASET_COLUMNS, JSON, TEXT
 from hetdp.partitioned.datasets import Tables, first_answers, open_tables, scan_datasets, settle_datasets
@@ -57,6 +57,7 @@ from hetdp.partitioned.workspace import (
 )
 from hetdp.problem.edges import require_duplicates
 from hetdp.problem.faults import Findings
+from hetdp.text import format_value
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.version import VERSION
 
@@ -222,7 +223,7 @@ def _number(
     repeated = sorted(number for numbers, _ in found for number in numbers)[:1000]
     rule = "each dataset is listed once"
     for number, label in zip(repeated, labels_at(datasets, repeated, NAMED), strict=True):
-        findings.add(Fault("duplicate dataset", datasets.row(number), shown(label), rule))
+        findings.add(Fault("duplicate dataset", datasets.row(number), format_value(label), rule))
     findings.total += sum(total for _, total in found) - len(repeated)
     return STRANGE if not same else ENCODED if tables.words.get("labels") == JSON else NAMED
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from hetdp.engines.contract import Roles
 from hetdp.engines.cpu.engine import grow_on
-from hetdp.errors import counted
 from hetdp.partitioned.partition import LocalGraph, Part, columns_of, mapped
 from hetdp.partitioned.problem import PartitionedProblem, Task
 from hetdp.problem.space import Floats, Indices
+from hetdp.text import pluralize
 from hetdp.theory.catalogue import NOTIONS
 
 NEWS = np.dtype([("place", "<i8"), ("label", "<f8")])
@@ -171,7 +171,7 @@ def grow_from(problem: PartitionedProblem, search: str, *, rows: str = "", with_
     fell = 0
     while news:
         growth.rounds += 1
-        words = f"searching (round {growth.rounds}, {counted(fell, 'changed label')})"
+        words = f"searching (round {growth.rounds}, {pluralize(fell, 'changed label')})"
         round_ = Round(search, problem.notion.name, growth.rounds, 0, (), with_roles, rows)
         tasks = [
             (parts[number], round_._replace(before=growth.latest[number], news=tuple(senders)))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp import progress
-from hetdp.errors import ClusterError, Fault, InputError, UsageError, shown
+from hetdp.errors import ClusterError, Fault, InputError, UsageError
 from hetdp.partitioned import table_tasks as tasks
 from hetdp.partitioned.problem import Task, TaskRunner
 from hetdp.partitioned.shared_files import fresh_folder, seen
@@ -29,6 +29,7 @@ from hetdp.tables.policy import Names, Policy, cells, deciding_of, epsilon_of, r
 from hetdp.tables.request import Wish
 from hetdp.tables.respondents import Payers, Respondents
 from hetdp.tables.sources import opened, require_file, stamp
+from hetdp.text import format_value
 
 
 class Ids(Sequence[str]):
@@ -305,7 +306,7 @@ class Parted(Respondents):
             raise self._fault("an id that is there twice", person)
         if twice:
             faults = [
-                Fault("an id that is there twice:", f"{name} row {row + 1}, {person}", shown(text), PERSON_RULE)
+                Fault("an id that is there twice:", f"{name} row {row + 1}, {person}", format_value(text), PERSON_RULE)
                 for name, row, text in twice[:MOST]
             ]
             raise InputError(self.name, faults, len(twice))

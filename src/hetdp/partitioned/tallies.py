@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp import progress
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.partitioned.partition import Part, ghosts_among, placed, write_cut, write_rows
 from hetdp.partitioned.problem import PartitionedGraph, PartitionedProblem, TaskRunner
 from hetdp.partitioned.shared_files import fresh_folder
@@ -53,6 +53,7 @@ from hetdp.problem.product import ProductSpace, TupleLabels, explicit, is_writte
 from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import in_json
+from hetdp.text import format_value
 from hetdp.theory.pure import PURE
 from hetdp.version import VERSION
 
@@ -250,7 +251,9 @@ def partitioned_tallies(
     """
     sizes, known = sizes_of(groups), values_of(values)
     if not isinstance(question, Question):
-        raise UsageError(f"the question is {shown(question)}", "it is made by hetdp.questions, such as majority()")
+        raise UsageError(
+            f"the question is {format_value(question)}", "it is made by hetdp.questions, such as majority()"
+        )
     require_few(list(sizes.values()), len(known), True, MOST, RULE, "a population, as in hetdp ask, needs no datasets")
     promised = privacy_of(privacy)
     axes = []

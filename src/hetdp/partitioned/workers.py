@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.partitioned.problem import TaskRunner
 from hetdp.partitioned.tables import Parted
 from hetdp.partitioned.workspace import MEMORY, end_of, work_folder, worker_count, workers_of
 from hetdp.tables.formats import files_in
 from hetdp.tables.respondents import Respondents, Whole
 from hetdp.tables.sources import opened, require_there
+from hetdp.text import format_value
 
 AUTO, DASK = ENGINES = ("auto", "dask")
 
@@ -45,7 +46,7 @@ class Engine:
             InputError: the folder is not there.
         """
         if self.name not in ENGINES:
-            raise UsageError(f"the engine {shown(self.name)}", f"a table is read by {' or '.join(ENGINES)}")
+            raise UsageError(f"the engine {format_value(self.name)}", f"a table is read by {' or '.join(ENGINES)}")
         if self.name == AUTO:
             for option in ("cluster", "workers", "memory", "work"):
                 if getattr(self, option) is not None:

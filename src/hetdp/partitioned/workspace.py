@@ -15,10 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetdp.errors import ClusterError, UsageError, shown
+from hetdp.errors import ClusterError, UsageError
 from hetdp.interrupts import load_whole
 from hetdp.partitioned.problem import Task, TaskRunner
 from hetdp.partitioned.shared_files import NEW, OWNER, SEEN_RULE, fresh_file, open_plain
+from hetdp.text import format_value
 from hetdp.version import VERSION
 
 MEMORY = "2GB"
@@ -35,12 +36,12 @@ def worker_count(cluster: str | None, workers: Any, memory: Any, work: Any, part
     """How many workers to start here; refuses options that mean nothing."""
     count = workers if workers is not None else os.cpu_count() or 1
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise UsageError(f"the number of workers is {shown(workers)}", "it is a whole number, at least 1")
+        raise UsageError(f"the number of workers is {format_value(workers)}", "it is a whole number, at least 1")
     counted = isinstance(partitions, int) and not isinstance(partitions, bool) and partitions >= 1
     if partitions is not None and partitions != "files" and not counted:
-        raise UsageError(f"the partitions {shown(partitions)}", "it is a whole number, at least 1, or 'files'")
+        raise UsageError(f"the partitions {format_value(partitions)}", "it is a whole number, at least 1, or 'files'")
     if not isinstance(memory, str) or not memory:
-        raise UsageError(f"the memory {shown(memory)}", "it is a text such as '2GB'")
+        raise UsageError(f"the memory {format_value(memory)}", "it is a text such as '2GB'")
     if cluster is not None:
         _require_cluster(cluster, workers, memory, work)
     return count
@@ -48,7 +49,7 @@ def worker_count(cluster: str | None, workers: Any, memory: Any, work: Any, part
 
 def _require_cluster(cluster: Any, workers: Any, memory: str, work: Any) -> None:
     if not isinstance(cluster, str) or not ADDRESS.fullmatch(cluster):
-        raise UsageError(f"the cluster {shown(cluster)}", "it is the address of a scheduler, tcp://HOST:PORT")
+        raise UsageError(f"the cluster {format_value(cluster)}", "it is the address of a scheduler, tcp://HOST:PORT")
     if workers is not None:
         rule = "the scheduler has the workers that it has; a number of them is for workers that are started here"
         raise UsageError("a cluster beside a number of workers", rule, "leave one of them out")

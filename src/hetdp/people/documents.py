@@ -12,7 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
 
-from hetdp.errors import Fault, InputError, UsageError, instead_of, shown
+from hetdp.errors import Fault, InputError, UsageError
+from hetdp.text import format_value, suggest_name
 
 VERSION = 1
 TYPED = {"None": "null", "True": "true", "False": "false"}
@@ -35,11 +36,11 @@ def opened(document: Any, kind: str, content: str) -> Any:
     given = document["schema_version"]
     rule = f"this hetdp reads schema_version {VERSION}"
     if type(given) is not int or given < 1:
-        refuse(kind, Fault("schema_version", kind, shown(given), rule))
+        refuse(kind, Fault("schema_version", kind, format_value(given), rule))
     if given > VERSION:
         refuse(kind, Fault("a newer schema_version:", kind, str(given), rule, "a newer hetdp reads it"))
     if document["kind"] != kind:
-        refuse(kind, Fault("kind", kind, shown(document["kind"]), f"a {kind} document says {kind!r} here"))
+        refuse(kind, Fault("kind", kind, format_value(document["kind"]), f"a {kind} document says {kind!r} here"))
     return document[content]
 
 
@@ -51,9 +52,9 @@ def require_keys(found: Any, needed: Sequence[str], known: Sequence[str], where:
     """
     rule = f"the keys are {', '.join(known)}"
     if not isinstance(found, Mapping):
-        refuse(where, Fault("no object:", where, shown(found), rule))
+        refuse(where, Fault("no object:", where, format_value(found), rule))
     unknown = [key for key in found if key not in known]
-    faults = [Fault("unknown key", where, shown(key), rule, instead_of(key, known)) for key in unknown]
+    faults = [Fault("unknown key", where, format_value(key), rule, suggest_name(key, known)) for key in unknown]
     missing = [key for key in needed if key not in found]
     faults += [Fault("missing key", where, key, f"{', '.join(needed)} must be there") for key in missing]
     if faults:
@@ -106,7 +107,7 @@ def parsed_json(text: str, kind: str) -> Any:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
-            refuse(kind, Fault("the key", kind, f"{shown(twice)} twice", "a key stands once in an object"))
+            refuse(kind, Fault("the key", kind, f"{format_value(twice)} twice", "a key stands once in an object"))
         return found
 
     try:

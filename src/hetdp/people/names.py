@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from hetdp.errors import SHOWN_FAULTS, UsageError, instead_of, shown
+from hetdp.errors import SHOWN_FAULTS, UsageError
+from hetdp.text import format_value, suggest_name
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -24,7 +25,7 @@ def name(given: Any, what: str) -> str:
         UsageError: that is no text, or an empty one.
     """
     if not isinstance(given, str) or not given.strip():
-        raise UsageError(f"{what} is {shown(given)}", "it is a text that is not empty")
+        raise UsageError(f"{what} is {format_value(given)}", "it is a text that is not empty")
     return given
 
 
@@ -38,7 +39,7 @@ def names(given: Any, what: str) -> tuple[str, ...]:
         return (name(given, what),)
     found = tuple(name(one, what) for one in given)
     if not found or len(set(found)) < len(found):
-        raise UsageError(f"{what} is {shown(list(found))}", "several are named once each, and at least one")
+        raise UsageError(f"{what} is {format_value(list(found))}", "several are named once each, and at least one")
     return found
 
 
@@ -56,7 +57,9 @@ def require_known(used: Iterable[str], known: Collection[str], what: str) -> Non
     for one in used:
         if one not in known:
             listed = ", ".join(list(known)[:SHOWN_FAULTS]) + (", …" if len(known) > SHOWN_FAULTS else "")
-            raise UsageError(f"unknown {what} {shown(one)}", f"the {what}s are {listed}", instead_of(one, known))
+            raise UsageError(
+                f"unknown {what} {format_value(one)}", f"the {what}s are {listed}", suggest_name(one, known)
+            )
 
 
 def spoken(one: str) -> str:
@@ -93,8 +96,9 @@ def pairs(option: str, given: Iterable[str], form: str, rule: str) -> dict[str, 
     Raises:
         UsageError: a number has no name, or a name two numbers.
     """
-    from hetdp.errors import UsageError, shown
+    from hetdp.errors import UsageError
     from hetdp.people.documents import parsed_json
+    from hetdp.text import format_value
 
     found: list[tuple[str, Any]] = []
     for words in given:
@@ -104,7 +108,7 @@ def pairs(option: str, given: Iterable[str], form: str, rule: str) -> dict[str, 
         for part in words.split(","):
             name, equals, number = part.rpartition("=")
             if not equals:
-                raise UsageError(f"{option} {shown(part)}", f"it is {form}, with commas between several")
+                raise UsageError(f"{option} {format_value(part)}", f"it is {form}, with commas between several")
             found.append((name.strip(), number.strip()))
     if len(dict(found)) < len(found):
         raise UsageError(f"{option} has a name twice", rule)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
+from hetdp.text import format_value
 
 Number = int | float | str | Fraction | Decimal
 LONGEST = 400  # characters: what is longer was not written by a person
@@ -37,7 +38,7 @@ def exact(number: Any, what: str) -> Fraction:
     """
     found = _exact(number)
     if found is None:
-        raise UsageError(f"{what} is {shown(number)}", NUMBER_RULE)
+        raise UsageError(f"{what} is {format_value(number)}", NUMBER_RULE)
     return found
 
 
@@ -82,7 +83,7 @@ def whole(number: Any, what: str, least: int | None = None) -> int:
     found = _exact(number)
     rule = "it is a whole number" + ("" if least is None else f" ≥ {least}")
     if found is None or found.denominator != 1 or (least is not None and found < least):
-        raise UsageError(f"{what} is {shown(number)}", rule)
+        raise UsageError(f"{what} is {format_value(number)}", rule)
     return int(found)
 
 

@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from hetdp.errors import UsageError, printable, shown
+from hetdp.errors import UsageError
 from hetdp.interrupts import load_whole
 from hetdp.isolation import overlooked
 from hetdp.plots.colours import FAINT, INK, SOFT, scale
+from hetdp.text import escape_unprintable, format_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,7 +99,7 @@ def axes_for(given: Any, size: tuple[float, float]) -> Axes:
         with own_settings():
             return pyplot.subplots(figsize=size, layout="constrained")[1]
     if not isinstance(given, kind):
-        raise UsageError(f"axes={shown(given)}", "a picture is drawn on matplotlib's Axes")
+        raise UsageError(f"axes={format_value(given)}", "a picture is drawn on matplotlib's Axes")
     return given
 
 
@@ -123,7 +124,7 @@ def figure_apart() -> Any:
 def refusal(failure: ImportError) -> UsageError:
     """What is said without matplotlib, or with one that does not load."""
     if getattr(failure, "name", None) != "matplotlib":
-        return UsageError(f"matplotlib does not load: {printable(str(failure))}", "pictures are drawn by it")
+        return UsageError(f"matplotlib does not load: {escape_unprintable(str(failure))}", "pictures are drawn by it")
     return UsageError(
         MISSING, "it comes with the extra plots", "pip install '.[plots]', in the folder of hetdp's sources"
     )
@@ -135,7 +136,7 @@ def readable(value: Any, longest: int = LONGEST) -> str:
     >>> readable("a\nb"), readable("x" * 30, 9)
     ('a\\nb', 'xxxx…xxxx')
     """
-    text = unicodedata.normalize("NFC", printable(str(value)))
+    text = unicodedata.normalize("NFC", escape_unprintable(str(value)))
     if len(text) > longest:
         half = (longest - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"

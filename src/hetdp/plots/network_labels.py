@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetdp.errors import counted
 from hetdp.plots.canvas import (
     SMALL,
     add_scale,
@@ -25,6 +24,7 @@ from hetdp.plots.network import BEND, LARGEST
 from hetdp.problem.parameters import in_words
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import spelled
+from hetdp.text import pluralize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -229,7 +229,7 @@ def _steps(shown: Network, letter: str) -> str:
     """How long the path is, and its ε, where they cannot all be written at its steps."""
     found = [next(iter(edge.values())) for edge in shown.steps]
     values = f"{min(found):g}" if min(found) == max(found) else f"{min(found):g} … {max(found):g}"
-    return f" ({counted(len(found), 'step')}, {letter} = {values})"
+    return f" ({pluralize(len(found), 'step')}, {letter} = {values})"
 
 
 def _widths(epsilon: Floats, widths: Floats) -> tuple[list[tuple[float, float]], bool]:

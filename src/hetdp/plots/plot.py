@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.mechanism.accuracy.report import Accuracy, accuracy
 from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.digits import inside
@@ -18,6 +18,7 @@ from hetdp.plots.canvas import axes_for, entitle, own_settings
 from hetdp.plots.network import is_small, network
 from hetdp.plots.tallies import counted, grid_of
 from hetdp.problem.problem import Outline, Problem
+from hetdp.text import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,13 +132,13 @@ def drawing_of(
 ) -> Drawing:
     """Chooses the picture and gathers its data, before anything is drawn."""
     if picture is not None and picture not in PICTURES:
-        raise UsageError(f"there is no picture {shown(picture)}", f"the pictures are {', '.join(PICTURES)}")
+        raise UsageError(f"there is no picture {format_value(picture)}", f"the pictures are {', '.join(PICTURES)}")
     if isinstance(what, Mechanism | Problem):
         found = _of_problem(what, picture, explain, baselines, key, at)
         return found if isinstance(what, Problem) else found._replace(caution=what.against_coin.short())
     given = next((name for name, value in (("picture", picture), ("explain", explain), ("at", at)) if value), "")
     if given:
-        raise UsageError(f"{given}= for {shown(type(what).__name__)}", "it is for a Mechanism or a Problem")
+        raise UsageError(f"{given}= for {format_value(type(what).__name__)}", "it is for a Mechanism or a Problem")
     if isinstance(what, Accuracy):
         return _of_report(what, key)
     if hasattr(what, "status") or _is_rows(what):
@@ -234,7 +235,7 @@ def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
     else:
         given = {str(getattr(what, "objective", None) or "the answer"): what}
     if not given or not all(_is_population(each) for each in given.values()):
-        raise UsageError(f"{shown(what)} cannot be drawn", WHAT_RULE)
+        raise UsageError(f"{format_value(what)} cannot be drawn", WHAT_RULE)
     curves = curves_by_margin(given, baselines)
     return Drawing("population", SIZE, curves, lambda axes: draw_by_margin(axes, curves, key))
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import counted
 from hetdp.mechanism.accuracy.measures import NOWHERE, steps_to_the_other_answer
 from hetdp.plots.canvas import SMALL, answer_words, calm, named, plain
 from hetdp.plots.colours import INK, ONE, SOFT, TWO, scale
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import MOST_ARCS
 from hetdp.problem.space import Floats
+from hetdp.text import pluralize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -220,7 +220,7 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
         plain(*axes.get_yticklabels())
     named(axes, "", "the true answer\n(no mechanism)" if shown.bare else f"probability that\n“{one}” is published")
     axes.text(
-        0.01, 0.98, counted(shown.problem.graph.size, "dataset"), transform=axes.transAxes, va="top", fontsize=SMALL
+        0.01, 0.98, pluralize(shown.problem.graph.size, "dataset"), transform=axes.transAxes, va="top", fontsize=SMALL
     )
     if key and not shown.bare:
         _add_key(axes)

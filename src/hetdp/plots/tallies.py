@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.plots.canvas import (
     SMALL,
     add_scale,
@@ -28,6 +28,7 @@ from hetdp.plots.colours import INK, PAPER, ink_on, scale
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Mask
+from hetdp.text import format_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,10 +138,10 @@ def _fixed(names: tuple[str, ...], shape: tuple[int, ...], at: Mapping[str, Any]
     fixed: dict[int, int] = {}
     for name, count in at.items():
         if name not in known:
-            raise UsageError(f"there is no count of {shown(name)}", f"there are {', '.join(known)}")
+            raise UsageError(f"there is no count of {format_value(name)}", f"there are {', '.join(known)}")
         axis = known.index(name)
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < shape[axis]:
-            raise UsageError(f"{name} = {shown(count)}", f"it is a whole number from 0 to {shape[axis] - 1}")
+            raise UsageError(f"{name} = {format_value(count)}", f"it is a whole number from 0 to {shape[axis] - 1}")
         fixed[axis] = count
     if at and len(names) - len(fixed) < 2:
         raise UsageError(f"{len(fixed)} of {len(names)} counts are said", "a map shows two of them: leave two out")

@@ -12,10 +12,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.problem.decimals import marks_of, unmarked
 from hetdp.problem.grid import exact, floored_labels
 from hetdp.problem.space import Floats, Frozen
+from hetdp.text import format_value
 
 BLOCK = 1 << 18
 
@@ -109,7 +110,7 @@ class Axis(Frozen):
         Axis('Ann', 2 positions)
         """
         if len(values) < 1 or len(set(values)) < len(values):
-            raise UsageError(f"the values {shown(list(values))}", "a person has one of several different values")
+            raise UsageError(f"the values {format_value(list(values))}", "a person has one of several different values")
         return cls(name, "value", values, 1, epsilon)
 
     @classmethod
@@ -122,7 +123,7 @@ class Axis(Frozen):
         _require_size(name, size, size + 1)
         if len(values) != 2:
             raise UsageError(
-                f"the values {shown(list(values))}", "one count tells two values apart; for more, use group"
+                f"the values {format_value(list(values))}", "one count tells two values apart; for more, use group"
             )
         return cls(name, "count", values, size, epsilon)
 
@@ -169,7 +170,7 @@ class Axis(Frozen):
         return Moves(indptr.astype(np.int64), rows[:, 1].copy(), rows[:, 2].copy())
 
     def __repr__(self) -> str:
-        return f"Axis({shown(self.name)}, {self.length} positions)"
+        return f"Axis({format_value(self.name)}, {self.length} positions)"
 
 
 def kind_of(one: int, other: int, values: int) -> int:
@@ -224,7 +225,7 @@ def _counts(people: int, values: int) -> Iterator[tuple[int, ...]]:
 def _require_size(name: Any, size: int, positions: int) -> None:
     if size < 0 or positions > MOST_POSITIONS:
         rule = f"a group has 0 people or more, and at most {MOST_POSITIONS:,} different counts"
-        raise UsageError(f"a group {shown(name)} of {size} people", rule)
+        raise UsageError(f"a group {format_value(name)} of {size} people", rule)
 
 
 def _written(epsilon: Any) -> float:
@@ -239,18 +240,20 @@ def _tables(name: Any, values: int, epsilon: Any) -> tuple[Floats, Floats]:
     """ε on the grid and as written, by kind of move, state and state."""
     given = np.asarray(epsilon, dtype=object)
     if given.ndim not in (0, 2, 4) or (given.ndim and given.shape[:2] != (values, values)):
-        raise UsageError(f"a table of shape {given.shape} for {shown(name)}, with {values} values", TABLE_RULE)
+        raise UsageError(f"a table of shape {given.shape} for {format_value(name)}, with {values} values", TABLE_RULE)
     given = given[(...,) + (None,) * (4 - given.ndim)] if given.ndim else np.full((values, values, 1, 1), given[()])
     if given.shape[2] != given.shape[3]:
-        raise UsageError(f"a table of shape {given.shape} for {shown(name)}", TABLE_RULE)
+        raise UsageError(f"a table of shape {given.shape} for {format_value(name)}", TABLE_RULE)
     pairs = list(combinations(range(values), 2))
     written = np.array([[[_written(x) for x in row] for row in given[pair]] for pair in pairs], dtype=np.float64)
     written = written.reshape(len(pairs), *given.shape[2:])
     if not np.all(written >= 0.0):
-        raise InputError("privacy", [Fault("ε out of range", shown(name), "", "ε is a number ≥ 0")])
+        raise InputError("privacy", [Fault("ε out of range", format_value(name), "", "ε is a number ≥ 0")])
     both_ways = all(np.array_equal(given[a, b], given[b, a]) for a, b in pairs)
     if not both_ways or not np.array_equal(written, written.transpose(0, 2, 1)):
-        raise InputError("privacy", [Fault("ε differs by direction", shown(name), "", "ε is the same both ways")])
+        raise InputError(
+            "privacy", [Fault("ε differs by direction", format_value(name), "", "ε is the same both ways")]
+        )
     written += 0.0
     used = floored_labels(unmarked(marks_of(written.ravel()))[0]).reshape(written.shape)
     used.flags.writeable = written.flags.writeable = False

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault
 from hetdp.problem.columns import as_list, column
 from hetdp.problem.faults import Findings
+from hetdp.text import format_value
 
 NONE = -1  # the number of an edge without a class
 
@@ -57,7 +58,7 @@ def classes_of(values: Any, findings: Findings) -> Classes | None:
         known = dict.fromkeys(listed)
     except TypeError:  # a list, or a tuple with one in it, has no hash
         wrong = next(name for name in listed if not _has_hash(name))
-        findings.add(Fault("no class:", "class", shown(wrong), "a class is text, a number, or a tuple of these"))
+        findings.add(Fault("no class:", "class", format_value(wrong), "a class is text, a number, or a tuple of these"))
         findings.raise_if_any()
         raise
     names = tuple(name for name in known if not _is_missing(name))

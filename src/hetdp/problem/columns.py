@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, UsageError, shown
+from hetdp.errors import Fault, UsageError
 from hetdp.problem.faults import Findings
 from hetdp.problem.space import Floats
+from hetdp.text import format_value
 
 Integers = NDArray[np.int64]
 REAL = (np.floating, np.integer)
@@ -40,7 +41,9 @@ def column(name: str, values: Any, findings: Findings) -> Any:
     """The values as something that can be measured and indexed; anything but one column ends the checks at once."""
     shape = np.shape(values) if hasattr(values, "__array__") else ()
     if isinstance(values, Set) or not isinstance(values, Iterable):
-        findings.add(Fault("no column:", name, shown(values), "a column is a list, an array or another sequence"))
+        findings.add(
+            Fault("no column:", name, format_value(values), "a column is a list, an array or another sequence")
+        )
         findings.raise_if_any()
     if len(shape) > 1:
         findings.add(Fault("a table where a column belongs, of shape", name, str(shape), "a column has one dimension"))
@@ -104,7 +107,7 @@ def numbers(
     except (TypeError, ValueError, OverflowError):
         read = [_number(value) for value in values]
     wrong = [at for at, value in enumerate(read) if value is None]
-    findings.add_at(np.array(wrong, dtype=np.int64), lambda at: Fault(what, place(at), shown(values[at]), rule))
+    findings.add_at(np.array(wrong, dtype=np.int64), lambda at: Fault(what, place(at), format_value(values[at]), rule))
     (unread if unread is not None else []).extend(wrong)
     return np.array([0.0 if value is None else value for value in read], dtype=np.float64)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault, UsageError, shown
+from hetdp.errors import Fault, UsageError
 from hetdp.problem.building import Arcs
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import column
@@ -16,6 +16,7 @@ from hetdp.problem.faults import Findings
 from hetdp.problem.labels import require_names
 from hetdp.problem.parameters import LETTERS, Parameters, faulty_parameters, given_parameters, parameters_of
 from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.text import format_value
 from hetdp.theory.notion import BACK
 
 PROBABILITY_RULE = "a probability lies in [0, 1]"
@@ -42,7 +43,7 @@ class Edges(NamedTuple):
 
     def place(self, at: int) -> str:
         """One edge in a message."""
-        return f"{self.row(at)} ({shown(self.source[at])}, {shown(self.target[at])})"
+        return f"{self.row(at)} ({format_value(self.source[at])}, {format_value(self.target[at])})"
 
 
 def edge_columns(source: Any, target: Any, given: Mapping[str, Any], classes: Any, findings: Findings) -> Edges:
@@ -99,7 +100,7 @@ def contradictions(arcs: Arcs, repeated: Mask, edges: Edges, datasets: Sequence[
 
     def forth(at: int, back: bool = False) -> str:
         """From where to where; the two rows may have the ends in different order."""
-        ends = [shown(datasets[side[again[at]]]) for side in (arcs.source, arcs.target)]
+        ends = [format_value(datasets[side[again[at]]]) for side in (arcs.source, arcs.target)]
         return " from {} to {}".format(*ends[:: -1 if back else 1])
 
     def both_ways(_: int) -> str:
@@ -123,4 +124,4 @@ def _unknown_end(edges: Edges, at: int, source_is_known: bool) -> Fault:
     rule = "both ends of an edge are among datasets"
     like_a_number = isinstance(label, (int, float)) or (isinstance(label, str) and label.lstrip("-").isdigit())
     hint = "labels are compared exactly, so '1' and 1 are different" if like_a_number else ""
-    return Fault("unknown dataset", edges.place(at), shown(label), rule, hint)
+    return Fault("unknown dataset", edges.place(at), format_value(label), rule, hint)

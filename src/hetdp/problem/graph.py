@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError, counted
+from hetdp.errors import UsageError
 from hetdp.problem import edges as validation
 from hetdp.problem.building import (
     Arcs,
@@ -32,6 +32,7 @@ from hetdp.problem.notebook import table_of
 from hetdp.problem.parameters import COLUMNS
 from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Frozen, Indices, blocks_of
 from hetdp.problem.spelling import spelled
+from hetdp.text import pluralize
 
 Bits = NDArray[np.uint8]
 
@@ -311,4 +312,4 @@ class DatasetGraph(Frozen):
         return table_of("Graph of datasets", [], [*rows, ("the first", first)])
 
     def __repr__(self) -> str:
-        return f"DatasetGraph({counted(self.size, 'dataset')}, {counted(self.edge_count, 'edge')})"
+        return f"DatasetGraph({pluralize(self.size, 'dataset')}, {pluralize(self.edge_count, 'edge')})"

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace, explicit, is_written_down
 from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats
+from hetdp.text import format_value
 from hetdp.threads import spread
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _text_of(labels: Any) -> bytes:
     except (TypeError, ValueError, RecursionError):  # half of a character is a ValueError too
         label = next(label for label in labels if not isinstance(label, int) and not _is_unicode(label))
         raise UsageError(
-            f"the label {shown(label)} cannot be written down",
+            f"the label {format_value(label)} cannot be written down",
             "to be told apart, labels are text, numbers, or tuples of these",
         ) from None
 

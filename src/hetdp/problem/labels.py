@@ -11,11 +11,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, UnknownDatasetError, shown
+from hetdp.errors import Fault, UnknownDatasetError
 from hetdp.interrupts import load_whole
 from hetdp.problem.columns import Integers, as_integers, as_list, column, distinct
 from hetdp.problem.faults import Findings
 from hetdp.problem.space import SMALL, Indices
+from hetdp.text import format_value
 from hetdp.threads import slices, spread
 
 SPREAD = 8  # a table may have so many entries for each integer
@@ -222,7 +223,7 @@ def require_names(name: str, values: Any, findings: Findings) -> bool:
     try:
         missing = {label for label in set(values) if _is_missing(label)}
         for at in [at for at, label in enumerate(values) if _is_missing(label)] if missing else []:
-            findings.add(Fault("missing label", f"{name}[{at}]", shown(values[at]), "a label is never missing"))
+            findings.add(Fault("missing label", f"{name}[{at}]", format_value(values[at]), "a label is never missing"))
         return not missing
     except TypeError:
         for at, value in enumerate(values):
@@ -230,7 +231,7 @@ def require_names(name: str, values: Any, findings: Findings) -> bool:
                 hash(value)
             except TypeError:
                 rule, hint = "a label is hashable", "use a tuple in place of a list"
-                findings.add(Fault("label", f"{name}[{at}]", shown(value), rule, hint))
+                findings.add(Fault("label", f"{name}[{at}]", format_value(value), rule, hint))
         return False
 
 
@@ -243,4 +244,4 @@ def _is_missing(label: Any) -> bool:
 
 
 def _repeated(place: str, name: Hashable) -> Fault:
-    return Fault("duplicate dataset", place, shown(name), "each dataset is listed once")
+    return Fault("duplicate dataset", place, format_value(name), "each dataset is listed once")

@@ -7,7 +7,7 @@ from html import escape
 from itertools import islice
 from typing import Any
 
-from hetdp.errors import printable
+from hetdp.text import escape_unprintable
 
 MOST_ROWS = 10
 LONGEST = 80  # characters of a cell
@@ -53,7 +53,7 @@ def cell(value: Any, longest: int = LONGEST) -> str:
     elif isinstance(value, int):
         text = f"{value:,}"
     else:
-        text = printable(", ".join(map(str, value)) if isinstance(value, tuple) else str(value))
+        text = escape_unprintable(", ".join(map(str, value)) if isinstance(value, tuple) else str(value))
     return escape(text if len(text) <= longest else f"{text[: longest - 1]}…")
 
 

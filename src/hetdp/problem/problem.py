@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.problem.boundary import boundary_of
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import identity_of
@@ -19,6 +19,7 @@ from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.scores import Scores
 from hetdp.problem.space import Floats, Frozen, Mask
 from hetdp.problem.values import Factors, weights_of
+from hetdp.text import format_value
 from hetdp.theory.catalogue import notion_named, notion_of
 from hetdp.theory.notion import Notion
 
@@ -82,7 +83,7 @@ class Problem(Frozen):
         scores: Scores | None = None,
     ) -> None:
         if not isinstance(graph, DatasetGraph | ProductSpace):
-            raise UsageError(f"{shown(graph)} is no graph", "a Problem is made of a DatasetGraph and a query")
+            raise UsageError(f"{format_value(graph)} is no graph", "a Problem is made of a DatasetGraph and a query")
         self.graph: DatasetGraph | ProductSpace = graph
         self.answers: Answers = answers_of(query, graph.labels, positive)
         self.answers.flags.writeable = False
@@ -142,14 +143,14 @@ class Problem(Frozen):
 def _words(about: Any) -> dict[str, str]:
     words = {} if about is None else about
     if not isinstance(words, Mapping) or not all(isinstance(text, str) for pair in words.items() for text in pair):
-        raise UsageError(f"about={shown(about)}", "it is a mapping from texts to texts")
+        raise UsageError(f"about={format_value(about)}", "it is a mapping from texts to texts")
     return dict(words)
 
 
 def notion_for(graph: DatasetGraph | ProductSpace, name: str | None) -> Notion:
     """The notion of that name, or the one that the edges suggest; refused if it does not fit the edges."""
     if name is not None and not isinstance(name, str):
-        raise UsageError(f"the notion {shown(name)}", "a notion is named by a text, such as 'pure'")
+        raise UsageError(f"the notion {format_value(name)}", "a notion is named by a text, such as 'pure'")
     notion = notion_of(graph.parameter_names) if name is None else notion_named(name)
     if notion.parameters != graph.parameter_names:
         raise UsageError(
@@ -162,4 +163,4 @@ def notion_for(graph: DatasetGraph | ProductSpace, name: str | None) -> Notion:
 def require_problem(value: object) -> None:
     """Refuses a call whose first argument is something else."""
     if not isinstance(value, Problem):
-        raise UsageError(f"{shown(value)} is no problem", "the first argument is a Problem")
+        raise UsageError(f"{format_value(value)} is no problem", "the first argument is a Problem")

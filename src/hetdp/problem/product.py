@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UnknownDatasetError, UsageError, counted, shown
+from hetdp.errors import UnknownDatasetError, UsageError
 from hetdp.problem.axis import BLOCK, Axis, Lines
 from hetdp.problem.building import Rows, rows_of
 from hetdp.problem.graph import DatasetGraph
@@ -19,6 +19,7 @@ from hetdp.problem.labels import Labels, NamedLabels
 from hetdp.problem.notebook import table_of
 from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Frozen, Indices
 from hetdp.problem.spelling import spelled
+from hetdp.text import format_value, pluralize
 
 
 class Tuples(Sequence[Any]):
@@ -141,7 +142,7 @@ class ProductSpace(Frozen):
     def __init__(self, axes: Sequence[Axis], states: Any = None) -> None:
         self.axes = tuple(axes)
         if not all(isinstance(axis, Axis) for axis in self.axes):
-            raise UsageError(f"the axes {shown(list(axes))}", "a ProductSpace is made of Axis objects")
+            raise UsageError(f"the axes {format_value(list(axes))}", "a ProductSpace is made of Axis objects")
         self.shape = tuple(axis.length for axis in self.axes)
         self.size = prod(self.shape)
         self.labels: Labels = TupleLabels(self.axes)
@@ -278,7 +279,7 @@ class ProductSpace(Frozen):
         return table_of(title, header, rows, len(self.axes))
 
     def __repr__(self) -> str:
-        return f"ProductSpace({' × '.join(map(str, self.shape)) or 1} datasets, {counted(self.edge_count, 'edge')})"
+        return f"ProductSpace({' × '.join(map(str, self.shape)) or 1} datasets, {pluralize(self.edge_count, 'edge')})"
 
 
 def _states(given: Any, size: int, count: int) -> States | None:
@@ -323,7 +324,7 @@ def require_few_edges(space: ProductSpace) -> None:
     """
     if space.arc_count > MOST_ARCS:
         raise UsageError(
-            f"{counted(space.edge_count, 'edge')} to be stored",
+            f"{pluralize(space.edge_count, 'edge')} to be stored",
             f"at most {MOST_ARCS // 2:,} edges between people's datasets are stored",
             "balanced, check, extend and verify store none; tallies have fewer edges than votes",
         )

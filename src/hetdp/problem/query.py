@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault
 from hetdp.problem.columns import as_list, by_label, column, distinct
 from hetdp.problem.faults import Findings
 from hetdp.problem.labels import Labels
 from hetdp.problem.spelling import brief
+from hetdp.text import format_value
 
 Answers = NDArray[np.int8]
 RULE = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
@@ -55,7 +56,7 @@ def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: Finding
     given = list(query)
     where = labels.indices(given)
     rule = "a query answers datasets of the graph"
-    findings.add_where(where < 0, lambda at: Fault("unknown dataset", f"query[{shown(given[at])}]", "", rule))
+    findings.add_where(where < 0, lambda at: Fault("unknown dataset", f"query[{format_value(given[at])}]", "", rule))
     has_answer = np.zeros(len(labels.names), dtype=np.bool_)
     has_answer[where[where >= 0]] = True
     rule = "every dataset has a true answer"
@@ -88,7 +89,7 @@ def _require_one_kind(values: Any, labels: Labels, findings: Findings) -> None:
         findings.add_where(
             numbers,
             lambda at: Fault(
-                "a number among truth values:", f"dataset {brief(labels.names[at])}", shown(values[at]), rule
+                "a number among truth values:", f"dataset {brief(labels.names[at])}", format_value(values[at]), rule
             ),
         )
 
@@ -109,18 +110,20 @@ def _distinct(values: Any, labels: Labels, findings: Findings) -> list[Any]:
 
 def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any, findings: Findings) -> Any:
     if positive is not None and len(answers) == 2 and positive not in answers:
-        rule = f"positive is one of the answers, {shown(answers[0])} and {shown(answers[1])}"
-        findings.add(Fault("no such answer:", "positive", shown(positive), rule))
+        rule = f"positive is one of the answers, {format_value(answers[0])} and {format_value(answers[1])}"
+        findings.add(Fault("no such answer:", "positive", format_value(positive), rule))
         return None
     if len(answers) > 2 or (positive is not None and len({*answers, positive}) > 2):
         known = {*answers[:2]} if positive is None else {positive, *[x for x in answers if x != positive][:1]}
         third = next(at for at, value in enumerate(as_list(values)) if value not in known)
-        findings.add(Fault("a third answer", f"dataset {brief(labels.names[third])}", shown(values[third]), RULE))
+        findings.add(
+            Fault("a third answer", f"dataset {brief(labels.names[third])}", format_value(values[third]), RULE)
+        )
         return None
     if positive is not None:
         return positive
     if {*answers} <= {1, 2} or {*answers} <= {0, 1}:
         return 1
-    pair = ", ".join(map(shown, answers))
+    pair = ", ".join(map(format_value, answers))
     findings.add(Fault("unclear which answer is 1:", "query", pair, RULE, "say positive=, the answer p speaks of"))
     return None

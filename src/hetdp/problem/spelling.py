@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from hetdp.errors import printable_json
 from hetdp.problem.labels import Labels
+from hetdp.text import escape_json
 
 LONGEST = 80  # characters of a label in a message
 INTEGER = re.compile("0|-?[1-9][0-9]{0,40}", re.ASCII)
@@ -80,7 +80,7 @@ def in_json(label: Any) -> str:
     """
     text = json.dumps(label, ensure_ascii=False, allow_nan=False)
     text.encode()
-    return printable_json(text)
+    return escape_json(text)
 
 
 def of_json(text: str) -> Any:

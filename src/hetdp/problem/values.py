@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault
 from hetdp.problem.columns import by_label, column, numbers
 from hetdp.problem.faults import Findings
 from hetdp.problem.labels import Labels
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import brief
+from hetdp.text import format_value
 
 
 class Words(NamedTuple):
@@ -55,7 +56,7 @@ def _from_mapping(name: str, given: Mapping[Any, Any], labels: Labels, words: Wo
     listed = list(given)
 
     def place(at: int) -> str:
-        return f"{name}[{shown(listed[at])}]"
+        return f"{name}[{format_value(listed[at])}]"
 
     where = labels.indices(listed)
     findings.add_where(where < 0, lambda at: Fault("unknown dataset", place(at), "", words.known))
@@ -68,7 +69,9 @@ def _from_mapping(name: str, given: Mapping[Any, Any], labels: Labels, words: Wo
 
 def _numbers(name: str, values: Any, labels: Any, words: Words, findings: Findings) -> Floats:
     rule = f"a {words.noun} is a number"
-    return numbers(values, lambda at: f"{name}[{shown(labels[at])}]", f"non-numeric {words.noun}", rule, findings)
+    return numbers(
+        values, lambda at: f"{name}[{format_value(labels[at])}]", f"non-numeric {words.noun}", rule, findings
+    )
 
 
 # Weights: how much each dataset counts in averages.

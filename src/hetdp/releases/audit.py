@@ -13,12 +13,13 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.certificate.certificate import values_of
-from hetdp.errors import UsageError, counted, shown
+from hetdp.errors import UsageError
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import EdgeBlock, Floats
 from hetdp.problem.spelling import brief
 from hetdp.releases.draw import Coin
 from hetdp.releases.simulation import whole
+from hetdp.text import format_value, pluralize
 
 Loss = Callable[[float, float, float], float]
 
@@ -261,7 +262,7 @@ class AuditedEdge(NamedTuple):
 
     def __str__(self) -> str:
         delta = f", δ = {self.delta:g}" if self.delta else ""
-        whose = "" if self.edge_class is None else f" to class {shown(self.edge_class)}"
+        whose = "" if self.edge_class is None else f" to class {format_value(self.edge_class)}"
         return (
             f"{brief(self.source)} to {brief(self.target)}, answer {self.answer}: at least {self.at_least:.4g},"
             f" promised {self.promised:g}{delta}{whose}"
@@ -298,10 +299,10 @@ class Audit:
     def __str__(self) -> str:
         if not self.edges:
             return "no edge promises anything, so that nothing can be contradicted."
-        seen = f"{counted(self.draws, 'draw')} at each of {counted(self.datasets, 'dataset')}"
+        seen = f"{pluralize(self.draws, 'draw')} at each of {pluralize(self.datasets, 'dataset')}"
         sure = f"confidence {self.confidence:.10g}"
         if found := len(self.contradictions):
-            of = f"{found} of {counted(len(self.edges), 'direction')}"
+            of = f"{found} of {pluralize(len(self.edges), 'direction')}"
             return f"CONTRADICTED: more is lost than promised in {of}, most from {self.worst} ({seen}, {sure})."
         return f"no contradiction found, which proves nothing ({seen}, {sure}); nearest is {self.worst}."
 
@@ -348,7 +349,7 @@ def audited(
     z = values_of(problem, mechanism)
     draws = whole("draws", draws, 1, MOST_DRAWS)
     if not isinstance(confidence, Real) or not 0.5 < confidence < 1.0:
-        raise UsageError(f"confidence={shown(confidence)}", "it is a number between 0.5 and 1")
+        raise UsageError(f"confidence={format_value(confidence)}", "it is a number between 0.5 and 1")
     if isinstance(edges, Iterable):
         pairs = _named(problem, edges)
     else:
@@ -369,7 +370,7 @@ def _named(problem: Problem, edges: Iterable[Any]) -> list[tuple[int, int]]:
     pairs = []
     for pair in edges:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise UsageError(f"edges with {shown(pair)}", "each is a pair of labels")
+            raise UsageError(f"edges with {format_value(pair)}", "each is a pair of labels")
         pairs.append((problem.labels.index(pair[0]), problem.labels.index(pair[1])))
     return pairs
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from hetdp.errors import UsageError, counted, shown
+from hetdp.errors import UsageError
 from hetdp.releases.ledger.chain import (
     CHANGED,
     Entry,
@@ -31,6 +31,7 @@ from hetdp.releases.ledger.lookup import similar_entries, source_of
 from hetdp.releases.record.facts import charge_of
 from hetdp.releases.request import Asked, asked_of, checked_version
 from hetdp.tables.request import KEYS as WISH_KEYS
+from hetdp.text import format_value, pluralize
 
 SHOWN = 20  # classes, and similar questions, in words
 
@@ -66,7 +67,7 @@ class Price:
 
     def lines(self) -> Iterator[str]:
         """The price in words."""
-        yield f"price, for the source {shown(self.source)}, version {shown(self.version)}:"
+        yield f"price, for the source {format_value(self.source)}, version {format_value(self.version)}:"
         if self.before is not None:
             yield f"  nothing: it was released before, {self.before}; the same answer would be given again"
             return
@@ -82,7 +83,7 @@ class Price:
         yield from self.similar
 
     def _words(self, one: ClassPrice) -> str:
-        whom = f"{shown(one.name)}, {counted(one.accounts, 'account')}"
+        whom = f"{format_value(one.name)}, {pluralize(one.accounts, 'account')}"
         delta = "" if one.charged_delta is None else f", δ {one.charged_delta}"
         words = f"{whom}: at most {self.unit} {one.charged}{delta} each"
         cap = one.cap if one.cap == one.highest_cap else f"{one.cap} to {one.highest_cap}"
@@ -149,7 +150,7 @@ def price_of(asked: Asked, keeper: Ledger, source: str | None, version: str) -> 
                 raise
             except (ValueError, TypeError):
                 raise database.unusable(CHANGED) from None
-    before = f"on {known[key].time[:10]}, of version {shown(known[key].version)}" if key in known else None
+    before = f"on {known[key].time[:10]}, of version {format_value(known[key].version)}" if key in known else None
     similar = () if before else similar_words(keeper, source, asked.request, asked.theme(), version, asked.plan)
     fits = not any(one.exceeded for one in rows)
     largest = min((one.largest for one in rows), key=Decimal, default=None)
@@ -174,8 +175,8 @@ def similar_words(
     if not entries:
         return ()
     words = [
-        f"the source {shown(source)} was asked something similar before: on {entry.time[:10]}, of version"
-        f" {shown(entry.version)} (entry {entry.number:,}){_difference(plan, entry, version)}"
+        f"the source {format_value(source)} was asked something similar before: on {entry.time[:10]}, of version"
+        f" {format_value(entry.version)} (entry {entry.number:,}){_difference(plan, entry, version)}"
         for entry in entries[:SHOWN]
     ]
     more = [f"and {len(entries) - SHOWN:,} times more"] if len(entries) > SHOWN else []

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.certificate.losses import certain_answer
-from hetdp.errors import Fault, InputError, UsageError, VerificationError, shown
+from hetdp.errors import Fault, InputError, UsageError, VerificationError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.problem import Problem
 from hetdp.releases.charges import Costs, costs_of_people
@@ -20,6 +20,7 @@ from hetdp.releases.ledger.neighbours import Neighbours, neighbours_of
 from hetdp.releases.proof import Proved, fingerprint_of, known, proved, told
 from hetdp.releases.record import facts as of_problem
 from hetdp.releases.record import facts as of_table
+from hetdp.text import format_value
 
 LAPLACE = "Laplace"  # the coordinate of every population
 MOST_LABELS = 1 << 12  # that tell similar problems apart; larger ones are told apart by their answers
@@ -63,7 +64,8 @@ def checked_version(version: Any) -> str:
     """
     if not isinstance(version, str) or not 0 < len(version) <= LONGEST or not version.isprintable():
         raise UsageError(
-            f"the version {shown(version)}", f"a version of the data is a text of 1 to {LONGEST} printable characters"
+            f"the version {format_value(version)}",
+            f"a version of the data is a text of 1 to {LONGEST} printable characters",
         )
     return version
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError, counted, shown
+from hetdp.errors import UsageError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.space import Floats, Mask
 from hetdp.problem.spelling import brief
+from hetdp.text import format_value, pluralize
 from hetdp.theory.coordinate import Coordinate
 
 MARK = "SIMULATED"
@@ -60,7 +61,7 @@ class Simulation:
         return int(np.count_nonzero(self.answers == 1))
 
     def __str__(self) -> str:
-        ones = f"answer 1 in {self.ones:,} of {counted(len(self.answers), 'run')}"
+        ones = f"answer 1 in {self.ones:,} of {pluralize(len(self.answers), 'run')}"
         return f"{MARK}, no release: {ones} at dataset {brief(self.dataset)} (seed {self.seed})"
 
     __repr__ = __str__
@@ -86,7 +87,7 @@ def simulate(mechanism: Mechanism, dataset: Hashable, *, seed: int, runs: int = 
     SIMULATED, no release: answer 1 in 744 of 1,000 runs at dataset a (seed 3)
     """
     if not isinstance(mechanism, Mechanism):
-        raise UsageError(f"{shown(mechanism)} is no mechanism", "the first argument is a Mechanism")
+        raise UsageError(f"{format_value(mechanism)} is no mechanism", "the first argument is a Mechanism")
     seed, runs = whole("seed", seed, 0), whole("runs", runs, 1, MOST_RUNS)
     z = mechanism.coordinates[mechanism.problem.labels.index(dataset)]
     ones = seeded(mechanism.problem.notion.coordinate, np.full(runs, z), seed)
@@ -98,5 +99,5 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     number = value if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
     if number is None or number < least or (most is not None and number > most):
         upto = "" if most is None else f" and ≤ {most:,}"
-        raise UsageError(f"{name}={shown(value)}", f"it is a whole number ≥ {least:,}{upto}")
+        raise UsageError(f"{name}={format_value(value)}", f"it is a whole number ≥ {least:,}{upto}")
     return int(number)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import HetdpError, NoExtensionError, UsageError, counted
+from hetdp.errors import HetdpError, NoExtensionError, UsageError
 from hetdp.mechanism.compatibility import Repair, Witness
 from hetdp.mechanism.design import design
 from hetdp.mechanism.extension import extend
@@ -26,6 +26,7 @@ from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Indices, Mask
+from hetdp.text import pluralize
 
 
 class Ends(NamedTuple):
@@ -151,7 +152,7 @@ def answer(problem: Problem, pins: Pins, objective: str) -> Answer:
             missing = sum(1 for index in problem.boundary_mask.nonzero()[0].tolist() if index not in pins)
             if missing:
                 have = "has" if missing == 1 else "have"
-                words = f"{counted(missing, 'dataset')} on the boundary {have} no value yet."
+                words = f"{pluralize(missing, 'dataset')} on the boundary {have} no value yet."
                 return Answer(why_not=words, unpinned=True)
             return Answer(extend(problem, partial_of(problem, pins), engine))
         partial = partial_of(problem, pins) if pins else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from dash import ALL, ClientsideFunction, Input, Output, State, ctx, html, no_update
 
-from hetdp.errors import HetdpError, UsageError, printable
+from hetdp.errors import HetdpError, UsageError
 from hetdp.mechanism.accuracy.report import accuracy
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.odds import odds
@@ -24,6 +24,7 @@ from hetdp.studio.panels import OBJECTIVES, accuracy_table, odds_list
 from hetdp.studio.session import Session, Sheet, Visit
 from hetdp.studio.showing import NUMBER, SLIDER, Screen
 from hetdp.studio.views import cells_of
+from hetdp.text import escape_unprintable
 
 DATASET, EDGE = "dataset", "edge"
 
@@ -216,7 +217,7 @@ def _connect(app: Any, session: Session, name: str, content: Callable[[Problem, 
         try:
             return content(problem, found)
         except HetdpError as refusal:
-            return html.P(printable(str(refusal)), className="quiet")
+            return html.P(escape_unprintable(str(refusal)), className="quiet")
 
 
 def _compared(problem: Problem, found: Mechanism) -> Any:
@@ -265,7 +266,7 @@ def _opened(session: Session, make: Callable[[], Sheet]) -> Any:
     try:
         session.open(make())
     except HetdpError as refusal:
-        return no_update, no_update, printable(str(refusal))[:2000], no_update
+        return no_update, no_update, escape_unprintable(str(refusal))[:2000], no_update
     return session.revision, session.revision, "", ""
 
 
@@ -306,7 +307,7 @@ def connect_saving(app: Any, session: Session) -> None:
                     return no_update, UNSEEN, session.revision  # which shows the page what it has not seen
                 return {"content": text(), "filename": name, "type": "text/plain"}, "", no_update
         except HetdpError as refusal:
-            return no_update, printable(str(refusal))[:600], no_update
+            return no_update, escape_unprintable(str(refusal))[:600], no_update
 
     app.clientside_callback(  # what is seen is known to the browser alone
         ClientsideFunction("studio", "photograph"), Output("graph", "generateImage"), Input("save-png", "n_clicks")

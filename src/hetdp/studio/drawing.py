@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import printable
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.digits import inside
 from hetdp.plots.colours import DARK, SHADES
@@ -18,6 +17,7 @@ from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spelled
 from hetdp.studio.answers import Ends
 from hetdp.studio.session import Session
+from hetdp.text import escape_unprintable
 
 MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # that a browser still moves smoothly
 AROUND = 60  # datasets of a neighbourhood
@@ -122,7 +122,9 @@ def beside(name: Any, labels: Labels | None = None) -> str:
 
 def answer_words(problem: Problem) -> tuple[str, str]:
     """What answers 1 and 2 are called."""
-    one, two = (printable(problem.about.get(key) or key.replace("_", " "))[:40] for key in ("answer_1", "answer_2"))
+    one, two = (
+        escape_unprintable(problem.about.get(key) or key.replace("_", " "))[:40] for key in ("answer_1", "answer_2")
+    )
     return one, two
 
 

@@ -6,11 +6,12 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from hetdp.errors import UsageError, printable
+from hetdp.errors import UsageError
 from hetdp.files.saving import save
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.studio.answers import GIVEN, Answer, partial_of
 from hetdp.studio.session import Session, Sheet
+from hetdp.text import escape_unprintable
 
 PROBLEM, MECHANISM, SCRIPT, PICTURE = "problem.json", "mechanism.json", "studio.py", "mechanism.svg"
 
@@ -56,7 +57,7 @@ def _why_not(found: Answer) -> str:
     """A comment, on one line, for lines that lead to no mechanism."""
     if found.witness is not None:
         return "# the given values contradict each other, so there is no mechanism; check says why, and what would do"
-    return f"# there is no mechanism: {printable(' '.join(found.why_not.split()))[:300]}"
+    return f"# there is no mechanism: {escape_unprintable(' '.join(found.why_not.split()))[:300]}"
 
 
 def problem_text(session: Session) -> str:

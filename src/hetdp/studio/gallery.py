@@ -7,7 +7,7 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 from hetdp import privacy, questions
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.people.names import pairs
 from hetdp.people.numbers import whole
 from hetdp.people.products.problems import require_few, tallies, values_of, votes
@@ -15,6 +15,7 @@ from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.studio.session import Origin, Sheet, sheet_of
+from hetdp.text import format_value
 
 VOTES, TALLIES = "votes", "tallies"
 MOST, MOST_RULE, HINT = 1_000_000, "the studio shows at most 1,000,000 datasets", "tallies have fewer than votes"
@@ -67,7 +68,7 @@ def _people(space: str, people: str, known: tuple[str, ...], asked: Any, rules: 
         typed = str(listed) if isinstance(listed, int) else ",".join(listed)
         return votes(listed, asked, rules, known), repr(listed), f"--people {quote(typed)}"
     if space != TALLIES:
-        raise UsageError(f"a space of {shown(space)}", "there are votes and tallies")
+        raise UsageError(f"a space of {format_value(space)}", "there are votes and tallies")
     given = pairs("groups:", [people], "NAME=SIZE", "each group has one size")
     sizes = {name: whole(size, f"the size of {name!r}", 0) for name, size in given.items()}
     require_few(list(sizes.values()), len(known), True, MOST, MOST_RULE, "smaller groups have fewer tallies")

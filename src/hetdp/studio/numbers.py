@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
+from hetdp.text import format_value
 
 PLAIN = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
@@ -27,12 +28,12 @@ def number_of(text: str) -> float:
         return float("inf")
     if THOUSANDS.fullmatch(word):
         one, other = word.replace(",", ""), word.replace(",", ".", 1).replace(",", "")
-        raise UsageError(f"{shown(word[:40])} can be read as two numbers", f"it is {one} or {other}")
+        raise UsageError(f"{format_value(word[:40])} can be read as two numbers", f"it is {one} or {other}")
     if not PLAIN.fullmatch(word):
-        raise UsageError(f"{shown(word[:40])} is no number", RULE)
+        raise UsageError(f"{format_value(word[:40])} is no number", RULE)
     number = float(word.replace(",", "."))
     if abs(number) == float("inf"):
-        raise UsageError(f"{shown(word[:40])} is larger than any number that is counted with here", LARGEST)
+        raise UsageError(f"{format_value(word[:40])} is larger than any number that is counted with here", LARGEST)
     return number
 
 

@@ -7,10 +7,11 @@ import binascii
 import tempfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from hetdp.errors import HetdpError, InputError, UsageError, printable
+from hetdp.errors import HetdpError, InputError, UsageError
 from hetdp.files.formats.duck import PARQUET, PARQUET_RULE, connection, exactly, kinds_of, quoted_name, refusals
 from hetdp.files.problems import read_problem
 from hetdp.studio.session import Sheet, sheet_of
+from hetdp.text import escape_unprintable
 
 MOST_CELLS = 20_000_000
 MOST_TEXT = 256 << 20  # bytes of all labels together
@@ -80,14 +81,14 @@ def dropped(names: list[str], contents: list[str]) -> Sheet:
         except HetdpError as refusal:
             raise _without(refusal, f"{folder}/", str(folder), next(iter(files))) from None
     title = next(iter(files)) if alone else "dropped tables"
-    return sheet_of(printable(title)[:80], problem, partial)
+    return sheet_of(escape_unprintable(title)[:80], problem, partial)
 
 
 def opened(path: str, duplicates: str = "error", positive: str | None = None) -> Sheet:
     """A sheet from what the command line names."""
     problem, partial = read_problem(path, duplicates, positive)
     name = "standard input" if path == "-" else Path(path).name or str(path)
-    return sheet_of(printable(name)[:80], problem, partial)
+    return sheet_of(escape_unprintable(name)[:80], problem, partial)
 
 
 def _last_part(name: str) -> str:
@@ -114,7 +115,7 @@ def _our_name(name: str, count: int) -> str:
             if count > 1:
                 return f"{table}.{suffix}"
             raise UsageError(f"a table of {table} alone: that of {other} is missing", FILES_RULE)
-    raise UsageError(f"a file that says neither edges nor datasets: {printable(name)[:80]!r}", FILES_RULE)
+    raise UsageError(f"a file that says neither edges nor datasets: {escape_unprintable(name)[:80]!r}", FILES_RULE)
 
 
 def _without(refusal: HetdpError, inside: str, folder: str, name: str) -> UsageError:

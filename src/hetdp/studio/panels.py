@@ -8,7 +8,6 @@ import numpy as np
 from dash import html
 
 from hetdp.certificate.losses import certain_answer
-from hetdp.errors import counted, printable
 from hetdp.mechanism.accuracy.report import Accuracy
 from hetdp.mechanism.digits import error_digits, in_digits, percentage, short_digits, value_digits
 from hetdp.mechanism.explanation import BindingPath
@@ -23,6 +22,7 @@ from hetdp.studio.drawing import answer_words, short, value_at
 from hetdp.studio.numbers import in_short
 from hetdp.studio.picture import explained
 from hetdp.studio.session import Session
+from hetdp.text import escape_unprintable, pluralize
 
 LONGEST = 80  # characters of a label
 NO_LONGER_PEOPLE = (
@@ -109,12 +109,14 @@ def word(text: str, kind: str = "name") -> Any:
 def title(session: Session) -> list[Any]:
     """What is on the table."""
     problem = session.sheet.problem
-    size = f"{counted(problem.graph.size, 'dataset')} · {counted(problem.graph.edge_count, 'edge')}"
-    given = f" · {counted(len(session.sheet.pins), 'given value')}" if session.sheet.pins else ""
+    size = f"{pluralize(problem.graph.size, 'dataset')} · {pluralize(problem.graph.edge_count, 'edge')}"
+    given = f" · {pluralize(len(session.sheet.pins), 'given value')}" if session.sheet.pins else ""
     about = problem.about.get("title", "")
     return [
         html.Strong(word(session.sheet.name)),
-        html.Span(word(printable(about)[:LONGEST_LABEL]), className="question") if about != session.sheet.name else "",
+        html.Span(word(escape_unprintable(about)[:LONGEST_LABEL]), className="question")
+        if about != session.sheet.name
+        else "",
         html.Span(f"{size} · {problem.notion.name} privacy{given}", className="quiet"),
     ]
 
@@ -123,7 +125,7 @@ def status(session: Session) -> tuple[str, list[Any]]:
     """The kind of the verdict, and its words."""
     found = session.answer
     said = (("alert", session.notice), ("note", remark(session)))
-    notice = [html.P(printable(words)[:600], className="notice", role=role) for role, words in said if words]
+    notice = [html.P(escape_unprintable(words)[:600], className="notice", role=role) for role, words in said if words]
     if found.mechanism is not None:
         proof = found.mechanism.certificate
         best = BEST.get(found.mechanism.objective) if proof is not None and proof.optimal else None
@@ -137,7 +139,7 @@ def status(session: Session) -> tuple[str, list[Any]]:
         if coin.is_better:
             return "good", [*notice, html.H2(head), html.P(f"{told} {hardest if coin.datasets else ''}".rstrip())]
         more = "" if coin.worse and not certain else hardest  # the warning names the worst dataset
-        told_of_coin = printable(str(coin))
+        told_of_coin = escape_unprintable(str(coin))
         warning = html.P(f"{told_of_coin[:1].upper()}{told_of_coin[1:]}.", className="notice", role="alert")
         return "caution", [
             *notice,
@@ -157,7 +159,7 @@ def status(session: Session) -> tuple[str, list[Any]]:
                     f") = {path.values[0]} allows at most p(",
                     word(last),
                     f") = {path.values[-1]}, ",
-                    f"{counted(len(path.parameters), 'step')} away; but p(",
+                    f"{pluralize(len(path.parameters), 'step')} away; but p(",
                     word(last),
                     f") is pinned at {in_digits(found.witness.value, found.witness.complement)}.",
                 ]
@@ -166,7 +168,7 @@ def status(session: Session) -> tuple[str, list[Any]]:
         ]
         return "none", [*notice, *words]
     kind = "Some values are missing" if found.unpinned else "No answer"
-    return "none", [*notice, html.H2(kind), html.P(printable(found.why_not)[:600])]
+    return "none", [*notice, html.H2(kind), html.P(escape_unprintable(found.why_not)[:600])]
 
 
 def objective_words(session: Session) -> str:
@@ -179,9 +181,9 @@ def steps(path: BindingPath, upper: bool) -> Any:
     relation = "≤" if upper else "≥"
     rows = []
     values = path.values
-    edges = [printable(words)[:120] for words in path.steps]
+    edges = [escape_unprintable(words)[:120] for words in path.steps]
     for at, (name, value) in enumerate(zip(path.names[:MOST_STEPS], values, strict=False)):
-        how = printable(path.beginning) if at == 0 else edges[at - 1]
+        how = escape_unprintable(path.beginning) if at == 0 else edges[at - 1]
         bound = f"p = {value}" if at == 0 else f"p {relation} {value}"
         text = name[:60]
         rows.append(
@@ -253,7 +255,7 @@ def dataset_more(session: Session) -> list[Any]:
             told = f"This value is {path.beginning}."
         else:
             told = "This value is chosen by the vote." if path is None else "Nothing binds it."
-        parts += [html.P(printable(told), className="quiet")]
+        parts += [html.P(escape_unprintable(told), className="quiet")]
     others = list(dict.fromkeys(problem.graph.neighbours(at)[0].tolist()))
     rows = [html.Li(_neighbour(session, at, other)) for other in others[:MOST_NEIGHBOURS]]
     more = [html.P(f"and {len(others) - MOST_NEIGHBOURS:,} more", className="quiet")] * (len(others) > MOST_NEIGHBOURS)
@@ -268,7 +270,11 @@ def _neighbour(session: Session, at: int, other: int) -> Any:
     chips = []
     for edge in edges:
         number = -1 if session.ends is None else session.ends.number(at, other, edge.edge_class)
-        whose = f" ({printable(str(edge.edge_class))[:30]})" if len(edges) > 1 and edge.edge_class is not None else ""
+        whose = (
+            f" ({escape_unprintable(str(edge.edge_class))[:30]})"
+            if len(edges) > 1 and edge.edge_class is not None
+            else ""
+        )
         text = f"{letter} = {in_short(next(iter(edge.parameters.values())))}{whose}"
         chips.append(html.Button(text, id={"type": "edge", "at": number}, className="chip", title="Move it"))
     name = html.Button(word(name_of(session, other)), id={"type": "dataset", "at": other}, className="row")
@@ -287,7 +293,7 @@ def edge_words(session: Session) -> list[Any]:
         name = html.Button(word(name_of(session, end)), id={"type": "dataset", "at": end}, className="row")
         rows.append(html.Li(html.Div([name, html.Span(value, className="number")], className="pair")))
     edge_class = session.ends.classes[at]
-    whose = [] if edge_class is None else [html.P(["Class: ", word(printable(str(edge_class))[:60])])]
+    whose = [] if edge_class is None else [html.P(["Class: ", word(escape_unprintable(str(edge_class))[:60])])]
     return [html.H2("Neighbours"), html.Ul(rows, className="steps"), *whose]
 
 
@@ -308,7 +314,7 @@ def accuracy_table(found: Accuracy) -> list[Any]:
             html.Td(_bar(method.mean_error)),
         ]
         rows.append(html.Tr(cells, className="baseline" if method.baseline else "ours"))
-    told = [html.P(printable(str(each))[:300], className="quiet") for each in found.comparisons[:4]]
+    told = [html.P(escape_unprintable(str(each))[:300], className="quiet") for each in found.comparisons[:4]]
     prior = {"uniform": "every dataset alike", "weight": "the problem's weights"}.get(found.prior, "given weights")
     return [
         html.Table(rows, className="accuracy"),
@@ -324,7 +330,9 @@ def odds_list(found: Any) -> list[Any]:
     for one in given[:30]:
         who = "Everybody" if one.edge_class is None else spelled(one.edge_class)[:60]
         small = f"ε used: {one.loss:.4g} of {one.epsilon:g}" if np.isfinite(one.loss) else ""
-        rows.append(html.Li([html.H3(word(who)), html.P(printable(str(one))), html.P(small, className="quiet")]))
+        rows.append(
+            html.Li([html.H3(word(who)), html.P(escape_unprintable(str(one))), html.P(small, className="quiet")])
+        )
     more = [html.P(f"and {len(given) - 30:,} more", className="quiet")] * (len(given) > 30)
     return [html.Ul(rows, className="odds"), *more]
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import HetdpError, UsageError, shown
+from hetdp.errors import HetdpError, UsageError
 from hetdp.problem.edges import PROBABILITY_RULE
 from hetdp.problem.faults import Findings
 from hetdp.problem.partial import PartialMechanism
@@ -28,6 +28,7 @@ from hetdp.studio.answers import (
     objectives_for,
     with_parameter,
 )
+from hetdp.text import format_value
 
 
 class Origin(NamedTuple):
@@ -253,7 +254,7 @@ class Session:
         """Gives a dataset a value, or another one."""
         with self.lock:
             if not 0.0 <= p <= 1.0:
-                self.refuse(str(UsageError(f"p = {shown(p)}", PROBABILITY_RULE)))
+                self.refuse(str(UsageError(f"p = {format_value(p)}", PROBABILITY_RULE)))
                 return
             self.last = by
             self._change(replace(self.sheet, pins={**self.sheet.pins, dataset: ("p", p)}), ("pin", dataset))

@@ -8,7 +8,6 @@ from typing import Any
 from dash import ALL, Input, Output, Patch, State, html, no_update
 from dash.exceptions import PreventUpdate
 
-from hetdp.errors import printable
 from hetdp.plots.colours import SHADES
 from hetdp.problem.parameters import LETTERS
 from hetdp.studio import panels
@@ -21,6 +20,7 @@ from hetdp.studio.picture import Picture
 from hetdp.studio.session import Session, Visit
 from hetdp.studio.styles import stylesheet
 from hetdp.studio.views import AROUND, MAP, NETWORK, SUMMARY, WORDS, cells_of, map_figure, summary_figure, views_of
+from hetdp.text import escape_unprintable
 
 
 def key_of(session: Session, view: str) -> list[Any]:
@@ -32,7 +32,7 @@ def key_of(session: Session, view: str) -> list[Any]:
     if view == MAP:
         cells = cells_of(session)
         fixed = {} if cells is None else cells.fixed
-        said = ", ".join(f"{printable(name)[:30]} = {count:,}" for name, count in fixed.items())
+        said = ", ".join(f"{escape_unprintable(name)[:30]} = {count:,}" for name, count in fixed.items())
         where = [html.Strong(html.Bdi(f"where {said}"))] if said else []
         bare = [_entry("circle bare", "white: no value")] if session.answer.mechanism is None else []
         return [*where, *scale, *bare, _entry("line", "where the true answer changes"), _entry("ring", "chosen")]

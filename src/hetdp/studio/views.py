@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import printable
 from hetdp.mechanism.digits import short_digits
 from hetdp.plots.colours import SHADES
 from hetdp.plots.summary import CLOSER, across_words, is_even, marks_of, places_of, summary
@@ -16,6 +15,7 @@ from hetdp.problem.product import ProductSpace
 from hetdp.studio.drawing import NONE, answer_words, is_drawable, values_of
 from hetdp.studio.session import Session
 from hetdp.studio.styles import INKS
+from hetdp.text import escape_unprintable
 
 NETWORK, MAP, SUMMARY, AROUND = "network", "map", "summary", "around"
 WORDS = {NETWORK: "Network", MAP: "Map", SUMMARY: "Summary", AROUND: "Around one dataset"}
@@ -226,4 +226,4 @@ def _thinned(count: int) -> Any:
 
 def _inert(name: str) -> str:
     """Words that the drawing library takes as words: it reads some tags."""
-    return escape(printable(name)[:60], quote=False)
+    return escape(escape_unprintable(name)[:60], quote=False)

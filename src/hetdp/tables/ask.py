@@ -10,7 +10,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.partitioned.workers import AUTO, Engine
 from hetdp.people.documents import read_as
 from hetdp.people.questions.constructors import from_json, from_toml
@@ -28,6 +28,7 @@ from hetdp.tables.preparation import Prepared, prepare
 from hetdp.tables.promise import Promise
 from hetdp.tables.promise_words import answer_line, promise_lines, simulated
 from hetdp.tables.request import BALANCED, Wish, wish
+from hetdp.text import format_value
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ def ask(
     paying: dict[str, Any] = {"source": source, "version": version, "record": record, "html": html, "after": after}
     _require_one_way(dry_run, simulate, seed, ledger, paying)
     if announce is not None and not callable(announce):
-        raise UsageError(f"announce is {shown(announce)}", "it is a function, called with what is promised")
+        raise UsageError(f"announce is {format_value(announce)}", "it is a function, called with what is promised")
     reader = Engine(engine, cluster, workers, memory, work)
     reader.require(table, sheet)
     require_apart(table, (plan, record, html, ledger, work))
@@ -270,7 +271,7 @@ def _require_one_way(dry_run: bool, simulate: bool, seed: Any, ledger: Any, payi
     if seed is not None and not simulate:
         raise UsageError("--seed without --simulate", "only a simulation has a seed; a release never will")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0):
-        raise UsageError(f"the seed is {shown(seed)}", "it is a whole number ≥ 0")
+        raise UsageError(f"the seed is {format_value(seed)}", "it is a whole number ≥ 0")
 
 
 def _require_payer(dry_run: bool, simulate: bool, ledger: Any, paying: dict[str, Any]) -> None:

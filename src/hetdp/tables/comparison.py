@@ -13,7 +13,8 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
+from hetdp.text import format_value
 
 BLANKS = r"[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]*"
 PLAIN = (  # letters for which lower and trim of DuckDB do all that `folded` does, and that combine with no other
@@ -179,7 +180,9 @@ def required_moment(column: str, operator: str, text: str) -> Moment:
     else:
         hint = "a date is written '2024-01-31', a timestamp '2024-01-31T12:00'; text is compared by =, != and IN"
     raise UsageError(
-        f"the column {shown(column)} is compared by {operator} with the text {shown(text)}", MOMENT_RULE, hint
+        f"the column {format_value(column)} is compared by {operator} with the text {format_value(text)}",
+        MOMENT_RULE,
+        hint,
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from hetdp.errors import UsageError, instead_of, shown
+from hetdp.errors import UsageError
 from hetdp.tables import kinds
 from hetdp.tables.comparison import (
     BLANKS,
@@ -41,6 +41,7 @@ from hetdp.tables.predicates import (
     Predicate,
     written_name,
 )
+from hetdp.text import format_value, suggest_name
 
 NO, UNKNOWN, YES = 0b00, 0b01, 0b11  # what a row says
 TO_THE_END = r"(?s:.*)\zx"  # matches nothing, but so a text is read to its end, not to the first letter that is another
@@ -109,7 +110,7 @@ def condition(
         require_columns([predicate.column], columns)
         if kinds.kind_of(columns[predicate.column]) == kinds.OTHER:  # to read some of these fails at some cells
             rule = "its type is one of which every cell can be read"
-            raise UsageError(f"the column {shown(predicate.column)} holds {kinds.OTHER}", rule)
+            raise UsageError(f"the column {format_value(predicate.column)} holds {kinds.OTHER}", rule)
         missing = kinds.missing(predicate.column, columns[predicate.column], exact_text)
         return Test(missing, "false", []).code(opposite, only_yes)
     if isinstance(predicate, Negation):
@@ -117,7 +118,7 @@ def condition(
     if isinstance(predicate, Combination):
         found = [condition(part, columns, exact_text, opposite, only_yes) for part in predicate.parts]
         return _joined("OR" if (predicate.word == "OR") != opposite else "AND", found)
-    raise UsageError(f"what is counted is {shown(predicate)}", "it is a predicate")
+    raise UsageError(f"what is counted is {format_value(predicate)}", "it is a predicate")
 
 
 def _byte(number: int) -> str:
@@ -133,7 +134,7 @@ def require_columns(names: list[str], columns: Mapping[str, str]) -> None:
     for name in names:
         if name not in columns:
             rule = "columns are called by their exact names"
-            raise UsageError(f"the table has no column {shown(name)}", rule, instead_of(name, columns))
+            raise UsageError(f"the table has no column {format_value(name)}", rule, suggest_name(name, columns))
 
 
 def _joined(word: str, found: list[Condition]) -> Condition:
@@ -229,7 +230,7 @@ def _refusal(given: Comparison, kind: str, value: Literal) -> UsageError:
         hint = "write numbers without quotation marks"
     elif kind == kinds.TEXT and isinstance(value, bool):
         hint = f"{column} = '{str(value).lower()}'"
-    what = f"the column {shown(given.column)} is compared with {shown(value)}"
+    what = f"the column {format_value(given.column)} is compared with {format_value(value)}"
     return UsageError(what, f"it holds {kind}, which cannot be compared with that ({given.operator})", hint)
 
 
@@ -244,13 +245,17 @@ def _moment(given: Comparison, declared: str, moment: Moment) -> Test:
     if declared == "DATE":
         hint = f"{written_name(given.column)} {given.operator} '{moment.day}'"
         raise UsageError(
-            f"the column {shown(given.column)} is compared with a time of day", "it holds dates without one", hint
+            f"the column {format_value(given.column)} is compared with a time of day",
+            "it holds dates without one",
+            hint,
         )
     if is_text and moment.zoned:
         return _test(given, f"{INSTANT}({kinds.filled(given.column)})", "CAST(? AS BIGINT)", instant(str(moment)))
     if moment.zoned:
         hint = f"{written_name(given.column)} {given.operator} '{str(moment)[:-1]}'"
-        raise UsageError(f"the column {shown(given.column)} is compared with a time zone", "its times have none", hint)
+        raise UsageError(
+            f"the column {format_value(given.column)} is compared with a time zone", "its times have none", hint
+        )
     side = time_sql(kinds.filled(given.column)) if is_text else cell
     base = BASES[given.operator]
     holds, parameters = _against(side, base, declared, str(moment))

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, InputError, shown
+from hetdp.errors import Fault, InputError
 from hetdp.tables import kinds
 from hetdp.tables.database import identifier
 from hetdp.tables.request import Wish
 from hetdp.tables.sources import Source
+from hetdp.text import format_value
 
 NOBODY = 2**64 - 1  # instead of a digest, where there is no id
 MOST = 20  # rows or values that a curator is shown
@@ -123,7 +124,7 @@ class RowFaults(Faults):
         rows = np.flatnonzero(wrong)
         texts = self._texts(column)
         faults = [
-            Fault(f"{what}:", f"{self._source.row(row)}, {column}", shown(texts[row]), rule)
+            Fault(f"{what}:", f"{self._source.row(row)}, {column}", format_value(texts[row]), rule)
             for row in rows[:MOST].tolist()
         ]
         raise InputError(self._source.name, faults, len(rows))

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.parquet_footer import require_no_brotli
 from hetdp.tables.arrow import arrow_file, arrow_table, polars_table, require_no_interrupt
 from hetdp.tables.database import HINT, RULE, locked, refusals
 from hetdp.tables.frames import Frame, is_pandas
 from hetdp.tables.sources import Arrays, Expressions, Queried, Source, require_different, require_file, stamp
 from hetdp.tables.sqlite import Sheet
+from hetdp.text import format_value
 
 CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
 MILLISECONDS = "TIMESTAMP in milliseconds"  # no type of DuckDB, so that it is refused where every cell must be read
@@ -84,7 +85,7 @@ def frame(database: Any, table: Any, curator: bool) -> Source:
     rule = "a table is the name of a file, a pandas or Polars data frame, or an Arrow table"
     methods = (method for method in ("to_arrow_table", "to_table", "read_all") if hasattr(table, method))
     hint = next((f"{method}() makes an Arrow table of it" for method in methods), "")
-    raise UsageError(f"the table is {shown(type(table).__name__)}", rule, hint)
+    raise UsageError(f"the table is {format_value(type(table).__name__)}", rule, hint)
 
 
 def _require_names(names: list[Any]) -> None:
@@ -255,7 +256,7 @@ def files_in(place: Path) -> list[Path]:
     kind = next((ending for ending in endings if ending in FOLDER_MAKERS), "")
     for entry, ending in zip(entries, endings, strict=True):
         if ending != kind or not entry.is_file():
-            raise InputError(place.name, [Fault("a stranger:", place.name, shown(entry.name), FOLDER_RULE)])
+            raise InputError(place.name, [Fault("a stranger:", place.name, format_value(entry.name), FOLDER_RULE)])
     return entries
 
 
@@ -279,8 +280,10 @@ def require_alike(first: dict[str, str], other: dict[str, str], first_name: str,
         return
     pairs = enumerate(zip(ours, theirs, strict=False))
     at = next((at for at, (one, two) in pairs if one != two), min(len(ours), len(theirs)))
-    expected, found = (shown(" ".join(side[at])[:80] if at < len(side) else "nothing") for side in (ours, theirs))
-    what = f"column {at + 1} differs from {shown(first_name)}, which has {expected} there:"
+    expected, found = (
+        format_value(" ".join(side[at])[:80] if at < len(side) else "nothing") for side in (ours, theirs)
+    )
+    what = f"column {at + 1} differs from {format_value(first_name)}, which has {expected} there:"
     raise InputError(name, [Fault(what, name, found, ALIKE)])
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.json_form import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.people.documents import parsed_json, refuse, require_keys
@@ -21,6 +21,7 @@ from hetdp.tables.predicates import EQUALITIES, Comparison
 from hetdp.tables.request import KEYS as WISH_KEYS
 from hetdp.tables.request import NO, Wish, looks_at_text
 from hetdp.tables.request import from_document as wish_from
+from hetdp.text import format_value
 from hetdp.version import VERSION as SOFTWARE
 
 VERSION = 2
@@ -212,11 +213,11 @@ def read_plan(path: Path) -> Plan:
         raise UsageError(f"the plan {str(path)!r} cannot be read: {reason}", "a plan is a JSON file") from None
     document = parsed_json(text, KIND)
     if isinstance(document, dict) and document.get("kind", KIND) != KIND:
-        refuse(name, Fault("another kind of document:", name, shown(document["kind"]), f"its kind is {KIND!r}"))
+        refuse(name, Fault("another kind of document:", name, format_value(document["kind"]), f"its kind is {KIND!r}"))
     version = document.get("schema_version", VERSION) if isinstance(document, dict) else VERSION
     if version != VERSION or isinstance(version, bool):
         rule = f"this hetdp carries out plans of schema_version {VERSION}"
-        refuse(name, Fault("schema_version", name, shown(version), rule))
+        refuse(name, Fault("schema_version", name, format_value(version), rule))
     require_keys(document, KEYS, KEYS, name)
     if document["plan_sha256"] != _digest({key: document[key] for key in KEYS[:-1]}):
         rule = "its last key is a digest of all the others"
@@ -250,7 +251,7 @@ def approved_plan(path: str | Path | None, table: Any, releases: bool = False) -
     if path is None:
         return None
     if not isinstance(path, str | Path):
-        raise UsageError(f"the plan is {shown(path)}", f"it is the name of a {SUFFIX} file")
+        raise UsageError(f"the plan is {format_value(path)}", f"it is the name of a {SUFFIX} file")
     place = Path(path)
     if str(path) == "-":
         raise UsageError("--plan -", "a plan is kept in a file, so that it can be approved", "name a .json file")

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.tables.comparison import MOMENT_RULE, folded, moment_of, required_moment
+from hetdp.text import format_value
 
 Literal = str | int | float | bool
 OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -202,7 +203,7 @@ def parsed(given: Any, typed: bool = True) -> Predicate:
     vote IN ('yes', 'aye') AND NOT (age < 18)
     """
     if not isinstance(given, str) or not given.strip():
-        raise UsageError(f"what is counted is {shown(given)}", RULE, HINT)
+        raise UsageError(f"what is counted is {format_value(given)}", RULE, HINT)
     if any("\ud800" <= sign <= "\udfff" for sign in given):  # what the system gives for bytes that are no text
         raise UsageError("what is counted is no UTF-8 text", RULE)
     room = 1 if typed else WRITTEN
@@ -309,7 +310,7 @@ class _Parser:
 
     def _refusal(self, wanted: str) -> UsageError:
         _, text = self._peek()
-        found = f"found {shown(text)}" if text else "but the condition ends"
+        found = f"found {format_value(text)}" if text else "but the condition ends"
         return UsageError(f"expected {wanted}, {found}", RULE, HINT)
 
 
@@ -319,7 +320,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     while at < len(text):
         match = _token.match(text, at)
         if match is None:
-            raise UsageError(f"{shown(text[at:].lstrip()[:10])} is not understood", RULE, HINT)
+            raise UsageError(f"{format_value(text[at:].lstrip()[:10])} is not understood", RULE, HINT)
         kind = str(match.lastgroup)
         found.append((kind, _plain(kind, match[kind])))
         at = match.end()
@@ -336,7 +337,7 @@ def _plain(kind: str, text: str) -> str:
 def _number(text: str) -> int | float:
     value = float(text)
     if abs(value) >= LARGEST:
-        raise UsageError(f"the number {shown(text)}", "numbers below 10¹⁵ are compared")
+        raise UsageError(f"the number {format_value(text)}", "numbers below 10¹⁵ are compared")
     return int(text) if re.fullmatch("-?[0-9]+", text) else value
 
 
@@ -398,7 +399,7 @@ def _compared(given: Comparison, negated: bool, exact: bool) -> Comparison:
         if operator not in EQUALITIES:
             hint = f"{written_name(given.column)} = TRUE, or = FALSE"
             raise UsageError(
-                f"the column {shown(given.column)} is compared by {operator} with {str(value).upper()}",
+                f"the column {format_value(given.column)} is compared by {operator} with {str(value).upper()}",
                 MOMENT_RULE,
                 hint,
             )
@@ -417,7 +418,7 @@ def _spelt(column: str, text: str) -> str:
     if not text:
         rule = "a cell with nothing but spaces is a missing value"
         raise UsageError(
-            f"the column {shown(column)} is compared with an empty text", rule, f"{written_name(column)} IS NULL"
+            f"the column {format_value(column)} is compared with an empty text", rule, f"{written_name(column)} IS NULL"
         )
     return text.upper() if moment_of(text) is not None else text
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hetdp import progress
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.people.names import require_known
 from hetdp.problem.space import Floats
 from hetdp.tables.conditions import condition
@@ -24,6 +24,7 @@ from hetdp.tables.policy import Policy
 from hetdp.tables.promise import Promise, promise_of
 from hetdp.tables.request import FAIR, Wish
 from hetdp.tables.respondents import Respondents
+from hetdp.text import format_value
 
 MOST_KEPT = 1 << 27  # tallies of all areas together: 1 GB
 
@@ -135,5 +136,8 @@ def _require_groups(wish: Wish, policy: Policy) -> None:
     for area, rows in policy.parts():
         missing = set(used) - set(names[np.unique(policy.groups.codes[rows])].tolist())
         if missing:
-            where, rule = f"the area {shown(area)}", "every group that the question names has people in every area"
-            raise UsageError(f"{where} has nobody of {shown(min(missing))}", rule)
+            where, rule = (
+                f"the area {format_value(area)}",
+                "every group that the question names has people in every area",
+            )
+            raise UsageError(f"{where} has nobody of {format_value(min(missing))}", rule)

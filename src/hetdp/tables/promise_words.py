@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from hetdp.errors import counted, shown
 from hetdp.mechanism.digits import promised
 from hetdp.people.populations.mechanism import METHOD, coin_caution
 from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE
@@ -21,6 +20,7 @@ from hetdp.tables.plan import NEIGHBOURS, meaning_of_missing
 from hetdp.tables.preparation import Prepared
 from hetdp.tables.promise import Promise, Protection
 from hetdp.tables.request import NO, YES
+from hetdp.text import format_value, pluralize
 from hetdp.theory.coordinate import LAPLACE
 
 __all__ = ["MARK", "WARNING", "simulated"]
@@ -68,9 +68,11 @@ def promise_lines(prepared: Prepared) -> list[str]:
     there = () if prepared.policy.groups is None else prepared.policy.groups.names
     nobody = [group for group, _ in wish.epsilon.by_group if group not in there]
     if nobody:
-        lines.append(f"nobody is in a group that is promised an ε: {', '.join(map(shown, nobody[:MOST_GROUPS]))}")
+        lines.append(
+            f"nobody is in a group that is promised an ε: {', '.join(map(format_value, nobody[:MOST_GROUPS]))}"
+        )
     for what, names in (("groups", prepared.policy.groups), ("areas", prepared.policy.areas)):
-        told = [] if names is None else [", ".join(map(shown, one[:MOST_GROUPS])) for one in alike(names.names)]
+        told = [] if names is None else [", ".join(map(format_value, one[:MOST_GROUPS])) for one in alike(names.names)]
         rule = f"{what} that differ in case or outer spaces only, and stay apart"
         lines += [f"{rule}: {one}" for one in told[:MOST_AREAS]]
     if wish.area is not None:
@@ -78,7 +80,7 @@ def promise_lines(prepared: Prepared) -> list[str]:
     for promise in prepared.promises[:MOST_AREAS]:
         lines += _of_area(promise)
     left = len(prepared.promises) - MOST_AREAS
-    return lines + ([f"and {counted(left, 'area')} more, in --json and in the plan"] if left > 0 else [])
+    return lines + ([f"and {pluralize(left, 'area')} more, in --json and in the plan"] if left > 0 else [])
 
 
 def answer_line(area: str | None, answer: str, seed: int) -> str:
@@ -90,15 +92,15 @@ def answer_line(area: str | None, answer: str, seed: int) -> str:
 def _of_area(promise: Promise) -> Iterator[str]:
     indent = ""
     if promise.area is not None:
-        yield f"area {promise.area!r}: {counted(promise.people, 'row')}"
+        yield f"area {promise.area!r}: {pluralize(promise.people, 'row')}"
         indent = "  "
     for protection in promise.protections[:MOST_GROUPS]:
         yield f"{indent}protected: {_protected(protection)}"
         yield f"{indent}  {protection.odds}"
     if len(promise.protections) > MOST_GROUPS:
-        yield f"{indent}and {counted(len(promise.protections) - MOST_GROUPS, 'group')} more, in --json"
+        yield f"{indent}and {pluralize(len(promise.protections) - MOST_GROUPS, 'group')} more, in --json"
     if promise.tallies is not None:
-        tallies, edges = _tallies(promise.tallies["tallies"]), counted(promise.tallies["edges"], "edge")
+        tallies, edges = _tallies(promise.tallies["tallies"]), pluralize(promise.tallies["edges"], "edge")
         yield f"{indent}checked edge by edge: people who are alike make {tallies} with {edges}"
     if promise.constant is not None:
         yield f"{indent}{constant_words(promise.constant)}"
@@ -117,7 +119,7 @@ def _tallies(number: int) -> str:
 
 
 def _protected(given: Protection) -> str:
-    whom = counted(given.people, "row") + ("" if given.group is None else f" of {given.group!r}")
+    whom = pluralize(given.people, "row") + ("" if given.group is None else f" of {given.group!r}")
     if given.unprotected == given.people:
         return f"{whom}: no protection promised (ε = inf), {_used(given.used)}"
     if given.only_deciding == given.people:

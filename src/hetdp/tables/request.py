@@ -9,7 +9,7 @@ from decimal import Decimal
 from numbers import Integral
 from typing import Any
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.people.documents import require_keys
 from hetdp.people.names import name, spoken
 from hetdp.people.numbers import exact, whole
@@ -19,6 +19,7 @@ from hetdp.people.questions.constructors import from_document as question_from
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.thresholds import ALL, BLANK, RESPONDENTS
 from hetdp.tables.predicates import EQUALITIES, Missing, Predicate, canonical_predicate, parsed
+from hetdp.text import format_value
 
 WAYS = ("constant", "by_group", "column")
 ALWAYS, DECIDING = "ε", "the deciding ε"
@@ -81,7 +82,7 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
             missing = f"{what} by group, but no column of groups"
             raise UsageError(missing, "a column says who is in which", "--group names it")
         if not isinstance(by_group, Mapping) or not by_group:
-            raise UsageError(f"{what} by group is {shown(by_group)}", "it says a number for each group")
+            raise UsageError(f"{what} by group is {format_value(by_group)}", "it says a number for each group")
         return Epsilon(by_group=tuple(sorted((name(one, "a group"), as_written(of)) for one, of in by_group.items())))
     try:
         return Epsilon(constant=as_written(given))
@@ -107,7 +108,7 @@ def epsilon_from(where: Any, column: Any, group: str | None, what: str, place: s
     """
     require_keys(where, (), WAYS, place)
     if not isinstance(where, Mapping) or len(where) != 1 or where.get("column") != column:
-        raise UsageError(f"{what} of the plan is {shown(where)}", "it has one source, and columns name the same")
+        raise UsageError(f"{what} of the plan is {format_value(where)}", "it has one source, and columns name the same")
     constant = where.get("constant")
     return epsilon_of(constant if constant is not None else where.get("column"), where.get("by_group"), group, what)
 
@@ -292,7 +293,7 @@ def from_document(document: Any) -> Wish:
 def _condition(counted: Predicate, exact_text: Any) -> tuple[Predicate, bool]:
     """What is counted in the canonical form, and whether by exact text; which is false where no text is compared."""
     if not isinstance(exact_text, bool):
-        raise UsageError(f"exact_text is {shown(exact_text)}", "it is true or false")
+        raise UsageError(f"exact_text is {format_value(exact_text)}", "it is true or false")
     return canonical_predicate(counted, exact_text), exact_text and looks_at_text(counted)
 
 
@@ -307,7 +308,9 @@ def looks_at_text(counted: Predicate) -> bool:
 def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Question:
     if question is not None:
         if not isinstance(question, Question):
-            raise UsageError(f"the question is {shown(question)}", "it is made by hetdp.questions, or a file of one")
+            raise UsageError(
+                f"the question is {format_value(question)}", "it is made by hetdp.questions, or a file of one"
+            )
         if not at_least is more_than is of is None:
             rule = "a question says all of it: what is needed, and of whom"
             raise UsageError("a threshold beside a question", rule, "leave --at-least, --more-than and --of out")
@@ -327,20 +330,20 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
         return count(YES, number + strict)
     part = exact(given, "the threshold")
     if not 0 <= part <= 1:
-        raise UsageError(f"the threshold is {shown(given)}", THRESHOLD_RULE)
+        raise UsageError(f"the threshold is {format_value(given)}", THRESHOLD_RULE)
     return share(YES, part, ALL if of is None else of, strict, blank=BLANK if of == RESPONDENTS else None)
 
 
 def _require_possible(found: Wish) -> None:
     """Refuses what contradicts itself, before any table is opened."""
     if found.objective not in DESIGNS:
-        raise UsageError(f"the design {shown(found.objective)}", f"the designs are {', '.join(DESIGNS)}")
+        raise UsageError(f"the design {format_value(found.objective)}", f"the designs are {', '.join(DESIGNS)}")
     found.question.body()  # a Python function is refused: nobody could approve it
-    words = shown(str(found.question))
+    words = format_value(str(found.question))
     others = found.question.values_used() - set(VALUES)
     if others:
         rule = f"a table's rows are {YES}, {NO} or {BLANK}: --count says which are {YES}"
-        raise UsageError(f"the question {words} is about {shown(min(others))}", rule)
+        raise UsageError(f"the question {words} is about {format_value(min(others))}", rule)
     if found.question.groups_used() and found.group is None:
         raise UsageError(f"the question {words} names groups", "a column says who is in which", "--group names it")
     if found.objective == WEIGHTED_VOTE and found.question.linear() is None:
@@ -349,4 +352,4 @@ def _require_possible(found: Wish) -> None:
     both = [column for column in found.private if column in found.public]
     if both:  # what is public cannot be the secret
         rule = "a column that people's privacy rests on is public, one that is counted is private"
-        raise UsageError(f"the column {shown(both[0])} is used for both", rule)
+        raise UsageError(f"the column {format_value(both[0])} is used for both", rule)

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.tables.database import define, identifier, locked, refusals
+from hetdp.text import format_value
 
 NOTHING = '"NULL"'  # DuckDB's type of a column without any value
 Arrays = dict[str, Any]
@@ -216,7 +217,7 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False, name: st
 
     if not isinstance(table, str | Path):
         if sheet is not None:
-            raise UsageError(f"a table {shown(sheet)} in a data frame", "only SQLite files hold several tables")
+            raise UsageError(f"a table {format_value(sheet)} in a data frame", "only SQLite files hold several tables")
         with locked(None) as database:
             yield formats.frame(database, table, curator)
         return
@@ -224,7 +225,7 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False, name: st
     require_there(place)
     maker = None if place.is_dir() else formats.maker_of(place)
     if sheet is not None and maker is not formats.sqlite:
-        raise UsageError(f"a table {shown(sheet)} in {place.name}", "only SQLite files hold several tables")
+        raise UsageError(f"a table {format_value(sheet)} in {place.name}", "only SQLite files hold several tables")
     if maker is None:
         from hetdp.tables.formats import folder
 

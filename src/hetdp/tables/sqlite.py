@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, InputError, UsageError, shown
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.tables.database import define, identifier, refusals
 from hetdp.tables.sources import Arrays, Expressions, Source, require_different, stamp
+from hetdp.text import format_value
 
 SQLITE_RULE = "it is an SQLite file"
 BATCH = 1 << 17  # rows at a time
@@ -152,8 +153,12 @@ class Sheet(Batches):
         if not sheets:
             raise InputError(self.name, [Fault("no table", self.name, "", SQLITE_RULE)])
         if sheet not in sheets or sheet is None:
-            what = f"there is no table {shown(sheet)} in {self.name}" if sheet else f"{self.name} holds several tables"
-            raise UsageError(what, f"the tables are {', '.join(map(shown, sheets[:20]))}", "--table names one")
+            what = (
+                f"there is no table {format_value(sheet)} in {self.name}"
+                if sheet
+                else f"{self.name} holds several tables"
+            )
+            raise UsageError(what, f"the tables are {', '.join(map(format_value, sheets[:20]))}", "--table names one")
         return sheet
 
     def _batches(self, uses: Sequence[str]) -> Iterator[Arrays]:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault, InputError, shown
+from hetdp.errors import Fault, InputError
+from hetdp.text import format_value
 from hetdp.theory.coordinate import Floats
 
 
@@ -52,7 +53,7 @@ def homogeneous_path_mechanism(alpha: float, epsilon: float, length: int) -> Flo
     """
     _checked(alpha, [epsilon])
     if length != int(length) or length < 0:
-        raise InputError("path", [Fault("length", "length", shown(length), "a length is a whole number ≥ 0")])
+        raise InputError("path", [Fault("length", "length", format_value(length), "a length is a whole number ≥ 0")])
     steps = np.arange(length + 1)
     if alpha == 0.0 or epsilon == 0.0:
         return np.full(length + 1, float(alpha))
@@ -73,13 +74,13 @@ def _checked(alpha: Any, epsilons: Any) -> Floats:
     """The ε as an array, once all of them and alpha are in range."""
     faults = []
     if not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
-        faults.append(Fault("alpha out of range:", "alpha", shown(alpha), "a probability lies in [0, 1]"))
+        faults.append(Fault("alpha out of range:", "alpha", format_value(alpha), "a probability lies in [0, 1]"))
     try:
         array = np.asarray(epsilons, dtype=np.float64)
     except (TypeError, ValueError):
         array = np.array(np.nan)
     if array.ndim != 1:
-        faults.append(Fault("no column:", "epsilons", shown(epsilons), "one number for each step"))
+        faults.append(Fault("no column:", "epsilons", format_value(epsilons), "one number for each step"))
     for at in np.flatnonzero(~(np.isfinite(array) & (array >= 0.0))).tolist() if array.ndim == 1 else []:
         value, rule = repr(float(array[at])), "ε on a path is a finite number ≥ 0"
         faults.append(Fault("ε", f"epsilons[{at}]", value, rule))

@@ -10,10 +10,11 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from hetdp.errors import Fault, InputError, shown
+from hetdp.errors import Fault, InputError
 from hetdp.files.formats import text as numerals
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import NUMBERS
+from hetdp.text import format_value
 
 DIALECT: dict[str, Any] = {"strict": True, "skipinitialspace": False}
 SPECIAL = frozenset(',"\r\n')
@@ -72,7 +73,7 @@ def _require_header(header: list[str], name: str) -> None:
         raise InputError(name, [Fault("an empty file", name, "", RULE)])
     other = [separator for separator in ";\t|" if separator in header[0]]
     if len(header) == 1 and other:
-        raise InputError(name, [Fault("fields that are separated by", name, shown(other[0]), RULE)])
+        raise InputError(name, [Fault("fields that are separated by", name, format_value(other[0]), RULE)])
     if len(set(header)) < len(header):
         column = next(column for column, count in Counter(header).items() if count > 1)
         raise InputError(name, [Fault("a column that is there twice:", name, column, "each column is there once")])

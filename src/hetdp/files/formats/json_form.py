@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from hetdp.errors import Fault, InputError, instead_of, printable_json, shown
+from hetdp.errors import Fault, InputError
 from hetdp.files.formats import text as numerals
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import NUMBERS
+from hetdp.text import escape_json, format_value, suggest_name
 
 STDIN = "standard input"
 
@@ -43,7 +44,7 @@ def parse_json(text: str, name: str) -> dict[str, Any]:
     if "\\ud" in text.lower() and not _is_unicode(document):
         raise InputError(name, [Fault("no JSON:", name, "half of a character", "it is a JSON object in UTF-8")])
     if not isinstance(document, dict):
-        raise InputError(name, [Fault("no JSON object, but", name, shown(document), "it is a JSON object")])
+        raise InputError(name, [Fault("no JSON object, but", name, format_value(document), "it is a JSON object")])
     return document
 
 
@@ -54,7 +55,7 @@ def table_of(document: dict[str, Any], key: str, name: str, known: tuple[str, ..
         what = "missing key" if records is None else "no list of records:"
         rule = f"{key!r} is a list of objects"
         others = [other for other, value in document.items() if isinstance(value, list)]
-        raise InputError(name, [Fault(what, name, key, rule, instead_of(key, others) if records is None else "")])
+        raise InputError(name, [Fault(what, name, key, rule, suggest_name(key, others) if records is None else "")])
     fields = dict.fromkeys(field for record in records for field in record)
     columns = {field: [record.get(field) for record in records] if field in known else [] for field in fields}
     for field in NUMBERS & fields.keys() & {*known}:
@@ -92,7 +93,7 @@ def _is_unicode(document: Any) -> bool:
 
 
 def _dumped(value: Any) -> str:
-    return printable_json(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    return escape_json(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def _number(value: Any) -> Any:

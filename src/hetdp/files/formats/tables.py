@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault, shown
+from hetdp.errors import Fault
 from hetdp.files.schema import INTEGER, JSON, LABEL_RULE, TEXT
 from hetdp.problem.faults import Findings
+from hetdp.text import format_value
 
 INTEGER_TEXT = "0|-?[1-9][0-9]{0,4000}"
 DEEPEST = 20  # lists within lists that a label may be
@@ -56,7 +57,7 @@ class Table(NamedTuple):
             pass
         wrong = next(at for at, text in enumerate(values) if not re.fullmatch(INTEGER_TEXT, text))
         rule = "the file says that its labels are integers"
-        findings.add(Fault("no integer:", f"{self.row(wrong)}, {name}", shown(values[wrong]), rule))
+        findings.add(Fault("no integer:", f"{self.row(wrong)}, {name}", format_value(values[wrong]), rule))
         return values
 
     def _of_json(self, name: str, at: int, value: Any, findings: Findings) -> Any:
@@ -65,7 +66,7 @@ class Table(NamedTuple):
             found = json.loads(value) if isinstance(value, str) else value
         except (ValueError, RecursionError):
             rule = "the file says that each of its labels is JSON"
-            findings.add(Fault("no JSON:", f"{self.row(at)}, {name}", shown(value), rule))
+            findings.add(Fault("no JSON:", f"{self.row(at)}, {name}", format_value(value), rule))
             return value
         return self._label(name, at, found, findings)
 
@@ -75,7 +76,7 @@ class Table(NamedTuple):
         if value is None:
             findings.add(Fault("missing label", f"{self.row(at)}, {name}", "", LABEL_RULE))
         elif isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            findings.add(Fault("label", f"{self.row(at)}, {name}", shown(value), LABEL_RULE))
+            findings.add(Fault("label", f"{self.row(at)}, {name}", format_value(value), LABEL_RULE))
             return None
         return value
 
@@ -115,7 +116,9 @@ class Table(NamedTuple):
         for at, value in enumerate(values):
             if not isinstance(value, (bool, str)) or value not in known:
                 findings.add(
-                    Fault("neither true nor false:", f"{self.row(at)}, {name}", shown(value), "it is one of them")
+                    Fault(
+                        "neither true nor false:", f"{self.row(at)}, {name}", format_value(value), "it is one of them"
+                    )
                 )
         return np.array([known.get(value, False) if isinstance(value, (bool, str)) else False for value in values])
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.certificate.certificate import verify
-from hetdp.errors import Fault, InputError, NoExtensionError, UsageError, shown
+from hetdp.errors import Fault, InputError, NoExtensionError, UsageError
 from hetdp.mechanism import design as designing
 from hetdp.mechanism.accuracy.baselines import Setting, baselines_on
 from hetdp.mechanism.accuracy.measures import (
@@ -31,6 +31,7 @@ from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats
+from hetdp.text import format_value
 
 AVERAGE = "average"  # the one objective that needs the prior
 UNNAMED = "mechanism"
@@ -48,7 +49,7 @@ def objectives_of(wanted: Any, problem: Problem) -> tuple[str, ...]:
         raise UsageError("no objective", rule)
     for name in names:
         if name not in [*designing.OBJECTIVES, WEIGHTED_VOTE]:
-            raise UsageError(f"unknown objective {shown(name)}", rule)
+            raise UsageError(f"unknown objective {format_value(name)}", rule)
     return tuple(dict.fromkeys(names))
 
 
@@ -124,7 +125,7 @@ class Accuracy:
             if method.name == name:
                 return method
         known = ", ".join(method.name for method in self.methods)
-        raise UsageError(f"there is no method {shown(name)}", f"the methods are {known}")
+        raise UsageError(f"there is no method {format_value(name)}", f"the methods are {known}")
 
     def __str__(self) -> str:
         return "\n".join(text_lines(self.methods, self.comparisons, self.prior))

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import counted, printable, rounded_up
 from hetdp.mechanism.accuracy.measures import NOWHERE, Method
 from hetdp.mechanism.digits import LEAST, accuracy_of, right_digits
 from hetdp.problem.space import Floats, Mask
+from hetdp.text import escape_unprintable, pluralize, round_up
 
 SAME = 1e-9  # errors that differ by less than this part of themselves are the same
 TIES, BEATS = "ties", "beats"
@@ -133,11 +133,11 @@ def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pri
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
     hidden = int(np.count_nonzero(methods[0].levels.distances != NOWHERE)) - SHOWN
     if hidden > 0:
-        yield f"({counted(hidden, 'more distance')}, only in the long table: as columns, CSV or JSON)"
+        yield f"({pluralize(hidden, 'more distance')}, only in the long table: as columns, CSV or JSON)"
     unnamed = len(methods[0].levels.deciders) - len(_classes(methods[0]))
     if unnamed > 0:
         yield f"({unnamed:,} classes, and how accurate it is where one of them decides, only in JSON)"
-    yield from (printable(words) for words in _remarks(methods, comparisons))
+    yield from (escape_unprintable(words) for words in _remarks(methods, comparisons))
 
 
 def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
@@ -152,7 +152,7 @@ def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pr
             yield r"\hline"
     yield r"\hline"
     for words in _remarks(methods, comparisons):
-        yield rf"\multicolumn{{{width}}}{{l}}{{{_escaped(printable(words))}}} \\"
+        yield rf"\multicolumn{{{width}}}{{l}}{{{_escaped(escape_unprintable(words))}}} \\"
     yield r"\end{tabular}"
 
 
@@ -161,7 +161,7 @@ def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> It
     for method in methods:
         gap = method.mechanism.objective_gap
         if gap is not None and gap > WORTH_SAYING:
-            most = rounded_up(gap, 2)
+            most = round_up(gap, 2)
             yield f"{method.name}: some private mechanism may have a mean accuracy larger by up to {most:.1e}"
     for method in methods:
         if not method.baseline and str(method.mechanism.against_coin):
@@ -202,7 +202,7 @@ def _classes(method: Method) -> list[Any]:
 
 def _in_one_line(text: str) -> str:
     """A name that fits into a cell."""
-    text = printable(text)
+    text = escape_unprintable(text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 

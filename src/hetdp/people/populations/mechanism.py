@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.mechanism.digits import accuracy_of
 from hetdp.people.numbers import whole
 from hetdp.people.populations.balanced import Balanced, Label
@@ -20,6 +20,7 @@ from hetdp.people.populations.population import BALANCED, OBJECTIVES, WEIGHTED_V
 from hetdp.people.populations.vote import WeightedVote
 from hetdp.people.privacy.epsilons import GRID
 from hetdp.problem.space import Floats
+from hetdp.text import format_value
 from hetdp.theory.coordinate import LAPLACE
 
 METHOD = "theorem"
@@ -199,7 +200,9 @@ class PopulationMechanism:
         if group is None:
             return odds_of_all(self.formula)
         if group not in groups:
-            raise UsageError(f"unknown group {shown(group)}", f"the groups are {', '.join(map(shown, groups[:10]))}")
+            raise UsageError(
+                f"unknown group {format_value(group)}", f"the groups are {', '.join(map(format_value, groups[:10]))}"
+            )
         return odds_of(self.formula, group)
 
     @property
@@ -277,7 +280,7 @@ def mechanism_of(population: Population, objective: str) -> PopulationMechanism:
     """
     if objective not in FORMULAS:
         rule = f"the objectives of a population are {', '.join(OBJECTIVES)}"
-        raise UsageError(f"unknown objective {shown(objective)}", rule)
+        raise UsageError(f"unknown objective {format_value(objective)}", rule)
     return PopulationMechanism(population, objective, FORMULAS[objective](population))
 
 

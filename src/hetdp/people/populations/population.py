@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetdp.errors import Fault, UsageError, shown
+from hetdp.errors import Fault, UsageError
 from hetdp.people.documents import VERSION, opened, refuse, require_keys
 from hetdp.people.names import names
 from hetdp.people.populations.classes import Classes, KindsFold, classes_of
@@ -20,6 +20,7 @@ from hetdp.people.populations.scores import scores_of
 from hetdp.people.privacy.epsilons import Units
 from hetdp.people.questions.question import Question
 from hetdp.problem.scores import Scores
+from hetdp.text import format_value
 from hetdp.version import VERSION as SOFTWARE
 
 if TYPE_CHECKING:
@@ -55,12 +56,12 @@ def objective_of(document: Mapping[str, Any], population: Population) -> str:
     require_keys(facts, KEYS, KEYS, CONTENT)
     if facts["objective"] not in OBJECTIVES:
         rule = f"it is one of {', '.join(OBJECTIVES)}"
-        refuse(CONTENT, Fault("objective", CONTENT, shown(facts["objective"]), rule))
+        refuse(CONTENT, Fault("objective", CONTENT, format_value(facts["objective"]), rule))
     mine = document_of(population.design(facts["objective"]))[CONTENT]
     for key in KEYS:
         if facts[key] != mine[key]:
-            rule = f"here it is {shown(mine[key])}, and a plan holds for one policy and one version only"
-            refuse(CONTENT, Fault(f"another {key}:", CONTENT, shown(facts[key]), rule))
+            rule = f"here it is {format_value(mine[key])}, and a plan holds for one policy and one version only"
+            refuse(CONTENT, Fault(f"another {key}:", CONTENT, format_value(facts[key]), rule))
     return str(facts["objective"])
 
 
@@ -239,7 +240,7 @@ def population(
     """
     known = names(list(values) if not isinstance(values, str) else values, "the values")
     if len(known) < 2:
-        raise UsageError(f"the values are {shown(values)}", "everybody has one of two values or more")
+        raise UsageError(f"the values are {format_value(values)}", "everybody has one of two values or more")
     classes = classes_of(epsilon, deciding, groups, size)
     sizes = classes.by_group(classes.sizes)
     return Population(question, known, classes.names, classes, scores_of(question, classes.names, sizes, known))

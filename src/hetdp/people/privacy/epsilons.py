@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.people.numbers import LONGEST, numeral
+from hetdp.text import format_value
 
 GRID = 40  # ε and labels are multiples of 2 to the power of minus this
 UNBOUNDED = 1 << 62  # in units of the grid: no protection is promised
@@ -38,10 +39,10 @@ def as_written(epsilon: Any) -> Decimal:
     """
     text = numeral(epsilon)
     if len(text) > LONGEST or not _is_epsilon(text):
-        raise UsageError(f"ε is {shown(epsilon)}", RULE)
+        raise UsageError(f"ε is {format_value(epsilon)}", RULE)
     written = Decimal(text)
     if written.is_finite() and math.isinf(float(written)):  # it must not become a promise of nothing
-        raise UsageError(f"ε is {shown(epsilon)}", f"{RULE}; a number this large is none")
+        raise UsageError(f"ε is {format_value(epsilon)}", f"{RULE}; a number this large is none")
     return written
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from hetdp.errors import Fault, UsageError, shown
+from hetdp.errors import Fault, UsageError
 from hetdp.people.documents import VERSION, built, opened, parsed_json, parsed_toml, refuse
 from hetdp.people.names import listed, name, names, names_or_all, spoken
 from hetdp.people.privacy.epsilons import as_written, for_document, in_words
 from hetdp.people.privacy.situations import DECIDING, States, When, answer, as_when, within
 from hetdp.people.privacy.table import Table, table_of
 from hetdp.problem.faults import Findings
+from hetdp.text import format_value
 
 SMALLEST = "where several apply, the smallest ε counts"
 OPEN = "all else has no ε, and is refused"
@@ -110,7 +111,7 @@ class Rule:
         change = names_or_all(self.change, "the change")
         if change is not None and len(change) > 2:
             raise UsageError(
-                f"the change is {shown(change)}", "it is from one value to another, or any that involves one"
+                f"the change is {format_value(change)}", "it is from one value to another, or any that involves one"
             )
         clean = {"epsilon": as_written(self.epsilon), "groups": names_or_all(self.groups, "the group")}
         for field, value in {**clean, "change": change, "when": as_when(self.when)}.items():
@@ -148,7 +149,7 @@ class Privacy:
     def __post_init__(self) -> None:
         given = tuple(self.rules)
         if not given or not all(isinstance(rule, Rule) for rule in given):
-            raise UsageError(f"the rules are {shown(list(given))}", "there is one Rule or more")
+            raise UsageError(f"the rules are {format_value(list(given))}", "there is one Rule or more")
         object.__setattr__(self, "rules", given)
 
     def states(self) -> States:
@@ -238,7 +239,9 @@ _answer: Callable[[int], When] = answer
 
 def _mapping(given: Any, what: str) -> Mapping[Any, ByGroup]:
     if given is not None and not isinstance(given, Mapping):
-        raise UsageError(f"{what} is {shown(given)}", f"{what} says for which case each ε is: {what}={{case: ε}}")
+        raise UsageError(
+            f"{what} is {format_value(given)}", f"{what} says for which case each ε is: {what}={{case: ε}}"
+        )
     return given or {}
 
 
@@ -276,13 +279,13 @@ def from_document(document: Mapping[str, Any]) -> Privacy:
     """
     found = opened(document, KIND, "rules")
     if not isinstance(found, list) or not found:
-        refuse(KIND, Fault("rules", KIND, shown(found), "there is a list of one rule or more"))
+        refuse(KIND, Fault("rules", KIND, format_value(found), "there is a list of one rule or more"))
     findings, rules = Findings(KIND), []
     for at, body in enumerate(found):
         with findings.collecting():
             keys = body if isinstance(body, Mapping) else {}
             if keys is not body:
-                refuse(KIND, Fault("no object:", f"rules[{at}]", shown(body), "a rule has the key epsilon"))
+                refuse(KIND, Fault("no object:", f"rules[{at}]", format_value(body), "a rule has the key epsilon"))
             rules.append(built(Rule, keys, f"rules[{at}]"))
     findings.raise_if_any()
     return Privacy(rules)

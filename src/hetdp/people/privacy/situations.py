@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.people.numbers import whole
+from hetdp.text import format_value
 
 DECIDING, WITHIN, ANSWER = "deciding", "within", "answer"
 WHEN_RULE = 'it is "deciding", within(d), answer(1), answer(2), or not given'
@@ -74,7 +75,7 @@ def answer(which: int) -> When:
     where the answer is 2
     """
     if whole(which, "the answer") not in (1, 2):
-        raise UsageError(f"the answer is {shown(which)}", "answers are 1 and 2")
+        raise UsageError(f"the answer is {format_value(which)}", "answers are 1 and 2")
     return When(ANSWER, int(which))
 
 
@@ -92,7 +93,7 @@ def as_when(given: Any) -> When | None:
     if isinstance(given, dict) and len(given) == 1 and next(iter(given)) in makers:
         kind, number = next(iter(given.items()))
         return makers[kind](number)
-    raise UsageError(f"when is {shown(given)}", WHEN_RULE)
+    raise UsageError(f"when is {format_value(given)}", WHEN_RULE)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, UsageError, shown
+from hetdp.errors import Fault, UsageError
 from hetdp.people.names import names, require_known
 from hetdp.people.privacy.epsilons import Units, as_floats, on_grid
 from hetdp.people.privacy.situations import States
 from hetdp.problem.faults import Findings
+from hetdp.text import format_value
 
 if TYPE_CHECKING:
     from hetdp.people.privacy.rules import Rule
@@ -78,7 +79,7 @@ def table_of(rules: Sequence[Rule], states: States, groups: Sequence[str], value
     places = {group: at for at, group in enumerate(names(groups, "the groups"))}
     pairs = list(combinations(names(values, "the values"), 2))
     if not pairs:
-        raise UsageError(f"the values are {shown(values)}", "everybody has one of two values or more")
+        raise UsageError(f"the values are {format_value(values)}", "everybody has one of two values or more")
     units = np.full((len(places), len(pairs), states.count, states.count), UNSAID, dtype=np.int64)
     for rule in rules:
         require_known(rule.groups or (), places, "group")

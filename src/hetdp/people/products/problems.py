@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.people.names import name, names, require_known
 from hetdp.people.numbers import exact, whole
 from hetdp.people.populations.scores import scores_of
@@ -27,6 +27,7 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
 from hetdp.problem.scores import Scores
 from hetdp.problem.values import Factors
+from hetdp.text import format_value
 
 UNIFORM = "uniform"
 PRIOR_RULE = "a prior is 'uniform', value → probability, or group → value → probability"
@@ -59,7 +60,7 @@ def _chances(axes: Sequence[Axis], prior: Any) -> list[list[float]]:
     if prior is None:
         return [[1.0 / len(axis.values)] * len(axis.values) for axis in axes]
     if not isinstance(prior, Mapping) or not prior:
-        raise UsageError(f"the prior is {shown(prior)}", PRIOR_RULE)
+        raise UsageError(f"the prior is {format_value(prior)}", PRIOR_RULE)
     if not any(isinstance(chances, Mapping) for chances in prior.values()):
         return [_of_values(axis, prior) for axis in axes]
     groups = [axis.name for axis in axes]
@@ -70,12 +71,12 @@ def _chances(axes: Sequence[Axis], prior: Any) -> list[list[float]]:
 
 def _of_values(axis: Axis, given: Any) -> list[float]:
     if not isinstance(given, Mapping):
-        raise UsageError(f"the prior of {axis.name} is {shown(given)}", PRIOR_RULE)
+        raise UsageError(f"the prior of {axis.name} is {format_value(given)}", PRIOR_RULE)
     require_known(given, axis.values, "value")
     require_known(axis.values, given, "value with a probability")
     found = [exact(given[value], f"the probability of {value!r}") for value in axis.values]
     if any(chance < 0 for chance in found) or abs(sum(found, Fraction(0)) - 1) > ROUNDING:
-        raise UsageError(f"the prior of {axis.name} is {shown(given)}", "probabilities are ≥ 0 and add up to 1")
+        raise UsageError(f"the prior of {axis.name} is {format_value(given)}", "probabilities are ≥ 0 and add up to 1")
     return [float(chance / sum(found)) for chance in found]
 
 
@@ -110,7 +111,7 @@ def values_of(given: Any) -> tuple[str, ...]:
     """
     found = names(list(given) if not isinstance(given, str) else given, "the values")
     if len(found) < 2:
-        raise UsageError(f"the values are {shown(given)}", "everybody has one of two values or more")
+        raise UsageError(f"the values are {format_value(given)}", "everybody has one of two values or more")
     return found
 
 
@@ -176,7 +177,9 @@ def problem_of(
         folded: whether people of a group are only counted.
     """
     if not isinstance(question, Question):
-        raise UsageError(f"the question is {shown(question)}", "it is made by hetdp.questions, such as majority()")
+        raise UsageError(
+            f"the question is {format_value(question)}", "it is made by hetdp.questions, such as majority()"
+        )
     require_few(list(sizes.values()), len(values), folded, MOST_DATASETS, MOST_RULE, FEWER)
     promised = privacy_of(privacy)
     table = promised.table(list(sizes), values)
@@ -298,7 +301,7 @@ def _named(people: Any) -> tuple[str, ...]:
             raise UsageError(f"there are {people} people", PEOPLE_RULE)
         return tuple(map(str, range(1, int(people) + 1)))
     if isinstance(people, str | Mapping) or not isinstance(people, Sequence):
-        raise UsageError(f"the people are {shown(people)}", PEOPLE_RULE)
+        raise UsageError(f"the people are {format_value(people)}", PEOPLE_RULE)
     return names(list(people), "the people")
 
 
@@ -358,5 +361,5 @@ def tallies(
 def sizes_of(groups: Any) -> dict[str, int]:
     """The groups by name, each a whole number of people."""
     if not isinstance(groups, Mapping) or not groups:
-        raise UsageError(f"the groups are {shown(groups)}", GROUPS_RULE)
+        raise UsageError(f"the groups are {format_value(groups)}", GROUPS_RULE)
     return {name(group, "a group"): whole(size, f"the size of {group!r}", 0) for group, size in groups.items()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from hetdp.errors import Fault, UsageError, instead_of, shown
+from hetdp.errors import Fault, UsageError
 from hetdp.people.documents import DEEPEST, built, opened, parsed_json, parsed_toml, refuse, require_keys
 from hetdp.people.names import name, names, names_or_all
 from hetdp.people.numbers import Number, exact, whole
@@ -23,6 +23,7 @@ from hetdp.people.questions.thresholds import (
     Versus,
     WeightedSum,
 )
+from hetdp.text import format_value, suggest_name
 
 Names = str | Sequence[str]
 
@@ -75,7 +76,7 @@ as yes
     """
     part = exact(at_least, "at_least")
     if not 0 <= part <= 1:
-        raise UsageError(f"at_least is {shown(at_least)}", 'a share is a number from 0 to 1, or "0%" to "100%"')
+        raise UsageError(f"at_least is {format_value(at_least)}", 'a share is a number from 0 to 1, or "0%" to "100%"')
     found = names_or_all(group, "the group")
     return Share(found, name(value, "the value"), part, *_denominator(value, of, strict, blank))
 
@@ -116,9 +117,9 @@ def versus(a: str, b: str, ties: str = "no", group: Names | None = None) -> Ques
     more rows say Simonds than Yancey; a tie counts as no; rows with any other value do not count
     """
     if ties not in ("no", "yes"):
-        raise UsageError(f"ties is {shown(ties)}", "a tie counts as 'no' or 'yes'")
+        raise UsageError(f"ties is {format_value(ties)}", "a tie counts as 'no' or 'yes'")
     if a == b:
-        raise UsageError(f"{shown(a)} stands against itself", "a and b are different values")
+        raise UsageError(f"{format_value(a)} stands against itself", "a and b are different values")
     return Versus(names_or_all(group, "the group"), name(a, "a"), name(b, "b"), ties)
 
 
@@ -196,9 +197,9 @@ def ratio_of_shares(
     """
     part = exact(at_least, "at_least")
     if part < 0:
-        raise UsageError(f"at_least is {shown(at_least)}", "it is a number ≥ 0")
+        raise UsageError(f"at_least is {format_value(at_least)}", "it is a number ≥ 0")
     if group_a == group_b:
-        raise UsageError(f"{shown(group_a)} is compared with itself", "group_a and group_b are different groups")
+        raise UsageError(f"{format_value(group_a)} is compared with itself", "group_a and group_b are different groups")
     whom = name(value, "the value"), name(group_a, "group_a"), name(group_b, "group_b")
     return RatioOfShares(*whom, part, *_denominator(value, of, strict, blank))
 
@@ -220,27 +221,29 @@ def function(f: Callable[[Tables], Any], words: str) -> Question:
     array([False,  True, False])
     """
     if not callable(f):
-        raise UsageError(f"f is {shown(f)}", "it is a function that gets the counts and returns booleans")
+        raise UsageError(f"f is {format_value(f)}", "it is a function that gets the counts and returns booleans")
     return Function(f, name(words, "words"))
 
 
 def _denominator(value: str, of: str, strict: bool, blank: Names | None) -> tuple[str, bool, tuple[str, ...]]:
     """The tie rule, and what a share is divided by."""
     if of not in (ALL, RESPONDENTS):
-        raise UsageError(f"of is {shown(of)}", f"a share is of {ALL!r} rows or of {RESPONDENTS!r}")
+        raise UsageError(f"of is {format_value(of)}", f"a share is of {ALL!r} rows or of {RESPONDENTS!r}")
     if not isinstance(strict, bool):
-        raise UsageError(f"strict is {shown(strict)}", "it is true or false")
+        raise UsageError(f"strict is {format_value(strict)}", "it is true or false")
     if of == ALL and blank is not None:
-        raise UsageError(f"blank is {shown(blank)}", f"it is for shares of {RESPONDENTS!r}; {ALL!r} leaves nobody out")
+        raise UsageError(
+            f"blank is {format_value(blank)}", f"it is for shares of {RESPONDENTS!r}; {ALL!r} leaves nobody out"
+        )
     blanks = names(BLANK if blank is None else blank, "blank") if of == RESPONDENTS else ()
     if value in blanks:
-        raise UsageError(f"the value {shown(value)} is called blank", "who gives it is a respondent")
+        raise UsageError(f"the value {format_value(value)} is called blank", "who gives it is a respondent")
     return of, strict, blanks
 
 
 def _numbers(given: Any, what: str) -> tuple[tuple[str, Fraction], ...]:
     if not isinstance(given, Mapping) or not given:
-        raise UsageError(f"the {what}s are {shown(given)}", f"there is one {what} or more, by name")
+        raise UsageError(f"the {what}s are {format_value(given)}", f"there is one {what} or more, by name")
     return tuple((name(one, f"the name of a {what}"), exact(of, f"the {what} of {one!r}")) for one, of in given.items())
 
 
@@ -328,7 +331,7 @@ def part_of(body: Any, where: str, depth: int = 0) -> Question:
     asks = body.get("asks") if isinstance(body, Mapping) else None
     if not isinstance(asks, str) or asks not in KINDS:
         rule = f"it has the key asks, which is one of {', '.join(KINDS)}"
-        refuse(where, Fault("no question:", where, shown(asks or body), rule, instead_of(asks or "", KINDS)))
+        refuse(where, Fault("no question:", where, format_value(asks or body), rule, suggest_name(asks or "", KINDS)))
     keys = {key: value for key, value in body.items() if key != "asks"}
     if asks in MADE_BY:
         return built(MADE_BY[asks], keys, where, ("asks",))  # type: ignore[no-any-return]
@@ -338,5 +341,5 @@ def part_of(body: Any, where: str, depth: int = 0) -> Question:
         return Not(part_of(keys[key], f"{where}.part", depth + 1))
     parts = keys[key]
     if not isinstance(parts, list) or len(parts) < 2:
-        refuse(where, Fault("parts", where, shown(parts), f"{asks} joins a list of two questions or more"))
+        refuse(where, Fault("parts", where, format_value(parts), f"{asks} joins a list of two questions or more"))
     return joined(JOINED_BY[asks], *(part_of(one, f"{where}.parts[{at}]", depth + 1) for at, one in enumerate(parts)))

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.people.documents import VERSION
 from hetdp.people.names import require_known
 from hetdp.people.numbers import whole
+from hetdp.text import format_value
 
 Counts = NDArray[Any]  # whole numbers ≥ 0
 Truth = NDArray[np.bool_]
@@ -37,7 +38,7 @@ def as_counts(given: Any, where: str) -> tuple[Counts, int]:
     if array.size == 0:
         return array, 0
     if int(array.min()) < 0:
-        raise UsageError(f"a count of {where} is {shown(array.min())}", rule)
+        raise UsageError(f"a count of {where} is {format_value(array.min())}", rule)
     return array, int(array.max())
 
 

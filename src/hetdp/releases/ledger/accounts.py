@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.releases.ledger.amounts import CURRENCIES, INFINITE, Currency, added
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.charge import CLASS, EVERYBODY, PERSON, Sealed
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours, read_neighbours
 from hetdp.releases.ledger.sqlite import Statement
 from hetdp.releases.ledger.tables import classes, people
+from hetdp.text import format_value
 
 CAP, SPENT, CAP_DELTA, SPENT_DELTA = range(4)  # the rows of balances
 COLUMNS = ("cap", "spent", "cap_delta", "spent_delta")
@@ -93,7 +94,9 @@ def require_kind(connection: Connection, terms: Terms, kind: str) -> None:
     """Refuses accounts of another kind than those that the source has; asked only where none of this kind is known."""
     if FIRST[classes if kind == PERSON else people].rows(connection, of_source=terms.number):
         has, wants = ("people", "classes") if kind == CLASS else ("classes", "people")
-        rule = f"the accounts of the source {shown(terms.source)} are {has}; the same people would have two budgets"
+        rule = (
+            f"the accounts of the source {format_value(terms.source)} are {has}; the same people would have two budgets"
+        )
         hint = "hetdp ledger record --people, Charge.to_people in Python" if kind == CLASS else "leave people's ids out"
         raise UsageError(f"a charge to {wants}", rule, f"charge its {has}, as before: {hint}")
 
@@ -104,7 +107,7 @@ def _require_grouping(connection: Connection, terms: Terms, is_everybody: bool) 
     Asked only where no class is known that pays. The same people would have the budget of their class, and everybody's.
     """
     given = is_everybody, bool(NAMED.rows(connection, of_source=terms.number))
-    source = shown(terms.source)
+    source = format_value(terms.source)
     if given == (True, True):
         rule = f"the source {source} is charged by class; the people of a class would have a second budget"
         raise UsageError("a charge to everybody, without classes", rule, "say the class of every edge, as before")

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
+from hetdp.text import format_value
 
 INFINITE = 2**63 - 1  # as a spend: everything; as a cap: no limit
 LARGEST = 2**62  # what is not below this counts as infinite
@@ -50,7 +51,7 @@ def currency_of(name: str) -> Currency:
     1000000000
     """
     if name not in CURRENCIES:
-        raise UsageError(f"there is no currency {shown(name)}", f"it is one of {', '.join(CURRENCIES)}")
+        raise UsageError(f"there is no currency {format_value(name)}", f"it is one of {', '.join(CURRENCIES)}")
     return CURRENCIES[name]
 
 
@@ -93,13 +94,13 @@ def _decimal(value: Any) -> Decimal:
     if hasattr(value, "item") and not hasattr(value, "__len__"):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
-        raise UsageError(f"{shown(value)} is no amount", rule)
+        raise UsageError(f"{format_value(value)} is no amount", rule)
     try:
         number = Decimal(value if isinstance(value, int) else str(value).strip())
     except InvalidOperation:
-        raise UsageError(f"{shown(value)} is no amount", rule) from None
+        raise UsageError(f"{format_value(value)} is no amount", rule) from None
     if number.is_nan() or number < 0 or len(number.as_tuple().digits) > 400:
-        raise UsageError(f"{shown(value)} is no amount", rule)
+        raise UsageError(f"{format_value(value)} is no amount", rule)
     return number
 
 

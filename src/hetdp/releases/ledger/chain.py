@@ -15,12 +15,13 @@ from unicodedata import normalize
 from sqlalchemy import bindparam, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
-from hetdp.errors import UsageError, counted, shown
+from hetdp.errors import UsageError
 from hetdp.releases.ledger import tables
 from hetdp.releases.ledger.charge import canonical, is_name
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.file import PLACE
 from hetdp.releases.ledger.sqlite import Statement
+from hetdp.text import format_value, pluralize
 
 VERSION = 1
 CREATE, DECLARE, SPEND, RECORD, STATE = KINDS = ("create", "declare", "spend", "record", "state")
@@ -132,11 +133,13 @@ def require_text(**given: Any) -> None:
     """
     for name, value in given.items():
         if not isinstance(value, str):
-            raise UsageError(f"{shown(value)} is no {name}", "it is text")
+            raise UsageError(f"{format_value(value)} is no {name}", "it is text")
         if name == "source" and not (value and is_name(value)):
-            raise UsageError(f"{shown(value)} is no {name}", "it is text, on one line, without control characters")
+            raise UsageError(
+                f"{format_value(value)} is no {name}", "it is text, on one line, without control characters"
+            )
         if name in ("source", "version") and value != value.strip():
-            raise UsageError(f"{shown(value)} is no {name}", "it has no blanks at its ends", "leave them out")
+            raise UsageError(f"{format_value(value)} is no {name}", "it has no blanks at its ends", "leave them out")
 
 
 def looks(name: str) -> str:
@@ -338,7 +341,7 @@ def require_receipts(
 
 def _require_receipt(database: Database, connection: Connection, head: Head, number: int, expected: str) -> None:
     if number > head.entries:
-        missing = counted(number - head.entries, "entry").replace("entrys", "entries")
+        missing = pluralize(number - head.entries, "entry").replace("entrys", "entries")
         what = f"it is older than its records: {missing} that its records name are missing"
         raise database.unusable(what, "a restored copy would spend again what is spent already")
     if number < 1 or entry_at(database, connection, head, number).hash != expected:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.releases.ledger.amounts import CURRENCIES, DELTA_SCALE, all_spent, all_squares, currency_of, spent
+from hetdp.text import format_value
 
 CLASS, PERSON = KINDS = ("class", "person")
 EVERYBODY = "everybody"  # the account of what is in no class
@@ -296,7 +297,7 @@ class Charge:
         self._freeze()
         known, count = currency_of(self.currency), len(self.names)
         if self.kind not in (CLASS, PERSON):
-            raise UsageError(f"there is no kind of account {shown(self.kind)}", f"it is {CLASS} or {PERSON}")
+            raise UsageError(f"there is no kind of account {format_value(self.kind)}", f"it is {CLASS} or {PERSON}")
         if known.has_delta != (self.deltas is not None):
             rule = "δ is counted beside ε" if known.has_delta else "δ is counted by epsilon-delta only"
             raise UsageError(f"{'no ' * known.has_delta}δ in a charge of {known.name}", rule)

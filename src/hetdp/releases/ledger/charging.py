@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.releases.ledger import tables
 from hetdp.releases.ledger.accounts import (
     CAP,
@@ -32,6 +32,7 @@ from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, joined, read_neighbours
 from hetdp.releases.ledger.people import charge_people, people_after
 from hetdp.releases.ledger.sqlite import Statement
+from hetdp.text import format_value
 
 IS_KEPT = Statement(select(tables.charges.c.digest).where(tables.charges.c.digest == bindparam("wanted")))
 KEEP = Statement(insert(tables.charges), ("digest", "content"))
@@ -77,7 +78,7 @@ def charge_all(database: Database, connection: Connection, head: Head, terms: Te
 def require_currency(terms: Terms, charge: Charge) -> None:
     """Refuses a charge that is counted otherwise than its source."""
     if charge.currency != terms.currency.name:
-        rule = f"the source {shown(terms.source)} counts {terms.currency.name}"
+        rule = f"the source {format_value(terms.source)} counts {terms.currency.name}"
         raise UsageError(f"a charge of {charge.currency}", rule)
 
 
@@ -151,7 +152,9 @@ def _is_same_charge(database: Database, connection: Connection, entry: Entry, se
 def require_terms(database: Database, source: str, entry: Entry | None) -> Terms:
     """What a source was declared with, by the entry that was found."""
     if entry is None:
-        raise UsageError(f"the ledger has no source {shown(source)}", "data is declared before it is asked about")
+        raise UsageError(
+            f"the ledger has no source {format_value(source)}", "data is declared before it is asked about"
+        )
     return checked_terms(database, entry)
 
 

@@ -14,7 +14,7 @@ import sqlalchemy
 from sqlalchemy import column, insert, select, table
 from sqlalchemy.engine import Connection
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.releases.ledger import tables
 from hetdp.releases.ledger.amounts import DELTA_SCALE, cap, currency_of
 from hetdp.releases.ledger.chain import CREATE, SECRET, Head, append
@@ -23,6 +23,7 @@ from hetdp.releases.ledger.database import MAKING, Database
 from hetdp.releases.ledger.file import NOTHING_SPENT, draft_of, settle
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours
 from hetdp.releases.ledger.sqlite import Statement, pragma
+from hetdp.text import format_value
 
 Declared = dict[str, Any]
 LEDGER = Statement(select(tables.head.c.ledger))
@@ -42,12 +43,12 @@ def declared(currency: str, limit: Any, caps: Mapping[str, Any] | None, neighbou
         if str(value) == "inf":
             return [cap(value, 1)] * 2
         if not isinstance(value, (tuple, list)) or len(value) != 2:
-            raise UsageError(f"{shown(value)} is no cap of {known.name}", "it is a pair: ε and δ")
+            raise UsageError(f"{format_value(value)} is no cap of {known.name}", "it is a pair: ε and δ")
         return [cap(value[0], known.scale), cap(value[1], DELTA_SCALE)]
 
     for name in caps or {}:
         if not is_name(name):
-            raise UsageError(f"{shown(name)} is no name of a class", "class accounts have names of text")
+            raise UsageError(f"{format_value(name)} is no name of a class", "class accounts have names of text")
     return {
         "currency": currency,
         "cap": pair(limit),

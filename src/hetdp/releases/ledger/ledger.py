@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.releases.ledger import tables
 from hetdp.releases.ledger.chain import (
     CHANGED,
@@ -42,6 +42,7 @@ from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_
 from hetdp.releases.ledger.spending import Question, spend
 from hetdp.releases.ledger.status import Status, history_of, status_of
 from hetdp.releases.ledger.verification import Verified, verified
+from hetdp.text import format_value
 
 
 def exported(database: Database) -> Iterator[str]:
@@ -203,7 +204,9 @@ class Ledger:
                 return append(connection, head, DECLARE, source=source, facts=told)[1]
             if facts and any(earlier.facts[key] != facts[key] for key in ("currency", "cap", "caps")):
                 rule = "a source is declared once; new data has a new name"
-                raise UsageError(f"the source {shown(source)} was declared with other caps or another currency", rule)
+                raise UsageError(
+                    f"the source {format_value(source)} was declared with other caps or another currency", rule
+                )
             terms = checked_terms(self._database, earlier)
             known = neighbours_known(self._database, connection, head, terms)
             after = stated(known, given, source)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.releases.ledger import tables
 from hetdp.releases.ledger.accounts import Terms
 from hetdp.releases.ledger.amounts import CURRENCIES, DELTA_SCALE, written
@@ -32,6 +32,7 @@ from hetdp.releases.ledger.charge import opened
 from hetdp.releases.ledger.charging import checked_terms, require_terms
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.sqlite import Statement
+from hetdp.text import format_value
 
 if TYPE_CHECKING:
     from hetdp.releases.ledger.ledger import Ledger
@@ -76,8 +77,10 @@ class Seen:
         for terms in self.declared:
             if looks(terms.source) == looks(source):
                 rule = "data whose names differ only in capitals or blanks is easily confused, and has two budgets"
-                hint = f"it is {shown(terms.source)}, if it is the same data"
-                raise UsageError(f"the source {shown(source)} looks like {shown(terms.source)}", rule, hint)
+                hint = f"it is {format_value(terms.source)}, if it is the same data"
+                raise UsageError(
+                    f"the source {format_value(source)} looks like {format_value(terms.source)}", rule, hint
+                )
 
     def only(self) -> Terms:
         """The only data that the ledger knows.
@@ -90,7 +93,7 @@ class Seen:
             return known[0]
         if not known:
             raise UsageError("the ledger has no source", "data is declared before it is asked about")
-        names = ", ".join(shown(terms.source) for terms in known[:SHOWN]) + (", …" if len(known) > SHOWN else "")
+        names = ", ".join(format_value(terms.source) for terms in known[:SHOWN]) + (", …" if len(known) > SHOWN else "")
         raise UsageError("no source is named", f"the ledger has several: {names}")
 
 
@@ -104,7 +107,7 @@ def source_of(ledger: Ledger, named: str | None) -> tuple[str, str]:
     """
     database, seen = ledger._database, ledger._seen
     if named is not None and not isinstance(named, str):
-        raise UsageError(f"{shown(named)} is no source", "it is text")
+        raise UsageError(f"{format_value(named)} is no source", "it is text")
     if named is None and len(seen.declared) == 1:
         return seen.only().source, seen.only().currency.name
     with database.reading() as connection:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from hetdp.errors import UsageError, printable, shown
+from hetdp.errors import UsageError
 from hetdp.releases.ledger.chain import looks
 from hetdp.releases.ledger.charge import is_name
+from hetdp.text import escape_unprintable, format_value
 
 REPLACE_ONE, ADD_REMOVE, PERSON = "replace-one", "add-remove", "person"
 NOT_STATED = "not stated"
@@ -133,7 +134,7 @@ def stated(known: Neighbours, given: Neighbours, source: str) -> Neighbours:
     """
     for before, now in zip(known, given, strict=True):
         if before is not None and now is not None and not is_same(before, now):
-            rule = f"the source {shown(source)} has {known}; that is stated once, and not changed"
+            rule = f"the source {format_value(source)} has {known}; that is stated once, and not changed"
             raise UsageError(f"another statement: {given}", rule, "new data has a new name")
     return Neighbours(*(before or now for before, now in zip(known, given, strict=True)))
 
@@ -146,7 +147,7 @@ def is_same(one: str | None, other: str | None) -> bool:
 def _refusal(known: Neighbours, given: Neighbours, source: str) -> UsageError:
     missing = [key for key, one, other in zip(KEYS, given, known, strict=True) if one is None and other is not None]
     unstated = [key for key, one, other in zip(KEYS, given, known, strict=True) if one is not None and other is None]
-    rule = f"the source {shown(source)} has {known}; losses about different changes do not add up in one account"
+    rule = f"the source {format_value(source)} has {known}; losses about different changes do not add up in one account"
     hint = "data that is asked about in another way is another source, with its own cap"
     if missing:
         hint = (
@@ -162,9 +163,9 @@ def _refusal(known: Neighbours, given: Neighbours, source: str) -> UsageError:
 def _named(words: Any, names: dict[str, tuple[str, ...]], what: str) -> str | None:
     if words is None or words in UNSTATED or (isinstance(words, str) and not words.strip()):
         return None
-    text = printable(words).strip() if isinstance(words, str) else words
+    text = escape_unprintable(words).strip() if isinstance(words, str) else words
     if not is_name(text):
-        raise UsageError(f"the {what} {shown(words)}", "it is text on one line, such as person or replace-one")
+        raise UsageError(f"the {what} {format_value(words)}", "it is text on one line, such as person or replace-one")
     return next((name for name, others in names.items() if _seen(text) in map(_seen, (name, *others))), str(text))
 
 
@@ -174,4 +175,4 @@ def _seen(text: str) -> str:
 
 
 def _shown(one: str | None) -> str:
-    return NOT_STATED if one is None else shown(one)
+    return NOT_STATED if one is None else format_value(one)

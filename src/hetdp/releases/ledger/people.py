@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.releases.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding, require_kind
 from hetdp.releases.ledger.amounts import added
 from hetdp.releases.ledger.charge import AMOUNT, KEY, KEY_BYTES, PERSON, Sealed
 from hetdp.releases.ledger.sqlite import Statement
 from hetdp.releases.ledger.tables import people
+from hetdp.text import format_value
 
 MOST = 8192  # people in one row; when there are more, it is divided into rows of about half as many
 LOWEST = bytes(KEY_BYTES)
@@ -102,13 +103,19 @@ def _naming(rows: Sequence[Any]) -> str | None:
 
 
 def _named_otherwise(terms: Terms, known: str | None, given: str | None) -> UsageError:
-    source = f"the people of the source {shown(terms.source)}"
-    what = "a charge to people by ids that have no name" if given is None else f"a charge to people by {shown(given)}"
+    source = f"the people of the source {format_value(terms.source)}"
+    what = (
+        "a charge to people by ids that have no name"
+        if given is None
+        else f"a charge to people by {format_value(given)}"
+    )
     if known is None:
         rule = f"{source} were charged by ids that have no name; the same people would have two budgets"
         return UsageError(what, rule, "give the same ids as before, and no name to them, in Python")
-    rule = f"{source} are named by {shown(known)}; the same people would have two budgets"
-    return UsageError(what, rule, f"name them by {shown(known)}, as before: --person in a shell, named= in Python")
+    rule = f"{source} are named by {format_value(known)}; the same people would have two budgets"
+    return UsageError(
+        what, rule, f"name them by {format_value(known)}, as before: --person in a shell, named= in Python"
+    )
 
 
 def _new_rows(keys: NDArray[np.bytes_]) -> list[bytes]:

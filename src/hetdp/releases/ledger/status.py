@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from hetdp.errors import UsageError, shown
+from hetdp.errors import UsageError
 from hetdp.releases.ledger import tables
 from hetdp.releases.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding, read_classes
 from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, written
@@ -18,6 +18,7 @@ from hetdp.releases.ledger.charging import checked_terms, neighbours_known
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import Neighbours
 from hetdp.releases.ledger.people import NOBODY, naming_of, read_people
+from hetdp.text import format_value
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,9 @@ def status_of(database: Database, connection: Connection, head: Head, source: st
     if source is not None:
         listed = [terms for terms in listed if terms.source == source]
         if not listed:
-            raise UsageError(f"the ledger has no source {shown(source)}", "data is declared before it is asked about")
+            raise UsageError(
+                f"the ledger has no source {format_value(source)}", "data is declared before it is asked about"
+            )
     try:
         return [_status(connection, terms, neighbours_known(database, connection, head, terms)) for terms in listed]
     except (ValueError, TypeError):

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate
 from hetdp.certificate.losses import certain_answer
-from hetdp.errors import UsageError, counted, printable, shown
+from hetdp.errors import UsageError
 from hetdp.files.formats.text import plain
 from hetdp.files.saving import certificate_document
 from hetdp.mechanism.digits import promised
@@ -30,6 +30,7 @@ from hetdp.tables.preparation import Prepared, prepare
 from hetdp.tables.promise import Promise, Protection
 from hetdp.tables.request import KEYS as WISH_KEYS
 from hetdp.tables.request import NO, YES, from_document
+from hetdp.text import escape_unprintable, format_value, pluralize
 from hetdp.theory.coordinate import Coordinate
 
 PARAMETERS = ("epsilon", "delta", "mu")
@@ -45,7 +46,7 @@ def charged(costs: Costs) -> list[dict[str, Any]]:
     """What each account is charged; people are not listed."""
     if costs.kind != CLASS:
         return []
-    return [{"account": printable(name)} | parameter_texts(costs, at) for at, name in enumerate(costs.names)]
+    return [{"account": escape_unprintable(name)} | parameter_texts(costs, at) for at, name in enumerate(costs.names)]
 
 
 def composition_of(costs: Costs, source: str, version: str) -> dict[str, Any]:
@@ -120,17 +121,17 @@ def facts_of_problem(proof: Proved, costs: Costs) -> dict[str, Any]:
         if found.unprotected
     ]
     return {
-        "question": printable(about.get("title", words.NO_TITLE)),
+        "question": escape_unprintable(about.get("title", words.NO_TITLE)),
         "privacy": {
             "notion": notion.name,
             "flavour": words.FLAVOURS[notion.name],
-            "unit": printable(about.get("privacy_unit", words.UNIT)),
-            "neighbours": printable(about.get("neighbour_relation", words.NEIGHBOURS)),
+            "unit": escape_unprintable(about.get("privacy_unit", words.UNIT)),
+            "neighbours": escape_unprintable(about.get("neighbour_relation", words.NEIGHBOURS)),
             "promises": [_promise(costs, at, told, same) for at in range(len(costs.names))],
         },
         "model": words.MODEL,
         "domain": {
-            "words": f"{counted(graph.size, 'possible dataset')}, {_edges_in_words(graph)}",
+            "words": f"{pluralize(graph.size, 'possible dataset')}, {_edges_in_words(graph)}",
             "datasets": graph.size,
             "edges": graph.edge_count,
             "people": None,
@@ -156,13 +157,13 @@ def facts_of_problem(proof: Proved, costs: Costs) -> dict[str, Any]:
 def _edges_in_words(graph: DatasetGraph | ProductSpace) -> str:
     """How many pairs of neighbours there are; or edges, where a pair may have several."""
     if isinstance(graph, DatasetGraph) and graph.is_parallel:
-        return f"{counted(graph.edge_count, 'edge')} between neighbours"
-    return f"{counted(graph.edge_count, 'pair')} of neighbours"
+        return f"{pluralize(graph.edge_count, 'edge')} between neighbours"
+    return f"{pluralize(graph.edge_count, 'pair')} of neighbours"
 
 
 def answer_words(about: Any) -> tuple[str, str]:
     """How the two answers are called."""
-    return printable(about.get("answer_1", "1")), printable(about.get("answer_2", "2"))
+    return escape_unprintable(about.get("answer_1", "1")), escape_unprintable(about.get("answer_2", "2"))
 
 
 def _odds(proof: Proved) -> dict[str, Odds]:
@@ -182,7 +183,7 @@ def _promise(costs: Costs, at: int, told: dict[str, Odds], same: str) -> dict[st
     found = told.get(name)
     return {
         "area": None,
-        "whom": printable(name),
+        "whom": escape_unprintable(name),
         "people": None,
         "changes": None if found is None else found.edges,
         "unprotected": 0 if found is None else found.unprotected,
@@ -195,7 +196,7 @@ def _promise(costs: Costs, at: int, told: dict[str, Odds], same: str) -> dict[st
 def _cautions(proof: Proved) -> list[str]:
     """Where a coin would do as well, or better, at any of the possible datasets; which one is true plays no part."""
     told = str(proof.mechanism.against_coin)
-    return [printable(f"{told[:1].upper()}{told[1:]}.")] if told else []
+    return [escape_unprintable(f"{told[:1].upper()}{told[1:]}.")] if told else []
 
 
 def _worst(proof: Proved, coordinate: Coordinate) -> str:
@@ -249,11 +250,11 @@ def require_same_table(plan: Document | None, entry: Any, approved: bool, people
     others = None not in (before["table"], now["table"]) and before["table"] != now["table"]
     exchanged = None not in (entry.facts.get(PEOPLE), people) and entry.facts[PEOPLE] != people
     if others or exchanged or (approved and before != now):
-        within = "" if before["table"] is None else f", table {shown(before['table'])}"
-        when = f"on {entry.time[:10]}, of version {shown(entry.version)} of the data"
+        within = "" if before["table"] is None else f", table {format_value(before['table'])}"
+        when = f"on {entry.time[:10]}, of version {format_value(entry.version)} of the data"
         hint = "a new --version, if the data is new; a copy of the same data is asked without --plan"
         raise UsageError(
-            f"this was asked before, {when}, which was {shown(before['file'])}{within}",
+            f"this was asked before, {when}, which was {format_value(before['file'])}{within}",
             "a version of the data is one table of the same people, and a plan is about the table that it names",
             hint,
         )
@@ -301,7 +302,7 @@ def planned_facts(plan: Plan) -> Document:
     counts = facts["counts"]
     counted_as = f"Yes is: {wish.counted}. {facts['missing']}"
     return {
-        "question": printable(f"Is it true that {wish.question}? (Yes is: {wish.counted}.)"),
+        "question": escape_unprintable(f"Is it true that {wish.question}? (Yes is: {wish.counted}.)"),
         "privacy": {
             "notion": NOTION,
             "flavour": words.FLAVOURS[NOTION],
@@ -310,7 +311,7 @@ def planned_facts(plan: Plan) -> Document:
         },
         "model": words.MODEL,
         "domain": {
-            "words": printable(f"{counted(counts['people'], 'row')}, one for each person. {counted_as}"),
+            "words": escape_unprintable(f"{pluralize(counts['people'], 'row')}, one for each person. {counted_as}"),
             "datasets": None,
             "edges": None,
             "people": counts["people"],
@@ -339,7 +340,7 @@ def _table_cautions(areas: list[Document]) -> Iterator[str]:
         told = coin_caution(one["worse_than_coin_up_to"], one["as_a_coin_up_to"])
         if told:
             where = "" if one["area"] is None else f"In {one['area']!r}: "
-            yield printable(f"{where}{told[:1].upper()}{told[1:]}.")
+            yield escape_unprintable(f"{where}{told[:1].upper()}{told[1:]}.")
 
 
 def _accuracy(area: Document) -> Iterator[Document]:

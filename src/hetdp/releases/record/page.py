@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
-from hetdp.errors import printable
 from hetdp.releases.charges import EVERYBODY
 from hetdp.releases.record.words import constant_words
+from hetdp.text import escape_unprintable
 
 PARAMETERS = (("mu", "μ"), ("delta", "δ"))
 MOST = 200  # areas, or groups of people, that are shown; the record has them all
@@ -94,7 +94,7 @@ def mark_of(record: dict[str, Any]) -> str:
 
 def _text(words: Any) -> str:
     """Words of anybody's, so that they are shown and never obeyed."""
-    return escape(printable(str(words)), quote=True)
+    return escape(escape_unprintable(str(words)), quote=True)
 
 
 def _section(title: str, body: Iterable[str]) -> Iterator[str]:
