@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 
 
 def test_an_interrupt_waits_until_a_module_is_loaded(tmp_path, monkeypatch: pytest.MonkeyPatch):
@@ -16,7 +16,7 @@ def test_an_interrupt_waits_until_a_module_is_loaded(tmp_path, monkeypatch: pyte
     monkeypatch.syspath_prepend(tmp_path)
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        load_whole("slow_module")
+        import_uninterrupted("slow_module")
     assert sys.modules["slow_module"].loaded
     assert signal.getsignal(signal.SIGINT) is before
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hetdp import jit
-from hetdp.isolation import overlooked, python_environment
+from hetdp.isolation import ignore_file, python_environment
 
 ROOT = Path(__file__).parents[1]
 NOBODY = 65534
@@ -127,7 +127,7 @@ def test_a_folder_that_cannot_be_made_is_told_and_nothing_else_happens(monkeypat
 def test_without_a_folder_functions_are_compiled_all_the_same(place, caplog):
     place.mkdir(mode=0o700)
     place.chmod(0o777)
-    found = jit.kept(_twice)
+    found = jit.compile_cached(_twice)
     assert found(21) == 42
     assert found.stats.cache_path is None
     assert list(place.iterdir()) in ([], [place / "hetdp"])
@@ -139,7 +139,7 @@ def test_numbas_own_settings_are_as_before_and_have_no_say(place, monkeypatch, t
     if hasattr(jit.config, "CACHE_LOCATOR_CLASSES"):
         monkeypatch.setattr(jit.config, "CACHE_LOCATOR_CLASSES", "evil.Locator")
     before = {name: vars(jit.config).get(name) for name in jit.PLACE_SETTINGS}
-    found = jit.kept(_twice)
+    found = jit.compile_cached(_twice)
     assert Path(found.stats.cache_path).parent == place / "hetdp"
     assert {name: vars(jit.config).get(name) for name in jit.PLACE_SETTINGS} == before
     assert found(21) == 42
@@ -152,7 +152,7 @@ def test_a_folder_that_numba_would_not_take_keeps_nothing(place, monkeypatch):
     assert jit.cache_folder() is not None
     (place / "hetdp").rmdir()
     (place / "hetdp").touch()
-    assert jit.kept(_twice).stats.cache_path is None
+    assert jit.compile_cached(_twice).stats.cache_path is None
 
 
 def _twice(number: int) -> int:
@@ -185,7 +185,7 @@ def test_the_users_own_variables_keep_their_meaning_and_the_file_has_none(tmp_pa
 def test_the_file_has_none_when_something_is_compiled_either(tmp_path):
     """numba looks for it each time."""
     (tmp_path / ".numba_config.yaml").write_text("opt: '0'\n")
-    code = "from hetdp import jit; print(jit.compiled(lambda x: x)(7), int(jit.config.OPT))"
+    code = "from hetdp import jit; print(jit.compile_uncached(lambda x: x)(7), int(jit.config.OPT))"
     assert run(code, tmp_path) == "7 3"
     assert run(f"import numba; {code}", tmp_path) == "7 0"
 
@@ -216,7 +216,7 @@ def test_a_program_that_imported_numba_before_keeps_its_settings_but_not_for_our
 def test_a_file_is_overlooked_only_meanwhile_and_by_its_bare_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "settings").touch()
-    with overlooked("settings"), overlooked("other"):
+    with ignore_file("settings"), ignore_file("other"):
         assert not os.path.exists("settings")  # noqa: PTH110
         assert os.path.exists(tmp_path / "settings")  # noqa: PTH110
         assert os.path.exists(tmp_path)  # noqa: PTH110

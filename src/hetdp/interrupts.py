@@ -1,4 +1,11 @@
-"""Ctrl-C in the midst of some things would leave half of them behind: a library that loads, a client that connects."""
+"""Delays Ctrl-C while something is done that must not be left half done.
+
+Two things must not: loading a library, which Python would keep half loaded, and connecting a client. A lazy import is
+written inside the guard, so that readers and the import linter see it::
+
+    with uninterrupted():
+        from hetdp.certificate.compiled import scan_arcs
+"""
 
 from __future__ import annotations
 
@@ -14,9 +21,12 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 
 
 @contextmanager
-def held() -> Iterator[None]:
-    """Delays Ctrl-C, and other requests to end, until the block has finished."""
-    if threading.current_thread() is not threading.main_thread():  # signals are handled elsewhere
+def uninterrupted() -> Iterator[None]:
+    """Delays Ctrl-C, and other signals that end the program, until the block has finished.
+
+    Signals reach the main thread only, so that the block runs as it is in any other thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
     handlers: dict[int, Any] = {number: signal.getsignal(number) for number in SIGNALS}
@@ -33,7 +43,7 @@ def held() -> Iterator[None]:
             before[waiting[0][0]](*waiting[0])
 
 
-def load_whole(name: str) -> ModuleType:
-    """Imports a module; an interrupt waits until that is done."""
-    with held():
+def import_uninterrupted(name: str) -> ModuleType:
+    """Imports a library that is not part of hetdp; Ctrl-C is delayed until it is loaded."""
+    with uninterrupted():
         return import_module(name)

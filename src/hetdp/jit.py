@@ -1,9 +1,9 @@
-"""numba, and the folder in which it keeps what it compiled. Nothing else in hetdp imports numba.
+"""numba and its cache folder. No other module of hetdp imports numba.
 
-numba reads settings from a file in the working folder. They may name another cache folder, and what lies in a cache
-folder is unpickled: whoever writes there can run anything. So that file is overlooked, the folder is chosen here, and
-it is used only if nobody but this user, or root, can have written to it. Variables of the environment are the user's
-own, and keep their meaning: ``NUMBA_CACHE_DIR`` names another folder, which has to be as safe.
+numba reads settings from a file in the working folder. They may name another cache folder, and numba unpickles the
+files of its cache folder: anyone who can write there can run code. So this module ignores the settings file and
+chooses the cache folder. It uses the folder only if nobody but this user or root can have written to it. Environment
+variables belong to the user and keep their meaning: ``NUMBA_CACHE_DIR`` names another folder, which has to be as safe.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hetdp.isolation import overlooked
+from hetdp.isolation import ignore_file
 from hetdp.text import escape_unprintable
 
 SETTINGS_FILE = ".numba_config.yaml"  # which numba looks for in the working folder
@@ -29,35 +29,35 @@ SHARED = stat.S_IWGRP | stat.S_IWOTH
 HINT = "NUMBA_CACHE_DIR can name a folder that only you may write to"
 
 _was_loaded = "numba" in sys.modules
-with overlooked(SETTINGS_FILE):
+with ignore_file(SETTINGS_FILE):
     import numba
     from numba.core import cgutils, config, types
     from numba.extending import intrinsic
-if not _was_loaded:  # else it is the settings of somebody's own program
+if not _was_loaded:  # otherwise the settings belong to the program that imports hetdp
     config._config_fname = os.devnull  # numba looks again whenever it compiles
 
-__all__ = ["cache_folder", "cgutils", "compiled", "intrinsic", "is_off", "kept", "types"]
+__all__ = ["cache_folder", "cgutils", "compile_cached", "compile_uncached", "intrinsic", "is_off", "types"]
 
 _lock = threading.Lock()
 Function = Callable[..., Any]
 
 
 def is_off() -> bool:
-    """Whether functions run as plain Python (``NUMBA_DISABLE_JIT=1``)."""
+    """True if functions run as plain Python (``NUMBA_DISABLE_JIT=1``)."""
     return bool(vars(config)["DISABLE_JIT"])
 
 
-def compiled(function: Function, **options: Any) -> Function:
-    """A function, compiled when it is first called."""
+def compile_uncached(function: Function, **options: Any) -> Function:
+    """Returns a function that numba compiles when it is first called, in every process anew."""
     found: Function = numba.njit(**options)(function)
     return found
 
 
-def kept(function: Function, **options: Any) -> Function:
-    """A function, compiled when it is first called, and kept on disk if there is a safe folder for it."""
+def compile_cached(function: Function, **options: Any) -> Function:
+    """Returns a function that numba compiles when it is first called and caches on disk, if there is a safe folder."""
     folder = None if is_off() else cache_folder()
     if folder is None:
-        return compiled(function, **options)
+        return compile_uncached(function, **options)
     with _lock:  # numba asks for these when a function is decorated, and never again
         before = {name: vars(config)[name] for name in PLACE_SETTINGS if name in vars(config)}
         vars(config).update(dict.fromkeys(before, "") | {"CACHE_DIR": folder})
@@ -68,14 +68,14 @@ def kept(function: Function, **options: Any) -> Function:
         finally:
             vars(config).update(before)
     if found is None or Path(found.stats.cache_path).parent != Path(folder):  # numba has chosen another one
-        return compiled(function, **options)
+        return compile_uncached(function, **options)
     chosen: Function = found
     return chosen
 
 
 @cache
 def cache_folder() -> str | None:
-    """Where compiled functions are kept: a folder that is this user's alone; None if there is none, which is logged."""
+    """The folder for compiled functions, which belongs to this user alone; None, with a warning, if there is none."""
     try:
         folder = _base() / FOLDER
         _make(folder)
@@ -87,13 +87,13 @@ def cache_folder() -> str | None:
         fault = f"{refusal.strerror}: {refusal.filename}"
     except (RuntimeError, ValueError) as refusal:  # no home folder, or one that is no path
         fault = str(refusal)
-    words = "compiled functions are not kept on disk, so every run compiles them again"
+    words = "compiled functions are not cached on disk, so every run compiles them again"
     logging.getLogger("hetdp").warning("%s: %s. Hint: %s", words, escape_unprintable(fault), HINT)
     return None
 
 
 def _base() -> Path:
-    """The folder that the user names, or the one that the system has for caches of this user."""
+    """The folder that the user names, or the cache folder of this user on this system."""
     said, xdg = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME", "")
     if said:
         found = Path(said)
@@ -109,7 +109,7 @@ def _base() -> Path:
 
 
 def _make(folder: Path) -> None:
-    """Makes a folder and those above it, for this user alone."""
+    """Makes a folder and its parents, accessible to this user only."""
     if not folder.is_dir():
         if folder.parent != folder:
             _make(folder.parent)
@@ -117,7 +117,7 @@ def _make(folder: Path) -> None:
 
 
 def fault_of(folder: Path) -> str:
-    """Why the files of a folder may be somebody else's; empty if only this user, or root, can have written them."""
+    """Why others may have written to a folder; empty if only this user or root can have done so."""
     if not hasattr(os, "geteuid"):  # Windows: a profile is its user's own
         return ""
     trusted, real = {0, os.geteuid()}, folder.resolve()
@@ -128,9 +128,9 @@ def fault_of(folder: Path) -> str:
         is_sticky = found.st_mode & stat.S_ISVTX and place != real  # others may add files there, but replace none
         if found.st_mode & SHARED and not is_sticky and not stat.S_ISLNK(found.st_mode):
             return f"others may write to {place}"
-    is_reached = real.stat().st_mode & (stat.S_IXGRP | stat.S_IXOTH)  # else it does not matter what others may do below
+    is_reached = real.stat().st_mode & (stat.S_IXGRP | stat.S_IXOTH)  # otherwise others cannot reach what lies below
     for entry in real.rglob("*"):
-        with suppress(FileNotFoundError):  # another process renames what it has written
+        with suppress(FileNotFoundError):  # another process has renamed its file
             found = entry.lstat()
             if found.st_uid not in trusted or not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
                 return f"{entry} is a link, or belongs to somebody else"
@@ -139,11 +139,11 @@ def fault_of(folder: Path) -> str:
     return ""
 
 
-def _renew() -> None:
-    """In a forked child: whichever thread of the parent held the lock does not live here to release it."""
+def _renew_lock() -> None:
+    """Replaces the lock in a forked child: the thread that held it exists in the parent only."""
     global _lock
     _lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
+    os.register_at_fork(after_in_child=_renew_lock)

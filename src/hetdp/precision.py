@@ -1,7 +1,7 @@
-"""One precision at a time: that of the ball arithmetic is a single number for all threads of a process.
+"""A lock for the precision of ball arithmetic, which python-flint keeps as one number for all threads of a process.
 
-Whoever sets it holds this lock meanwhile, and puts it back. An enclosure is right at any precision, so that a thread
-outside hetdp which changes it can make one wider, never wrong.
+Code that sets the precision holds this lock and restores the precision afterwards. An enclosure is correct at any
+precision: a thread outside hetdp that changes it can make an enclosure wider, never wrong.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def kept(context: Any) -> Iterator[None]:
-    """Puts the precision of the library's context back at the end; no other thread of hetdp sets it meanwhile."""
+def restore_precision(context: Any) -> Iterator[None]:
+    """Restores the precision of a flint context at the end; no other thread of hetdp changes it meanwhile."""
     with _lock:
         before = context.prec
         try:
@@ -26,8 +26,8 @@ def kept(context: Any) -> Iterator[None]:
             context.prec = before
 
 
-def at_precision(context: Any, bits: int, compute: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function computes at this precision; the same as `kept`, for one call that should be quick."""
+def compute_at_precision(context: Any, bits: int, compute: Callable[..., Any], *arguments: Any) -> Any:
+    """Calls a function at the given precision; a faster `restore_precision` for a single call."""
     with _lock:
         before = context.prec
         try:
@@ -37,11 +37,11 @@ def at_precision(context: Any, bits: int, compute: Callable[..., Any], *argument
             context.prec = before
 
 
-def _renew() -> None:
-    """In a forked child: whichever thread of the parent held the lock does not live here to release it."""
+def _renew_lock() -> None:
+    """Replaces the lock in a forked child: the thread that held it exists in the parent only."""
     global _lock
     _lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
+    os.register_at_fork(after_in_child=_renew_lock)

@@ -1,4 +1,4 @@
-"""What is being done now, told to whoever listens; without a listener, nothing happens."""
+"""Progress of long calculations: the current stage is reported to a listener, if there is one."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 _listener: Listener | None = None
 
 
-def stage(words: str) -> None:
-    """Says what is being done from now on; the first word names the kind of work.
+def report_stage(words: str) -> None:
+    """Reports the work that begins now; the first word names its kind.
 
     >>> heard = []
-    >>> before = listen(heard.append)
-    >>> stage("searching")
-    >>> listen(before) == heard.append, heard
+    >>> before = set_listener(heard.append)
+    >>> report_stage("searching")
+    >>> set_listener(before) == heard.append, heard
     (True, ['searching'])
     """
     if _listener is not None:
         _listener(words)
 
 
-def listen(listener: Listener | None) -> Listener | None:
-    """Sets who is told, or None for nobody; returns who was told before."""
+def set_listener(listener: Listener | None) -> Listener | None:
+    """Sets the listener, or None for no listener; returns the previous one."""
     global _listener
     before, _listener = _listener, listener
     return before

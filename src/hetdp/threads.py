@@ -1,4 +1,4 @@
-"""Spreads independent pieces of work over the cores; NumPy and compiled loops let go of the interpreter meanwhile."""
+"""Runs independent pieces of work in one thread per core; NumPy and compiled loops release the interpreter lock."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import TypeVar
 
 Piece = TypeVar("Piece")
 CORES = os.cpu_count() or 1
-WORTH_THREADS = 500_000  # entries; for less, starting threads takes longer than the work
+WORTH_THREADS = 500_000  # entries; with fewer, starting threads takes longer than the work
 
 
-def spread(work: Callable[[Piece], object], pieces: Iterable[Piece], size: int = WORTH_THREADS) -> None:
-    """Does the work on every piece; pieces are made one at a time, so that few of them are in memory.
+def run_in_threads(work: Callable[[Piece], object], pieces: Iterable[Piece], size: int = WORTH_THREADS) -> None:
+    """Calls a function on every piece, in as many threads as there are cores.
 
     Args:
-        work: what to do with a piece; it goes to whichever thread is free first.
-        pieces: what there is to do.
-        size: how much that is in all; a little is done at once.
+        work: the function; each piece goes to the first thread that is free.
+        pieces: the pieces, which are taken one at a time, so that few of them are in memory.
+        size: the number of entries in all pieces; if there are few, no thread is started.
     """
     waiting, lock = iter(pieces), threading.Lock()
 
@@ -40,5 +40,5 @@ def spread(work: Callable[[Piece], object], pieces: Iterable[Piece], size: int =
 
 
 def slices(length: int, block: int) -> list[slice]:
-    """The parts of a sequence, of at most so many entries each."""
+    """Slices that cut a sequence into blocks of at most `block` entries."""
     return [slice(start, min(start + block, length)) for start in range(0, length, block)]

@@ -316,7 +316,7 @@ def test_ctrl_c_is_quiet_and_the_plan_is_there_before_the_answers_are_read(hetdp
         if words == when:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr("hetdp.progress.stage", interrupt)
+    monkeypatch.setattr("hetdp.progress.report_stage", interrupt)
     said = hetdp("ask", people, *ASKED, SIMULATE, "-q", "--plan", "plan.json")
     assert said == (130, "", "")
     assert Path("plan.json").exists() == planned

@@ -26,7 +26,7 @@ import sys, time
 from hetdp import progress
 from hetdp.files import problems
 def read_problem(*_, **__):
-    progress.stage("reading the problem")
+    progress.report_stage("reading the problem")
     {what}
 problems.read_problem = read_problem
 from hetdp.cli.main import main
@@ -99,9 +99,9 @@ def terminal(monkeypatch):
 
 def test_it_shows_the_stage_and_leaves_nothing_behind(terminal):
     with terminal.bar("reading", "searching"):
-        progress.stage("reading the problem")
+        progress.report_stage("reading the problem")
         terminal.read_until("reading the problem")
-        progress.stage("searching far and wide")
+        progress.report_stage("searching far and wide")
         terminal.read_until("[############")
         terminal.read_until("s, searching far and wide")
     terminal.read_all()
@@ -110,7 +110,7 @@ def test_it_shows_the_stage_and_leaves_nothing_behind(terminal):
 
 def test_it_is_drawn_while_the_work_goes_on_elsewhere(terminal):
     with terminal.bar("searching"):
-        progress.stage("searching")
+        progress.report_stage("searching")
         first = len(terminal.seen)
         while terminal.seen.count("\r") < 5:  # this thread calls nothing of the bar
             terminal.read_some()
@@ -155,7 +155,7 @@ def test_an_error_leaves_nothing_behind(terminal):
 def test_it_fits_into_a_narrow_terminal(terminal):
     fcntl.ioctl(terminal.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
     with terminal.bar("searching"):
-        progress.stage("searching for a very long time indeed, with many words")
+        progress.report_stage("searching for a very long time indeed, with many words")
         terminal.read_until("s, se")
     terminal.read_all()
     assert max(map(len, terminal.seen.split("\r"))) <= 39
@@ -168,7 +168,7 @@ def test_there_is_none(terminal, monkeypatch, reason):
     if reason == "a terminal that cannot":
         monkeypatch.setenv("TERM", "dumb")
     with terminal.bar("searching", shown=reason != "quiet"):
-        progress.stage("searching")
+        progress.report_stage("searching")
         time.sleep(0.02)
     terminal.read_all()
     assert terminal.seen == ""
@@ -177,7 +177,7 @@ def test_there_is_none(terminal, monkeypatch, reason):
 def test_a_short_command_draws_nothing(terminal, monkeypatch):
     monkeypatch.setattr(bar, "PATIENCE", 60.0)
     with terminal.bar("searching"):
-        progress.stage("searching")
+        progress.report_stage("searching")
     terminal.read_all()
     assert terminal.seen == ""
 
@@ -185,7 +185,7 @@ def test_a_short_command_draws_nothing(terminal, monkeypatch):
 def test_a_stage_that_comes_again_does_not_move_it_back(terminal):
     with terminal.bar("searching", "proving"):
         for words in ("searching", "proving every edge", "searching again"):
-            progress.stage(words)
+            progress.report_stage(words)
         terminal.read_until("searching again")
         assert "[############" in terminal.seen.rpartition("\r")[2]
 

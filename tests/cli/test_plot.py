@@ -137,7 +137,7 @@ def test_without_matplotlib_the_extra_is_named_before_anything_is_read(hetdp, mo
     def refuse(name):
         raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
 
-    monkeypatch.setattr("hetdp.plots.canvas.load_whole", refuse)
+    monkeypatch.setattr("hetdp.plots.canvas.import_uninterrupted", refuse)
     ended = hetdp("plot", "poll.json", "mechanism.csv", "-o", "m.svg")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == (

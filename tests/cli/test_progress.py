@@ -10,14 +10,14 @@ from hetdp import progress
 @pytest.fixture
 def heard():
     words = []
-    before = progress.listen(words.append)
+    before = progress.set_listener(words.append)
     yield words
-    progress.listen(before)
+    progress.set_listener(before)
 
 
 def test_nobody_needs_to_listen():
-    assert progress.listen(None) is None
-    progress.stage("searching")
+    assert progress.set_listener(None) is None
+    progress.report_stage("searching")
 
 
 @pytest.mark.parametrize(

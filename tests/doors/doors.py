@@ -21,7 +21,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 import hetdp
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.partitioned.datasets import open_tables
 from hetdp.partitioned.reading import offsets_of, read_with
 from hetdp.releases.ledger.ledger import Ledger
@@ -384,7 +384,7 @@ def one_connection(folder: Path) -> Iterator[None]:
     def locked(*_: Any) -> Iterator[Any]:
         held[1] += 1
         if held[0] is None or held[1] % KEPT == 0:
-            held[0] = load_whole("duckdb").connect(":memory:", config=database.SETTINGS | {"threads": "1"})
+            held[0] = import_uninterrupted("duckdb").connect(":memory:", config=database.SETTINGS | {"threads": "1"})
             held[0].execute(f"SET allowed_directories = [{database.quoted(str(folder))}]")
             held[0].execute("SET enable_external_access = false")
             held[0].execute("SET lock_configuration = true")
@@ -394,7 +394,7 @@ def one_connection(folder: Path) -> Iterator[None]:
         except BaseException:
             try:
                 held[0].execute("SELECT 1").fetchall()
-            except load_whole("duckdb").Error:  # a fault within DuckDB ends its connection
+            except import_uninterrupted("duckdb").Error:  # a fault within DuckDB ends its connection
                 held[0] = None
             raise
 

@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb, ctx
 
 import hetdp
-from hetdp.precision import kept
+from hetdp.precision import restore_precision
 from tests.mechanism.average_trials import NOTIONS
 
 BITS = 4000
@@ -110,7 +110,7 @@ def is_right(problem: hetdp.Problem, given: Any, witness: Any) -> bool:
     assert first == path.coordinates[0]
     if notion in ("gaussian", "bounded-range"):
         return bool(math.fsum([first, *path.epsilons, -last]) < 0.0)
-    with kept(ctx):
+    with restore_precision(ctx):
         ctx.prec = BITS
         top, asked = _p(first), _p(last)
         for step in path.parameters:

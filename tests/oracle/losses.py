@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from hetdp.precision import kept
+from hetdp.precision import restore_precision
 
 PRECISION = 300
 
@@ -30,7 +30,7 @@ def loss_between(one: float, other: float) -> Fraction | float:
     if one == other:
         return Fraction(0)
     found = Fraction(0)
-    with kept(ctx):
+    with restore_precision(ctx):
         ctx.prec = PRECISION
         for mine, theirs in zip(probabilities(one), probabilities(other), strict=True):
             if mine == 0 and theirs == 0:

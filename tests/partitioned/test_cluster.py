@@ -82,7 +82,7 @@ def test_a_worker_that_is_killed_costs_only_its_work(processes, tmp_path, moment
         if words.startswith(moment) and victim.poll() is None:
             processes.kill(victim)
 
-    before = progress.listen(kill_at_that_moment)
+    before = progress.set_listener(kill_at_that_moment)
     try:
         read = hetdp.read_partitioned(
             tmp_path / "problem", cluster=processes.address, work=tmp_path / "work", partitions=4
@@ -91,7 +91,7 @@ def test_a_worker_that_is_killed_costs_only_its_work(processes, tmp_path, moment
             mechanism = hetdp.extend(problem, given)
             assert np.array_equal(coordinates(mechanism), whole.coordinates)
     finally:
-        progress.listen(before)
+        progress.set_listener(before)
         processes.workers.remove(victim)
         processes.add()
     assert victim.returncode == -9

@@ -119,7 +119,7 @@ def without_matplotlib(monkeypatch, name="matplotlib"):
     for module in [module for module in sys.modules if module.split(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr("hetdp.plots.canvas.load_whole", lambda module: refuse(module))
+    monkeypatch.setattr("hetdp.plots.canvas.import_uninterrupted", lambda module: refuse(module))
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):

@@ -104,9 +104,9 @@ def test_threads_draw_each_their_own_bits_and_leave_the_precision_as_it_was():
 @pytest.mark.parametrize("coordinate", ["Laplace", "logit", "probit"])
 def test_a_stranger_who_changes_the_precision_makes_bounds_wider_never_wrong(monkeypatch, coordinate):
     def meddled(context, bits, compute, *arguments):
-        return precision.at_precision(context, found[-1], compute, *arguments)
+        return precision.compute_at_precision(context, found[-1], compute, *arguments)
 
-    monkeypatch.setattr("hetdp.releases.draw.at_precision", meddled)
+    monkeypatch.setattr("hetdp.releases.draw.compute_at_precision", meddled)
     tail = exact.tail(coordinate, 1.25)
     found, widths = [], []
     for meddling in (2, 10, 53, 127, 128, 1000):
@@ -128,8 +128,8 @@ def test_a_draw_under_a_spoilt_precision_only_needs_more_bits(monkeypatch):
         return int.from_bytes(os.urandom(count // 8), "big")
 
     monkeypatch.setattr(
-        "hetdp.releases.draw.at_precision",
-        lambda context, bits, compute, *rest: precision.at_precision(
+        "hetdp.releases.draw.compute_at_precision",
+        lambda context, bits, compute, *rest: precision.compute_at_precision(
             context, 4 if bits < 200 else bits, compute, *rest
         ),
     )

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from hetdp.certificate import products, scan
-from hetdp.jit import kept
+from hetdp.jit import compile_cached
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
-    return kept(function, nogil=True)
+    return compile_cached(function, nogil=True)
 
 
 scan_arcs = _compiled(scan.scan_arcs)

@@ -23,9 +23,9 @@ from flint import arb, ctx
 
 from hetdp.certificate.edges import Survey, pick
 from hetdp.certificate.enclosure import FILTER, FINER, FIRST_PRECISION, first_alike, precision
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask, Space
-from hetdp.threads import spread
+from hetdp.threads import run_in_threads
 
 TINY = np.finfo(np.float64).tiny
 
@@ -56,7 +56,7 @@ def survey_directed(space: Space, z: Floats, links: Indices, better: Floats, gap
             one that leaves least is the link.
     """
     seen = Survey(links=np.full((4, space.size), np.nan))
-    sift = load_whole("hetdp.certificate.compiled").sift_arcs if space.arc_count > SMALL else None
+    sift = import_uninterrupted("hetdp.certificate.compiled").sift_arcs if space.arc_count > SMALL else None
 
     def look(block: EdgeBlock) -> None:
         count, below = len(block.source), seen.slack
@@ -77,7 +77,7 @@ def survey_directed(space: Space, z: Floats, links: Indices, better: Floats, gap
         _look_closely(pick(block, doubtful), z, below, seen)
         seen.add(count, 0, 0)
 
-    spread(look, space.edge_blocks(), space.arc_count)
+    run_in_threads(look, space.edge_blocks(), space.arc_count)
     return seen
 
 

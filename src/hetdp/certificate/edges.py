@@ -19,9 +19,9 @@ import numpy as np
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_holds, crossing_slack
 from hetdp.certificate.products import listed
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Space
-from hetdp.threads import spread
+from hetdp.threads import run_in_threads
 
 
 @dataclass
@@ -75,7 +75,7 @@ def survey(space: Space, z: Floats, links: Indices, halved: bool) -> Survey:
         if across < seen.slack:
             _offer_across(block, z, seen)
 
-    spread(look, pieces, space.arc_count)
+    run_in_threads(look, pieces, space.arc_count)
     seen.links = np.asarray(seen.links)
     return seen
 
@@ -84,7 +84,7 @@ Scan = Callable[[EdgeBlock, Indices], tuple[float, int, float, int, int]]
 
 
 def _compiled_scan(z: Floats, links: Indices, seen: Survey, halved: bool) -> Scan:
-    scan_arcs = load_whole("hetdp.certificate.compiled").scan_arcs
+    scan_arcs = import_uninterrupted("hetdp.certificate.compiled").scan_arcs
 
     def scan_block(block: EdgeBlock, doubtful: Indices) -> Any:
         with np.errstate(all="ignore"):  # matters only where the compiler is switched off

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 import numpy as np
 from flint import arb, ctx
 
-from hetdp.precision import kept
+from hetdp.precision import restore_precision
 from hetdp.problem.space import Floats, Indices, Mask
 
 FILTER = 1e-9  # far more than the rounding of the four functions in `crossing_slack`
@@ -91,4 +91,4 @@ def _bound(start: arb, epsilon: arb) -> arb:
 
 def precision() -> AbstractContextManager[None]:
     """The library's precision is one for all threads: one of them sets it at a time, and puts it back."""
-    return kept(ctx)
+    return restore_precision(ctx)

@@ -16,9 +16,9 @@ import numpy as np
 
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_gap, crossing_holds
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.problem.space import SMALL, Floats, Indices, Mask
-from hetdp.threads import spread
+from hetdp.threads import run_in_threads
 
 CROSSING_ULPS = 128.0  # how far below its exact bound a label on a crossing edge may be rounded
 BLOCK = 1 << 16
@@ -101,7 +101,7 @@ def seen_links(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, ha
     seen, columns = Tally(), (better, pinned, links, epsilon)
     scan_links: Callable[..., Any] = scan.scan_links
     if len(better) > SMALL:
-        scan_links = load_whole("hetdp.certificate.compiled").scan_links
+        scan_links = import_uninterrupted("hetdp.certificate.compiled").scan_links
     else:
         columns = tuple(column.tolist() for column in columns)
 
@@ -119,7 +119,7 @@ def seen_links(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, ha
             seen.counts += counts
             np.maximum(seen.gaps, gaps, out=seen.gaps)
 
-    spread(look, range(0, len(better), BLOCK), len(better))
+    run_in_threads(look, range(0, len(better), BLOCK), len(better))
     return seen
 
 

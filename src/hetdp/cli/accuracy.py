@@ -174,7 +174,7 @@ def _write(voice: Voice, problem: Problem, found: Accuracy, told: dict[str, list
     from hetdp.cli.output import as_json
     from hetdp.files.formats.writing import whole_file
 
-    progress.stage("writing")
+    progress.report_stage("writing")
     form = SUFFIXES[Path(output).suffix.lower()]
     if form == "json":
         text = as_json(shapes.accuracy(problem, found, told, None))

@@ -98,7 +98,7 @@ def _proved(asked: Problem, path: str) -> Mechanism:
     from hetdp.mechanism.mechanism import proved_best
 
     claimed = load(path, asked)
-    progress.stage("proving every edge")
+    progress.report_stage("proving every edge")
     return proved_best(asked, claimed)
 
 

@@ -110,16 +110,16 @@ def _taken(action: str) -> str:
 
 
 def _opened(address: str) -> Any:
-    from hetdp.interrupts import load_whole
+    from hetdp.interrupts import import_uninterrupted
 
-    return load_whole("hetdp.releases.ledger.ledger").Ledger(address)
+    return import_uninterrupted("hetdp.releases.ledger.ledger").Ledger(address)
 
 
 def _init(address: str, **given: Any) -> Told:
-    from hetdp.interrupts import load_whole
+    from hetdp.interrupts import import_uninterrupted
 
     terms = _terms(**given)
-    made = load_whole("hetdp.releases.ledger.ledger").Ledger.create(address, **terms)
+    made = import_uninterrupted("hetdp.releases.ledger.ledger").Ledger.create(address, **terms)
     return _told(made.history()[-1], f"made the ledger {made.place}")
 
 
@@ -173,11 +173,11 @@ def _status(address: str, source: str | None = None) -> Told:
 
 def _history(address: str) -> Told:
     from hetdp.cli.ledger_reports import entry_line, entry_shape
-    from hetdp.interrupts import load_whole
+    from hetdp.interrupts import import_uninterrupted
 
     found = _opened(address)
     entries = found.history()
-    paid = load_whole("hetdp.releases.ledger.lookup").most_paid(found, entries)
+    paid = import_uninterrupted("hetdp.releases.ledger.lookup").most_paid(found, entries)
     return {"entries": [entry_shape(entry) for entry in entries]}, [entry_line(entry, paid) for entry in entries]
 
 

@@ -39,13 +39,13 @@ class Bar:
 
     def __enter__(self) -> Bar:
         if self._shown:
-            self._before = progress.listen(self._hear)
+            self._before = progress.set_listener(self._hear)
             self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
-            progress.listen(self._before)
+            progress.set_listener(self._before)
         self.close()
 
     def close(self) -> None:

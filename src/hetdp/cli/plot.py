@@ -85,7 +85,7 @@ def plot(
     subject = _subject(voice, asked, mechanisms, no_baselines, picture)
     one = None if len(mechanisms) > 1 else picture
     drawing = drawing_of(subject, one, label, not no_baselines, True, counts)
-    progress.stage("drawing")
+    progress.report_stage("drawing")
     drawing.draw_alone(axes, title)
     _write(axes, output)
     voice.say(f"wrote {output}")
@@ -191,7 +191,7 @@ def _write(axes: Any, output: str) -> None:
     from hetdp.files.formats.writing import whole_file
     from hetdp.plots.plot import draw_to
 
-    progress.stage("writing")
+    progress.report_stage("writing")
     with whole_file(Path(output)) as draft:
         draw_to(axes, draft, Path(output).suffix.lower())
 

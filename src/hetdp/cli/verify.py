@@ -62,7 +62,7 @@ def verify(
     claim = load_claim(mechanism, asked)
     differing = differing_pins(given, claim.mechanism)
     say_more(voice, mechanism, claim, differing)
-    progress.stage("proving every edge")
+    progress.report_stage("proving every edge")
     certificate = prove(asked, claim.mechanism)
     if claim.column != "z":
         certificate = replace(certificate, method=ROUNDED)

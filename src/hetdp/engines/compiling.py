@@ -30,7 +30,7 @@ OPTIONS: Any = {"nogil": True, "_nrt": False}  # no counting of references to ar
 
 def compiled(function: Function, name: str, replaced: Replacements) -> Function:
     """A function and all it calls, compiled, with some callees replaced; kept on disk where that is possible."""
-    return jit.kept(rebuilt(function, f"{name}_{digest(function, replaced)}", replaced, {}), **OPTIONS)
+    return jit.compile_cached(rebuilt(function, f"{name}_{digest(function, replaced)}", replaced, {}), **OPTIONS)
 
 
 def rebuilt(function: Function, name: str, replaced: Replacements, done: Replacements) -> Function:
@@ -39,7 +39,7 @@ def rebuilt(function: Function, name: str, replaced: Replacements, done: Replace
     for used, value in globals_of(function, replaced).items():
         if isinstance(value, FunctionType) and value not in done:
             plain = rebuilt(value, value.__name__, replaced, done)
-            done[value] = jit.compiled(plain, forceinline=not hasattr(value, "apart"), **OPTIONS)
+            done[value] = jit.compile_uncached(plain, forceinline=not hasattr(value, "apart"), **OPTIONS)
         scope[used] = done[value] if isinstance(value, FunctionType) else value
     copy = FunctionType(function.__code__.replace(co_name=name), scope, name, function.__defaults__)
     copy.__qualname__ = name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hetdp import progress
 from hetdp.engines.contract import Engine, Operation
 from hetdp.errors import UsageError
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.problem.space import SMALL, Space
 from hetdp.theory.notion import Notion
 
@@ -34,7 +34,7 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
         raise UsageError(f"unknown engine {name!r}", f"an engine is one of auto, {', '.join(ENGINES)}, {PARTITIONED}")
     for candidate in map(_load, names):
         if candidate.supports(space, notion, operation):
-            progress.stage("searching" if candidate.name == "reference" else COMPILED)
+            progress.report_stage("searching" if candidate.name == "reference" else COMPILED)
             return candidate
     raise UsageError(
         f"engine {name!r} cannot {operation} on a {type(space).__name__} under the notion {notion.name!r}",
@@ -45,6 +45,6 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
 
 def _load(name: str) -> Engine:
     module, attribute = ENGINES[name]
-    progress.stage("loading the search")
-    engine: Engine = getattr(load_whole(module), attribute)()
+    progress.report_stage("loading the search")
+    engine: Engine = getattr(import_uninterrupted(module), attribute)()
     return engine

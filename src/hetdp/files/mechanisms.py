@@ -30,7 +30,7 @@ from hetdp.files.schema import (
     require_notion,
     require_version,
 )
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.columns import numbers
@@ -162,9 +162,9 @@ def load(path: str | Path, problem: Problem | PartitionedProblem | None = None) 
     True
     """
     if isinstance(problem, PartitionedProblem):
-        found: Mechanism = load_whole("hetdp.partitioned.mechanism_files").load_own_parts(path, problem)
+        found: Mechanism = import_uninterrupted("hetdp.partitioned.mechanism_files").load_own_parts(path, problem)
         return found
-    progress.stage("reading the mechanism")
+    progress.report_stage("reading the mechanism")
     sheet = open_sheet(path)
     if problem is None:
         return _alone(sheet)
@@ -197,7 +197,7 @@ class LoadedClaim(NamedTuple):
 
 def load_claim(path: str | Path, problem: Problem) -> LoadedClaim:
     """A mechanism to be judged on a problem, whichever it was made for."""
-    progress.stage("reading the mechanism")
+    progress.report_stage("reading the mechanism")
     sheet = open_sheet(path)
     another = sheet.meta.get("problem", problem.identity) != problem.identity
     column = next(name for name in VALUES if name in sheet.table.columns)

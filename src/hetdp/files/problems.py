@@ -102,7 +102,7 @@ def read_pins(path: str | Path) -> PartialMechanism:
     ...     read_pins(path)
     PartialMechanism(p={'01': 0.6}, z=None, error={'02': 1e-30})
     """
-    progress.stage("reading the pins")
+    progress.report_stage("reading the pins")
     table = _open(path)
     findings = Findings(str(path))
     require_columns(list(table.columns), ("dataset",), PIN_COLUMNS, table.name, findings)
@@ -168,9 +168,9 @@ def read_problem(path: str | Path, duplicates: str = "error", positive: Any = No
     >>> problem
     Problem(2 datasets, 1 with answer 1, notion 'pure')
     """
-    progress.stage("reading the problem")
+    progress.report_stage("reading the problem")
     sheets = open_problem(path)
-    progress.stage("building the graph")
+    progress.report_stage("building the graph")
     findings = Findings(sheets.name)
     notion = require_form(sheets, findings)
     names = _labels(sheets, sheets.datasets, "dataset", findings)

@@ -23,7 +23,7 @@ from hetdp.files.formats.text import plain
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.places import OURS, STANDARD, suffix_of
 from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT, VERSION
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.partitioned.mechanism import PartitionedMechanism
 from hetdp.problem.faults import Findings
@@ -258,9 +258,9 @@ def save(
     ...     hetdp.load(path, problem)["a"]
     0.6
     """
-    progress.stage("writing")
+    progress.report_stage("writing")
     if isinstance(thing, PartitionedMechanism):
-        load_whole("hetdp.partitioned.mechanism_files").save_parts(thing, path)
+        import_uninterrupted("hetdp.partitioned.mechanism_files").save_parts(thing, path)
     elif isinstance(thing, Mechanism):
         _save_mechanism(_proved(thing), path)
     elif isinstance(thing, Problem):

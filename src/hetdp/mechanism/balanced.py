@@ -11,7 +11,7 @@ from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.engines.registry import engine_for
 from hetdp.errors import VerificationError
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.compatibility import limits
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.grid import floored_labels
@@ -26,7 +26,7 @@ from hetdp.theory.notion import Notion
 def start_labels(problem: Problem, space: ProductSpace) -> Floats:
     """Where balanced labels start: log((1 + e^ε)/2) at both ends of every edge between the answers, on the grid."""
     if space.arc_count > SMALL:
-        meetings = load_whole("hetdp.engines.product.meetings")
+        meetings = import_uninterrupted("hetdp.engines.product.meetings")
         found: Floats = meetings.meeting_labels(space, problem.notion, problem.answers)
         return found
     start = np.full(space.size, np.inf)
@@ -45,7 +45,7 @@ def balanced_mechanism(problem: Problem, space: ProductSpace, engine: str = "aut
     """
     z, links = _grown(problem, space, engine)
     mechanism = Mechanism(problem, z, problem.boundary_mask.copy(), links)
-    progress.stage("proving every edge")
+    progress.report_stage("proving every edge")
     proof = verify(problem, mechanism)
     if not (proof.private and proof.optimal):
         raise VerificationError(proof)

@@ -12,7 +12,7 @@ import numpy as np
 from hetdp.certificate.contradiction import contradicts
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.digits import in_different_digits
 from hetdp.mechanism.explanation import BindingPath, binding_path
 from hetdp.partitioned.problem import PartitionedProblem
@@ -228,7 +228,7 @@ def check(problem: Problem | PartitionedProblem, partial: Any, engine: str = "au
     (False, ['b', 'a'])
     """
     if isinstance(problem, PartitionedProblem):
-        judged: Verdict = load_whole("hetdp.partitioned.extension").check_parts(problem, partial, engine)
+        judged: Verdict = import_uninterrupted("hetdp.partitioned.extension").check_parts(problem, partial, engine)
         return judged
     pins = pins_of(partial, problem)
     chosen = engine_for(engine, problem.graph, problem.notion, "grow")

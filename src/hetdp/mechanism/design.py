@@ -12,7 +12,7 @@ import numpy as np
 from hetdp import progress
 from hetdp.engines.registry import engine_for
 from hetdp.errors import Fault, InputError, NoExtensionError, UsageError
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.average.program import require_rows
 from hetdp.mechanism.average.search import best_average
 from hetdp.mechanism.balanced import balanced_mechanism, balanced_with
@@ -140,7 +140,7 @@ def design(
     {'a': 0.964, 'b': 0.731, 'c': 0.269}
     """
     if isinstance(problem, PartitionedProblem):
-        design_parts = load_whole("hetdp.partitioned.design").design_parts
+        design_parts = import_uninterrupted("hetdp.partitioned.design").design_parts
         found: Mechanism = design_parts(problem, objective, partial, prior, max_error, engine)
         return found
     if objective not in (*OBJECTIVES, WEIGHTED_VOTE):
@@ -201,7 +201,7 @@ def _fair(problem: Problem, pins: Floats, engine: str) -> Floats:
     given = _require_compatible(problem, pins, engine)
     graph = explicit(problem.graph) if isinstance(problem.graph, ProductSpace) else problem.graph
     chosen = engine_for(engine, graph, problem.notion, "settle")
-    progress.stage("searching for the fair values")
+    progress.report_stage("searching for the fair values")
     ones = problem.answers == 1
     signed = np.where(ones, pins, -pins)
     labels = chosen.settle(graph, problem.notion, problem.answers, signed if given else None).labels

@@ -18,7 +18,7 @@ from hetdp.certificate.certificate import verify as prove
 from hetdp.engines.contract import Engine, Role, Roles
 from hetdp.engines.registry import engine_for
 from hetdp.errors import Fault, InputError, NoExtensionError, UsageError, VerificationError
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
 from hetdp.mechanism.explanation import POLISH
 from hetdp.mechanism.mechanism import Mechanism, sealed
@@ -62,7 +62,7 @@ def extend(problem: Problem | PartitionedProblem, partial: Any, engine: str = "a
     0.9594
     """
     if isinstance(problem, PartitionedProblem):
-        extend_parts = load_whole("hetdp.partitioned.extension").extend_parts
+        extend_parts = import_uninterrupted("hetdp.partitioned.extension").extend_parts
         found: Mechanism = extend_parts(problem, partial, engine, verify)
         return found
     given = pins_of(partial, problem)
@@ -74,7 +74,7 @@ def extend(problem: Problem | PartitionedProblem, partial: Any, engine: str = "a
         if fits:
             moved = float(np.max(np.maximum(drops(given, pins), drops(-given, -pins)), initial=0.0))
             return sealed(replace(mechanism, moved=moved))
-        progress.stage("searching again, from closed pins")
+        progress.report_stage("searching again, from closed pins")
         pins = _close(problem, given, pins, chosen, upward)
     raise VerificationError(_certified(problem, _from_pins(problem, pins, chosen, verify)[0])[1])
 
@@ -89,7 +89,7 @@ def _from_pins(problem: Problem, pins: Floats, engine: Engine, attach: bool) -> 
     fell = np.max(drops(start, growth.labels)[pinned], initial=0.0)
     if fell > NEAR_MISS:
         return mechanism, False
-    progress.stage("proving every edge")
+    progress.report_stage("proving every edge")
     if attach or fell > 0.0:
         mechanism, proof = _certified(problem, mechanism)
         return mechanism, proof.private and (proof.optimal or fell == 0.0)

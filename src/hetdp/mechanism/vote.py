@@ -41,7 +41,7 @@ def weighted_vote(problem: Problem) -> Mechanism:
     z = vote_coordinates(space, scores)
     links = np.full(space.size, -1, dtype=np.int32 if space.size < 2**31 else np.int64)
     mechanism = Mechanism(problem, z, np.ones(space.size, dtype=np.bool_), links)
-    progress.stage("proving every edge")
+    progress.report_stage("proving every edge")
     proof = verify(problem, mechanism)
     if not proof.private:
         raise VerificationError(proof)

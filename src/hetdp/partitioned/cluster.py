@@ -30,7 +30,7 @@ from distributed.security import Security
 
 from hetdp import progress
 from hetdp.errors import ClusterError, HetdpError, UsageError
-from hetdp.interrupts import held
+from hetdp.interrupts import uninterrupted
 from hetdp.partitioned.problem import Task
 from hetdp.partitioned.processes import RETRIES, SETTINGS, certificate, end_all, scheduler_here, size_of, started
 from hetdp.partitioned.workspace import SOFTWARE, Mark, guarded, marked
@@ -69,7 +69,7 @@ class Cluster:
         self._mark = Mark("", "")
         try:
             self._mark = marked(work)
-            with held():  # half a client could not be closed
+            with uninterrupted():  # half a client could not be closed
                 if address is None:
                     security = certificate()
                     self._home = tempfile.TemporaryDirectory(prefix="hetdp-workers-", ignore_cleanup_errors=True)
@@ -88,7 +88,7 @@ class Cluster:
 
     def _require_workers(self, address: str | None) -> None:
         """Waits for the first worker, or for all that are started here."""
-        progress.stage("reading (waiting for workers)")
+        progress.report_stage("reading (waiting for workers)")
         needed, end = max(1, len(self._processes)), time.monotonic() + START
         found = self.workers()
         while len(found or {}) < needed and time.monotonic() < end and self._client.status == "running":
@@ -113,7 +113,7 @@ class Cluster:
         if self._is_closed:
             raise UsageError("a partitioned problem that was closed", "its workers have ended", "read it again")
         if words:
-            progress.stage(words)
+            progress.report_stage(words)
         told = [(f"{task.__name__}-{os.urandom(8).hex()}", item) for item in items]
         futures: list[Future] = []
         watch = Watch(self)

@@ -238,7 +238,7 @@ def extend_named(problem: PartitionedProblem, given: str, name: str, attach: boo
         mechanism, fits = _from_pins(problem, pins, f"{name}-{turn}", attach)
         if fits:
             return replace(mechanism, moved=max(problem.run(moved_from, given, pins)))
-        progress.stage("searching again, from closed pins")
+        progress.report_stage("searching again, from closed pins")
         pins = _close(problem, given, pins, f"{name}-closed-{turn}", upward)
     mechanism, _ = _from_pins(problem, pins, f"{name}-last", attach)
     raise VerificationError(verify(problem, mechanism))
@@ -252,7 +252,7 @@ def _from_pins(problem: PartitionedProblem, pins: str, name: str, attach: bool) 
     mechanism = PartitionedMechanism(problem, name, rounds=growth.rounds, told=tuple(growth.told))
     if fell > NEAR_MISS:
         return mechanism, False
-    progress.stage("proving every edge")
+    progress.report_stage("proving every edge")
     if attach or fell > 0.0:
         proof = verify(problem, mechanism)
         return replace(mechanism, certificate=proof), proof.private and (proof.optimal or fell == 0.0)

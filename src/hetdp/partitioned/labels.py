@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hetdp.errors import ClusterError, InputError, UnknownDatasetError
 from hetdp.files.formats.duck import INTEGERS, PARQUET_RULE, cell_of, connection, exactly, quoted_name, refusals
 from hetdp.files.schema import JSON
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.partitioned.parquet_rows import ROWS, Files, as_values, read_range
 from hetdp.partitioned.partition import LocalGraph, Part
 from hetdp.partitioned.problem import TaskRunner
@@ -67,7 +67,7 @@ def write_names(part: Part, files: Files, buckets: int) -> str:
 
 def _maker() -> str:
     """Versions of DuckDB may hash otherwise: a label that is there twice would be in two buckets."""
-    return f"DuckDB {load_whole('duckdb').__version__}"
+    return f"DuckDB {import_uninterrupted('duckdb').__version__}"
 
 
 def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], buckets: int) -> str:

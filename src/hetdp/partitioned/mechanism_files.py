@@ -229,7 +229,7 @@ class LoadedParts(NamedTuple):
 
 def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
     """Reads a mechanism with its partitioned problem: a folder that `save` wrote, or one Parquet file."""
-    progress.stage("reading the mechanism")
+    progress.report_stage("reading the mechanism")
     files, words = open_parts(path)
     notion_of(words, str(path), "z" in files.kinds, problem.notion)
     findings, names = Findings(str(path)), _names(problem)

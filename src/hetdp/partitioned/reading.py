@@ -324,7 +324,7 @@ def read_partitioned(
     hetdp.errors.InputError: nowhere: cannot be read: there is no such file; the input is a file or folder.
     """
     require_duplicates(duplicates)
-    progress.stage("reading the problem")
+    progress.report_stage("reading the problem")
     tables = open_tables(path, by)
     count = worker_count(cluster, workers, memory, work, partitions)
     if by is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import ClusterError, UsageError
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.partitioned.partition import mapped, written
 from hetdp.partitioned.shared_files import Seen
 from hetdp.tables import conditions as condition
@@ -107,7 +107,7 @@ def write_digests(path: Seen, person: str, place: str, curator: bool) -> str:
         )
     found.sort()
     _write(place, found)
-    return f"DuckDB {load_whole('duckdb').__version__}"
+    return f"DuckDB {import_uninterrupted('duckdb').__version__}"
 
 
 def write_people(path: Seen, wish: Wish, place: str, curator: bool) -> None:

@@ -92,7 +92,7 @@ def payers_in(files: Sequence[Path], wish: Wish, policy: Policy, curator: bool) 
     Raises:
         InputError: a file cannot be read.
     """
-    progress.stage("reading who pays")
+    progress.report_stage("reading who pays")
     ids, entries, place = Ids(), [np.empty(0, np.int64)], _Places(policy)
     for file in files:
         wanted, uses = {"person": kinds.text(wish.person)}, [wish.person]

@@ -306,7 +306,7 @@ def laid_in_slabs(
     space: ProductSpace = tallied.space
     offsets = ranges(space.size, slabs)
     parts = [Part(work, number, offsets) for number in range(slabs)]
-    progress.stage("building the graphs")
+    progress.report_stage("building the graphs")
     arcs = sum(workers.run(lay_slab, [(part, tallied) for part in parts], "building the graphs"))
     graph = PartitionedGraph(space.size, arcs, arcs // 2, PURE.parameters)
     identity = partial(identity_of_slabs, parts, tallied, PURE.name, workers)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.errors import ClusterError, UsageError
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.partitioned.problem import Task, TaskRunner
 from hetdp.partitioned.shared_files import NEW, OWNER, SEEN_RULE, fresh_file, open_plain
 from hetdp.text import format_value
@@ -65,7 +65,7 @@ def _require_cluster(cluster: Any, workers: Any, memory: str, work: Any) -> None
 def workers_of(cluster: str | None, count: int, memory: str, place: str) -> TaskRunner:
     """The workers of a cluster, or some that are started here."""
     try:
-        found: TaskRunner = load_whole("hetdp.partitioned.cluster").Cluster(cluster, count, memory, place)
+        found: TaskRunner = import_uninterrupted("hetdp.partitioned.cluster").Cluster(cluster, count, memory, place)
         return found
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("dask", "distributed"):
@@ -85,7 +85,7 @@ def arcs_for(cluster: str | None, memory: str) -> int:
     """
     if cluster is not None:
         return ARCS
-    sizes = load_whole("hetdp.partitioned.processes").size_of
+    sizes = import_uninterrupted("hetdp.partitioned.processes").size_of
     return int(ARCS * sizes(memory) // sizes(MEMORY))
 
 

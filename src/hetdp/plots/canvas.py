@@ -16,8 +16,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hetdp.errors import UsageError
-from hetdp.interrupts import load_whole
-from hetdp.isolation import overlooked
+from hetdp.interrupts import import_uninterrupted
+from hetdp.isolation import ignore_file
 from hetdp.plots.colours import FAINT, INK, SOFT, scale
 from hetdp.text import escape_unprintable, format_value
 
@@ -35,7 +35,7 @@ def load(name: str) -> Any:
         ImportError: matplotlib is not installed, or does not load.
     """
     _library()
-    return load_whole(name)
+    return import_uninterrupted(name)
 
 
 @contextmanager
@@ -57,9 +57,9 @@ def _library() -> Any:
     if not _loaded_before:
         _loaded_before.append("matplotlib" in sys.modules)
     if "matplotlib" in sys.modules:
-        return load_whole("matplotlib")
-    with overlooked(SETTINGS_FILE):
-        return load_whole("matplotlib")
+        return import_uninterrupted("matplotlib")
+    with ignore_file(SETTINGS_FILE):
+        return import_uninterrupted("matplotlib")
 
 
 @cache
@@ -68,7 +68,7 @@ def _foreign() -> dict[str, Any]:
     if not _loaded_before[0]:
         return {}
     library = _library()
-    with overlooked(SETTINGS_FILE):
+    with ignore_file(SETTINGS_FILE):
         own = library.rc_params_from_file(library.matplotlib_fname())
     read = library.rcParamsOrig
     return {name: own[name] for name in own if name in read and name != "backend" and own[name] != read[name]}

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.problem.axis import Part, parts
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
 from hetdp.problem.space import SMALL, Mask
-from hetdp.threads import spread
+from hetdp.threads import run_in_threads
 
 
 def boundary_of(graph: DatasetGraph | ProductSpace, answers: Answers) -> Mask:
@@ -24,7 +24,7 @@ def boundary_of(graph: DatasetGraph | ProductSpace, answers: Answers) -> Mask:
     if isinstance(graph, ProductSpace):
         _mark_along_axes(graph, answers, mask)
     elif graph.arc_count > SMALL:
-        load_whole("hetdp.problem.compiled").mark_boundary(graph.indptr, graph.targets, answers, mask)
+        import_uninterrupted("hetdp.problem.compiled").mark_boundary(graph.indptr, graph.targets, answers, mask)
     else:
         mark_boundary(graph.indptr.tolist(), graph.targets.tolist(), answers.tolist(), mask)
     mask.flags.writeable = False
@@ -42,7 +42,7 @@ def mark_boundary(indptr: Any, targets: Any, answers: Any, mask: Any) -> None:
 
 def _mark_along_axes(space: ProductSpace, answers: Answers, mask: Mask) -> None:
     small = space.size <= SMALL
-    mark: Any = mark_lines if small else load_whole("hetdp.problem.compiled").mark_lines
+    mark: Any = mark_lines if small else import_uninterrupted("hetdp.problem.compiled").mark_lines
     states = space.states if space.states is not None else np.empty(0, dtype=np.uint8)
     for axis in range(len(space.axes)):
         lines = space.lines(axis)
@@ -52,7 +52,7 @@ def _mark_along_axes(space: ProductSpace, answers: Answers, mask: Mask) -> None:
         def look(part: Part, columns: Any = columns) -> None:
             mark(*columns, *part, mask)
 
-        spread(look, parts(lines), space.size)
+        run_in_threads(look, parts(lines), space.size)
 
 
 def mark_lines(

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.problem.classes import Classes
 from hetdp.problem.decimals import CERTAIN, UNBOUNDED, Marks
 from hetdp.problem.parameters import Parameters
 from hetdp.problem.space import SMALL, Floats, Indices, Mask
-from hetdp.threads import CORES, slices, spread
+from hetdp.threads import CORES, run_in_threads, slices
 
 
 class Arcs(NamedTuple):
@@ -173,7 +173,7 @@ def merged(rows: Rows) -> tuple[Rows, bool]:
     """
     if not rows.repeated:
         return rows, True
-    kept, agree = load_whole("hetdp.problem.compiled").merge(rows.indptr, rows.targets, rows.loads)
+    kept, agree = import_uninterrupted("hetdp.problem.compiled").merge(rows.indptr, rows.targets, rows.loads)
     for column in (rows.targets, rows.loads):
         column.resize(kept, refcheck=False)  # gives the rest back; nobody else has seen them
     return rows._replace(repeated=0), agree
@@ -181,20 +181,20 @@ def merged(rows: Rows) -> tuple[Rows, bool]:
 
 def _deal(dealers: list[Dealt], shift: int, buckets: int) -> tuple[Dealt, NDArray[np.int64]]:
     """The arcs by bucket, and where the buckets begin and end; each dealer has places of its own in every bucket."""
-    compiled = load_whole("hetdp.problem.compiled")
+    compiled = import_uninterrupted("hetdp.problem.compiled")
     counts = np.zeros((len(dealers), buckets), dtype=np.int64)
-    spread(lambda at: compiled.count(*dealers[at][:2], shift, counts[at]), range(len(dealers)))
+    run_in_threads(lambda at: compiled.count(*dealers[at][:2], shift, counts[at]), range(len(dealers)))
     ends = np.cumsum(counts.T).reshape(counts.T.shape)
     bounds = np.concatenate([[0], ends[:, -1]])
     places = np.ascontiguousarray(ends.T) - counts
     dealt: Any = tuple(np.empty(bounds[-1], dtype=column.dtype) for column in dealers[0])
-    spread(lambda at: compiled.deal(*dealers[at], shift, places[at], dealt), range(len(dealers)))
+    run_in_threads(lambda at: compiled.deal(*dealers[at], shift, places[at], dealt), range(len(dealers)))
     return dealt, bounds
 
 
 def _order(dealt: Dealt, bounds: NDArray[np.int64], shift: int, size: int) -> Rows:
     """Every bucket in order, and the rows in it."""
-    order = load_whole("hetdp.problem.compiled").order
+    order = import_uninterrupted("hetdp.problem.compiled").order
     indptr, repeated = np.zeros(size + 1, dtype=np.int64), list[int]()
 
     def work(buckets: slice) -> None:
@@ -205,5 +205,5 @@ def _order(dealt: Dealt, bounds: NDArray[np.int64], shift: int, size: int) -> Ro
             ends = indptr[1:][bucket << shift : (bucket + 1) << shift]
             repeated.append(order(arcs, room, ends, bucket << shift, int(bounds[bucket])))
 
-    spread(work, slices(len(bounds) - 1, -(-len(bounds) // (8 * CORES))))
+    run_in_threads(work, slices(len(bounds) - 1, -(-len(bounds) // (8 * CORES))))
     return Rows(indptr, dealt[1], dealt[2], sum(repeated))

@@ -21,12 +21,12 @@ DIGIT = 11  # bits of a tail that one pass looks at
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
-    return jit.kept(function, nogil=True)
+    return jit.compile_cached(function, nogil=True)
 
 
 def _calling(function: Callable[..., Any], *callees: Callable[..., Any]) -> Callable[..., Any]:
     """A copy of a function that calls compiled copies of others from its own file; they divide as NumPy does."""
-    called = {callee.__name__: jit.compiled(callee, error_model="numpy") for callee in callees}
+    called = {callee.__name__: jit.compile_uncached(callee, error_model="numpy") for callee in callees}
     copy = FunctionType(function.__code__, function.__globals__ | called, function.__name__)
     copy.__module__ = function.__module__
     return copy

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.problem.space import SMALL, Floats, Mask
-from hetdp.threads import slices, spread
+from hetdp.threads import run_in_threads, slices
 
 Marks = NDArray[np.uint64]
 
@@ -55,13 +55,13 @@ def marks_of(written: Floats) -> Marks:
     (0.09999999999999999, array([1, 0, 0, 0], dtype=uint8))
     """
     bits, marks = written.view(np.int64), np.empty(len(written), dtype=np.int64)
-    each = load_whole("hetdp.problem.compiled").mark_each if len(written) > SMALL else mark_all
+    each = import_uninterrupted("hetdp.problem.compiled").mark_each if len(written) > SMALL else mark_all
 
     def work(piece: slice) -> None:
         with np.errstate(all="ignore"):
             each(written[piece], bits[piece], np.empty(piece.stop - piece.start), marks[piece])
 
-    spread(work, slices(len(written), BLOCK), len(written))
+    run_in_threads(work, slices(len(written), BLOCK), len(written))
     return marks.view(np.uint64)
 
 
@@ -73,7 +73,7 @@ def unmarked(marks: Marks) -> tuple[Floats, NDArray[np.uint8]]:
         lowered[piece.start // 8 : -(-piece.stop // 8)] = np.packbits(marks[piece].astype(np.uint8) & 1)
         marks[piece] >>= np.uint64(1)
 
-    spread(work, slices(len(marks), BLOCK), len(marks))
+    run_in_threads(work, slices(len(marks), BLOCK), len(marks))
     return marks.view(np.float64), lowered
 
 

@@ -15,7 +15,7 @@ from hetdp.problem.product import ProductSpace, explicit, is_written_down
 from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats
 from hetdp.text import format_value
-from hetdp.threads import spread
+from hetdp.threads import run_in_threads
 
 if TYPE_CHECKING:
     from hetdp.problem.problem import Problem
@@ -70,7 +70,7 @@ def _digest(text: bytes, arrays: tuple[NDArray[Any], ...]) -> str:
     def digest(at: int) -> None:
         digests[at] = hashlib.sha256(pieces[at]).digest()
 
-    spread(digest, range(len(pieces)), sum(len(array) for array in arrays))
+    run_in_threads(digest, range(len(pieces)), sum(len(array) for array in arrays))
     return PREFIX + hashlib.sha256(b"".join(digests)).hexdigest()
 
 

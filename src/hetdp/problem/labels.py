@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, UnknownDatasetError
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.problem.columns import Integers, as_integers, as_list, column, distinct
 from hetdp.problem.faults import Findings
 from hetdp.problem.space import SMALL, Indices
 from hetdp.text import format_value
-from hetdp.threads import slices, spread
+from hetdp.threads import run_in_threads, slices
 
 SPREAD = 8  # a table may have so many entries for each integer
 BLOCK = 1 << 16  # small enough to stay in the cache; little is one block, and needs no threads
@@ -51,12 +51,12 @@ class Lookup:
         found = np.empty(len(wanted), dtype=self._number)
         find = self._search if self._table is None else self._read
         if self._table is None and len(wanted) > SMALL:
-            find = partial(self._search_cells, load_whole("hetdp.problem.compiled").find, *self._cells)
+            find = partial(self._search_cells, import_uninterrupted("hetdp.problem.compiled").find, *self._cells)
 
         def work(piece: slice) -> None:
             found[piece] = find(self._offset(wanted[piece]))
 
-        spread(work, slices(len(wanted), BLOCK), len(wanted))
+        run_in_threads(work, slices(len(wanted), BLOCK), len(wanted))
         return found
 
     def _offset(self, integers: Integers) -> NDArray[np.uint64]:

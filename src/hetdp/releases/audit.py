@@ -355,7 +355,7 @@ def audited(
     else:
         pairs = worst_edges(problem, z, whole("edges", edges, 1), draws)
     arcs = [arc for pair in pairs for arc in arcs_between(problem, *pair)]
-    progress.stage("drawing")
+    progress.report_stage("drawing")
     name = problem.notion.coordinate.name
     places = sorted({end for arc in arcs for end in (arc.source, arc.target)})
     ones = {at: sum(tosses() for _ in range(draws)) for at in places for tosses in [toss(name, float(z[at]))]}

@@ -15,7 +15,7 @@ from functools import partial
 from flint import arb, ctx, fmpz
 
 from hetdp.errors import UsageError
-from hetdp.precision import at_precision
+from hetdp.precision import compute_at_precision
 
 GUARD = 32  # bits beyond those asked for: more than what the few operations below lose
 ONE = fmpz(1)
@@ -60,7 +60,7 @@ def tail_bounds(coordinate: str, z: float, bits: int) -> tuple[int, int]:
     if math.isnan(z):
         raise UsageError("a coordinate is not a number", "an answer is drawn at a number, or at ±inf")
     size = abs(float(z))
-    low, high = at_precision(ctx, bits + GUARD, _enclosed, tail, min(size, LARGEST), bits)
+    low, high = compute_at_precision(ctx, bits + GUARD, _enclosed, tail, min(size, LARGEST), bits)
     possible = size <= LARGEST  # where it is not, the tail is nothing at all
     return low * possible, high * possible
 

@@ -167,7 +167,7 @@ def release(
     if similar:
         (announce or _warn)(similar)
     bits = asked.ready()
-    progress.stage("drawing")
+    progress.report_stage("drawing")
     said = {
         "software": facts["software"],
         "areas": len(asked.areas),

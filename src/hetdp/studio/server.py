@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from dash import Dash
 
 from hetdp.errors import UsageError
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.studio.callbacks import connect
 from hetdp.studio.guard import protect
 from hetdp.studio.layout import page
@@ -66,8 +66,8 @@ def require_dash() -> None:
         UsageError: dash or dash-cytoscape is not installed.
     """
     try:
-        load_whole("dash")
-        load_whole("dash_cytoscape")
+        import_uninterrupted("dash")
+        import_uninterrupted("dash_cytoscape")
     except ImportError as failure:
         rule = "the studio is the extra studio: dash and dash-cytoscape"
         raise UsageError(

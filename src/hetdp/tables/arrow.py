@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.tables.database import HINT, RULE
 from hetdp.tables.sources import require_different, stamp
 from hetdp.tables.sqlite import BATCH, Batches
@@ -60,9 +60,10 @@ class ArrowTable(Batches):
             self._numbers = {field.name: at for at, field in enumerate(fields) if is_readable(field.type)}
             self.columns = {field.name: f"{UNREADABLE}{field.type}" for field in fields}
             none = {
-                name: readable(load_whole("pyarrow").nulls(0, fields[at].type)) for name, at in self._numbers.items()
+                name: readable(import_uninterrupted("pyarrow").nulls(0, fields[at].type))
+                for name, at in self._numbers.items()
             }
-            self._none = load_whole("pyarrow").table(none)
+            self._none = import_uninterrupted("pyarrow").table(none)
         require_different([field.name for field in fields], name)
         if none:
             types = self._computed("SELECT column_type FROM (DESCRIBE batch)", [], self._none)["column_type"]
@@ -83,27 +84,27 @@ class ArrowTable(Batches):
             waiting: list[Any] = []
             for batch in self._reader([self._numbers[name] for name in names]) if names else ():
                 columns = [readable(batch.column(name)) for name in names]
-                waiting.append(load_whole("pyarrow").table(columns, names=names))
+                waiting.append(import_uninterrupted("pyarrow").table(columns, names=names))
                 if sum(part.num_rows for part in waiting) >= BATCH:
-                    yield load_whole("pyarrow").concat_tables(waiting)
+                    yield import_uninterrupted("pyarrow").concat_tables(waiting)
                     waiting = []
             if waiting:
-                yield load_whole("pyarrow").concat_tables(waiting)
+                yield import_uninterrupted("pyarrow").concat_tables(waiting)
 
 
 def arrow_file(database: Any, place: Path, name: str, curator: bool) -> ArrowTable:
     """An Arrow file, read by PyArrow, a batch at a time; never mapped into memory, where it could shrink meanwhile."""
     require_pyarrow("Arrow files")
-    ipc = load_whole("pyarrow.ipc")
+    ipc = import_uninterrupted("pyarrow.ipc")
 
     def reader(numbers: Sequence[int]) -> Iterator[Any]:
         options = ipc.IpcReadOptions(included_fields=list(numbers))
-        with load_whole("pyarrow").OSFile(str(place)) as file:
+        with import_uninterrupted("pyarrow").OSFile(str(place)) as file:
             batches = ipc.open_file(file, options=options)
             for at in range(batches.num_record_batches):
                 yield batches.get_batch(at)
 
-    with broken(name, curator), load_whole("pyarrow").OSFile(str(place)) as file:
+    with broken(name, curator), import_uninterrupted("pyarrow").OSFile(str(place)) as file:
         schema = ipc.open_file(file).schema
     return ArrowTable(database, name, schema, reader, place, curator)
 
@@ -194,7 +195,7 @@ def readable(column: Any) -> Any:
     Raises:
         ValueError: it is no Arrow data.
     """
-    arrow, written = load_whole("pyarrow"), str(column.type)
+    arrow, written = import_uninterrupted("pyarrow"), str(column.type)
     if written.startswith("dictionary<"):
         indices = column.indices
         indices.validate(full=True)
@@ -226,7 +227,7 @@ def scaled(cells: Any, factor: int) -> Any:
 
 
 def _shifted(column: Any, change: Callable[[Any], Any], to: str) -> Any:
-    arrow = load_whole("pyarrow")
+    arrow = import_uninterrupted("pyarrow")
     kind = arrow.date32() if to == "date32" else arrow.timestamp("us")
     cells = column.view(arrow.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     missing = column.is_null().to_numpy(zero_copy_only=False)
@@ -242,7 +243,7 @@ def _bounded(column: Any) -> Any:
         ValueError: something else is wrong with it.
     """
     width, bound = column.type.byte_width, 10**column.type.precision
-    column.view(load_whole("pyarrow").binary(width)).validate(full=True)
+    column.view(import_uninterrupted("pyarrow").binary(width)).validate(full=True)
     if not len(column):
         return column
     cells = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(column) * width]
@@ -264,7 +265,7 @@ def _mended(column: Any) -> Any:
     """
     if _is_whole(column):
         return column
-    column.view(getattr(load_whole("pyarrow"), BARE[str(column.type)])()).validate(full=True)
+    column.view(getattr(import_uninterrupted("pyarrow"), BARE[str(column.type)])()).validate(full=True)
     broken_cells = np.zeros(len(column), dtype=bool)
     for at in _broken(column):
         broken_cells[at] = True
@@ -273,7 +274,7 @@ def _mended(column: Any) -> Any:
 
 def _without(column: Any, left_out: Any) -> Any:
     """A column, of which some cells have no value; nothing else is copied."""
-    arrow = load_whole("pyarrow")
+    arrow = import_uninterrupted("pyarrow")
     kept = np.zeros(column.offset + len(column), dtype=bool)
     kept[column.offset :] = column.is_valid().to_numpy(zero_copy_only=False) & ~left_out
     bits = arrow.py_buffer(np.packbits(kept, bitorder="little").tobytes())

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import Fault, HetdpError, InputError
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.tables.comparison import add_functions
 
 SETTINGS = {
@@ -37,7 +37,7 @@ def locked(*paths: str | None) -> Iterator[Any]:
         paths: the files, as they will be named in queries; None where Python objects will be registered.
     """
     bound = {"memory_limit": os.environ[MEMORY]} if MEMORY in os.environ else {}
-    database = load_whole("duckdb").connect(":memory:", config=SETTINGS | bound)
+    database = import_uninterrupted("duckdb").connect(":memory:", config=SETTINGS | bound)
     try:
         allowed = [quoted(path) for path in paths if path is not None]
         if allowed:
@@ -53,7 +53,7 @@ def locked(*paths: str | None) -> Iterator[Any]:
 @contextmanager
 def refusals(name: str, curator: bool) -> Iterator[None]:
     """What DuckDB refuses, always in the same words: its own may name rows and values, and are for the curator only."""
-    duckdb = load_whole("duckdb")
+    duckdb = import_uninterrupted("duckdb")
     try:
         yield
     except HetdpError:

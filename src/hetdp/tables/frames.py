@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.tables.arrow import UNREADABLE, broken, is_readable, readable, scaled
 from hetdp.tables.database import refusals
 from hetdp.tables.sources import Queried
@@ -95,7 +95,7 @@ def _checked(cells: Any) -> Any:
     changed = [readable(chunk) for chunk in chunks]
     if all(one is other for one, other in zip(chunks, changed, strict=True)):
         return None
-    return load_whole("pyarrow").chunked_array(changed)
+    return import_uninterrupted("pyarrow").chunked_array(changed)
 
 
 def _in_microseconds(cells: Any) -> Any:

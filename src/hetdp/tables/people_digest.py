@@ -34,7 +34,7 @@ def people_digest(source: Source, wish: Wish) -> str:
         source: the table.
         wish: which columns are public.
     """
-    progress.stage("reading who is there")
+    progress.report_stage("reading who is there")
     return digest_of(part_digests([rows_of(source, wish)], range(PARTS)))
 
 

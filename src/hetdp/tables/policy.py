@@ -222,7 +222,7 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         UsageError: a column is not there.
         InputError: an ε is missing or invalid, a person is there twice, or somebody has no group or area.
     """
-    progress.stage("reading the policy")
+    progress.report_stage("reading the policy")
     require_known_columns(source, wish)
     faults = RowFaults(source, wish, curator)
     groups, areas = (_names(source, column, faults) for column in (wish.group, wish.area))

@@ -67,7 +67,7 @@ class Prepared:
         Raises:
             InputError: the table was changed meanwhile, or cannot be read; which does not depend on the answers.
         """
-        progress.stage("reading the answers")
+        progress.report_stage("reading the answers")
         codes = self.source.said(self.wish)
         if len(codes) != len(self.policy.epsilon) or self.source.unchanged != self._stamp:
             name, rule = self.source.name, "a table stays as it is between the policy and the answers"
@@ -100,7 +100,7 @@ def prepare(
     policy = source.policy(wish)
     condition(wish.counted, source.columns, wish.exact_text)  # refuses what cannot be compared, by its type
     _require_groups(wish, policy)
-    progress.stage("designing")
+    progress.report_stage("designing")
     make = population or _maker(wish)
     promises, kept = [], 0
     for area, rows in policy.parts():

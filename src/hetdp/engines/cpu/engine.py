@@ -22,7 +22,7 @@ from hetdp.engines.demands import demands
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion, turned
-from hetdp.threads import slices, spread
+from hetdp.threads import run_in_threads, slices
 
 
 def one(columns: Columns, arc: int) -> tuple[float]:
@@ -199,7 +199,7 @@ def settle_mixed(space: DatasetGraph, notion: Notion, start: Floats, links: Indi
     number = np.int64 if space.size + room >= 2**31 else space.targets.dtype
     ends, points = np.empty(2 * room, dtype=space.targets.dtype), np.empty(room)  # pages never used cost nothing
     mark = compiled_mark()
-    spread(
+    run_in_threads(
         lambda part: mark(space.indptr, space.targets, flags, part.start, part.stop),
         slices(space.size, MARKED),
         len(space.targets),

@@ -21,7 +21,7 @@ from hetdp.problem.grid import LARGEST_EXACT
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion
-from hetdp.threads import slices, spread
+from hetdp.threads import run_in_threads, slices
 
 
 @cache
@@ -142,7 +142,7 @@ def _swept_once(space: ProductSpace, start: Floats) -> Floats | None:
             steps = first.program, first.part_steps, first.weights, first.moves
             blocks(start, labels, labels.view(np.int64), piece.start, piece.stop, first.rows, first.part, *steps, own)
 
-    spread(sweep, slices(first.high, -(-first.high // PIECES)), space.size)
+    run_in_threads(sweep, slices(first.high, -(-first.high // PIECES)), space.size)
     if not notes.on_grid or not notes.largest + furthest < LARGEST_EXACT:
         return None
     for one in others:
@@ -157,7 +157,7 @@ def _swept_plainly(space: ProductSpace, start: Floats) -> Floats | None:
     def look(piece: slice) -> None:
         copy(start[piece], labels[piece], labels[piece].view(np.int64), notes.another())
 
-    spread(look, slices(space.size, BLOCK), space.size)
+    run_in_threads(look, slices(space.size, BLOCK), space.size)
     if not notes.on_grid:
         return None
     relax_all(space, compiled_relax(None), labels, NOBODY)
@@ -196,7 +196,7 @@ def _sweep_columns(columns: Any, labels: Floats, one: Pass) -> None:
         steps = one.program, one.weights, one.moves
         columns(labels, piece.start, piece.stop, one.rows, one.low, one.width, *steps, buffer)
 
-    spread(sweep, slices(total, -(-total // PIECES)), len(labels))
+    run_in_threads(sweep, slices(total, -(-total // PIECES)), len(labels))
 
 
 def relaxed(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats:
@@ -221,7 +221,7 @@ def relax_all(space: ProductSpace, relax: Any, labels: Floats, roles: Roles) -> 
             fell.append(bool(relax(*columns, *part)))
 
         if len(lines.moves.targets):
-            spread(work, parts(lines), space.size)
+            run_in_threads(work, parts(lines), space.size)
         quiet = 1 if any(fell) else quiet + 1
         axis = (axis + 1) % len(space.axes)
 
@@ -240,7 +240,7 @@ def links_of(
     def work(piece: slice) -> None:
         missing.append(find(*columns, plain, piece.start, piece.stop))
 
-    spread(work, slices(space.size, PIECE), space.size)
+    run_in_threads(work, slices(space.size, PIECE), space.size)
     if any(missing):
         pending = np.flatnonzero((links < 0) & (labels < start))
         while len(pending):

@@ -15,7 +15,7 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats, Indices
 from hetdp.theory.notion import Notion
-from hetdp.threads import slices, spread
+from hetdp.threads import run_in_threads, slices
 
 
 def meeting_labels(space: ProductSpace, notion: Notion, answers: Answers) -> Floats:
@@ -28,7 +28,7 @@ def meeting_labels(space: ProductSpace, notion: Notion, answers: Answers) -> Flo
     def work(piece: slice) -> None:
         meet(answers, states, *moves, points, start, piece.start, piece.stop)
 
-    spread(work, slices(space.size, PIECE), space.size)
+    run_in_threads(work, slices(space.size, PIECE), space.size)
     return start
 
 

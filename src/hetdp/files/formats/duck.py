@@ -22,7 +22,7 @@ from hetdp.files.formats.csv_form import header_of, row_of
 from hetdp.files.formats.tables import Table
 from hetdp.files.parquet_footer import require_no_brotli
 from hetdp.files.schema import LABELS, NUMBERS
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 
 SETTINGS = {
     "autoinstall_known_extensions": "false",  # nothing is ever fetched
@@ -42,13 +42,13 @@ def connection() -> Iterator[Any]:
     cursor = _database(os.getpid()).cursor()
     try:
         yield cursor
-    except load_whole("duckdb").OutOfMemoryException:
+    except import_uninterrupted("duckdb").OutOfMemoryException:
         raise MemoryError from None
     except RuntimeError as refusal:
         if "interrupted" in str(refusal):  # what DuckDB makes of Ctrl-C
             raise KeyboardInterrupt from None
         raise
-    except (load_whole("duckdb").InternalException, load_whole("duckdb").FatalException):
+    except (import_uninterrupted("duckdb").InternalException, import_uninterrupted("duckdb").FatalException):
         forget()  # a fault within DuckDB, such as a broken file can cause, ends its database for everybody
         raise
     finally:
@@ -61,7 +61,7 @@ def _database(process: int) -> Any:
     said = {setting: os.environ[name] for setting, name in BOUNDS.items() if name in os.environ}
     if "temp_directory" not in said:
         said["temp_directory"] = _spill_folder(process)
-    return load_whole("duckdb").connect(":memory:", config=SETTINGS | said)
+    return import_uninterrupted("duckdb").connect(":memory:", config=SETTINGS | said)
 
 
 def _spill_folder(process: int) -> str:
@@ -254,7 +254,7 @@ def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
 def _copy(path: Path, columns: dict[str, Any], options: str) -> None:
     cells = ", ".join(f"{_written(column, values)} AS {quoted_name(column)}" for column, values in columns.items())
     command = f"COPY (SELECT {cells} FROM sheet) TO {_quoted(str(path))} ({options})"
-    duckdb = load_whole("duckdb")
+    duckdb = import_uninterrupted("duckdb")
     try:
         _run_on(columns, command)
     except duckdb.IOException as refusal:
@@ -293,7 +293,7 @@ def refusals(name: str, rule: str) -> Iterator[None]:
         yield
     except HetdpError:
         raise
-    except (load_whole("duckdb").Error, RuntimeError, ValueError, LookupError, OverflowError) as refusal:
+    except (import_uninterrupted("duckdb").Error, RuntimeError, ValueError, LookupError, OverflowError) as refusal:
         raise InputError(name, [_told(str(refusal), name, rule)]) from None
 
 

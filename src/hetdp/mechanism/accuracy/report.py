@@ -212,7 +212,7 @@ def accuracy(
     else:
         rule = "an objective is for when no mechanism is given"
         raise UsageError("an objective beside a mechanism", rule, "leave one of them out")
-    progress.stage("measuring")
+    progress.report_stage("measuring")
     steps = steps_to_the_other_answer(problem, engine)
     setting, levels = Setting(problem, steps, engine), Levels.of(steps, weights, deciders_of(problem))
     rows = [(False, name, each) for name, each in found]

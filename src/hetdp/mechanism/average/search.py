@@ -187,7 +187,7 @@ def best_average(
     best, least = _extended(problem, pins, fair, engine), 0.0
     is_close = partial(_is_close, problem.graph.size)
     for mass in MASSES if problem.graph.size > SMALL else MASSES[1:]:
-        progress.stage("searching for the best average")
+        progress.report_stage("searching for the best average")
         answer = best_on_average(problem, scale, weights, allowed, mass)
         least = max(least, answer.error)
         for z in _proved_private(problem, pins, answer.z, scale, weights, allowed, chosen):

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.interrupts import load_whole
+from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.average.rows import Rows
 from hetdp.problem.space import Floats
 
@@ -114,7 +114,7 @@ class Solver:
     """Minimises cost·x between bounds, under rows that are added from time to time."""
 
     def __init__(self, cost: Floats, lower: Floats, upper: Floats) -> None:
-        self._library: Any = load_whole("highspy")
+        self._library: Any = import_uninterrupted("highspy")
         self._highs = self._library.Highs()
         self._highs.HandleUserInterrupt = True
         for name, value in OPTIONS.items():

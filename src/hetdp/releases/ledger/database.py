@@ -21,7 +21,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UsageError
-from hetdp.interrupts import held
+from hetdp.interrupts import uninterrupted
 from hetdp.releases.ledger import tables
 from hetdp.releases.ledger.file import (
     IN_USE,
@@ -384,7 +384,7 @@ class Database:
         is_done = False
         try:
             if self._file is not None:
-                with held():  # an interrupt waits for the few moments that this takes
+                with uninterrupted():  # an interrupt waits for the few moments that this takes
                     self._commit_file(connection, driver, doubt)
                     is_done = True
             else:
