@@ -4,3 +4,4 @@ Neighbouring tables differ in one person's value, and ε is public. An ε that i
 """
 
 from hetdp.people.privacy import *  # noqa: F403
+from hetdp.people.privacy import __all__ as __all__

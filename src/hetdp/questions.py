@@ -5,3 +5,4 @@ Each question can be evaluated over many tables at once (`holds`), printed in wo
 """
 
 from hetdp.people.questions import *  # noqa: F403
+from hetdp.people.questions import __all__ as __all__

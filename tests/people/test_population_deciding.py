@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.people.populations import scores as scoring
+from hetdp.people.populations.odds import PopulationOdds
 from hetdp.people.products.tallied import folded
 
 questions: Any = hetdp.questions
@@ -74,7 +75,7 @@ def test_somebody_who_never_decides_does_not_lower_the_accuracy_of_all() -> None
     assert round(people.design().accuracy(1), 3) == 0.881  # 0.701 if b counted
     assert people.is_count
     odds = people.design().odds("b")
-    assert isinstance(odds, hetdp.spaces.populations.odds.PopulationOdds)
+    assert isinstance(odds, PopulationOdds)
     assert odds.loss == 0.0
 
 

@@ -494,7 +494,7 @@ def test_the_database_is_locked_before_anything_is_read(tmp_path):
 def test_duckdb_is_loaded_where_the_contract_says():
     command = ["git", "-c", "safe.directory=*", "grep", "-l", 'import_uninterrupted("duckdb")', "--", "src"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    assert {path for path in found if "files/formats" not in path} == {"src/hetdp/spaces/table/database.py"}
+    assert {path for path in found if "files/formats" not in path} == {"src/hetdp/tables/database.py"}
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])

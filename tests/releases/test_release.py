@@ -392,8 +392,7 @@ def test_the_function_can_be_called_whatever_was_imported_before():
     code = "import hetdp; {}; print(callable(hetdp.release), type(hetdp.release).__name__)"
     for first in ("pass", "import hetdp.releases.draw"):
         done = subprocess.run([sys.executable, "-c", code.format(first)], capture_output=True, text=True, check=True)
-        assert done.stdout.split() == ["True", "_Callable"]
-    assert hetdp.release.__wrapped__.__name__ == "release"
+        assert done.stdout.split() == ["True", "function"]
 
 
 def test_an_area_for_each_answer():

@@ -1,4 +1,4 @@
-"""The page as an application: everything is served from installed packages, below the token."""
+"""The server of the studio: it listens on this machine only and is ended by Ctrl-C. Dash is imported when it starts."""
 
 from __future__ import annotations
 
@@ -9,41 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dash import Dash
-
 from hetdp.errors import UsageError
 from hetdp.interrupts import import_uninterrupted
-from hetdp.studio.callbacks import connect
-from hetdp.studio.guard import protect
-from hetdp.studio.layout import page
 from hetdp.studio.opening import MOST_BYTES
 from hetdp.studio.session import Session
-
-TITLE = "hetdp studio"
-
-
-def app_for(session: Session, token: str, hosts: frozenset[str], start: bool) -> Any:
-    """The application for one session."""
-    app = Dash(
-        __name__,
-        assets_folder=str(ASSETS),
-        requests_pathname_prefix=f"/{token}/",
-        routes_pathname_prefix=f"/{token}/",
-        serve_locally=True,
-        title=TITLE,
-        update_title="",
-        prevent_initial_callbacks=True,
-        meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
-    )
-    app.layout = lambda: page(session, start)
-    connect(app, session)
-    app.server.config["MAX_CONTENT_LENGTH"] = LIMIT
-    protect(app.server, token, hosts, app.csp_hashes)
-    return app
-
-
-# The server: made of a session, started on this machine only, ended by Ctrl-C.
-
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::", "", "*")
@@ -114,6 +83,8 @@ def place_of(session: Session, host: str = "127.0.0.1", port: int = 0, start: bo
         hosts |= {f"{name}:{server.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     if server.port == PLAIN:
         hosts |= {name.removesuffix(f":{PLAIN}") for name in hosts}  # which browsers leave out
+    from hetdp.studio.app import app_for
+
     server.app = app_for(session, token, frozenset(hosts), start).server
     return Place(f"http://{shown}:{server.port}/{token}/", server.serve_forever, lambda: _stop(server))
 

@@ -363,7 +363,7 @@ def canonical_predicate(predicate: Predicate, exact_text: bool = False) -> Predi
             alone is compared.
 
     >>> from hetdp.tables.predicates import parsed
-    >>> print(canonical(parsed("NOT (vote != 'Yes ' AND NOT vote IN ('aye')) AND age >= 18.0")))
+    >>> print(canonical_predicate(parsed("NOT (vote != 'Yes ' AND NOT vote IN ('aye')) AND age >= 18.0")))
     age >= 18 AND vote IN ('aye', 'yes')
     """
     return _merged(_pushed(predicate, False, exact_text))
