@@ -15,8 +15,8 @@ FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
 FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml", "code", "runpy"}
 FORBIDDEN_WORDS = ("allow_pickle", "read_pickle", "to_pickle", "np.load", "numpy.load", "shell=True", "os.system")
 GENERATORS = {"random"}  # `secrets`, by which the ledger makes its key, asks the system
-NOT_PROMISED = ["hostile steward", "same machine", "wrong policy", "ε itself is taken to be public", "Constant time"]
-NOT_PROMISED += ["it is no login and no encryption"]
+NOT_PROMISED = ["hostile steward", "same machine", "wrong policy", "ε itself is public", "Constant time"]
+NOT_PROMISED += ["It is not a login and does not encrypt anything"]
 
 
 def names_of(path: Path) -> tuple[set[str], set[str]]:
@@ -52,10 +52,12 @@ def test_the_search_for_what_is_forbidden_finds_it(tmp_path):
 
 
 def test_no_release_asks_another_generator_than_the_systems():
-    for path in (ROOT / "src" / "hetdp" / "release").rglob("*.py"):
+    paths = list((ROOT / "src" / "hetdp" / "releases").rglob("*.py"))
+    assert {"draw.py", "release.py", "simulation.py"} <= {path.name for path in paths}
+    for path in paths:
         calls, modules = names_of(path)
         assert not modules & GENERATORS, path.name
-        if path.name not in ("simulation.py", "seeded.py"):
+        if path.name != "simulation.py":
             assert "np.random" not in path.read_text(encoding="utf-8"), path.name
         assert "random" not in calls
 
