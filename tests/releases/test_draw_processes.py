@@ -38,13 +38,13 @@ for start, end in places:
 LOCKED = """
 import os, threading
 from flint import ctx
-from hetdp.precision import kept
+from hetdp.precision import restore_precision
 from hetdp.releases.draw import draw
 
 held, done = threading.Event(), threading.Event()
 
 def hold():
-    with kept(ctx):
+    with restore_precision(ctx):
         held.set()
         done.wait()
 
