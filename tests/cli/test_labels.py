@@ -6,12 +6,12 @@ import pytest
 
 from hetdp.cli.reading import find
 from hetdp.errors import InputError
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import labels_of
 
 
 def known(*names):
-    return labels_of(list(names), Findings("datasets"))
+    return labels_of(list(names), FaultCollector("datasets"))
 
 
 def test_labels_are_found_by_their_spelling():

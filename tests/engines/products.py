@@ -9,7 +9,7 @@ import numpy as np
 import hetdp
 from hetdp.engines.contract import Role
 from hetdp.problem.axis import Axis
-from hetdp.problem.grid import floored_labels
+from hetdp.problem.grid import round_labels_down
 from hetdp.problem.product import ProductSpace
 
 EPSILONS = {
@@ -60,7 +60,7 @@ def random_start(rng: np.random.Generator, size: int, kind: str) -> np.ndarray:
     odd = [0.0, -0.0, 1.0, math.inf] + ([-math.inf, -0.5, -1e-300] if kind == "any" else [])
     labels = labels if kind == "any" else np.abs(labels)
     labels = np.where(rng.random(size) < 0.1, rng.choice(odd, size), labels)
-    labels = floored_labels(labels) if kind == "grid" else labels
+    labels = round_labels_down(labels) if kind == "grid" else labels
     return np.where(rng.random(size) < rng.choice([0.02, 0.3, 1.0]), labels, math.inf)
 
 

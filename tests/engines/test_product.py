@@ -10,8 +10,8 @@ from hetdp.engines.product.engine import relaxed, swept
 from hetdp.engines.product.sweep import BLOCK, passes
 from hetdp.engines.registry import engine_for
 from hetdp.problem.axis import Axis
-from hetdp.problem.grid import floored_labels
-from hetdp.problem.product import ProductSpace, explicit
+from hetdp.problem.grid import round_labels_down
+from hetdp.problem.product import ProductSpace, as_graph
 from hetdp.theory.catalogue import notion_named
 from hetdp.theory.pure import PURE
 from tests.engines.growths import Search, assert_links_prove, bits, grown
@@ -23,7 +23,7 @@ KINDS = ["grid", "positive", "any"]
 def assert_as_reference(space: ProductSpace, labels: np.ndarray, roles: np.ndarray | None = None) -> None:
     before = bits(labels)
     engine = engine_for("product", space, PURE, "grow")
-    growth, search = engine.grow(space, PURE, labels, roles), Search(explicit(space), labels, roles)
+    growth, search = engine.grow(space, PURE, labels, roles), Search(as_graph(space), labels, roles)
     assert bits(growth.labels) == bits(grown("reference", search).labels)
     assert_links_prove(search, growth)
     assert bits(labels) == before
@@ -76,7 +76,7 @@ def test_ten_people_are_swept_once(values):
 
 def test_sums_that_leave_the_grid_are_not_swept():
     space = ProductSpace([Axis.tally("many", 100, 90.0), Axis.person("one", ["yes", "no"], 0.1)])
-    labels = np.where(np.arange(space.size) == 0, floored_labels(np.array([0.1]))[0], np.inf)
+    labels = np.where(np.arange(space.size) == 0, round_labels_down(np.array([0.1]))[0], np.inf)
     assert swept(space, PURE, labels, None) is None
     assert_as_reference(space, labels)
     near = ProductSpace([Axis.person("one", ["yes", "no"], 0.1)])
@@ -140,7 +140,7 @@ def test_threads_side_by_side_leave_the_fixed_point_and_links_that_hold(states):
     axes = [Axis.tally("a", 99, tables[0]), Axis.tally("b", 180, tables[1]), Axis.group("c", 6, "xyz", 0.25)]
     space = ProductSpace(axes, np.arange(100 * 181 * 28) // (50 * 181 * 28) % states)
     start = np.full(space.size, np.inf)
-    start[rng.integers(0, space.size, 30)] = floored_labels(rng.random(30))
+    start[rng.integers(0, space.size, 30)] = round_labels_down(rng.random(30))
     growth = engine_for("product", space, PURE, "grow").grow(space, PURE, start)
     assert relaxed(space, PURE, start, None).tobytes() == growth.labels.tobytes()
     tight = 0

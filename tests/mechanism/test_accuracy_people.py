@@ -15,7 +15,7 @@ import hetdp
 from hetdp.errors import VerificationError
 from hetdp.mechanism.accuracy import baselines
 from hetdp.mechanism.accuracy import baselines as people
-from hetdp.problem.product import explicit
+from hetdp.problem.product import as_graph
 from hetdp.theory.coordinate import LAPLACE
 from tests.people.questions_to_ask import A_RULE, LINEAR, SIZES, VALUES
 
@@ -161,7 +161,7 @@ def test_a_baseline_that_is_too_accurate_is_never_shown(at, monkeypatch):
 def test_an_objective_of_people_can_be_compared():
     problem = spaces.votes(3, questions.majority(), 1)
     assert hetdp.accuracy(problem, objective="weighted-vote", baselines=False).methods[0].name == "weighted-vote"
-    stored = hetdp.Problem(explicit(problem.graph), problem.answers)
+    stored = hetdp.Problem(as_graph(problem.graph), problem.answers)
     with pytest.raises(hetdp.UsageError, match="on a problem without people"):
         hetdp.accuracy(stored, objective="weighted-vote")
 

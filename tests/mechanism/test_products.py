@@ -14,7 +14,7 @@ from hetdp.mechanism.balanced import balanced_pins
 from hetdp.problem.axis import Axis
 from hetdp.problem.grid import are_on_grid
 from hetdp.problem.partial import pins_of
-from hetdp.problem.product import ProductSpace, explicit
+from hetdp.problem.product import ProductSpace, as_graph
 from tests.engines.products import random_answers, random_space
 
 YES_NO = ("yes", "no")
@@ -25,7 +25,7 @@ def both(seed: int, most: int = 400) -> tuple[hetdp.Problem, hetdp.Problem, np.r
     rng = np.random.default_rng(seed)
     space = random_space(rng, most)
     answers = random_answers(rng, space.size)
-    return hetdp.Problem(space, answers), hetdp.Problem(explicit(space), answers), rng
+    return hetdp.Problem(space, answers), hetdp.Problem(as_graph(space), answers), rng
 
 
 def assert_same(one: hetdp.Mechanism, other: hetdp.Mechanism) -> None:

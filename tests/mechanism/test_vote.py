@@ -14,7 +14,7 @@ import hetdp
 from hetdp.errors import VerificationError
 from hetdp.mechanism import vote
 from hetdp.problem.grid import are_on_grid
-from hetdp.problem.product import explicit
+from hetdp.problem.product import as_graph
 from tests.people.questions_to_ask import LINEAR, SIZES, VALUES
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
@@ -65,7 +65,7 @@ def test_where_epsilon_depends_on_the_situation_the_smallest_counts(situation):
     found = hetdp.design(spaces.tallies(SIZES, question, rules, VALUES), "weighted-vote")
     same = hetdp.design(spaces.tallies(SIZES, question, least, VALUES), "weighted-vote")
     assert found.coordinates.tolist() == same.coordinates.tolist()
-    stored = hetdp.Problem(explicit(found.problem.graph), found.problem.answers)
+    stored = hetdp.Problem(as_graph(found.problem.graph), found.problem.answers)
     assert hetdp.verify(stored, hetdp.PartialMechanism(z=found.coordinates)).private
 
 
@@ -146,7 +146,7 @@ def test_voters_in_three_groups(sizes, voted, best):
 
 def test_the_best_average_is_that_of_the_stored_edges():
     problem = spaces.tallies({"a": 3, "b": 2}, questions.majority(), {"a": 0.2, "b": 1})
-    stored = hetdp.Problem(explicit(problem.graph), problem.answers, weights=problem.weights)
+    stored = hetdp.Problem(as_graph(problem.graph), problem.answers, weights=problem.weights)
     for engine in ("auto", "reference"):
         found = hetdp.design(problem, "average", engine=engine)
         assert found.coordinates.tolist() == hetdp.design(stored, "average").coordinates.tolist()

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 import hetdp
-from hetdp.problem.grid import floored
+from hetdp.problem.grid import round_down_to_grid
 from hetdp.problem.product import ProductSpace
 
 questions, privacy = hetdp.questions, hetdp.privacy
@@ -118,7 +118,7 @@ def by_hand(people: int, values: tuple[str, ...], holds: Any, promised: list[tup
                 known = (u, answers[u], margins[u]), (v, answers[v], margins[v])
                 found = [e for e, whom, when in promised if whom in (None, str(who + 1)) and when(*known)]
                 if found:
-                    edges.add((u, v, floored(min(found)), str(who + 1)))
+                    edges.add((u, v, round_down_to_grid(min(found)), str(who + 1)))
     return answers, edges
 
 

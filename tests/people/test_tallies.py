@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem.grid import floored
+from hetdp.problem.grid import round_down_to_grid
 from tests.people.questions_to_ask import A_RULE, NESTED, VALUES, stacked, tables
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
@@ -194,7 +194,7 @@ def test_any_question_under_any_rules_has_the_edges_of_the_definitions(question,
         situation = (apart[u, v], min(margins[u], margins[v]), {answers[u], answers[v]})
         fitting = [rule.epsilon for rule in promised.rules if _applies(rule, "AB"[at], change, *situation)]
         if min(fitting) < math.inf:
-            expected[int(u), int(v)] = floored(min(fitting))
+            expected[int(u), int(v)] = round_down_to_grid(min(fitting))
     found = {}
     for source, target, (epsilon,) in problem.graph.edge_blocks():
         found |= {

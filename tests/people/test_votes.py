@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem.grid import floored
-from hetdp.problem.product import explicit
+from hetdp.problem.grid import round_down_to_grid
+from hetdp.problem.product import as_graph
 from tests.people.byhand import ASKED, RULES, by_hand, edges_of
 from tests.people.questions_to_ask import A_RULE, NESTED, VALUES
 
@@ -54,7 +54,7 @@ def both_ways(ours: Any, seed: int) -> bool:
     The pins lie on both sides of ½; what is told is whether some are worse than a coin.
     """
     rng = np.random.default_rng(seed)
-    stored = hetdp.Problem(explicit(ours.graph), ours.answers)
+    stored = hetdp.Problem(as_graph(ours.graph), ours.answers)
     for objective in ("fair", "balanced"):
         one, other = hetdp.design(ours, objective), hetdp.design(stored, objective)
         if objective == "fair":
@@ -98,7 +98,7 @@ def _assert_explained(one: Any, other: Any, at: int) -> None:
     places = [stored.index(dataset) for dataset in ours.datasets]
     assert one.pinned[places[0]] or np.isinf(one.coordinates[at])
     for (here, there), epsilon in zip(pairwise(places), ours.epsilons, strict=True):
-        assert stored.edges_between(here, there)[0].parameters["epsilon"] == floored(epsilon)
+        assert stored.edges_between(here, there)[0].parameters["epsilon"] == round_down_to_grid(epsilon)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.problem import labels as lookup
-from hetdp.problem.faults import Findings
-from hetdp.problem.labels import Lookup, labels_of, union
+from hetdp.problem.faults import FaultCollector
+from hetdp.problem.labels import Lookup, labels_of, union_of
 
 INTEGERS = st.one_of(
     st.integers(-12, 12), st.integers(-(2**63), 2**63 - 1), st.sampled_from([-(2**63), 2**63 - 1, 10**12, 0])
@@ -144,7 +144,7 @@ def test_disconnected_graphs_are_fine():
 @given(st.lists(st.integers(-9, 9), unique=True, min_size=1), st.lists(st.sampled_from(SIMILAR)))
 def test_labels_equal_across_types_are_found_as_a_dictionary_finds_them(names, wanted):
     names = [*names, 1000]  # so that they are not the integers from 0, which know no other types
-    labels = labels_of(names, Findings("datasets"))
+    labels = labels_of(names, FaultCollector("datasets"))
     numbers = dict(zip(names, range(len(names)), strict=True))
     assert labels.indices(wanted).tolist() == [numbers.get(label, -1) for label in wanted]
     for label in wanted:
@@ -169,7 +169,7 @@ def test_integers_in_any_order_are_found_as_a_dictionary_finds_them(integers, ot
 
 @given(st.lists(INTEGERS), st.lists(INTEGERS))
 def test_a_union_has_every_integer_once_and_in_order(first, second):
-    known = union(np.array(first, dtype=np.int64), np.array(second, dtype=np.int64))
+    known = union_of(np.array(first, dtype=np.int64), np.array(second, dtype=np.int64))
     assert known.tolist() == sorted({*first, *second})
 
 
@@ -183,7 +183,7 @@ def test_shuffled_and_negative_integers_of_a_large_graph_keep_their_order(step):
 
 
 def test_a_dictionary_of_integers_is_made_when_the_first_single_one_is_asked_for():
-    labels = labels_of(np.array([5, 3, 4]), Findings("datasets"))
+    labels = labels_of(np.array([5, 3, 4]), FaultCollector("datasets"))
     assert labels.indices([4, 5, 6]).tolist() == [2, 0, -1]
     assert "_numbers" not in vars(labels)
     assert labels.index(4) == 2
@@ -191,11 +191,14 @@ def test_a_dictionary_of_integers_is_made_when_the_first_single_one_is_asked_for
 
 def test_what_integers_are_looked_up_as_cannot_be_written_to_where_it_is_the_column_itself():
     column = np.array([2, 0, 1])
-    found = labels_of(range(3), Findings("datasets")).indices(column)
+    found = labels_of(range(3), FaultCollector("datasets")).indices(column)
     with pytest.raises(ValueError, match="read-only"):
         found[0] = 1
 
 
 def test_a_column_of_narrow_integers_is_looked_up_without_overflow():
-    assert labels_of(range(1000), Findings("datasets")).indices(np.array([-1, 127], np.int8)).tolist() == [-1, 127]
-    assert labels_of(range(3), Findings("datasets")).indices(np.array([2**40, 1])).tolist() == [-1, 1]
+    assert labels_of(range(1000), FaultCollector("datasets")).indices(np.array([-1, 127], np.int8)).tolist() == [
+        -1,
+        127,
+    ]
+    assert labels_of(range(3), FaultCollector("datasets")).indices(np.array([2**40, 1])).tolist() == [-1, 1]

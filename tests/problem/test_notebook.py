@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 import hetdp
-from hetdp.problem.notebook import MOST_ROWS, table_of
+from hetdp.problem.notebook import MOST_ROWS, html_table
 from tests.plots.shown import HOSTILE, hostile, line, voters
 
 ALLOWED = {"table", "caption", "tr", "th", "td", "p"}
@@ -109,5 +109,5 @@ def test_a_boundary_that_takes_long_is_not_counted_unasked(monkeypatch):
 
 
 def test_rows_are_counted_even_if_they_are_made_one_by_one():
-    assert "and 5 more" in Reader(table_of("a", ["b"], ((at,) for at in range(15)), 15)).words
-    assert "more" not in Reader(table_of("a", ["b"], [(1,)])).words
+    assert "and 5 more" in Reader(html_table("a", ["b"], ((at,) for at in range(15)), 15)).words
+    assert "more" not in Reader(html_table("a", ["b"], [(1,)])).words

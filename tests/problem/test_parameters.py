@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem.parameters import KINDS, in_words
+from hetdp.problem.parameters import KINDS, describe_parameters
 from tests.problem.kinds import FREE, VALUES, Listed, edges_of_kind, from_the_other_end, graph_of, turned_where
 
 SIZE = 5
@@ -207,6 +207,6 @@ def test_bounded_range_has_to_be_asked_for_and_is_another_problem():
 @given(st.data(), KIND)
 def test_an_edge_in_words_has_all_that_it_was_given(data, kind):
     values = [data.draw(VALUES[name]) for name in kind]
-    said = in_words(kind, values)
+    said = describe_parameters(kind, values)
     assert all(f"= {x:g}" in said for x in values)
     assert said.count("=") == len(kind) - sum(values[at] == values[at + 1] for at in range(0, len(kind) - 1, 2))

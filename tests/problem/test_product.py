@@ -14,8 +14,8 @@ import hetdp
 from hetdp.problem import product as product_module
 from hetdp.problem import product as stored_module
 from hetdp.problem.axis import BLOCK, Axis
-from hetdp.problem.grid import UNIT, are_on_grid, floored, floored_labels
-from hetdp.problem.product import ProductSpace, explicit
+from hetdp.problem.grid import UNIT, are_on_grid, round_down_to_grid, round_labels_down
+from hetdp.problem.product import ProductSpace, as_graph
 from tests.engines.products import random_answers, random_space
 
 YES_NO = ("yes", "no")
@@ -63,7 +63,7 @@ def test_edges_are_those_that_one_change_makes(seed):
     expected = by_hand(space)
     assert arcs(space) == expected
     assert space.arc_count == len(expected) == 2 * space.edge_count
-    assert arcs(explicit(space)) == expected
+    assert arcs(as_graph(space)) == expected
     for dataset in range(space.size):
         targets, (epsilon,) = space.neighbours(dataset)
         row = dict(zip(targets.tolist(), epsilon.tolist(), strict=True))
@@ -76,7 +76,7 @@ def test_the_boundary_is_that_of_the_stored_graph(seed):
     rng = np.random.default_rng(seed)
     space = random_space(rng)
     answers = random_answers(rng, space.size)
-    ours, stored = hetdp.Problem(space, answers), hetdp.Problem(explicit(space), answers)
+    ours, stored = hetdp.Problem(space, answers), hetdp.Problem(as_graph(space), answers)
     assert ours.boundary_mask.tolist() == stored.boundary_mask.tolist()
     assert ours.boundary == stored.boundary
     assert repr(ours) == repr(stored)
@@ -127,7 +127,7 @@ def test_positions_say_who_has_what():
 
 @pytest.mark.parametrize("number", [0.1, 0.3, 1.0, 2.0**-41, 1e-30, 123.456, 9000.1, 1e300, 0])
 def test_epsilon_is_floored_to_the_grid(number):
-    used = Fraction(floored(number))
+    used = Fraction(round_down_to_grid(number))
     written = Fraction(repr(number))
     assert (used * 2**40).denominator == 1
     assert used <= written
@@ -135,16 +135,16 @@ def test_epsilon_is_floored_to_the_grid(number):
 
 
 def test_exact_numbers_are_floored_as_they_are():
-    assert floored(Fraction(1, 3)) == math.floor(2**40 / 3) * UNIT
-    assert floored(Fraction(2**40 * 5 - 1, 2**41)) == 2.5 - UNIT
-    assert floored(math.inf) == math.inf
-    assert floored_labels(np.array([0.1, -0.1, math.inf, 1e9])).tolist() == [
-        floored(0.1),
-        -floored(0.1) - UNIT,
+    assert round_down_to_grid(Fraction(1, 3)) == math.floor(2**40 / 3) * UNIT
+    assert round_down_to_grid(Fraction(2**40 * 5 - 1, 2**41)) == 2.5 - UNIT
+    assert round_down_to_grid(math.inf) == math.inf
+    assert round_labels_down(np.array([0.1, -0.1, math.inf, 1e9])).tolist() == [
+        round_down_to_grid(0.1),
+        -round_down_to_grid(0.1) - UNIT,
         math.inf,
         1e9,
     ]
-    assert are_on_grid(np.array([0.5, floored(0.1), math.inf]))
+    assert are_on_grid(np.array([0.5, round_down_to_grid(0.1), math.inf]))
     assert not are_on_grid(np.array([0.1]))
     assert not are_on_grid(np.array([2.0**13]))
 
@@ -187,7 +187,7 @@ def test_large_spaces_are_known_by_their_axes_and_small_ones_by_their_edges(monk
     def identity(epsilon):
         return hetdp.Problem(ProductSpace([Axis.person(at, YES_NO, epsilon) for at in "ab"]), [1, 1, 2, 2]).identity
 
-    stored = hetdp.Problem(explicit(ProductSpace([Axis.person(at, YES_NO, 0.1) for at in "ab"])), [1, 1, 2, 2])
+    stored = hetdp.Problem(as_graph(ProductSpace([Axis.person(at, YES_NO, 0.1) for at in "ab"])), [1, 1, 2, 2])
     assert identity(0.1) == stored.identity
     assert stored.identity != identity(0.3)
     monkeypatch.setattr(stored_module, "MOST_WRITTEN", 3)
@@ -199,7 +199,7 @@ def test_edges_are_stored_only_where_they_fit(monkeypatch):
     monkeypatch.setattr(product_module, "MOST_ARCS", 23)
     cube = ProductSpace([Axis.person(at, YES_NO, 1) for at in range(3)])
     with pytest.raises(hetdp.UsageError) as refused:
-        explicit(cube)
+        as_graph(cube)
     assert str(refused.value) == (
         "12 edges to be stored; at most 11 edges between people's datasets are stored."
         " Hint: balanced, check, extend and verify store none; tallies have fewer edges than votes"

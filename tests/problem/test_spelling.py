@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import NamedLabels, labels_of
-from hetdp.problem.spelling import in_json, meant, of_json, spelled
+from hetdp.problem.spelling import find_label, label_from_json, label_to_json, spell_label
 
 ODD = [
     *(
@@ -94,61 +94,61 @@ LABELS = st.one_of(
 
 
 def known(*names):
-    return labels_of(list(names), Findings("datasets"))
+    return labels_of(list(names), FaultCollector("datasets"))
 
 
 @given(st.lists(LABELS, min_size=1, max_size=12))
 def test_what_is_spelled_means_the_same_label_and_no_other(names):
     labels = NamedLabels(dict.fromkeys(names))
-    texts = [spelled(name, labels) for name in labels.names]
+    texts = [spell_label(name, labels) for name in labels.names]
     assert len({*texts}) == len(texts)
     for name, text in zip(labels.names, texts, strict=True):
         assert text.isprintable()
         assert text == text.strip() != ""
-        found = meant(text, labels)
+        found = find_label(text, labels)
         assert (type(found), repr(found)) == (type(name), repr(name))
 
 
 def test_all_odd_labels_stand_side_by_side():
     labels = NamedLabels(dict.fromkeys(ODD))
-    assert len({spelled(label, labels) for label in labels.names}) == len(labels.names) == len(ODD)
-    assert [meant(spelled(label, labels), labels) for label in labels.names] == list(labels.names)
+    assert len({spell_label(label, labels) for label in labels.names}) == len(labels.names) == len(ODD)
+    assert [find_label(spell_label(label, labels), labels) for label in labels.names] == list(labels.names)
 
 
 @given(LABELS)
 def test_any_label_is_its_json(label):
-    assert of_json(in_json(label)) == label
-    assert in_json(label).isprintable()
+    assert label_from_json(label_to_json(label)) == label
+    assert label_to_json(label).isprintable()
 
 
 def test_people_are_spelled_with_commas():
     votes = hetdp.spaces.votes(["Ann", "Bob"], hetdp.questions.majority("1"), 1, ["1", "2"])
-    assert [spelled(label, votes.labels) for label in votes.labels.names] == ["1,1", "1,2", "2,1", "2,2"]
+    assert [spell_label(label, votes.labels) for label in votes.labels.names] == ["1,1", "1,2", "2,1", "2,2"]
     three = hetdp.spaces.tallies({"a": 1, "b": 1}, hetdp.questions.majority(), 1, ["yes", "no", "blank"])
-    assert spelled(three.labels.names[0], three.labels) == "0/0/1,0/0/1"
+    assert spell_label(three.labels.names[0], three.labels) == "0/0/1,0/0/1"
     for problem in (votes, three, hetdp.spaces.tallies({"a": 3}, hetdp.questions.majority(), 1)):
-        texts = [spelled(label, problem.labels) for label in problem.labels.names]
-        assert [meant(text, problem.labels) for text in texts] == list(problem.labels.names)
+        texts = [spell_label(label, problem.labels) for label in problem.labels.names]
+        assert [find_label(text, problem.labels) for text in texts] == list(problem.labels.names)
         assert not any("[" in text for text in texts)
 
 
 def test_json_comes_first_then_text_then_commas():
-    assert meant("3", known("3", 3)) == 3
-    assert meant('"3"', known("3", 3)) == "3"
-    assert meant("3", known("3", "4")) == "3"
-    assert meant("1,2", known("1,2", (1, 2))) == "1,2"
-    assert meant("[1, 2]", known("1,2", (1, 2))) == (1, 2)
-    assert meant("1,2", known((1, 2), ("1", "2"))) == ("1", "2")
+    assert find_label("3", known("3", 3)) == 3
+    assert find_label('"3"', known("3", 3)) == "3"
+    assert find_label("3", known("3", "4")) == "3"
+    assert find_label("1,2", known("1,2", (1, 2))) == "1,2"
+    assert find_label("[1, 2]", known("1,2", (1, 2))) == (1, 2)
+    assert find_label("1,2", known((1, 2), ("1", "2"))) == ("1", "2")
 
 
 @pytest.mark.parametrize("text", ["true", "1.0", "[1]", "{}", '{"a": 1}', "null", "[" * 100_000, "9" * 5000])
 def test_a_number_is_found_only_as_it_is_written(text):
-    assert meant(text, known(1, 5)) is None
+    assert find_label(text, known(1, 5)) is None
 
 
 def test_nothing_else_is_meant():
     for one, other in itertools.permutations(["3", 3, (3,), "[3]", '"3"'], 2):
         labels = NamedLabels([one])
-        assert spelled(one, labels) == spelled(one)
-        if meant(spelled(other), labels) is not None:  # where it stands alone, a shorter spelling may do
-            assert meant(spelled(other), labels) == one
+        assert spell_label(one, labels) == spell_label(one)
+        if find_label(spell_label(other), labels) is not None:  # where it stands alone, a shorter spelling may do
+            assert find_label(spell_label(other), labels) == one

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.problem.problem import Outline
+from hetdp.problem.problem import EdgelessProblem
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 1.0])
 ANSWERS = {"a": 1, "b": 1, "c": 2}
@@ -94,7 +94,7 @@ def test_labels_that_cannot_be_written_down_have_no_identity():
 def test_an_outline_is_no_problem_to_prove_anything_on():
     known = problem()
     mechanism = hetdp.extend(known, {"b": 0.55, "c": 0.45})
-    outline = Outline(known.labels, known.answers, known.notion, known.identity)
+    outline = EdgelessProblem(known.labels, known.answers, known.notion, known.identity)
     with pytest.raises(hetdp.UsageError, match="is no problem"):
         hetdp.verify(outline, mechanism)
     alone = hetdp.Mechanism(outline, mechanism.coordinates, mechanism.pinned, mechanism.links)

@@ -12,7 +12,7 @@ import pytest
 import hetdp
 from hetdp.cli.main import main
 from hetdp.problem.partial import pins_of
-from hetdp.problem.spelling import spelled
+from hetdp.problem.spelling import spell_label
 from hetdp.studio import export, opening
 from hetdp.studio.gallery import GALLERY, TALLIES, VOTES, made
 from hetdp.studio.session import Session
@@ -117,7 +117,7 @@ def test_the_lines_make_the_same_problem_and_the_shell_accepts_what_is_exported(
 
 def _first_name(session):
     problem = session.sheet.problem
-    return [spelled(problem.labels.names[0], problem.labels)]
+    return [spell_label(problem.labels.names[0], problem.labels)]
 
 
 def test_what_is_found_in_the_box_is_what_is_spelled():
@@ -125,4 +125,4 @@ def test_what_is_found_in_the_box_is_what_is_spelled():
         session = Session(make())
         labels = session.sheet.problem.labels
         for at in range(min(50, len(labels.names))):
-            assert session.find(spelled(labels.names[at], labels)) == at
+            assert session.find(spell_label(labels.names[at], labels)) == at

@@ -13,11 +13,11 @@ from hetdp.certificate.rules import AnyWorstEdge, WorstApproximateEdge, WorstDir
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.partitioned.verification import Seen, follow_parts, survey_parts
-from hetdp.problem.notebook import table_of
+from hetdp.problem.notebook import html_table
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
-from hetdp.problem.spelling import brief
+from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value, pluralize, round_up
 
 EVERY = "every edge checked"
@@ -85,7 +85,7 @@ class Certificate:
         rows += [("edges checked", self.edges), ("violations", self.violations), ("least slack", f"{self.slack:.1e}")]
         rows += [("on the edge", str(self.worst_edge))] if self.worst_edge is not None else []
         rows += [("gap", f"{round_up(self.gap, 2):.1e}")] if self.optimal else [("not shown optimal", self.shortfall)]
-        return table_of("Certificate", [], [*rows, ("method", self.method)])
+        return html_table("Certificate", [], [*rows, ("method", self.method)])
 
     def __str__(self) -> str:
         if not self.private:
@@ -201,7 +201,9 @@ def _certificate(problem: Problem | PartitionedProblem, seen: Survey, chains: Ch
         source, target, *allowed = seen.worst
         worst = rule_of(problem.notion).worst(label(source), label(target), *allowed, seen.slack)
     private = _holds_everywhere(problem, seen)
-    shortfall = f"{chains.fault} (dataset {brief(label(chains.dataset), problem.labels)})" if chains.fault else ""
+    shortfall = (
+        f"{chains.fault} (dataset {shorten_label(label(chains.dataset), problem.labels)})" if chains.fault else ""
+    )
     if not private:
         shortfall = "it is not private"
     return Certificate(
@@ -242,7 +244,7 @@ def _columns(problem: Problem, mechanism: Claim) -> tuple[Floats, Mask, Indices]
             value = f"{arrays[name].dtype} of shape {arrays[name].shape}"
             faults.append(Fault("misfit", name, value, f"the problem needs {size} {rule}"))
     if not faults and np.isnan(arrays["coordinates"]).any():
-        place = f"dataset {brief(problem.graph.label(int(np.argmax(np.isnan(arrays['coordinates'])))))}"
+        place = f"dataset {shorten_label(problem.graph.label(int(np.argmax(np.isnan(arrays['coordinates'])))))}"
         faults.append(Fault("no value", place, "nan", "every dataset has a value"))
     if faults:
         raise InputError("mechanism", faults)

@@ -18,7 +18,7 @@ from flint import arb, ctx, fmpq
 from hetdp.certificate.enclosure import crossing_slack, precision
 from hetdp.certificate.products import changes_of
 from hetdp.certificate.rules import HALVED
-from hetdp.problem.axis import parts
+from hetdp.problem.axis import cut_lines
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 
@@ -156,7 +156,7 @@ def _pairs(space: ProductSpace, axis: int, z: Floats) -> Iterator[tuple[Floats, 
     lines = space.lines(axis)
     moves = [(np.flatnonzero(to > np.arange(len(to))), to) for _, to in changes_of(space.axes[axis])]
     cube = z.reshape(lines.high, lines.length, lines.low)
-    for first, last, begin, end in parts(lines):
+    for first, last, begin, end in cut_lines(lines):
         piece = cube[first:last, :, begin:end]
         for start, to in moves:
             if len(start):

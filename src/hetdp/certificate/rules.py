@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hetdp.certificate import chains, directed, edges, links
 from hetdp.errors import UsageError
 from hetdp.problem.space import Floats, Indices, Space
-from hetdp.problem.spelling import brief
+from hetdp.problem.spelling import shorten_label
 
 
 class WorstEdge(NamedTuple):
@@ -64,7 +64,7 @@ AnyWorstEdge = WorstEdge | WorstGaussianEdge | WorstDirectedEdge | WorstApproxim
 
 
 def _sentence(source: Any, target: Any, allowed: str, slack: float) -> str:
-    return f"{brief(source)} to {brief(target)}, {allowed}, slack {slack:.2g}"
+    return f"{shorten_label(source)} to {shorten_label(target)}, {allowed}, slack {slack:.2g}"
 
 
 # Which proof belongs to which notion of privacy: the one place that knows them by name.

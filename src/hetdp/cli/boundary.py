@@ -24,14 +24,14 @@ def boundary(voice: Voice, problem: str, duplicates: str, positive: str | None, 
     """Lists the boundary of a problem."""
     from hetdp.cli import shapes
     from hetdp.cli.reading import read
-    from hetdp.problem.spelling import spelled
+    from hetdp.problem.spelling import spell_label
 
     asked = read(voice, problem, duplicates, positive)
     labels = asked.boundary
     if as_json:
         voice.emit_document(shapes.document("boundary", counts=shapes.counts(asked), boundary=labels))
     else:
-        voice.emit(spelled(label, asked.labels) for label in labels)
+        voice.emit(spell_label(label, asked.labels) for label in labels)
 
 
 command = Verb(

@@ -32,10 +32,10 @@ def find(labels: Labels, texts: Iterable[str]) -> list[Any]:
         InputError: naming every text that means no dataset.
     """
     from hetdp.errors import Fault, InputError
-    from hetdp.problem.spelling import meant
+    from hetdp.problem.spelling import find_label
     from hetdp.text import format_value
 
-    found = {text: meant(text, labels) for text in texts}
+    found = {text: find_label(text, labels) for text in texts}
     rule = "only datasets of the problem can be asked about"
     faults = [
         Fault("there is no such dataset", f"dataset {format_value(text)}", "", rule, _close(labels, text))
@@ -48,19 +48,19 @@ def find(labels: Labels, texts: Iterable[str]) -> list[Any]:
 
 
 def _close(labels: Labels, text: str) -> str:
-    from hetdp.problem.spelling import readings, spelled
+    from hetdp.problem.spelling import possible_labels, spell_label
 
-    known = [spelled(label) for label in islice(labels.names, LOOKED_AT)]
-    close = get_close_matches(text, known, 3) or get_close_matches(spelled(next(readings(text))), known, 3)
+    known = [spell_label(label) for label in islice(labels.names, LOOKED_AT)]
+    close = get_close_matches(text, known, 3) or get_close_matches(spell_label(next(possible_labels(text))), known, 3)
     return f"did you mean {' or '.join(close)}?" if close else ""
 
 
 def meant_together(problem: PartitionedProblem, labels: Iterable[Any]) -> dict[Any, Any]:
     """What labels of a partitioned problem mean, all at once; what names no dataset stays as it is."""
-    from hetdp.problem.spelling import readings
+    from hetdp.problem.spelling import possible_labels
 
     given = list(labels)
-    choices = {label: list(readings(label)) if isinstance(label, str) else [label] for label in given}
+    choices = {label: list(possible_labels(label)) if isinstance(label, str) else [label] for label in given}
     flat = [choice for each in choices.values() for choice in each]
     known = iter(problem.names.indices(flat).tolist())
     there = {label: [choice for choice in each if next(known) >= 0] for label, each in choices.items()}
@@ -133,12 +133,12 @@ def require_input(*paths: str | None) -> None:
 def _read_pins(path: str, labels: Labels) -> PartialMechanism:
     """Pins in a file of their own; labels that are text in a CSV file are found as those on the command line are."""
     from hetdp.files.problems import read_pins
-    from hetdp.problem.spelling import meant
+    from hetdp.problem.spelling import find_label
 
     partial = read_pins(path)
 
     def known(label: Any) -> Any:
-        return label if (found := meant(label, labels)) is None else found
+        return label if (found := find_label(label, labels)) is None else found
 
     return relabelled(partial, known)
 

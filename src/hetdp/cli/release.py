@@ -109,11 +109,11 @@ def _priced(voice: Voice, known: Any, ledger: str, source: str | None, version: 
 
 def _label(labels: Labels, given: str | None, path: str | None) -> Any:
     """The label that is meant; what names none is left for the release to refuse, in words that do not contain it."""
-    from hetdp.problem.spelling import meant
+    from hetdp.problem.spelling import find_label
 
     text = _content(path) if given is None and path is not None else given
     try:
-        found = meant(text, labels)
+        found = find_label(text, labels)
     except Exception:  # whatever a label does to those who look it up must not be told
         found = None
     return text if found is None else found

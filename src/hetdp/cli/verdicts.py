@@ -37,10 +37,12 @@ def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
 
 def _pin_lines(repair: Repair) -> Iterator[str]:
     from hetdp.mechanism.digits import in_digits
-    from hetdp.problem.spelling import spelled
+    from hetdp.problem.spelling import spell_label
 
     found = repair.probabilities
-    rows = [(spelled(label, repair.labels), in_digits(p, 1.0 - p)) for label, p in islice(found.items(), SHOWN_PINS)]
+    rows = [
+        (spell_label(label, repair.labels), in_digits(p, 1.0 - p)) for label, p in islice(found.items(), SHOWN_PINS)
+    ]
     width = max(len(name) for name, _ in rows)
     yield from (f"{name:<{width}}  {p}" for name, p in rows)
     if len(found) > SHOWN_PINS:

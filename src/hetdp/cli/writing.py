@@ -37,10 +37,10 @@ def table_lines(mechanism: Mechanism) -> Iterator[str]:
 
 def _columns(mechanism: Mechanism) -> Sequence[list[str]]:
     from hetdp.mechanism.digits import error_digits, value_digits
-    from hetdp.problem.spelling import spelled
+    from hetdp.problem.spelling import spell_label
 
     given, labels = mechanism.columns(), mechanism.problem.labels
-    names = [spelled(label, labels) for label in given["dataset"]]
+    names = [spell_label(label, labels) for label in given["dataset"]]
     lacking = mechanism.problem.notion.coordinate.probability(-mechanism.coordinates)
     return (
         names,

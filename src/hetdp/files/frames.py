@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.problem.columns import column
-from hetdp.problem.faults import Findings
+from hetdp.problem.columns import as_column
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.parameters import COLUMNS
 from hetdp.text import format_value
@@ -62,7 +62,7 @@ def from_table(
     >>> from_table({"source": ["a", "b"], "target": ["b", "c"], "epsilon": [0.5, 1.0]})
     DatasetGraph(3 datasets, 2 edges)
     """
-    findings = Findings("table")
+    findings = FaultCollector("table")
     roles = dict(zip(COLUMNS, (epsilon, epsilon_back, delta, delta_back, mu), strict=True))
     wanted = {"source": source, "target": target, **_present(roles, edges), **_class_column(classes, edges)}
     columns = read_columns(edges, wanted, findings)
@@ -89,7 +89,7 @@ def _class_column(name: Any, table: Any) -> dict[str, Hashable]:
     return {"classes": name}
 
 
-def read_columns(table: Any, wanted: Mapping[str, Hashable], findings: Findings) -> dict[str, Any]:
+def read_columns(table: Any, wanted: Mapping[str, Hashable], findings: FaultCollector) -> dict[str, Any]:
     """The wanted columns by role, each made plain; a name that the table lacks, or has twice, is a fault."""
     names = column_names(table)
     if names is None:
@@ -187,13 +187,13 @@ def _fetched(relation: Any, names: list[str]) -> Mapping[str, Any]:
     return fetched
 
 
-def _labels(datasets: Any, findings: Findings) -> Any:
+def _labels(datasets: Any, findings: FaultCollector) -> Any:
     if isinstance(datasets, str):
         rule = "datasets is a column of labels, or a table whose column 'dataset' has them"
         raise UsageError(f"datasets={format_value(datasets)} is text", rule)
     if column_names(datasets) is not None:
         return read_columns(datasets, {"datasets": "dataset"}, findings).get("datasets")
-    return column("datasets", plain_column(datasets), findings)
+    return as_column("datasets", plain_column(datasets), findings)
 
 
 def _no_such(role: str, name: Hashable, table: Any, names: list[Any]) -> Fault:

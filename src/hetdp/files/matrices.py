@@ -9,9 +9,9 @@ import numpy as np
 
 from hetdp.errors import Fault, UsageError
 from hetdp.files.frames import plain_column
-from hetdp.problem.building import both_directions
-from hetdp.problem.columns import Integers, column
-from hetdp.problem.faults import Findings
+from hetdp.problem.building import arcs_of
+from hetdp.problem.columns import Integers, as_column
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.parameters import EPSILON_RULE, Parameters, parameters_of
@@ -42,14 +42,14 @@ def from_scipy(matrix: Any, labels: Any = None) -> DatasetGraph:
     [0.5, 0.0]
     """
     _require_sparse(matrix)
-    findings = Findings("sparse matrix")
+    findings = FaultCollector("sparse matrix")
     names = _names(labels, matrix.shape, findings)
     stored = matrix.tocoo(copy=False)
     entries = _Entries.of(stored.row, stored.col, _values(stored, findings), matrix.shape[0])
     _require_agreement(entries, findings)
     findings.raise_if_any()
     source, target, epsilon = entries.edges()
-    return DatasetGraph(names, both_directions(source, target, Parameters(("epsilon",), (epsilon,))))
+    return DatasetGraph(names, arcs_of(source, target, Parameters(("epsilon",), (epsilon,))))
 
 
 def _require_sparse(matrix: Any) -> None:
@@ -67,14 +67,14 @@ def _require_sparse(matrix: Any) -> None:
         raise UsageError(f"the entries are of type {matrix.dtype}", "every entry is an ε, a real number ≥ 0", hint)
 
 
-def _names(labels: Any, shape: tuple[int, ...], findings: Findings) -> Labels:
+def _names(labels: Any, shape: tuple[int, ...], findings: FaultCollector) -> Labels:
     """The labels of the rows; without a square matrix and a label for each row the checks end at once."""
     if len(shape) != 2 or shape[0] != shape[1]:
         findings.add(Fault("not square, of shape", "matrix", str(shape), "rows and columns are the same datasets"))
         findings.raise_if_any()
     if isinstance(labels, Mapping):
         raise UsageError(f"{type(labels).__name__} is no list of labels", "labels has the label of each row, in order")
-    names = range(shape[0]) if labels is None else column("labels", plain_column(labels), findings)
+    names = range(shape[0]) if labels is None else as_column("labels", plain_column(labels), findings)
     if len(names) != shape[0]:
         value = f"{len(names)} for {shape[0]} rows"
         findings.add(Fault("wrong number of labels", "labels", value, "each row has a label, in order"))
@@ -82,7 +82,7 @@ def _names(labels: Any, shape: tuple[int, ...], findings: Findings) -> Labels:
     return labels_of(names, findings)
 
 
-def _values(stored: Any, findings: Findings) -> Floats:
+def _values(stored: Any, findings: FaultCollector) -> Floats:
     def place(at: int) -> str:
         return f"row {stored.row[at]}, column {stored.col[at]}"
 
@@ -124,7 +124,7 @@ class _Entries(NamedTuple):
         return low.astype(number), high.astype(number), self.values[first]
 
 
-def _require_agreement(entries: _Entries, findings: Findings) -> None:
+def _require_agreement(entries: _Entries, findings: FaultCollector) -> None:
     """All entries of a pair are equal, and some stand on each side of the diagonal."""
     spots, values = entries.spots, entries.values
     pairs = spots // 2

@@ -33,14 +33,14 @@ from hetdp.files.schema import (
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.partitioned.problem import PartitionedProblem
-from hetdp.problem.columns import numbers
-from hetdp.problem.faults import Findings
+from hetdp.problem.columns import as_floats
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.partial import PartialMechanism, pins_on
-from hetdp.problem.problem import Outline, Problem
+from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.problem.query import answers_of
 from hetdp.problem.space import Floats
-from hetdp.problem.spelling import brief
+from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.notion import Notion
@@ -67,13 +67,13 @@ def open_sheet(path: str | Path) -> Sheet:
         place, name = existing(path), str(path)
         table = reading(place, open_table, name, MECHANISM_COLUMNS)
         meta = _beside(place, name)
-    findings = Findings(name)
+    findings = FaultCollector(name)
     require_form(meta, list(table.columns), name, table.name, findings)
     findings.raise_if_any()
     return Sheet(name, meta, table)
 
 
-def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str, findings: Findings) -> None:
+def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str, findings: FaultCollector) -> None:
     """Refuses words and columns that no mechanism has.
 
     Args:
@@ -206,7 +206,7 @@ def load_claim(path: str | Path, problem: Problem) -> LoadedClaim:
 
 def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     """The mechanism in the order of its file."""
-    table, findings = sheet.table, Findings(sheet.name)
+    table, findings = sheet.table, FaultCollector(sheet.name)
     kind = sheet.meta.get("labels", TEXT)
     names = table.label_column("dataset", findings, kind)
     findings.raise_if_any()
@@ -214,9 +214,9 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     answers = _answers(table, labels, problem, findings)
     findings.raise_if_any()
     notion = notion_of(sheet.meta, sheet.name, "z" in table.columns, None if problem is None else problem.notion)
-    outline = Outline(labels, answers, notion, str(sheet.meta.get("problem", "")))
+    outline = EdgelessProblem(labels, answers, notion, str(sheet.meta.get("problem", "")))
     z = np.empty(0)
-    with findings.collecting():
+    with findings.collect():
         z = coordinates_of(table, outline)
     links = _links(table, labels, kind, findings)
     pinned = table.flags("pinned", findings)
@@ -247,9 +247,9 @@ def notion_of(meta: dict[str, Any], name: str, has_z: bool, asked: Notion | None
     return notion
 
 
-def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Findings) -> Any:
+def _answers(table: Table, labels: Labels, problem: Problem | None, findings: FaultCollector) -> Any:
     if "query" in table.columns:
-        with findings.collecting():
+        with findings.collect():
             return answers_of(answer_column(table.columns["query"]), labels)
     elif problem is not None:
         return problem.answers[
@@ -261,11 +261,11 @@ def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Fi
     return None
 
 
-def coordinates_of(table: Table, outline: Outline) -> Floats:
+def coordinates_of(table: Table, outline: EdgelessProblem) -> Floats:
     """z, from the best column that is there: p rounds what z and error keep."""
     best = next(name for name in VALUES if name in table.columns)
     z = pins_on(outline, PartialMechanism(**{best: table.number_column(best)}))
-    findings = Findings(table.name)
+    findings = FaultCollector(table.name)
     for other in VALUES[VALUES.index(best) + 1 :]:
         if other in table.columns:
             _require_agreement(z, best, other, table, outline, findings)
@@ -275,9 +275,11 @@ def coordinates_of(table: Table, outline: Outline) -> Floats:
     return z
 
 
-def _require_agreement(z: Floats, best: str, other: str, table: Table, outline: Outline, findings: Findings) -> None:
+def _require_agreement(
+    z: Floats, best: str, other: str, table: Table, outline: EdgelessProblem, findings: FaultCollector
+) -> None:
     """What people read must be what is proved: a second column of values that says something else is a fault."""
-    stated = numbers(table.number_column(other), table.row, f"non-numeric {other}", "it is a number", findings)
+    stated = as_floats(table.number_column(other), table.row, f"non-numeric {other}", "it is a number", findings)
     coordinate = outline.notion.coordinate
     meant = coordinate.probability(z) if other == "p" else coordinate.error(z, outline.answers)
     wrong = np.abs(stated - meant) > AGREEMENT * (1.0 if other == "p" else meant)
@@ -290,7 +292,7 @@ def _require_agreement(z: Floats, best: str, other: str, table: Table, outline: 
     findings.add_where(wrong, fault_at)
 
 
-def _links(table: Table, labels: Labels, kind: str, findings: Findings) -> Any:
+def _links(table: Table, labels: Labels, kind: str, findings: FaultCollector) -> Any:
     column = table.columns.get("binding")
     if column is None:
         return np.full(table.length, -1, dtype=np.int64)
@@ -307,7 +309,7 @@ def _links(table: Table, labels: Labels, kind: str, findings: Findings) -> Any:
 
 def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     """The mechanism in the order of its problem."""
-    alone, findings = _alone(sheet, problem), Findings(sheet.name)
+    alone, findings = _alone(sheet, problem), FaultCollector(sheet.name)
     row, names = sheet.table.row, problem.labels.names
     where = problem.labels.indices(_as_in(problem, alone.problem.labels.names))
     found = alone.problem.labels.names
@@ -315,7 +317,7 @@ def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
     findings.add_where(where < 0, lambda at: Fault(what, row(at), format_value(found[at]), SAME_RULE))
     absent = np.ones(len(names), dtype=np.bool_)
     absent[where[where >= 0]] = False
-    findings.add_where(absent, lambda at: Fault("no row", f"dataset {brief(names[at])}", "", SAME_RULE))
+    findings.add_where(absent, lambda at: Fault("no row", f"dataset {shorten_label(names[at])}", "", SAME_RULE))
     findings.raise_if_any()
     other = alone.problem.answers != problem.answers[where]
     rule = "its query answers as the problem does"

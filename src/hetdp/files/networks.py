@@ -11,7 +11,7 @@ from hetdp.errors import Fault, UsageError
 from hetdp.problem.classes import classes_of
 from hetdp.problem.columns import Integers
 from hetdp.problem.edges import Edges, duplicates_hint, require_duplicates
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import labels_of
 from hetdp.problem.parameters import KINDS, LETTERS, Parameters, parameters_of, require_kind
@@ -58,7 +58,7 @@ def from_networkx(
     attributes = _attributes(epsilon, delta, mu)
     _require_networkx(graph, attributes | {"classes": classes})
     require_duplicates(duplicates)
-    findings = Findings("NetworkX graph")
+    findings = FaultCollector("NetworkX graph")
     labels = labels_of(list(graph.nodes), findings)
     edges = _edges(graph, attributes, classes, findings)
     ends = labels.indices(edges.source), labels.indices(edges.target)
@@ -94,7 +94,7 @@ def _require_networkx(graph: Any, attributes: dict[str, str]) -> None:
         raise UsageError(f"{type(graph).__name__} is directed", rule, "a Graph or a MultiGraph can have μ")
 
 
-def _edges(graph: Any, attributes: dict[str, str], classes: str, findings: Findings) -> Edges:
+def _edges(graph: Any, attributes: dict[str, str], classes: str, findings: FaultCollector) -> Edges:
     """The edges that state all they should; each of the others is a fault."""
     listed = list(graph.edges(data=True))
     every = Edges([edge[0] for edge in listed], [edge[1] for edge in listed], NONE)
@@ -124,7 +124,7 @@ def _one_way(edges: Edges) -> Edges:
     return edges._replace(parameters=Parameters(names, tuple(known[name] for name in names)))
 
 
-def _require_one_each_way(ends: tuple[Integers, Integers], edges: Edges, findings: Findings) -> None:
+def _require_one_each_way(ends: tuple[Integers, Integers], edges: Edges, findings: FaultCollector) -> None:
     """Parallel edges of one class and direction agree; what is no number, or a self-loop, contradicts nothing."""
     counts = ends[0] != ends[1]
     counts[edges.unread] = False

@@ -26,15 +26,15 @@ from hetdp.files.schema import (
     require_version,
 )
 from hetdp.problem.classes import classes_of
-from hetdp.problem.columns import numbers
+from hetdp.problem.columns import as_floats
 from hetdp.problem.edges import Edges
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.grid import NAME as GRID
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.parameters import COLUMNS, COLUMNS_RULE, KINDS, parameters_of
 from hetdp.problem.partial import PartialMechanism, pins_on
-from hetdp.problem.problem import Outline, Problem
+from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.values import weights_of
 from hetdp.text import format_value
@@ -104,7 +104,7 @@ def read_pins(path: str | Path) -> PartialMechanism:
     """
     progress.report_stage("reading the pins")
     table = _open(path)
-    findings = Findings(str(path))
+    findings = FaultCollector(str(path))
     require_columns(list(table.columns), ("dataset",), PIN_COLUMNS, table.name, findings)
     if not {"p", "z", "error"} & table.columns.keys():
         findings.add(Fault("no values", table.name, "", "pins have a column p, z or error"))
@@ -116,7 +116,7 @@ def read_pins(path: str | Path) -> PartialMechanism:
     for kind in ("p", "z", "error"):
         column = table.number_column(kind)
         if column is not None:
-            values = numbers(column, table.row, f"non-numeric {kind}", "a pin is a number", findings)
+            values = as_floats(column, table.row, f"non-numeric {kind}", "a pin is a number", findings)
             given[kind] = {names[at]: float(values[at]) for at in np.flatnonzero(~np.isnan(values)).tolist()}
     findings.raise_if_any()
     return PartialMechanism(**{kind: pins for kind, pins in given.items() if pins})
@@ -125,7 +125,7 @@ def read_pins(path: str | Path) -> PartialMechanism:
 def _open(path: str | Path) -> Table:
     if path == STANDARD or suffix_of(path) == ".json":
         name, document = open_document(path)
-        require_version(document, name, Findings(name))
+        require_version(document, name, FaultCollector(name))
         return table_of(document, "datasets", name, PIN_COLUMNS)
     table: Table = reading(existing(path), open_table, str(path), PIN_COLUMNS)
     return table
@@ -171,7 +171,7 @@ def read_problem(path: str | Path, duplicates: str = "error", positive: Any = No
     progress.report_stage("reading the problem")
     sheets = open_problem(path)
     progress.report_stage("building the graph")
-    findings = Findings(sheets.name)
+    findings = FaultCollector(sheets.name)
     notion = require_form(sheets, findings)
     names = _labels(sheets, sheets.datasets, "dataset", findings)
     findings.raise_if_any()
@@ -179,14 +179,14 @@ def read_problem(path: str | Path, duplicates: str = "error", positive: Any = No
     partial = PartialMechanism(**{name: sheets.datasets.number_column(name) for name in PINS})
     answers = _answers(sheets, labels, notion, partial, positive, findings)
     weights = sheets.datasets.number_column("weight")
-    with findings.collecting():
+    with findings.collect():
         weights = None if weights is None else weights_of(weights, labels)
     graph = _graph(sheets, labels, notion, duplicates, findings)
     about = sheets.meta.get("about")
     return ProblemFile(Problem(graph, answers, notion.name, weights=weights, about=about), partial)
 
 
-def require_form(sheets: Sheets, findings: Findings) -> Notion:
+def require_form(sheets: Sheets, findings: FaultCollector) -> Notion:
     """What must be right before rows can be looked at; and the notion of privacy that is meant."""
     meta = sheets.meta
     require_version(meta, sheets.name, findings)
@@ -219,27 +219,27 @@ def require_form(sheets: Sheets, findings: Findings) -> Notion:
     return notion
 
 
-def _labels(sheets: Sheets, table: Table, column: str, findings: Findings) -> Any:
+def _labels(sheets: Sheets, table: Table, column: str, findings: FaultCollector) -> Any:
     if column not in table.columns:
         return []
     return table.label_column(column, findings, sheets.meta.get("labels", TEXT))
 
 
 def _answers(
-    sheets: Sheets, labels: Labels, notion: Notion, partial: PartialMechanism, positive: Any, findings: Findings
+    sheets: Sheets, labels: Labels, notion: Notion, partial: PartialMechanism, positive: Any, findings: FaultCollector
 ) -> Answers:
     """The answers, and the pins checked against them."""
     given = answer_column(sheets.datasets.columns.get("query", []))
     answers: Answers = np.ones(sheets.datasets.length, dtype=np.int8)  # to check the pins with, if there are faults
-    with findings.collecting():
+    with findings.collect():
         chosen = sheets.meta.get("positive") if positive is None else positive
         answers = answers_of(given, labels, positive_of(chosen, given))
-    with findings.collecting():
-        pins_on(Outline(labels, answers, notion, ""), partial)
+    with findings.collect():
+        pins_on(EdgelessProblem(labels, answers, notion, ""), partial)
     return answers
 
 
-def _graph(sheets: Sheets, labels: Labels, notion: Notion, duplicates: str, findings: Findings) -> DatasetGraph:
+def _graph(sheets: Sheets, labels: Labels, notion: Notion, duplicates: str, findings: FaultCollector) -> DatasetGraph:
     """The graph; raises the faults of the whole file."""
     table = sheets.edges
     if not table.length:
@@ -258,7 +258,7 @@ def _graph(sheets: Sheets, labels: Labels, notion: Notion, duplicates: str, find
     return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings, "grid" in sheets.meta)
 
 
-def _notion(sheets: Sheets, findings: Findings) -> Notion:
+def _notion(sheets: Sheets, findings: FaultCollector) -> Notion:
     """What the file says, or else what the columns of its edges mean; if they mean nothing, the checks end at once."""
     if "notion" in sheets.meta:
         return NOTIONS[sheets.meta["notion"]]

@@ -26,15 +26,15 @@ from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT, VERS
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.partitioned.mechanism import PartitionedMechanism
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.grid import NAME as GRID
 from hetdp.problem.labels import Labels
 from hetdp.problem.partial import PartialMechanism
-from hetdp.problem.problem import Outline, Problem
-from hetdp.problem.product import ProductSpace, Tuples, require_written_down
+from hetdp.problem.problem import EdgelessProblem, Problem
+from hetdp.problem.product import ProductSpace, Tuples, require_listable
 from hetdp.problem.space import Indices
-from hetdp.problem.spelling import in_json
-from hetdp.problem.values import PIN, in_order
+from hetdp.problem.spelling import label_to_json
+from hetdp.problem.values import PIN, order_values
 from hetdp.text import format_value
 from hetdp.version import VERSION as SOFTWARE
 
@@ -72,9 +72,9 @@ def edge_columns(problem: Problem) -> dict[str, Any]:
 
 def pin_columns(partial: PartialMechanism, labels: Labels) -> dict[str, Any]:
     """The columns p, z and error, those that are given, with NaN where a dataset has no such value."""
-    findings = Findings("partial mechanism")
+    findings = FaultCollector("partial mechanism")
     given = {name: getattr(partial, name) for name in ("p", "z", "error")}
-    columns = {name: in_order(name, x, labels, PIN, findings) for name, x in given.items() if x is not None}
+    columns = {name: order_values(name, x, labels, PIN, findings) for name, x in given.items() if x is not None}
     findings.raise_if_any()
     return {name: column for name, column in columns.items() if not np.isnan(column).all()}
 
@@ -85,7 +85,7 @@ def label_array(names: Sequence[Any]) -> Any:
         return np.arange(len(names))
     kind = kind_of(names)
     if kind == JSON:
-        return np.array([None if name is None else in_json(name) for name in names], dtype=object)
+        return np.array([None if name is None else label_to_json(name) for name in names], dtype=object)
     if kind == TEXT:
         return np.array(names, dtype=object)
     missing = np.fromiter((name is None for name in names), np.bool_, len(names))
@@ -294,7 +294,7 @@ def _save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
 def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str) -> None:
     partial = partial if isinstance(partial, PartialMechanism) else PartialMechanism(p=partial)
     if isinstance(problem.graph, ProductSpace):
-        require_written_down(problem.graph)
+        require_listable(problem.graph)
     require_readable(problem.labels.names)
     require_readable_classes(problem.graph.edge_classes() or ())
     _ = problem.identity  # refuses what is no character, too
@@ -329,7 +329,7 @@ def digest_of(path: Path) -> str:
 def _proved(mechanism: Mechanism) -> Mechanism:
     """The mechanism with a certificate; what is not private is never written."""
     if not mechanism.is_as_proved:
-        if isinstance(mechanism.problem, Outline):
+        if isinstance(mechanism.problem, EdgelessProblem):
             raise UsageError(
                 "this mechanism was loaded without its problem, so it cannot be proved",
                 "only a mechanism that is proved private is saved",

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from hetdp.errors import SHOWN_FAULTS, Fault
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.parameters import COLUMNS
 from hetdp.text import CLOSE, format_value, suggest_name
 from hetdp.theory.catalogue import NOTIONS
@@ -35,7 +35,7 @@ LABEL_RULE = "a label is text, a finite number, or a list or tuple of these"
 CLASS_RULE = "a class is text, a finite number, or a tuple of these"
 
 
-def require_version(meta: dict[str, Any], place: str, findings: Findings) -> None:
+def require_version(meta: dict[str, Any], place: str, findings: FaultCollector) -> None:
     """Refuses a file that does not say which version of the format it has, or says a newer one."""
     given = meta.get("schema_version")
     rule = f"this hetdp reads schema_version {VERSION}"
@@ -49,7 +49,12 @@ def require_version(meta: dict[str, Any], place: str, findings: Findings) -> Non
 
 
 def require_columns(
-    found: list[str], needed: tuple[str, ...], known: tuple[str, ...], place: str, findings: Findings, notion: str = ""
+    found: list[str],
+    needed: tuple[str, ...],
+    known: tuple[str, ...],
+    place: str,
+    findings: FaultCollector,
+    notion: str = "",
 ) -> None:
     """Refuses a table that lacks a column, or has one that would be ignored, such as that of another notion."""
     meant = set()
@@ -69,7 +74,7 @@ def require_columns(
             findings.add(Fault("unknown column", place, format_value(name), rule, hint))
 
 
-def require_notion(meta: dict[str, Any], place: str, findings: Findings) -> None:
+def require_notion(meta: dict[str, Any], place: str, findings: FaultCollector) -> None:
     """Refuses a notion that nobody knows, and a coordinate that is not the notion's."""
     if "notion" in meta and meta["notion"] not in list(NOTIONS):
         rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
@@ -81,7 +86,7 @@ def require_notion(meta: dict[str, Any], place: str, findings: Findings) -> None
             findings.add(Fault("another coordinate", f"{place}, coordinate", format_value(meta["coordinate"]), rule))
 
 
-def require_keys(found: dict[str, Any], known: tuple[str, ...], place: str, findings: Findings) -> None:
+def require_keys(found: dict[str, Any], known: tuple[str, ...], place: str, findings: FaultCollector) -> None:
     """Refuses keys that would be ignored, such as a misspelt one."""
     for name in list(found)[: 2 * SHOWN_FAULTS]:
         if name not in known:

@@ -14,7 +14,7 @@ from hetdp.errors import VerificationError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.compatibility import limits
 from hetdp.mechanism.mechanism import Mechanism, sealed
-from hetdp.problem.grid import floored_labels
+from hetdp.problem.grid import round_labels_down
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
@@ -35,7 +35,7 @@ def start_labels(problem: Problem, space: ProductSpace) -> Floats:
         different, which = np.unique(block.parameters[0][across], return_inverse=True)
         points = np.array([problem.notion.meet(epsilon) for epsilon in different.tolist()])
         np.minimum.at(start, block.source[across], points[which])
-    return floored_labels(start)
+    return round_labels_down(start)
 
 
 def balanced_mechanism(problem: Problem, space: ProductSpace, engine: str = "auto") -> Mechanism:

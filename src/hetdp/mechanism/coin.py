@@ -14,7 +14,7 @@ import numpy as np
 from hetdp.mechanism.digits import LEAST, right_digits
 from hetdp.problem.labels import Labels
 from hetdp.problem.space import Floats, Mask
-from hetdp.problem.spelling import brief
+from hetdp.problem.spelling import shorten_label
 from hetdp.text import pluralize
 from hetdp.theory.coordinate import Coordinate
 
@@ -154,6 +154,6 @@ def comparison_of(
     if np.isfinite(counts.lowest):
         right, error = max(right, LEAST), max(error, LEAST)
     worst = label(counts.at) if counts.at >= 0 else None
-    name = brief(worst, labels) if counts.at >= 0 else ""
+    name = shorten_label(worst, labels) if counts.at >= 0 else ""
     numbers = counts.datasets, counts.worse, counts.given, counts.even
     return CoinComparison(*numbers, worst, name, right, error, objective, is_best)

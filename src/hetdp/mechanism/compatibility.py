@@ -17,7 +17,7 @@ from hetdp.mechanism.digits import in_different_digits
 from hetdp.mechanism.explanation import BindingPath, binding_path
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.labels import Labels
-from hetdp.problem.notebook import table_of
+from hetdp.problem.notebook import html_table
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
@@ -198,10 +198,10 @@ class Verdict:
         """For notebooks: the verdict, and if there is none, why."""
         rows = [("a private extension exists", self.compatible), ("pins move in z by at most", self.moved)]
         if self.witness is None:
-            return table_of("Verdict", [], rows)
+            return html_table("Verdict", [], rows)
         path = self.witness.path._repr_html_()
         return "\n".join(
-            [table_of("Verdict", [], rows), f"<p>{escape(escape_unprintable(str(self.witness)))}</p>", path]
+            [html_table("Verdict", [], rows), f"<p>{escape(escape_unprintable(str(self.witness)))}</p>", path]
         )
 
     def __str__(self) -> str:

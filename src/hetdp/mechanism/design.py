@@ -23,7 +23,7 @@ from hetdp.mechanism.vote import WEIGHTED_VOTE, weighted_vote
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem
-from hetdp.problem.product import ProductSpace, explicit
+from hetdp.problem.product import ProductSpace, as_graph
 from hetdp.problem.space import Floats
 from hetdp.problem.values import weights_of
 from hetdp.text import format_value
@@ -199,7 +199,7 @@ def _balanced(problem: Problem, pins: Floats, engine: str) -> Floats:
 def _fair(problem: Problem, pins: Floats, engine: str) -> Floats:
     """The fair mechanism with these pins, at every dataset."""
     given = _require_compatible(problem, pins, engine)
-    graph = explicit(problem.graph) if isinstance(problem.graph, ProductSpace) else problem.graph
+    graph = as_graph(problem.graph) if isinstance(problem.graph, ProductSpace) else problem.graph
     chosen = engine_for(engine, graph, problem.notion, "settle")
     progress.report_stage("searching for the fair values")
     ones = problem.answers == 1

@@ -10,11 +10,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from hetdp.mechanism.digits import in_digits, value_digits
-from hetdp.problem.notebook import table_of
-from hetdp.problem.parameters import in_words
+from hetdp.problem.notebook import html_table
+from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Constraint, Floats
-from hetdp.problem.spelling import spelled
+from hetdp.problem.spelling import spell_label
 from hetdp.text import format_value
 from hetdp.theory.notion import Notion
 
@@ -134,7 +134,7 @@ class BindingPath:
         """For notebooks: step by step."""
         rows = zip(self.names, [self.beginning, *self.steps], self.values, strict=True)
         title = f"Why p({self.names[-1]}) is {self.relation} {self.values[-1]}"
-        return table_of(title, ["dataset", "step", f"p {self.relation}"], rows, len(self.datasets))
+        return html_table(title, ["dataset", "step", f"p {self.relation}"], rows, len(self.datasets))
 
     def __str__(self) -> str:
         value, comma = self.values[0], " is" if self.origin else ","
@@ -147,7 +147,7 @@ class BindingPath:
 def edge_in_words(parameters: dict[str, float], edge_class: Any) -> str:
     """What an edge promises, and its class if it has one."""
     whose = "" if edge_class is None else f" (class {format_value(edge_class)})"
-    return in_words(tuple(parameters), parameters.values()) + whose
+    return describe_parameters(tuple(parameters), parameters.values()) + whose
 
 
 def binding_path(problem: Problem, chain: list[int], z: Floats, upper: bool, origin: str = GIVEN) -> BindingPath:
@@ -158,7 +158,7 @@ def binding_path(problem: Problem, chain: list[int], z: Floats, upper: bool, ori
     edges = [binding_edge(problem, *pair, start) for pair, start in zip(pairwise(chain), signed, strict=False)]
     return BindingPath(
         datasets=labels,
-        names=[spelled(label, problem.labels) for label in labels],
+        names=[spell_label(label, problem.labels) for label in labels],
         parameters=[edge.parameters for edge in edges],
         classes=[edge.edge_class for edge in edges],
         bounds=coordinate.probability(z).tolist(),

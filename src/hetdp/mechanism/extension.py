@@ -24,13 +24,13 @@ from hetdp.mechanism.explanation import POLISH
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.edges import PROBABILITY_RULE
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, notion_for
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
-from hetdp.problem.spelling import brief
+from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value
 
 TURNS = 4  # of closing downward and upward; one is nearly always enough
@@ -125,12 +125,12 @@ def _certified(problem: Problem, mechanism: Mechanism) -> tuple[Mechanism, Certi
 
 
 def _refuse_free_boundary(problem: Problem, pins: Floats) -> None:
-    findings = Findings("partial mechanism")
+    findings = FaultCollector("partial mechanism")
     rule = "every dataset with a neighbour of the other answer has a value"
     hint = "hetdp.design chooses values where there are none"
 
     def fault_at(at: int) -> Fault:
-        place = f"dataset {brief(problem.graph.label(at), problem.labels)}"
+        place = f"dataset {shorten_label(problem.graph.label(at), problem.labels)}"
         return Fault("boundary dataset without p", place, "", rule, hint)
 
     findings.add_where(problem.boundary_mask & np.isnan(pins), fault_at)

@@ -24,10 +24,10 @@ from hetdp.mechanism.explanation import (
     binding_path,
     find_across,
 )
-from hetdp.problem.notebook import MOST_ROWS, table_of
-from hetdp.problem.problem import Outline, Problem
+from hetdp.problem.notebook import MOST_ROWS, html_table
+from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.problem.space import Floats, Indices, Mask
-from hetdp.problem.spelling import spelled
+from hetdp.problem.spelling import spell_label
 from hetdp.theory.notion import turned
 
 BLOCK = 1 << 20  # datasets that are looked at in one go
@@ -39,7 +39,7 @@ class Mechanism:
     """A private mechanism on a problem's datasets. All arrays are in graph order.
 
     Attributes:
-        problem: what it answers; an Outline, which has no edges, if it was loaded without its problem.
+        problem: what it answers; an EdgelessProblem, which has no edges, if it was loaded without its problem.
         coordinates: z, the values themselves; p and error are derived from it for people.
         pinned: which values were given.
         links: for each free dataset the neighbour that binds it; −1 where none does.
@@ -54,7 +54,7 @@ class Mechanism:
     ``mechanism[label]`` is p at one dataset.
     """
 
-    problem: Problem | Outline
+    problem: Problem | EdgelessProblem
     coordinates: Floats
     pinned: Mask
     links: Indices
@@ -140,7 +140,7 @@ class Mechanism:
         >>> hetdp.extend(problem, {"b": 0.7, "c": 0.3}).explain("a").datasets
         ['b', 'a']
         """
-        if isinstance(self.problem, Outline):
+        if isinstance(self.problem, EdgelessProblem):
             raise UsageError(
                 "this mechanism was loaded without its problem, whose edges explain it",
                 "only a mechanism with its problem can be explained",
@@ -163,7 +163,7 @@ class Mechanism:
             return replace(path, moved=self.moved if origin == GIVEN else 0.0)
         edge = binding_edge(problem, found.across.number, whole[0], sign * found.across.z)
         across = across_in_words(
-            found, problem.graph.label, lambda end: spelled(end, problem.labels), edge, problem.notion
+            found, problem.graph.label, lambda end: spell_label(end, problem.labels), edge, problem.notion
         )
         return replace(path, across=across)
 
@@ -234,17 +234,17 @@ class Mechanism:
         lacking = self.problem.notion.coordinate.probability(-self.coordinates[: len(shown)])
         rows = [
             (
-                spelled(names[at], self.problem.labels),
+                spell_label(names[at], self.problem.labels),
                 str(answers[at]),
                 value_digits(self.probabilities[at], lacking[at], self.coordinates[at]),
                 error_digits(self.errors[at]),
                 bool(self.pinned[at]),
-                "" if self.links[at] < 0 else spelled(names[self.links[at]], self.problem.labels),
+                "" if self.links[at] < 0 else spell_label(names[self.links[at]], self.problem.labels),
             )
             for at in shown
         ]
         header = ["dataset", "true answer", "p", "error", "pinned", "bound by"]
-        return table_of(f"{self!r}, {self.objective}", header, rows, len(self))
+        return html_table(f"{self!r}, {self.objective}", header, rows, len(self))
 
     def __repr__(self) -> str:
         coin = self.against_coin

@@ -14,11 +14,11 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.scaling import Columns, free_ways, written_edges
 from hetdp.problem.classes import NONE, classes_of
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices
-from hetdp.problem.spelling import brief
+from hetdp.problem.spelling import shorten_label
 from hetdp.text import escape_unprintable, format_value
 from hetdp.theory.coordinate import Coordinate
 
@@ -46,7 +46,7 @@ class Words(NamedTuple):
     @classmethod
     def of(cls, about: Mapping[str, str], edge_class: Any) -> Words:
         """The words that a problem has, for one class of edges."""
-        told = "" if edge_class is None else (edge_class if isinstance(edge_class, str) else brief(edge_class))
+        told = "" if edge_class is None else (edge_class if isinstance(edge_class, str) else shorten_label(edge_class))
         answers = escape_unprintable(about.get("answer_1", "1")), escape_unprintable(about.get("answer_2", "2"))
         return cls(
             answers,
@@ -68,7 +68,8 @@ def sentence(
         parts.append(f"No other{protected} change{group} makes a larger difference.")
     if strongest.log_ratio > largest.log_ratio + ROUNDING:
         parts.append(
-            f"In proportion, {brief(strongest.target)} instead of {brief(strongest.source)} makes the largest:"
+            f"In proportion, {shorten_label(strongest.target)} instead of {shorten_label(strongest.source)}"
+            " makes the largest:"
             f" {_runs(words, strongest) if strongest.high * MOST_RUNS >= 1.0 else _times(words, strongest)}."
         )
     if one_sided:
@@ -122,7 +123,7 @@ def _unprotected(number: int, edges: int, group: str) -> str:
 def _change(words: Words, change: Change) -> str:
     if words.change:
         return words.change
-    return f"the dataset is {brief(change.target)} instead of {brief(change.source)}"
+    return f"the dataset is {shorten_label(change.target)} instead of {shorten_label(change.source)}"
 
 
 def _runs(words: Words, change: Change) -> str:
@@ -244,7 +245,7 @@ def odds(problem: Problem, mechanism: Any, edge_class: Any = None) -> Odds | dic
     if not len(source):
         raise UsageError("a problem without edges", "odds speak of two neighbours")
     seen = _Seen(problem, z, source, target, columns)
-    classes = classes_of(problem.graph.edge_classes(), Findings("edges"))
+    classes = classes_of(problem.graph.edge_classes(), FaultCollector("edges"))
     if classes is None:
         if edge_class is not None:
             rule = "only edges with a class can be asked about by class"

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.edges import Edges
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.parameters import Parameters
 from hetdp.problem.problem import Problem
@@ -75,7 +75,7 @@ class Pattern:
         )
 
     def _with(self, columns: Columns, with_classes: bool) -> Problem:
-        asked, findings = self.problem, Findings("edges")
+        asked, findings = self.problem, FaultCollector("edges")
         parallel = isinstance(asked.graph, DatasetGraph) and asked.graph.is_parallel  # classes tell these edges apart
         classes = _classes(asked.graph, findings) if with_classes or parallel else None
         parameters = Parameters(tuple(columns), tuple(columns.values()))
@@ -110,5 +110,5 @@ def _halves(values: Floats | np.float64) -> tuple[Floats, Floats]:
     return np.asarray(big), np.asarray(values - big)
 
 
-def _classes(graph: DatasetGraph | ProductSpace, findings: Findings) -> Classes | None:
+def _classes(graph: DatasetGraph | ProductSpace, findings: FaultCollector) -> Classes | None:
     return classes_of(graph.edge_classes(), findings)

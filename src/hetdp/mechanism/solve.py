@@ -21,7 +21,7 @@ from hetdp.problem.parameters import LETTERS
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices
-from hetdp.problem.spelling import brief
+from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value, round_up
 
 WORST, MEAN = "worst", "mean"
@@ -228,7 +228,7 @@ def refuse_out_of_reach(goal: Goal, limit: Mechanism, given: PartialMechanism | 
         cause = f"p({path.names[0]}) = {path.values[0]} is given, whatever the multiple"
     else:
         cause = f"{_edge_across(problem, first)} lies between the answers and has ε = 0, whatever the multiple"
-    whose = "" if goal.at == MEAN else f" of {brief(problem.graph.label(worst), problem.labels)}"
+    whose = "" if goal.at == MEAN else f" of {shorten_label(problem.graph.label(worst), problem.labels)}"
     stays = "below" if goal.is_just_met(error) else "at or below"
     _refuse(goal, f"the accuracy{whose} stays {stays} {limit_digits(error)}, since {cause}")
 
@@ -236,7 +236,7 @@ def refuse_out_of_reach(goal: Goal, limit: Mechanism, given: PartialMechanism | 
 def _edge_across(problem: Problem, at: int) -> str:
     neighbours = problem.graph.neighbours(at)[0]
     other = neighbours[problem.answers[neighbours] != problem.answers[at]][0]
-    ends = ", ".join(brief(problem.graph.label(int(end)), problem.labels) for end in (at, other))
+    ends = ", ".join(shorten_label(problem.graph.label(int(end)), problem.labels) for end in (at, other))
     return f"the edge ({ends})"
 
 

@@ -16,11 +16,11 @@ from hetdp.files.problems import answer_column, positive_of, require_form
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, JSON, LABELS
 from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_range
 from hetdp.partitioned.partition import Part
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.partial import PartialMechanism, pins_on
-from hetdp.problem.problem import Outline
+from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.query import answers_of
-from hetdp.problem.spelling import brief, in_json
+from hetdp.problem.spelling import label_to_json, shorten_label
 from hetdp.problem.values import weights_of
 from hetdp.theory.catalogue import NOTIONS
 
@@ -54,7 +54,7 @@ def open_tables(path: str | Path, by: str | None = None) -> Tables:
     meta = folder / "problem.json"
     words = reading(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
     datasets, edges = (_files(folder.resolve(), stem, name, rule) for stem in ("datasets", "edges"))
-    findings = Findings(name)
+    findings = FaultCollector(name)
     sheet = _empty(datasets)
     if by is not None and by not in DATASET_COLUMNS:
         sheet.columns.pop(by, None)
@@ -142,7 +142,7 @@ class Scanned(NamedTuple):
 def scan_datasets(part: Part, files: Files, kind: str) -> Scanned:
     """Looks at labels and answers."""
     table = read_range(files, part.first, part.first + part.size, ("dataset", "query"))
-    findings, missing = Findings(""), Findings("")
+    findings, missing = FaultCollector(""), FaultCollector("")
     names = table.label_column("dataset", findings, kind) if part.size else np.empty(0, dtype=np.int64)
     if kind == JSON and not findings.total:
         _require_usual_json(table, names, findings)
@@ -160,16 +160,16 @@ def scan_datasets(part: Part, files: Files, kind: str) -> Scanned:
     return Scanned(findings.faults, findings.total, in_order, answers, plain, (missing.faults, missing.total))
 
 
-def _require_usual_json(table: Table, names: Any, findings: Findings) -> None:
+def _require_usual_json(table: Table, names: Any, findings: FaultCollector) -> None:
     """Labels are compared by their JSON, as it stands: it has one form only."""
     rule = "on partitions, a label's JSON is written as hetdp writes it"
     for at, (cell, name) in enumerate(zip(as_values(table.columns["dataset"]), names, strict=True)):
-        if isinstance(cell, str) and cell != in_json(name):
-            findings.add(Fault("other JSON than", f"{table.row(at)}, dataset", in_json(name), rule))
+        if isinstance(cell, str) and cell != label_to_json(name):
+            findings.add(Fault("other JSON than", f"{table.row(at)}, dataset", label_to_json(name), rule))
 
 
 def _no_answer(labels: Known, at: int) -> Fault:
-    return Fault("no answer", f"dataset {brief(labels.names[at])}", "", "every dataset has a true answer")
+    return Fault("no answer", f"dataset {shorten_label(labels.names[at])}", "", "every dataset has a true answer")
 
 
 def _is_plain(values: Any) -> bool:
@@ -192,7 +192,7 @@ def _different(values: Any, listed: list[Any]) -> tuple[list[Any], list[int]]:
     return list(seen), list(seen.values())
 
 
-def first_answers(scanned: list[Scanned], positive: Any, findings: Findings) -> list[Any]:
+def first_answers(scanned: list[Scanned], positive: Any, findings: FaultCollector) -> list[Any]:
     """How answer 1 is written, or the faults that one machine would find; asked of the different answers alone."""
     pairs: dict[Any, Any] = {}
     for one in scanned:
@@ -201,7 +201,7 @@ def first_answers(scanned: list[Scanned], positive: Any, findings: Findings) -> 
         findings.faults.extend(one.missing[0])
         findings.total += one.missing[1]
     meant, labels = answer_column([*pairs]), Known([*pairs.values()])
-    with findings.collecting():
+    with findings.collect():
         given: Any = np.array(meant) if {*map(type, meant)} == {int} else meant
         answers = answers_of(given, labels, positive_of(positive, meant))
         return [value for value, answer in zip(pairs, answers.tolist(), strict=True) if answer == 1]
@@ -211,7 +211,7 @@ def first_answers(scanned: list[Scanned], positive: Any, findings: Findings) -> 
 def settle_datasets(part: Part, files: Files, ones: list[Any], notion: str) -> tuple[list[Fault], int, int]:
     """Writes answers and given values; returns faults, how many, and how many values are given."""
     table = read_range(files, part.first, part.first + part.size, DATASET_COLUMNS)
-    findings = Findings("")
+    findings = FaultCollector("")
     labels = Known(table.label_column("dataset", findings) if part.size else [])
     values = table.columns["query"]
     is_one = np.zeros(part.size, dtype=np.bool_)
@@ -222,9 +222,9 @@ def settle_datasets(part: Part, files: Files, ones: list[Any], notion: str) -> t
     answers = np.where(is_one, np.int8(1), np.int8(2))
     pins = np.full(part.size, np.nan)
     given = PartialMechanism(**{name: table.number_column(name) for name in PINS})
-    with findings.collecting():
-        pins = pins_on(Outline(labels, answers, NOTIONS[notion], ""), given)
-    with findings.collecting():
+    with findings.collect():
+        pins = pins_on(EdgelessProblem(labels, answers, NOTIONS[notion], ""), given)
+    with findings.collect():
         _check_weights(table, labels)
     part.save("answers", answers)
     part.save("pins", pins)

@@ -17,10 +17,10 @@ from hetdp.partitioned.labels import labels_at, numbers_of_ends
 from hetdp.partitioned.parquet_rows import Files, read_range
 from hetdp.partitioned.partition import Part, ghosts_among, mapped, placed, write_cut, write_rows, written
 from hetdp.problem.boundary import boundary_of
-from hetdp.problem.classes import NONE, Classes, classes_of, joined_classes, names_as_bytes, names_from_bytes
-from hetdp.problem.columns import distinct
+from hetdp.problem.classes import NONE, Classes, classes_of, join_classes, names_from_bytes, names_to_bytes
+from hetdp.problem.columns import sort_distinct
 from hetdp.problem.edges import Edges, usable_edges
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import RangeLabels
 from hetdp.problem.parameters import COLUMNS, Parameters, parameters_of
@@ -69,7 +69,7 @@ def deal_edges(
     part: Part, chunk: Chunk, files: Files, notion: str, labels: str, class_kind: str
 ) -> tuple[list[Fault], int]:
     """Reads a chunk, reports its faults, and writes its sound edges by partition; `part` is any of them."""
-    table, findings, unread = read_range(files, chunk.start, chunk.stop, EDGE_COLUMNS), Findings(""), list[int]()
+    table, findings, unread = read_range(files, chunk.start, chunk.stop, EDGE_COLUMNS), FaultCollector(""), list[int]()
     ends = [table.label_column(end, findings) for end in ("source", "target")]
     given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
     parameters = parameters_of(given, table.row, findings, unread, NOTIONS[notion].parameters)
@@ -100,7 +100,7 @@ def _write(part: Part, chunk: Chunk, ends: tuple[Indices, Indices], edges: Edges
     columns |= {f"c{at}": column[rows] for at, column in enumerate(edges.parameters.columns)}
     if edges.classes is not None:
         columns["class"] = edges.classes.numbers[rows]
-        written(part.work, chunk_path(part.work, chunk.number, "class_names"), names_as_bytes(edges.classes.names))
+        written(part.work, chunk_path(part.work, chunk.number, "class_names"), names_to_bytes(edges.classes.names))
     for name, values in columns.items():
         written(part.work, chunk_path(part.work, chunk.number, name), values[chosen])
     written(part.work, chunk_path(part.work, chunk.number, "bounds"), bounds)
@@ -147,7 +147,7 @@ def dealt_to(part: Part, chunks: list[Chunk], parameters: int) -> Dealt:
     joined = {name: np.concatenate(found) if found else np.empty(0) for name, found in columns.items()}
     ends = [joined[name].astype(np.int64, copy=False) for name in names[:2]]
     numbers = tuple(np.asarray(joined[name], dtype=np.float64) for name in names[2:])
-    return Dealt(ends[0], ends[1], numbers, rows, joined_classes(classes))
+    return Dealt(ends[0], ends[1], numbers, rows, join_classes(classes))
 
 
 def _classes_in(part: Part, chunk: Chunk, piece: slice) -> Classes:
@@ -210,7 +210,7 @@ def build(
     parameters = Parameters(names, dealt.columns)
     try:
         rows = Edges(dealt.source, dealt.target, parameters, dealt.classes)
-        graph = DatasetGraph.from_ends(RangeLabels(size), ends, rows, duplicates, Findings("edges"), on_grid)
+        graph = DatasetGraph.from_ends(RangeLabels(size), ends, rows, duplicates, FaultCollector("edges"), on_grid)
     except InputError:
         return _contradictions(part, dealt, names, edges, datasets, labels)
     write_cut(part, dealt.source, dealt.target)
@@ -230,7 +230,7 @@ def _write_rows(part: Part, graph: DatasetGraph, ghosts: NDArray[np.int64]) -> B
             part.save(f"floored_{at}", column[low:high])
     if (classes := graph.arc_classes()) is not None:
         part.save("rows_class", classes.numbers[low:high])
-        part.save("class_names", names_as_bytes(classes.names))
+        part.save("class_names", names_to_bytes(classes.names))
     if len(ghosts):
         _write_search(part, graph, own)
     answers = np.concatenate(
@@ -260,12 +260,12 @@ def _contradictions(
     least = np.minimum(dealt.source, dealt.target)
     chosen = np.flatnonzero((least >= part.first) & (least < part.first + part.size))
     source, target = dealt.source[chosen], dealt.target[chosen]
-    known = distinct(np.concatenate([source, target]))
+    known = sort_distinct(np.concatenate([source, target]))
 
     def label(number: int) -> Any:
         return labels_at(datasets, [number], labels)[0]
 
-    findings = Findings("edges")
+    findings = FaultCollector("edges")
     table = Edges(
         Numbers(source, label),
         Numbers(target, label),
@@ -274,8 +274,8 @@ def _contradictions(
         row=lambda at: edges.row(dealt.row(int(chosen[at]))),
     )
     ends = np.searchsorted(known, source), np.searchsorted(known, target)
-    with findings.collecting():
-        DatasetGraph.from_ends(Known(_Names(known, label)), ends, table, "error", Findings("edges"))
+    with findings.collect():
+        DatasetGraph.from_ends(Known(_Names(known, label)), ends, table, "error", FaultCollector("edges"))
     return Built(findings.faults, findings.total)
 
 

@@ -17,14 +17,14 @@ from hetdp.partitioned.mechanism import PartitionedMechanism, path_of, trace
 from hetdp.partitioned.partition import LocalGraph, Part
 from hetdp.partitioned.problem import PartitionedPins, PartitionedProblem, Task, forget, require_dask
 from hetdp.partitioned.rounds import Growth, grow
-from hetdp.problem.columns import by_label
-from hetdp.problem.faults import KEPT, Findings
-from hetdp.problem.grid import floored_labels
+from hetdp.problem.columns import as_mapping
+from hetdp.problem.faults import KEPT, FaultCollector
+from hetdp.problem.grid import round_labels_down
 from hetdp.problem.partial import PartialMechanism, pins_on
-from hetdp.problem.problem import Outline
+from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.space import Floats
-from hetdp.problem.spelling import brief
-from hetdp.problem.values import PIN, in_order
+from hetdp.problem.spelling import shorten_label
+from hetdp.problem.values import PIN, order_values
 from hetdp.text import format_value
 from hetdp.theory.catalogue import NOTIONS
 
@@ -58,7 +58,7 @@ def pins_named(problem: PartitionedProblem, partial: Any, name: str) -> str:
     if not isinstance(partial, PartialMechanism):
         partial = PartialMechanism(p=partial)
     given = {key: getattr(partial, key) for key in KEYS if getattr(partial, key) is not None}
-    columns: dict[str, Any] = {key: by_label(values) for key, values in given.items()}
+    columns: dict[str, Any] = {key: as_mapping(values) for key, values in given.items()}
     for key, values in columns.items():
         if values is None:
             rule = "values for a partitioned problem are in its own tables, or a mapping from labels"
@@ -66,10 +66,10 @@ def pins_named(problem: PartitionedProblem, partial: Any, name: str) -> str:
     labels = list(dict.fromkeys(label for values in columns.values() for label in values))
     numbers = np.asarray(problem.names.indices(labels), dtype=np.int64)
     listed = Listed(labels, numbers)
-    pins_on(Outline(listed, np.ones(len(labels), dtype=np.int8), problem.notion, ""), partial)  # or a refusal
-    findings = Findings("partial mechanism")
+    pins_on(EdgelessProblem(listed, np.ones(len(labels), dtype=np.int8), problem.notion, ""), partial)  # or a refusal
+    findings = FaultCollector("partial mechanism")
     order = np.argsort(numbers, kind="stable")
-    numbered = {key: in_order(key, values, listed, PIN, findings)[order] for key, values in columns.items()}
+    numbered = {key: order_values(key, values, listed, PIN, findings)[order] for key, values in columns.items()}
     problem.run(write_pins, numbers[order], numbered, name, problem.notion.name)
     return name
 
@@ -118,7 +118,7 @@ def start_balanced(part: Part, search: str, notion: str, gridded: bool) -> None:
     answers = graph.gather("answers")
     start = np.full(graph.size, np.inf)
     meets(graph.edge_blocks(), answers, NOTIONS[notion], start)
-    part.save(f"{search}/start", floored_labels(start[graph.own]) if gridded else start[graph.own])
+    part.save(f"{search}/start", round_labels_down(start[graph.own]) if gridded else start[graph.own])
 
 
 # What a search over partitions leaves: values and links of a mechanism, and how far pins were moved.
@@ -321,10 +321,10 @@ def after(problem: PartitionedProblem, growth: Growth, task: Task, *arguments: A
 
 
 def _refuse_free_boundary(problem: PartitionedProblem, pins: str) -> None:
-    findings = Findings("partial mechanism")
+    findings = FaultCollector("partial mechanism")
     found = problem.run(free_boundary, pins)
     numbers = [number for some, _ in found for number in some][:1000]
     for label in problem.names.labels(numbers):
-        findings.add(boundary_fault(brief(label, problem.labels)))
+        findings.add(boundary_fault(shorten_label(label, problem.labels)))
     findings.total += sum(total for _, total in found) - len(numbers)
     findings.raise_if_any()

@@ -29,7 +29,7 @@ from hetdp.partitioned.shared_files import fresh_file, open_plain, require_real
 from hetdp.problem.identity import PIECE, PREFIX
 from hetdp.problem.labels import RangeLabels
 from hetdp.problem.space import Indices
-from hetdp.problem.spelling import in_json, of_json
+from hetdp.problem.spelling import label_from_json, label_to_json
 from hetdp.theory.notion import Notion
 
 RANGE, NAMED, STRANGE = "range", "named", "strange"  # labels that are numbers; that are looked up; of another kind
@@ -213,7 +213,7 @@ def find_labels(part: Part, datasets: Files, labels: list[Any]) -> dict[int, int
 
 def _json_or_none(label: Any) -> str | None:
     try:
-        return in_json(label)
+        return label_to_json(label)
     except (TypeError, ValueError, RecursionError):
         return None
 
@@ -255,7 +255,7 @@ class FileNames:
         different, back = np.unique(np.asarray(numbers, dtype=np.int64), return_inverse=True)
         known = labels_at(self.files, different.tolist(), self.kind)
         if self.kind == ENCODED:
-            known = list(map(of_json, known))
+            known = list(map(label_from_json, known))
         return [known[at] for at in back.ravel().tolist()]
 
     def index(self, label: Hashable) -> int:
@@ -335,7 +335,7 @@ def digest_labels(parts: list[Part], datasets: Files, labels: str, title: bytes)
     for part in parts:
         if part.size:
             names = own_labels(part, datasets, labels).tolist()
-            names = list(map(of_json, names)) if labels == ENCODED else names
+            names = list(map(label_from_json, names)) if labels == ENCODED else names
             digest.update(before + json.dumps(names, ensure_ascii=False)[1:-1].encode())
             before = b", "
     digest.update((b"[" if before == b"[" else b"") + b"]\n")

@@ -27,9 +27,9 @@ from hetdp.mechanism.mechanism import given_by
 from hetdp.partitioned.partition import LocalGraph, Part
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.classes import Classes, names_from_bytes
-from hetdp.problem.graph import one_written
+from hetdp.problem.graph import written_number
 from hetdp.problem.space import Constraint, Floats, Indices
-from hetdp.problem.spelling import spelled
+from hetdp.problem.spelling import spell_label
 from hetdp.theory.notion import Notion, turned
 
 
@@ -95,7 +95,7 @@ def _edges_at(part: Part, graph: LocalGraph, places: NDArray[np.int64], classes:
     return [
         Edge(
             tuple(float(values[at]) for values in graph.parameters),
-            tuple(one_written(*one, at) for one in columns),
+            tuple(written_number(*one, at) for one in columns),
             name,
         )
         for at, name in zip(places.tolist(), names, strict=True)
@@ -153,7 +153,7 @@ def path_of(problem: PartitionedProblem, steps: list[Step], z: Any, upper: bool)
     seen = [dict(zip(notion.parameters, (edge.written[at] for at in places), strict=True)) for edge in edges]
     return BindingPath(
         datasets=labels,
-        names=[spelled(label, problem.labels) for label in labels],
+        names=[spell_label(label, problem.labels) for label in labels],
         parameters=seen,
         classes=[edge.edge_class for edge in edges],
         bounds=coordinate.probability(z).tolist(),
@@ -255,7 +255,7 @@ def explained(mechanism: PartitionedMechanism, number: int) -> BindingPath:
         binding = tightest_of(problem.notion, edges[first, found.across.number], sign * found.across.z)
         written = dict(zip(problem.notion.parameters, [binding.written[at] for at in back], strict=True))
         edge = Constraint(written, binding.edge_class)
-    across = across_in_words(found, problem.label, lambda end: spelled(end, problem.labels), edge, problem.notion)
+    across = across_in_words(found, problem.label, lambda end: spell_label(end, problem.labels), edge, problem.notion)
     return replace(path, origin=mechanism.objective, across=across)
 
 

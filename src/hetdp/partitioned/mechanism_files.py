@@ -28,8 +28,8 @@ from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_rang
 from hetdp.partitioned.partition import LocalGraph, Part
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.partitioned.shared_files import SEEN_RULE, fresh_file, require_real
-from hetdp.problem.faults import KEPT, Findings
-from hetdp.problem.problem import Outline
+from hetdp.problem.faults import KEPT, FaultCollector
+from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.query import answers_of
 from hetdp.text import format_value
 from hetdp.theory.catalogue import NOTIONS
@@ -57,7 +57,7 @@ class Read(NamedTuple):
 def read_part(part: Part, name: str, notion: str, files: Files, datasets: Files, labels: str) -> Read:
     """Reads the rows of a partition's own datasets."""
     table = read_range(files, part.first, part.first + part.size, MECHANISM_COLUMNS)
-    findings, answers = Findings(""), part.copy("answers")
+    findings, answers = FaultCollector(""), part.copy("answers")
     own = own_labels(part, datasets, labels)
     said = table.label_column("dataset", findings) if part.size else []
     if findings.total:
@@ -69,13 +69,13 @@ def read_part(part: Part, name: str, notion: str, files: Files, datasets: Files,
     what = "a dataset that is not the problem's in this place:"
     findings.add_where(np.asarray(others), lambda at: Fault(what, table.row(at), format_value(said[at]), ORDER_RULE))
     if "query" in table.columns and part.size:
-        with findings.collecting():
+        with findings.collect():
             other = answers_of(answer_column(table.columns["query"]), Known(said)) != answers
             rule = "its query answers as the problem does"
             findings.add_where(other, lambda at: Fault("another answer than the problem's", table.row(at), "", rule))
     z = np.empty(0)
-    with findings.collecting():
-        z = coordinates_of(table, Outline(Known(said), answers, NOTIONS[notion], ""))
+    with findings.collect():
+        z = coordinates_of(table, EdgelessProblem(Known(said), answers, NOTIONS[notion], ""))
     pinned = table.flags("pinned", findings)
     links, strangers = _links(part, table, own, datasets, labels)
     if findings.total:
@@ -232,7 +232,7 @@ def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
     progress.report_stage("reading the mechanism")
     files, words = open_parts(path)
     notion_of(words, str(path), "z" in files.kinds, problem.notion)
-    findings, names = Findings(str(path)), _names(problem)
+    findings, names = FaultCollector(str(path)), _names(problem)
     if files.length != problem.graph.size:
         value = f"{files.length} rows for {problem.graph.size} datasets"
         findings.add(Fault("wrong number of rows:", files.name, value, ORDER_RULE))
@@ -262,7 +262,7 @@ def load_own_parts(path: str | Path, problem: PartitionedProblem) -> Partitioned
 def open_parts(path: str | Path) -> tuple[Files, dict[str, Any]]:
     """The files of a mechanism and its words, if they have the form of one; no row is read."""
     files, words = _opened(path, str(path))
-    findings = Findings(str(path))
+    findings = FaultCollector(str(path))
     require_form(words, list(files.kinds), str(path), files.name, findings)
     findings.raise_if_any()
     return files, words
@@ -285,7 +285,7 @@ def _opened(path: str | Path, name: str) -> tuple[Files, dict[str, Any]]:
     return files_of([place.resolve()], name), {} if text is None else parse_json(text, name)
 
 
-def _refuse_unknown(names: FileNames, strangers: list[tuple[Any, str]], findings: Findings) -> None:
+def _refuse_unknown(names: FileNames, strangers: list[tuple[Any, str]], findings: FaultCollector) -> None:
     """Refuses labels that bind and name no dataset; those of datasets that are no neighbours are for the proof."""
     rule = "it is the label of a neighbour, or empty"
     unknown = names.cells([label for label, _ in strangers]) < 0 if strangers else []

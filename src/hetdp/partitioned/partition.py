@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import ClusterError
 from hetdp.partitioned.shared_files import fresh_file, open_plain, require_real
-from hetdp.problem.columns import distinct
+from hetdp.problem.columns import sort_distinct
 from hetdp.problem.labels import Lookup
 from hetdp.problem.space import EdgeBlock, Floats, Indices, blocks_of
 
@@ -225,7 +225,7 @@ def is_far(part: Part, numbers: Numbers) -> NDArray[np.bool_]:
 
 def ghosts_among(part: Part, *ends: Numbers) -> Numbers:
     """The datasets that others own, each once, in order."""
-    return distinct(np.concatenate([numbers[is_far(part, numbers)] for numbers in ends]))
+    return sort_distinct(np.concatenate([numbers[is_far(part, numbers)] for numbers in ends]))
 
 
 def placed(part: Part, ghosts: Numbers, numbers: Numbers) -> Indices:
@@ -245,7 +245,7 @@ def write_cut(part: Part, source: Numbers, target: Numbers) -> None:
     for near, far in ((source, target), (target, source)):
         cut = np.flatnonzero(~is_far(part, near) & is_far(part, far))
         pairs.append(part.owners(far[cut]) * width + (near[cut] - part.first))
-    keys = distinct(np.concatenate(pairs))
+    keys = sort_distinct(np.concatenate(pairs))
     receivers = keys // width
     part.save("cut_bounds", np.searchsorted(receivers, np.arange(count + 1)))
     part.save("cut_places", keys - receivers * width)

@@ -56,7 +56,7 @@ from hetdp.partitioned.workspace import (
     workers_of,
 )
 from hetdp.problem.edges import require_duplicates
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.version import VERSION
@@ -158,7 +158,7 @@ def _lay_out(
 ) -> Laid:
     fingerprint = _fingerprint(tables, duplicates, positive)
     parts = [Part(folder, number, offsets) for number in range(len(offsets) - 1)]
-    findings = Findings(tables.name)
+    findings = FaultCollector(tables.name)
     kind = tables.words.get("labels", TEXT)
     scanned = workers.run(scan_datasets, [(part, tables.datasets, kind) for part in parts], "reading datasets")
     for one in scanned:
@@ -199,7 +199,12 @@ def _clear(work: str) -> None:
 
 
 def _number(
-    parts: list[Part], chunks: list[Chunk], tables: Tables, in_order: bool, findings: Findings, workers: TaskRunner
+    parts: list[Part],
+    chunks: list[Chunk],
+    tables: Tables,
+    in_order: bool,
+    findings: FaultCollector,
+    workers: TaskRunner,
 ) -> str:
     """How labels become numbers; where they are looked up, the work for that, and labels that are there twice.
 
@@ -228,7 +233,7 @@ def _number(
     return STRANGE if not same else ENCODED if tables.words.get("labels") == JSON else NAMED
 
 
-def _take(findings: Findings, faults: list[Fault], total: int) -> None:
+def _take(findings: FaultCollector, faults: list[Fault], total: int) -> None:
     for fault in faults:
         findings.add(fault)
     findings.total += total - len(faults)

@@ -46,13 +46,13 @@ from hetdp.people.products.problems import (
 )
 from hetdp.people.questions.question import Question
 from hetdp.problem.axis import Axis
-from hetdp.problem.classes import names_as_bytes
-from hetdp.problem.decimals import marks_of, unmarked
+from hetdp.problem.classes import names_to_bytes
+from hetdp.problem.decimals import marks_of, unpack_marks
 from hetdp.problem.identity import PIECE, PREFIX, identity_of_stored, product_facts
-from hetdp.problem.product import ProductSpace, TupleLabels, explicit, is_written_down
+from hetdp.problem.product import ProductSpace, TupleLabels, as_graph, is_listable
 from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats
-from hetdp.problem.spelling import in_json
+from hetdp.problem.spelling import label_to_json
 from hetdp.text import format_value
 from hetdp.theory.pure import PURE
 from hetdp.version import VERSION
@@ -126,11 +126,11 @@ def lay_slab(part: Part, tallied: Tallied) -> int:
     write_cut(part, source, target)
     counts = np.bincount(source - part.first, minlength=part.size)
     write_rows(part, "rows", np.concatenate([[0], np.cumsum(counts)]), ends, (epsilon,))
-    floored, lowered = unmarked(marks_of(as_written))
+    floored, lowered = unpack_marks(marks_of(as_written))
     part.save("floored_0", floored)
     part.save("lowered_0", lowered)
     part.save("rows_class", axes)
-    part.save("class_names", names_as_bytes([axis.name for axis in tallied.axes]))
+    part.save("class_names", names_to_bytes([axis.name for axis in tallied.axes]))
     order = np.lexsort((starts, ends))  # every arc turned round: ε is the same both ways
     counts = np.bincount(ends, minlength=size)
     write_rows(part, "search", np.concatenate([[0], np.cumsum(counts)]), starts[order], (epsilon[order],))
@@ -145,9 +145,9 @@ def lay_slab(part: Part, tallied: Tallied) -> int:
 
 def identity_of_slabs(parts: list[Part], tallied: Tallied, notion: str, workers: TaskRunner) -> str:
     """The identity of the problem, as one machine has it."""
-    if is_written_down(tallied.space):
+    if is_listable(tallied.space):
         answers = np.concatenate([np.empty(0, np.int8), *(part.load("answers") for part in parts)])
-        return identity_of_stored(notion, explicit(tallied.space), answers)
+        return identity_of_stored(notion, as_graph(tallied.space), answers)
     text, table = product_facts(notion, tallied.space)
     size = parts[0].offsets[-1]
     pieces = [(parts, start, min(start + PIECE, size)) for start in range(0, size, PIECE)]
@@ -208,7 +208,7 @@ class SlabTexts(NamedTuple):
     def at(self, numbers: list[int]) -> list[Any]:
         """Those of some datasets."""
         names = TupleLabels(self.axes).names
-        return [in_json(names[number]) for number in numbers]
+        return [label_to_json(names[number]) for number in numbers]
 
 
 # partitioned_tallies: tallies that fit on no machine, on workers.

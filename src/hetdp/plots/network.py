@@ -15,7 +15,7 @@ from hetdp.mechanism.explanation import BindingPath
 from hetdp.plots.canvas import hundredths, readable
 from hetdp.plots.colours import INK, SOFT
 from hetdp.plots.layout import Layout, layered
-from hetdp.problem.parameters import in_words
+from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 
@@ -68,7 +68,7 @@ def origin_of(path: BindingPath | None) -> str:
     """Where the first value of a path comes from: given, or chosen, and from where it is bound."""
     if path is None or not path.origin or path.across is None:
         return "" if path is None else path.beginning
-    edge = in_words(tuple(path.across.parameters), path.across.parameters.values())
+    edge = describe_parameters(tuple(path.across.parameters), path.across.parameters.values())
     how = "bound across" if path.across.tight else "next to"
     return f"chosen by {path.origin}, {how} {edge} from {readable(path.across.name)}"
 

@@ -21,9 +21,9 @@ from hetdp.plots.canvas import (
 from hetdp.plots.colours import HALF, INK, PAPER, SOFT, TWO, ink_on
 from hetdp.plots.colours import ONE as BLUE
 from hetdp.plots.network import BEND, LARGEST
-from hetdp.problem.parameters import in_words
+from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.space import Floats
-from hetdp.problem.spelling import spelled
+from hetdp.problem.spelling import spell_label
 from hetdp.text import pluralize
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def add_names(axes: Axes, shown: Network, size: float) -> bool:
     room, columns = Room(axes, shown.layout), columns_of(shown.layout)
     longest = max(3, int(0.9 * width / columns / (BROAD * SMALL)))
     for at in chosen:
-        label = readable(spelled(shown.problem.graph.label(at), shown.problem.labels), min(longest, 24))
+        label = readable(spell_label(shown.problem.graph.label(at), shown.problem.labels), min(longest, 24))
         value = shown.bounds.get(at, "") if shown.bare else hundredths(float(shown.p[at]))
         place = (shown.layout.across[at], shown.layout.up[at])
         if BROAD * SMALL * max(len(label), len(value)) <= 0.92 * size and size >= (20 if value else 11):
@@ -121,7 +121,7 @@ def _add_steps(axes: Axes, shown: Network, room: Room) -> bool:
     """The ε of each step of the path, in its middle, if there is room; whether there was for all of them."""
     layout, everywhere = shown.layout, True
     for start, end, edge in zip(shown.chain[:-1].tolist(), shown.chain[1:].tolist(), shown.steps, strict=True):
-        words = in_words(tuple(edge), edge.values()).replace(", ", "\n")
+        words = describe_parameters(tuple(edge), edge.values()).replace(", ", "\n")
         bent = 0.0 if layout.levels[start] != layout.levels[end] else BEND * abs(layout.up[start] - layout.up[end])
         place = (
             (layout.across[start] + layout.across[end]) / 2.0 + bent * float(np.sign(layout.levels[start])),
@@ -217,7 +217,7 @@ def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any
         rows.append((Line2D([], [], linestyle="none", marker="D", **frame), shown.alone))
     if len(shown.chain) > 1:
         ends = (shown.problem.graph.label(int(shown.chain[at])) for at in (0, -1))
-        first, last = (readable(spelled(end, shown.problem.labels)) for end in ends)
+        first, last = (readable(spell_label(end, shown.problem.labels)) for end in ends)
         words = f"what {first} allows" if shown.bare else f"what binds {last}"
         rows.append((Line2D([], [], color=INK, linewidth=1.8), words + ("" if steps_named else _steps(shown, letter))))
         if shown.origin and not shown.bare:

@@ -17,7 +17,7 @@ from hetdp.mechanism.mechanism import Mechanism
 from hetdp.plots.canvas import axes_for, entitle, own_settings
 from hetdp.plots.network import is_small, network
 from hetdp.plots.tallies import counted, grid_of
-from hetdp.problem.problem import Outline, Problem
+from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.text import format_value
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _of_problem(
     at: Mapping[str, int] | None,
 ) -> Drawing:
     problem = what.problem if isinstance(what, Mechanism) else what
-    if isinstance(problem, Outline):
+    if isinstance(problem, EdgelessProblem):
         rule = "only a mechanism with its problem can be drawn"
         raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.load(path, problem) joins them")
     bare = isinstance(what, Problem)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.problem.decimals import marks_of, unmarked
-from hetdp.problem.grid import exact, floored_labels
+from hetdp.problem.decimals import marks_of, unpack_marks
+from hetdp.problem.grid import as_fraction, round_labels_down
 from hetdp.problem.space import Floats, Frozen
 from hetdp.text import format_value
 
@@ -42,7 +42,7 @@ class Lines(NamedTuple):
 Part = tuple[int, int, int, int]  # lines from the first to the last, and of each the datasets from begin to end
 
 
-def parts(lines: Lines, most: int = BLOCK) -> Iterator[Part]:
+def cut_lines(lines: Lines, most: int = BLOCK) -> Iterator[Part]:
     """Cuts all lines along one axis into parts of bounded size, none of which shares a dataset with another."""
     width = max(1, most // max(lines.length, 1))
     if lines.low >= width:
@@ -231,7 +231,7 @@ def _require_size(name: Any, size: int, positions: int) -> None:
 def _written(epsilon: Any) -> float:
     """The float whose shortest decimal is what was written; the next one below, if that decimal would be above it."""
     found = float(epsilon)
-    if not 0.0 < found < math.inf or Fraction(repr(found)) <= exact(epsilon):
+    if not 0.0 < found < math.inf or Fraction(repr(found)) <= as_fraction(epsilon):
         return found
     return math.nextafter(found, 0.0)
 
@@ -255,6 +255,6 @@ def _tables(name: Any, values: int, epsilon: Any) -> tuple[Floats, Floats]:
             "privacy", [Fault("ε differs by direction", format_value(name), "", "ε is the same both ways")]
         )
     written += 0.0
-    used = floored_labels(unmarked(marks_of(written.ravel()))[0]).reshape(written.shape)
+    used = round_labels_down(unpack_marks(marks_of(written.ravel()))[0]).reshape(written.shape)
     used.flags.writeable = written.flags.writeable = False
     return used, written

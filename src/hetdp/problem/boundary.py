@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.interrupts import import_uninterrupted
-from hetdp.problem.axis import Part, parts
+from hetdp.problem.axis import Part, cut_lines
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
@@ -52,7 +52,7 @@ def _mark_along_axes(space: ProductSpace, answers: Answers, mask: Mask) -> None:
         def look(part: Part, columns: Any = columns) -> None:
             mark(*columns, *part, mask)
 
-        run_in_threads(look, parts(lines), space.size)
+        run_in_threads(look, cut_lines(lines), space.size)
 
 
 def mark_lines(

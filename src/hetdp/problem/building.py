@@ -21,7 +21,7 @@ from hetdp.threads import CORES, run_in_threads, slices
 
 
 class Arcs(NamedTuple):
-    """Arcs ordered by source, then target; parallel ones then by their parameters, once `in_order` has seen them.
+    """Arcs ordered by source, then target. `sort_parallel_arcs` orders parallel ones by their parameters.
 
     Attributes:
         source: where each begins.
@@ -47,7 +47,7 @@ class Arcs(NamedTuple):
         return indptr
 
 
-def both_directions(source: Indices, target: Indices, parameters: Parameters, usable: Mask | None = None) -> Arcs:
+def arcs_of(source: Indices, target: Indices, parameters: Parameters, usable: Mask | None = None) -> Arcs:
     """All arcs of the edges, or of the usable ones; self-loops constrain nothing and are dropped."""
     proper = source != target
     edges = np.flatnonzero(proper if usable is None else proper & usable)
@@ -65,14 +65,14 @@ def both_directions(source: Indices, target: Indices, parameters: Parameters, us
     return Arcs(*ends, columns, edge)
 
 
-def repeats(arcs: Arcs) -> Mask:
+def find_repeats(arcs: Arcs) -> Mask:
     """Which arcs join the same two datasets as the arc before them."""
     same = np.zeros(len(arcs.source), dtype=np.bool_)
     same[1:] = (arcs.source[1:] == arcs.source[:-1]) & (arcs.target[1:] == arcs.target[:-1])
     return same
 
 
-def by_class(arcs: Arcs, repeated: Mask, classes: Classes | None) -> tuple[Arcs, Mask]:
+def group_by_class(arcs: Arcs, repeated: Mask, classes: Classes | None) -> tuple[Arcs, Mask]:
     """The arcs, those of each pair grouped by class; and which of them have the ends and class of the arc before."""
     if classes is None:
         return arcs, repeated
@@ -82,7 +82,7 @@ def by_class(arcs: Arcs, repeated: Mask, classes: Classes | None) -> tuple[Arcs,
     return arcs, again
 
 
-def merge(arcs: Arcs, repeated: Mask) -> Arcs:
+def merge_repeats(arcs: Arcs, repeated: Mask) -> Arcs:
     """One arc for each run of repeats, with the least of each parameter."""
     if not repeated.any():
         return arcs
@@ -91,9 +91,9 @@ def merge(arcs: Arcs, repeated: Mask) -> Arcs:
     return arcs.take(starts)._replace(columns=columns)
 
 
-def in_order(arcs: Arcs, classes: Classes | None) -> Arcs:
+def sort_parallel_arcs(arcs: Arcs, classes: Classes | None) -> Arcs:
     """The arcs, those of each pair by their parameters, then by class: the same in whatever order edges were listed."""
-    repeated = repeats(arcs)
+    repeated = find_repeats(arcs)
     if classes is None or not repeated.any():
         return arcs
     return _rearranged(arcs, repeated, *arcs.columns, classes.ranks()[arcs.edge])
@@ -109,7 +109,7 @@ def _rearranged(arcs: Arcs, repeated: Mask, *keys: NDArray[Any]) -> Arcs:
     return arcs.take(places)
 
 
-def unconstrained(names: tuple[str, ...], marks: tuple[Marks, ...]) -> NDArray[np.int64]:
+def find_unconstrained(names: tuple[str, ...], marks: tuple[Marks, ...]) -> NDArray[np.int64]:
     """The positions of arcs that constrain in neither direction: ε or μ is ∞ in both, or δ is 1."""
     if len(marks) == 1 and marks[0].max(initial=0) != UNBOUNDED:
         return np.empty(0, dtype=np.int64)
@@ -166,7 +166,7 @@ def rows_of(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
     return _order(dealt, bounds, shift, size)
 
 
-def merged(rows: Rows) -> tuple[Rows, bool]:
+def merge_rows(rows: Rows) -> tuple[Rows, bool]:
     """One arc for each run of repeats, that with the least load; and whether the loads of each run were equal.
 
     The rows given are used up.

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault
-from hetdp.problem.columns import as_list, column
-from hetdp.problem.faults import Findings
+from hetdp.problem.columns import as_column, as_list
+from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 
 NONE = -1  # the number of an edge without a class
@@ -47,11 +47,11 @@ class Classes(NamedTuple):
         return list(map((*self.names, None).__getitem__, self.numbers.tolist()))
 
 
-def classes_of(values: Any, findings: Findings) -> Classes | None:
+def classes_of(values: Any, findings: FaultCollector) -> Classes | None:
     """A column of classes, None where an edge has none; no column, or one in which nothing stands, is None itself."""
     if values is None:
         return None
-    listed: Sequence[Any] = as_list(column("class", values, findings))
+    listed: Sequence[Any] = as_list(as_column("class", values, findings))
     if any(issubclass(kind, np.generic) for kind in set(map(type, listed))):
         listed = [name.item() if isinstance(name, np.generic) else name for name in listed]
     try:
@@ -83,7 +83,7 @@ def _is_missing(name: Any) -> bool:
         return True
 
 
-def joined_classes(parts: Sequence[Classes]) -> Classes | None:
+def join_classes(parts: Sequence[Classes]) -> Classes | None:
     """The classes of several lists of edges, one after the other; None if no edge has any."""
     known: dict[Any, int] = {}
     numbers = [np.empty(0, dtype=np.int32)]
@@ -93,7 +93,7 @@ def joined_classes(parts: Sequence[Classes]) -> Classes | None:
     return Classes(tuple(known), np.concatenate(numbers)) if known else None
 
 
-def names_as_bytes(names: Sequence[Any]) -> NDArray[np.uint8]:
+def names_to_bytes(names: Sequence[Any]) -> NDArray[np.uint8]:
     """Names of classes, which are texts, numbers and tuples of these, as they lie in a file beside others."""
     return np.frombuffer(json.dumps(list(names)).encode(), dtype=np.uint8)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, UsageError
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.space import Floats
 from hetdp.text import format_value
 
@@ -25,7 +25,7 @@ EXACT = (Decimal, Fraction, *LONG)  # what may lie between two floats
 ONE_BY_ONE = (str, bytes, bool, complex, np.bool_, np.complexfloating, np.timedelta64, *EXACT, *SHORT)
 
 
-def by_label(values: Any) -> Mapping[Any, Any] | None:
+def as_mapping(values: Any) -> Mapping[Any, Any] | None:
     """The values as a mapping from labels, if they are one or, like a series with an index, know their labels."""
     if isinstance(values, Mapping):
         return values
@@ -37,7 +37,7 @@ def by_label(values: Any) -> Mapping[Any, Any] | None:
     return None
 
 
-def column(name: str, values: Any, findings: Findings) -> Any:
+def as_column(name: str, values: Any, findings: FaultCollector) -> Any:
     """The values as something that can be measured and indexed; anything but one column ends the checks at once."""
     shape = np.shape(values) if hasattr(values, "__array__") else ()
     if isinstance(values, Set) or not isinstance(values, Iterable):
@@ -76,18 +76,18 @@ def as_integers(values: Any) -> Integers | None:
         return None
 
 
-def distinct(integers: NDArray[Any]) -> NDArray[Any]:
+def sort_distinct(integers: NDArray[Any]) -> NDArray[Any]:
     """The different values, in order; by sorting, which is many times faster than NumPy's hashing of integers."""
     ordered = np.sort(integers)
     return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
 
 
-def numbers(
+def as_floats(
     values: Any,
     place: Callable[[int], str],
     what: str,
     rule: str,
-    findings: Findings,
+    findings: FaultCollector,
     unread: list[int] | None = None,
 ) -> Floats:
     """The values as floats, exact ones rounded down; what is no number is a fault, and stands as 0 meanwhile.

@@ -65,7 +65,7 @@ def marks_of(written: Floats) -> Marks:
     return marks.view(np.uint64)
 
 
-def unmarked(marks: Marks) -> tuple[Floats, NDArray[np.uint8]]:
+def unpack_marks(marks: Marks) -> tuple[Floats, NDArray[np.uint8]]:
     """Floored floats, and one bit each for whether they were lowered; the marks are used up."""
     lowered = np.empty(-(-len(marks) // 8), dtype=np.uint8)
 

@@ -11,10 +11,10 @@ import numpy as np
 from hetdp.errors import Fault, UsageError
 from hetdp.problem.building import Arcs
 from hetdp.problem.classes import Classes, classes_of
-from hetdp.problem.columns import column
-from hetdp.problem.faults import Findings
+from hetdp.problem.columns import as_column
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import require_names
-from hetdp.problem.parameters import LETTERS, Parameters, faulty_parameters, given_parameters, parameters_of
+from hetdp.problem.parameters import LETTERS, Parameters, given_parameters, parameters_of, report_faulty_parameters
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.text import format_value
 from hetdp.theory.notion import BACK
@@ -46,9 +46,9 @@ class Edges(NamedTuple):
         return f"{self.row(at)} ({format_value(self.source[at])}, {format_value(self.target[at])})"
 
 
-def edge_columns(source: Any, target: Any, given: Mapping[str, Any], classes: Any, findings: Findings) -> Edges:
+def edge_columns(source: Any, target: Any, given: Mapping[str, Any], classes: Any, findings: FaultCollector) -> Edges:
     """The columns in usable form; columns of different lengths end the checks at once."""
-    source, target = column("source", source, findings), column("target", target, findings)
+    source, target = as_column("source", source, findings), as_column("target", target, findings)
     known = given_parameters(given, len(source), findings)
     named = classes_of(classes, findings)
     columns = {"source": source, "target": target, **known}
@@ -66,9 +66,9 @@ def edge_columns(source: Any, target: Any, given: Mapping[str, Any], classes: An
     return Edges(source, target, parameters, named, unread=unread)
 
 
-def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: Findings) -> Mask | None:
+def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: FaultCollector) -> Mask | None:
     """The edges that have no fault of their own; None if that is all of them."""
-    faulty = faulty_parameters(edges.parameters, edges.place, findings)
+    faulty = report_faulty_parameters(edges.parameters, edges.place, findings)
     if faulty is None and not edges.unread and (not len(ends[0]) or min(ends[0].min(), ends[1].min()) >= 0):
         return None
     unknown = (ends[0] < 0) | (ends[1] < 0)
@@ -84,7 +84,9 @@ def require_duplicates(duplicates: Any) -> None:
         raise UsageError(f"unknown duplicates={duplicates!r}", "duplicates is 'error' or 'min'")
 
 
-def contradictions(arcs: Arcs, repeated: Mask, edges: Edges, datasets: Sequence[Any], findings: Findings) -> None:
+def report_contradictions(
+    arcs: Arcs, repeated: Mask, edges: Edges, datasets: Sequence[Any], findings: FaultCollector
+) -> None:
     """Edges of one class listed twice, in either direction, with different parameters."""
     again = np.flatnonzero(repeated & (arcs.source < arcs.target))
     this, other = arcs.edge[again], arcs.edge[again - 1]

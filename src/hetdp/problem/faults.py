@@ -14,7 +14,7 @@ from hetdp.errors import Fault, InputError
 KEPT = 1000
 
 
-class Findings:
+class FaultCollector:
     """The faults of one input; past a thousand they are only counted."""
 
     def __init__(self, subject: str) -> None:
@@ -39,7 +39,7 @@ class Findings:
         self.total += len(positions)
 
     @contextmanager
-    def collecting(self) -> Iterator[None]:
+    def collect(self) -> Iterator[None]:
         """Takes over the faults of an InputError raised within, and goes on."""
         try:
             yield

@@ -13,25 +13,25 @@ from hetdp.problem import edges as validation
 from hetdp.problem.building import (
     Arcs,
     Rows,
-    both_directions,
-    by_class,
-    in_order,
-    merge,
-    merged,
-    repeats,
+    arcs_of,
+    find_repeats,
+    find_unconstrained,
+    group_by_class,
+    merge_repeats,
+    merge_rows,
     rows_of,
-    unconstrained,
+    sort_parallel_arcs,
 )
 from hetdp.problem.classes import Classes
-from hetdp.problem.decimals import Marks, marks_of, raise_to_written, unmarked
+from hetdp.problem.decimals import Marks, marks_of, raise_to_written, unpack_marks
 from hetdp.problem.edges import Edges
-from hetdp.problem.faults import Findings
-from hetdp.problem.grid import floored_labels
+from hetdp.problem.faults import FaultCollector
+from hetdp.problem.grid import round_labels_down
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
-from hetdp.problem.notebook import table_of
+from hetdp.problem.notebook import html_table
 from hetdp.problem.parameters import COLUMNS
 from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Frozen, Indices, blocks_of
-from hetdp.problem.spelling import spelled
+from hetdp.problem.spelling import spell_label
 from hetdp.text import pluralize
 
 Bits = NDArray[np.uint8]
@@ -57,16 +57,16 @@ class FreeArcs(NamedTuple):
 
     def written(self) -> Iterator[Floats]:
         """The parameters as written."""
-        for floored, lowered in (unmarked(column.copy()) for column in self.marks):
-            yield all_written(floored, lowered)
+        for floored, lowered in (unpack_marks(column.copy()) for column in self.marks):
+            yield written_column(floored, lowered)
 
 
-def all_written(floored: Floats, lowered: Bits) -> Floats:
+def written_column(floored: Floats, lowered: Bits) -> Floats:
     """A whole column as it was written."""
     return raise_to_written(floored, np.unpackbits(lowered, count=len(floored)).astype(np.bool_))
 
 
-def one_written(floored: Floats, lowered: Bits, at: int) -> float:
+def written_number(floored: Floats, lowered: Bits, at: int) -> float:
     """One of its numbers."""
     is_lowered = np.array([lowered[at // 8] >> (7 - at % 8) & 1], dtype=np.bool_)
     return float(raise_to_written(floored[at : at + 1], is_lowered)[0])
@@ -98,24 +98,24 @@ class DatasetGraph(Frozen):
         self.labels = labels
         self.on_grid = on_grid
         self.parameter_names = parameter_names
-        self.is_parallel: bool = not isinstance(arcs, Rows) and bool(repeats(arcs).any())
+        self.is_parallel: bool = not isinstance(arcs, Rows) and bool(find_repeats(arcs).any())
         if isinstance(arcs, Rows):
             indptr, targets, loads = arcs.indptr, arcs.targets, [arcs.loads]
         else:
             indptr, targets, loads = arcs.indptr(self.size), arcs.target, list(map(marks_of, arcs.columns))
         marks = tuple(loads)
-        free = unconstrained(parameter_names, marks)
+        free = find_unconstrained(parameter_names, marks)
         self._free = FreeArcs.of(indptr, targets, marks, free)
         bound: Any = np.delete(np.arange(len(targets)), free) if len(free) else slice(None)
         self._classes = None if classes is None else (classes.take(bound), classes.take(free))
         if len(free):
             indptr, targets, marks = np.searchsorted(bound, indptr), targets[bound], tuple(x[bound] for x in marks)
-        columns = tuple(map(unmarked, marks))
+        columns = tuple(map(unpack_marks, marks))
         self.indptr: NDArray[np.int64] = indptr
         self.targets: Indices = targets
         self._floored: tuple[Floats, ...] = tuple(floored for floored, _ in columns)
         self._lowered = tuple(lowered for _, lowered in columns)
-        self.parameters: tuple[Floats, ...] = tuple(map(floored_labels, self._floored)) if on_grid else self._floored
+        self.parameters: tuple[Floats, ...] = tuple(map(round_labels_down, self._floored)) if on_grid else self._floored
         for array in (self.indptr, self.targets, *self._floored, *self.parameters):
             array.flags.writeable = False
 
@@ -157,7 +157,7 @@ class DatasetGraph(Frozen):
         >>> DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 1.0])
         DatasetGraph(3 datasets, 2 edges)
         """
-        findings = Findings("edges")
+        findings = FaultCollector("edges")
         given = dict(zip(COLUMNS, (epsilon, epsilon_back, delta, delta_back, mu), strict=True))
         edges = validation.edge_columns(source, target, given, classes, findings)
         labels = labels_of_ends(edges.source, edges.target) if datasets is None else labels_of(datasets, findings)
@@ -171,7 +171,7 @@ class DatasetGraph(Frozen):
         ends: tuple[Indices, Indices],
         edges: Edges,
         duplicates: str,
-        findings: Findings,
+        findings: FaultCollector,
         on_grid: bool = False,
     ) -> DatasetGraph:
         """A graph from edges whose ends were looked up, −1 where a label names no dataset; for readers of files."""
@@ -181,17 +181,17 @@ class DatasetGraph(Frozen):
         usable = validation.usable_edges(edges, (source, target), findings)
         names, columns = edges.parameters
         if 2 * len(source) > SMALL and edges.classes is None and len(columns) == 1 and not findings.total:
-            rows, agree = merged(rows_of(source, target, marks_of(columns[0]), len(labels.names)))
+            rows, agree = merge_rows(rows_of(source, target, marks_of(columns[0]), len(labels.names)))
             if agree or duplicates == "min":
                 return cls(labels, rows, parameter_names=names, on_grid=on_grid)
-        arcs = both_directions(source, target, edges.parameters, usable)
-        repeated = repeats(arcs)
+        arcs = arcs_of(source, target, edges.parameters, usable)
+        repeated = find_repeats(arcs)
         if repeated.any():
-            arcs, again = by_class(arcs, repeated, edges.classes)
+            arcs, again = group_by_class(arcs, repeated, edges.classes)
             if duplicates == "error":
-                validation.contradictions(arcs, again, edges, labels.names, findings)
+                validation.report_contradictions(arcs, again, edges, labels.names, findings)
             findings.raise_if_any()
-            arcs = in_order(merge(arcs, again), edges.classes)
+            arcs = sort_parallel_arcs(merge_repeats(arcs, again), edges.classes)
         findings.raise_if_any()
         return cls(labels, arcs, edges.classes and edges.classes.take(arcs.edge), names, on_grid)
 
@@ -248,7 +248,7 @@ class DatasetGraph(Frozen):
 
     def _written_at(self, at: int) -> dict[str, float]:
         """The parameters of one arc as written, by name."""
-        written = (one_written(*column, at) for column in self._columns)
+        written = (written_number(*column, at) for column in self._columns)
         return dict(zip(self.parameter_names, written, strict=True))
 
     def edge_blocks(self) -> Iterator[EdgeBlock]:
@@ -262,7 +262,7 @@ class DatasetGraph(Frozen):
         """
         source = np.repeat(np.arange(self.size, dtype=self.targets.dtype), np.diff(self.indptr))
         once, free = source < self.targets, self._free.once()
-        written = [all_written(*column) for column in self._columns]
+        written = [written_column(*column) for column in self._columns]
         return (
             np.concatenate([source[once], free.source]),
             np.concatenate([self.targets[once], free.target]),
@@ -308,8 +308,8 @@ class DatasetGraph(Frozen):
                 rows.append((name, f"from {values.min():g} to {values.max():g}"))
         if len(self._free.source):
             rows.append(("without a constraint", len(self._free.source) // 2))
-        first = "; ".join(spelled(label, self.labels) for label in self.datasets[:5])
-        return table_of("Graph of datasets", [], [*rows, ("the first", first)])
+        first = "; ".join(spell_label(label, self.labels) for label in self.datasets[:5])
+        return html_table("Graph of datasets", [], [*rows, ("the first", first)])
 
     def __repr__(self) -> str:
         return f"DatasetGraph({pluralize(self.size, 'dataset')}, {pluralize(self.edge_count, 'edge')})"

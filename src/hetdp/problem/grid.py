@@ -16,23 +16,23 @@ NAME = "2^-40"  # what files of problems made from people call it
 LARGEST_EXACT = 2.0**13  # below it, every multiple of the unit is a float, so every sum of such numbers is exact
 
 
-def floored(number: Any) -> float:
+def round_down_to_grid(number: Any) -> float:
     """The largest multiple of 2^-40 that is a float and not above the number; a float is its shortest decimal.
 
-    >>> floored(0.5), floored("0.1") == floored(0.1) < 0.1, floored(float("inf"))
+    >>> round_down_to_grid(0.5), round_down_to_grid("0.1") == round_down_to_grid(0.1) < 0.1, round_down_to_grid(float("inf"))
     (0.5, True, inf)
     """
     if float(number) == math.inf:
         return math.inf
-    meant = exact(number)
+    meant = as_fraction(number)
     found = float(Fraction(math.floor(meant * 2**40), 2**40))
     return found if found <= meant else math.nextafter(found, 0.0)  # from 2^13 on, a float may lie above
 
 
-def exact(number: Any) -> Fraction:
+def as_fraction(number: Any) -> Fraction:
     """A finite number exactly as it was written; a float is its shortest decimal.
 
-    >>> exact(0.1), exact("0.30"), exact(2)
+    >>> as_fraction(0.1), as_fraction("0.30"), as_fraction(2)
     (Fraction(1, 10), Fraction(3, 10), Fraction(2, 1))
     """
     if isinstance(number, (Fraction, Decimal)):
@@ -40,7 +40,7 @@ def exact(number: Any) -> Fraction:
     return Fraction(repr(float(number)) if isinstance(number, (float, np.floating)) else str(number))
 
 
-def floored_labels(labels: Floats) -> Floats:
+def round_labels_down(labels: Floats) -> Floats:
     """Labels or ε of float arithmetic, brought down to the grid; infinite ones stay."""
     with np.errstate(over="ignore"):
         scaled = labels / UNIT

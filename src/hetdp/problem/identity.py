@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
 from hetdp.problem.graph import DatasetGraph
-from hetdp.problem.product import ProductSpace, explicit, is_written_down
+from hetdp.problem.product import ProductSpace, as_graph, is_listable
 from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats
 from hetdp.text import format_value
@@ -33,8 +33,8 @@ def identity_of(problem: Problem) -> str:
     """
     graph = problem.graph
     if isinstance(graph, ProductSpace):
-        if is_written_down(graph):
-            return identity_of_stored(problem.notion.name, explicit(graph), problem.answers)
+        if is_listable(graph):
+            return identity_of_stored(problem.notion.name, as_graph(graph), problem.answers)
         return _identity_of_product(problem, graph)
     return identity_of_stored(problem.notion.name, graph, problem.answers)
 

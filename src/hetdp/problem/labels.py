@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from hetdp.errors import Fault, UnknownDatasetError
 from hetdp.interrupts import import_uninterrupted
-from hetdp.problem.columns import Integers, as_integers, as_list, column, distinct
-from hetdp.problem.faults import Findings
+from hetdp.problem.columns import Integers, as_column, as_integers, as_list, sort_distinct
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.space import SMALL, Indices
 from hetdp.text import format_value
 from hetdp.threads import run_in_threads, slices
@@ -44,7 +44,7 @@ class Lookup:
     @property
     def distinct(self) -> int:
         """How many different integers there are."""
-        return len(distinct(self._offsets)) if self._table is None else int(np.count_nonzero(self._table >= 0))
+        return len(sort_distinct(self._offsets)) if self._table is None else int(np.count_nonzero(self._table >= 0))
 
     def positions(self, wanted: Integers) -> Indices:
         """The position of each, −1 where there is none."""
@@ -83,14 +83,14 @@ class Lookup:
         return np.append(np.searchsorted(self._offsets, cells), len(self._offsets)), np.uint64(bits)
 
 
-def union(*columns: Integers) -> Integers:
+def union_of(*columns: Integers) -> Integers:
     """All different integers of some columns, in order."""
     columns = tuple(column for column in columns if len(column))
     if not columns:
         return np.empty(0, dtype=np.int64)
     lowest, span = _range(np.array([end for column in columns for end in (column.min(), column.max())]))
     if span > SPREAD * sum(map(len, columns)):
-        return distinct(np.concatenate([distinct(one) for one in columns]))
+        return sort_distinct(np.concatenate([sort_distinct(one) for one in columns]))
     seen = np.zeros(span, dtype=np.bool_)
     for one in columns:
         seen[one - lowest] = True
@@ -184,12 +184,12 @@ class NamedLabels:
         return np.fromiter(map(self._numbers.get, as_list(labels), repeat(-1)), np.int64, len(labels))
 
 
-def labels_of(datasets: Any, findings: Findings, row: Callable[[int], str] = "datasets[{}]".format) -> Labels:
+def labels_of(datasets: Any, findings: FaultCollector, row: Callable[[int], str] = "datasets[{}]".format) -> Labels:
     """Labels from the datasets that the user lists; a name that appears twice is a fault. `row` names a place."""
     if isinstance(datasets, range) and datasets == range(len(datasets)):
         return RangeLabels(len(datasets))
     if not isinstance(datasets, range):
-        datasets = column("datasets", datasets, findings)
+        datasets = as_column("datasets", datasets, findings)
     integers = as_integers(datasets)
     if integers is not None and np.array_equal(integers, np.arange(len(integers))):
         return RangeLabels(len(integers))
@@ -209,14 +209,14 @@ def labels_of_ends(source: Any, target: Any) -> Labels:
     """Labels from the ends of the edges: integers in their order, other names as they first appear."""
     ends = as_integers(source), as_integers(target)
     if ends[0] is not None and ends[1] is not None:
-        known = union(ends[0], ends[1])
+        known = union_of(ends[0], ends[1])
         whole = np.array_equal(known, np.arange(len(known)))
         return RangeLabels(len(known)) if whole else NamedLabels(known.tolist(), known)
     pairs = zip(as_list(source), as_list(target), strict=False)
     return NamedLabels(dict.fromkeys(chain.from_iterable(pairs)))
 
 
-def require_names(name: str, values: Any, findings: Findings) -> bool:
+def require_names(name: str, values: Any, findings: FaultCollector) -> bool:
     """Labels that are missing or cannot be looked up are faults; returns whether there are none."""
     if isinstance(values, np.ndarray) and values.dtype.kind not in "fO":
         return True

@@ -16,7 +16,7 @@ CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.2e
 CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0"
 
 
-def table_of(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], total: int | None = None) -> str:
+def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], total: int | None = None) -> str:
     """A table for a notebook.
 
     Args:
@@ -25,12 +25,12 @@ def table_of(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], t
         rows: the rows, of which the first few are shown.
         total: how many there are; needed if `rows` has no length.
 
-    >>> table_of("A <b>", [], [("size", 3)]).count("&lt;b&gt;")
+    >>> html_table("A <b>", [], [("size", 3)]).count("&lt;b&gt;")
     1
     """
     listed = list(islice(rows, MOST_ROWS))
     count = total if total is not None else len(rows) if isinstance(rows, Sized) else len(listed)
-    lines = [f'<table style="{TABLE}"><caption style="{CAPTION}">{cell(title, 2 * LONGEST)}</caption>']
+    lines = [f'<table style="{TABLE}"><caption style="{CAPTION}">{html_cell(title, 2 * LONGEST)}</caption>']
     if header:
         lines.append(f"<tr>{''.join(_tagged('th', name) for name in header)}</tr>")
     for first, *others in listed:
@@ -40,10 +40,10 @@ def table_of(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], t
     return "\n".join([*lines, "</table>"])
 
 
-def cell(value: Any, longest: int = LONGEST) -> str:
+def html_cell(value: Any, longest: int = LONGEST) -> str:
     r"""A value as it can stand in HTML: escaped, on one line, and not too long.
 
-    >>> cell("<script>"), cell("a\nb"), cell(0.1234567), cell(True), cell(("yes", 1)), cell(1000)
+    >>> html_cell("<script>"), html_cell("a\nb"), html_cell(0.1234567), html_cell(True), html_cell(("yes", 1)), html_cell(1000)
     ('&lt;script&gt;', 'a\\nb', '0.123457', 'yes', 'yes, 1', '1,000')
     """
     if isinstance(value, bool):
@@ -58,4 +58,4 @@ def cell(value: Any, longest: int = LONGEST) -> str:
 
 
 def _tagged(tag: str, value: Any) -> str:
-    return f'<{tag} style="{CELL}">{cell(value)}</{tag}>'
+    return f'<{tag} style="{CELL}">{html_cell(value)}</{tag}>'

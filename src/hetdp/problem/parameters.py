@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import Fault, UsageError
-from hetdp.problem.columns import column, numbers
-from hetdp.problem.faults import Findings
+from hetdp.problem.columns import as_column, as_floats
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.space import Floats, Mask
 from hetdp.theory.notion import BACK, turned
 
@@ -65,19 +65,19 @@ def require_kind(given: Iterable[str]) -> None:
         raise UsageError("delta_back without delta", COLUMNS_RULE)
 
 
-def given_parameters(given: Mapping[str, Any], length: int, findings: Findings) -> dict[str, Any]:
+def given_parameters(given: Mapping[str, Any], length: int, findings: FaultCollector) -> dict[str, Any]:
     """The columns that were given, each measured; one number stands for all edges."""
     known = {name: values for name, values in given.items() if values is not None}
     require_kind(known)
     known |= {name: values[()] for name, values in known.items() if isinstance(values, np.ndarray) and not values.ndim}
     known |= {name: [value] * length for name, value in known.items() if not isinstance(value, Iterable)}
-    return {name: column(name, values, findings) for name, values in known.items()}
+    return {name: as_column(name, values, findings) for name, values in known.items()}
 
 
 def parameters_of(
     given: Mapping[str, Any],
     row: Callable[[int], str],
-    findings: Findings,
+    findings: FaultCollector,
     unread: list[int] | None = None,
     kind: tuple[str, ...] | None = None,
 ) -> Parameters:
@@ -88,7 +88,7 @@ def parameters_of(
     read = {}
     for name, values in given.items():
         what = f"non-numeric {LETTERS[name]}"
-        read[name] = numbers(values, row, what, rule_of(name), findings, unread)
+        read[name] = as_floats(values, row, what, rule_of(name), findings, unread)
     names = kind or next(known for known in KINDS if read.keys() <= {*known})
     for name in [name for name in names if name.endswith(BACK)]:
         own, forward = read.get(name), read[name.removesuffix(BACK)]
@@ -96,7 +96,9 @@ def parameters_of(
     return Parameters(names, tuple(read[name] for name in names))
 
 
-def faulty_parameters(parameters: Parameters, place: Callable[[int], str], findings: Findings) -> Mask | None:
+def report_faulty_parameters(
+    parameters: Parameters, place: Callable[[int], str], findings: FaultCollector
+) -> Mask | None:
     """Reports numbers that are missing or out of range; where, or None if nowhere."""
     columns = parameters.columns
     limits = [1.0 if "delta" in name else np.inf for name in parameters.names]
@@ -126,7 +128,9 @@ def _is_own(name: str, known: Mapping[str, Floats]) -> Mask | np.bool_:
     return np.asarray((values != forward) & ~(np.isnan(values) & np.isnan(forward)))
 
 
-def _report(mask: Mask, what: str, place: Callable[[int], str], values: Floats, rule: str, findings: Findings) -> None:
+def _report(
+    mask: Mask, what: str, place: Callable[[int], str], values: Floats, rule: str, findings: FaultCollector
+) -> None:
     def fault_at(at: int) -> Fault:
         value = "" if np.isnan(values[at]) else repr(float(values[at]))
         return Fault(what, place(at), value, rule)
@@ -134,10 +138,10 @@ def _report(mask: Mask, what: str, place: Callable[[int], str], values: Floats, 
     findings.add_where(mask, fault_at)
 
 
-def in_words(names: tuple[str, ...], values: Iterable[float]) -> str:
+def describe_parameters(names: tuple[str, ...], values: Iterable[float]) -> str:
     """The parameters of one edge, for people; those of the other direction only where they differ.
 
-    >>> in_words(("epsilon",), [0.5]), in_words(("epsilon", "epsilon_back"), [0.5, 1.0])
+    >>> describe_parameters(("epsilon",), [0.5]), describe_parameters(("epsilon", "epsilon_back"), [0.5, 1.0])
     ('ε = 0.5', 'ε = 0.5, ε back = 1')
     """
     known = dict(zip(names, values, strict=True))

@@ -9,11 +9,11 @@ import numpy as np
 
 from hetdp.errors import Fault
 from hetdp.problem.edges import PROBABILITY_RULE
-from hetdp.problem.faults import Findings
-from hetdp.problem.problem import Outline, Problem, require_problem
+from hetdp.problem.faults import FaultCollector
+from hetdp.problem.problem import EdgelessProblem, Problem, require_problem
 from hetdp.problem.space import Floats
-from hetdp.problem.spelling import brief
-from hetdp.problem.values import PIN, in_order
+from hetdp.problem.spelling import shorten_label
+from hetdp.problem.values import PIN, order_values
 
 
 @dataclass(frozen=True)
@@ -42,27 +42,29 @@ def pins_of(partial: Any, problem: Problem) -> Floats:
     return pins_on(problem, partial)
 
 
-def pins_on(outline: Outline | Problem, partial: Any) -> Floats:
+def pins_on(outline: EdgelessProblem | Problem, partial: Any) -> Floats:
     """The same where edges do not matter, or are not known yet."""
     if hasattr(partial, "coordinates"):  # a mechanism pins every dataset
         partial = PartialMechanism(z=partial.coordinates)
     if not isinstance(partial, PartialMechanism):
         partial = PartialMechanism(p=partial)
-    findings = Findings("partial mechanism")
+    findings = FaultCollector("partial mechanism")
     pins = np.full(len(outline.answers), np.nan)
     for name in ("p", "z", "error"):
         given = getattr(partial, name)
         if given is not None:
-            _enter(name, in_order(name, given, outline.labels, PIN, findings), pins, outline, findings)
+            _enter(name, order_values(name, given, outline.labels, PIN, findings), pins, outline, findings)
     findings.raise_if_any()
     return pins
 
 
-def _enter(name: str, values: Floats, pins: Floats, outline: Outline | Problem, findings: Findings) -> None:
+def _enter(
+    name: str, values: Floats, pins: Floats, outline: EdgelessProblem | Problem, findings: FaultCollector
+) -> None:
     given = ~np.isnan(values)
 
     def place(at: int) -> str:
-        return f"dataset {brief(outline.labels.names[at])}"
+        return f"dataset {shorten_label(outline.labels.names[at])}"
 
     rule = "a dataset is pinned once, as p, as z or as error"
     findings.add_where(given & ~np.isnan(pins), lambda at: Fault("pinned twice", place(at), "", rule))

@@ -13,7 +13,7 @@ from hetdp.problem.boundary import boundary_of
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import identity_of
 from hetdp.problem.labels import Labels
-from hetdp.problem.notebook import table_of
+from hetdp.problem.notebook import html_table
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.scores import Scores
@@ -24,7 +24,7 @@ from hetdp.theory.catalogue import notion_named, notion_of
 from hetdp.theory.notion import Notion
 
 
-class Outline(Frozen):
+class EdgelessProblem(Frozen):
     """A problem without its edges. It can say what was answered, but nothing can be proved or explained on it.
 
     Attributes:
@@ -42,7 +42,7 @@ class Outline(Frozen):
         self.identity: str = identity
 
     def __repr__(self) -> str:
-        return f"Outline({len(self.answers)} datasets, no edges, {self.identity[:15]}…)"
+        return f"EdgelessProblem({len(self.answers)} datasets, no edges, {self.identity[:15]}…)"
 
 
 # Problem: a space of datasets and a query on it.
@@ -133,7 +133,7 @@ class Problem(Frozen):
         rows += [(f"truly {self.about.get('answer_2', 'answer 2')}", self.graph.size - ones)]
         if self.graph.size <= COUNTED or "boundary_mask" in self.__dict__:
             rows.append(("on the boundary", int(self.boundary_mask.sum())))
-        return table_of("Problem", [], [*rows, ("notion of privacy", self.notion.name)])
+        return html_table("Problem", [], [*rows, ("notion of privacy", self.notion.name)])
 
     def __repr__(self) -> str:
         ones = int(np.count_nonzero(self.answers == 1))

@@ -16,9 +16,9 @@ from hetdp.problem.axis import BLOCK, Axis, Lines
 from hetdp.problem.building import Rows, rows_of
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, NamedLabels
-from hetdp.problem.notebook import table_of
+from hetdp.problem.notebook import html_table
 from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Frozen, Indices
-from hetdp.problem.spelling import spelled
+from hetdp.problem.spelling import spell_label
 from hetdp.text import format_value, pluralize
 
 
@@ -273,10 +273,10 @@ class ProductSpace(Frozen):
 
     def _repr_html_(self) -> str:
         """For notebooks: one row for each axis."""
-        rows = ((spelled(axis.name), axis.people, axis.length, _range(axis.written)) for axis in self.axes)
+        rows = ((spell_label(axis.name), axis.people, axis.length, _range(axis.written)) for axis in self.axes)
         header = ["who", "people", "positions", "ε"]
         title = f"{self.size:,} datasets, {self.edge_count:,} edges, none stored"
-        return table_of(title, header, rows, len(self.axes))
+        return html_table(title, header, rows, len(self.axes))
 
     def __repr__(self) -> str:
         return f"ProductSpace({' × '.join(map(str, self.shape)) or 1} datasets, {pluralize(self.edge_count, 'edge')})"
@@ -347,12 +347,12 @@ INSTEAD = (
 )
 
 
-def is_written_down(space: ProductSpace) -> bool:
+def is_listable(space: ProductSpace) -> bool:
     """True if a space of people is small enough for a file that lists its edges; then the file is the same problem."""
     return space.size <= MOST_WRITTEN and space.arc_count <= MOST_ARCS
 
 
-def require_written_down(space: ProductSpace) -> None:
+def require_listable(space: ProductSpace) -> None:
     """Refuses a space of people that is too large for a file.
 
     Raises:
@@ -363,14 +363,14 @@ def require_written_down(space: ProductSpace) -> None:
     require_few_edges(space)
 
 
-def explicit(space: ProductSpace) -> DatasetGraph:
+def as_graph(space: ProductSpace) -> DatasetGraph:
     """The same datasets, neighbours and ε (as used, on the grid) as a graph that stores its edges.
 
     Raises:
         UsageError: there are too many edges.
 
     >>> from hetdp.problem.axis import Axis
-    >>> explicit(ProductSpace([Axis.person("Ann", ["yes", "no"], 0.5), Axis.person("Bob", ["yes", "no"], 0.25)]))
+    >>> as_graph(ProductSpace([Axis.person("Ann", ["yes", "no"], 0.5), Axis.person("Bob", ["yes", "no"], 0.25)]))
     DatasetGraph(4 datasets, 4 edges)
     """
     source, target, epsilon, _ = edges_once(space)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault
-from hetdp.problem.columns import as_list, by_label, column, distinct
-from hetdp.problem.faults import Findings
+from hetdp.problem.columns import as_column, as_list, as_mapping, sort_distinct
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import Labels
-from hetdp.problem.spelling import brief
+from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value
 
 Answers = NDArray[np.int8]
@@ -27,7 +27,7 @@ def answers_of(query: Any, labels: Labels, positive: Any = None) -> Answers:
         labels: the datasets.
         positive: which of the two given answers counts as answer 1. Needed unless they are {1, 2}, {0, 1} or booleans.
     """
-    findings = Findings("query")
+    findings = FaultCollector("query")
     values = _values(query, labels, findings)
     findings.raise_if_any()
     plain = isinstance(values, np.ndarray) and values.dtype.kind in "iub"
@@ -41,18 +41,18 @@ def answers_of(query: Any, labels: Labels, positive: Any = None) -> Answers:
     return np.fromiter((1 if value == first else 2 for value in values), np.int8, len(values))
 
 
-def _values(query: Any, labels: Labels, findings: Findings) -> Any:
-    labelled = by_label(query)
+def _values(query: Any, labels: Labels, findings: FaultCollector) -> Any:
+    labelled = as_mapping(query)
     if labelled is not None:
         return _values_by_label(labelled, labels, findings)
-    values = column("query", query, findings)
+    values = as_column("query", query, findings)
     if len(values) != len(labels.names):
         rule = "a sequence has one answer for each dataset, in graph order"
         findings.add(Fault("wrong number of answers", "query", f"{len(values)} for {len(labels.names)} datasets", rule))
     return values
 
 
-def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: Findings) -> Any:
+def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: FaultCollector) -> Any:
     given = list(query)
     where = labels.indices(given)
     rule = "a query answers datasets of the graph"
@@ -60,7 +60,9 @@ def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: Finding
     has_answer = np.zeros(len(labels.names), dtype=np.bool_)
     has_answer[where[where >= 0]] = True
     rule = "every dataset has a true answer"
-    findings.add_where(~has_answer, lambda at: Fault("no answer", f"dataset {brief(labels.names[at])}", "", rule))
+    findings.add_where(
+        ~has_answer, lambda at: Fault("no answer", f"dataset {shorten_label(labels.names[at])}", "", rule)
+    )
     findings.raise_if_any()
     ordered: list[Any] = [None] * len(labels.names)
     for position, value in zip(where.tolist(), query.values(), strict=True):
@@ -76,11 +78,11 @@ def _different(values: NDArray[Any]) -> list[Any]:
     least, greatest = values.min(), values.max()
     if ((values == least) | (values == greatest)).all():
         return [*dict.fromkeys([least.item(), greatest.item()])]
-    found: list[Any] = distinct(values).tolist()
+    found: list[Any] = sort_distinct(values).tolist()
     return found
 
 
-def _require_one_kind(values: Any, labels: Labels, findings: Findings) -> None:
+def _require_one_kind(values: Any, labels: Labels, findings: FaultCollector) -> None:
     """Truth values beside numbers are a mistake, though Python calls True and 1 equal."""
     truths = np.fromiter((isinstance(value, (bool, np.bool_)) for value in values), np.bool_, len(values))
     if truths.any():
@@ -89,17 +91,20 @@ def _require_one_kind(values: Any, labels: Labels, findings: Findings) -> None:
         findings.add_where(
             numbers,
             lambda at: Fault(
-                "a number among truth values:", f"dataset {brief(labels.names[at])}", format_value(values[at]), rule
+                "a number among truth values:",
+                f"dataset {shorten_label(labels.names[at])}",
+                format_value(values[at]),
+                rule,
             ),
         )
 
 
-def _distinct(values: Any, labels: Labels, findings: Findings) -> list[Any]:
+def _distinct(values: Any, labels: Labels, findings: FaultCollector) -> list[Any]:
     """The different answers; missing ones (None, NaN) are faults."""
     listed = as_list(values)
     missing = np.fromiter((value is None or value != value for value in listed), np.bool_, len(listed))
     rule = "every dataset has a true answer"
-    findings.add_where(missing, lambda at: Fault("no answer", f"dataset {brief(labels.names[at])}", "", rule))
+    findings.add_where(missing, lambda at: Fault("no answer", f"dataset {shorten_label(labels.names[at])}", "", rule))
     try:
         return list(dict.fromkeys(value for value in listed if not (value is None or value != value)))
     except TypeError:
@@ -108,7 +113,7 @@ def _distinct(values: Any, labels: Labels, findings: Findings) -> list[Any]:
         raise
 
 
-def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any, findings: Findings) -> Any:
+def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any, findings: FaultCollector) -> Any:
     if positive is not None and len(answers) == 2 and positive not in answers:
         rule = f"positive is one of the answers, {format_value(answers[0])} and {format_value(answers[1])}"
         findings.add(Fault("no such answer:", "positive", format_value(positive), rule))
@@ -117,7 +122,7 @@ def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any
         known = {*answers[:2]} if positive is None else {positive, *[x for x in answers if x != positive][:1]}
         third = next(at for at, value in enumerate(as_list(values)) if value not in known)
         findings.add(
-            Fault("a third answer", f"dataset {brief(labels.names[third])}", format_value(values[third]), RULE)
+            Fault("a third answer", f"dataset {shorten_label(labels.names[third])}", format_value(values[third]), RULE)
         )
         return None
     if positive is not None:

@@ -19,14 +19,14 @@ INTEGER = re.compile("0|-?[1-9][0-9]{0,40}", re.ASCII)
 JSON_BEGINS = frozenset('"[{-0123456789tfnIN')  # as any text does that is JSON
 
 
-def spelled(label: Any, labels: Labels | None = None) -> str:
-    r"""A label on one line, as `meant` reads it.
+def spell_label(label: Any, labels: Labels | None = None) -> str:
+    r"""A label on one line, as `find_label` reads it.
 
     Args:
         label: the label of a dataset, or the name of a class.
         labels: all labels of the problem; without them, the label is spelled as if there were no other.
 
-    >>> [spelled(label) for label in ("01", "", " a", 3, ("yes", 3), (3, (1, 2)), ("a,b", "1"), "a\nb")]
+    >>> [spell_label(label) for label in ("01", "", " a", 3, ("yes", 3), (3, (1, 2)), ("a,b", "1"), "a\nb")]
     ['01', '""', '" a"', '3', 'yes,3', '3,1/2', '["a,b", "1"]', '"a\\nb"']
     """
     if type(label) is int:
@@ -39,28 +39,28 @@ def spelled(label: Any, labels: Labels | None = None) -> str:
         plain = _with_commas(label)
     if plain is not None:
         found = _first(plain, labels) if labels is not None else label
-        if found is not None and is_same(found, label) and any(is_same(each, label) for each in readings(plain)):
+        if found is not None and is_same(found, label) and any(is_same(each, label) for each in possible_labels(plain)):
             return plain
     try:
-        return in_json(label)
+        return label_to_json(label)
     except (TypeError, ValueError, RecursionError):
         return repr(label)  # no text, number or tuple of these: nobody can type it
 
 
-def brief(label: Any, labels: Labels | None = None) -> str:
+def shorten_label(label: Any, labels: Labels | None = None) -> str:
     """A label in a message: spelled, and cut if it is very long."""
-    text = spelled(label, labels)
+    text = spell_label(label, labels)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def meant(text: Any, labels: Labels) -> Any:
+def find_label(text: Any, labels: Labels) -> Any:
     """The label that a text means among those of a problem; None if it means none.
 
     Its JSON value comes first, then the text itself, then a tuple of what stands between its commas.
 
     >>> from hetdp.problem.labels import NamedLabels
     >>> labels = NamedLabels(["3", 3, ("yes", 1)])
-    >>> meant("3", labels), meant('"3"', labels), meant("yes,1", labels), meant("no,1", labels)
+    >>> find_label("3", labels), find_label('"3"', labels), find_label("yes,1", labels), find_label("no,1", labels)
     (3, '3', ('yes', 1), None)
     """
     if not isinstance(text, str):
@@ -68,14 +68,14 @@ def meant(text: Any, labels: Labels) -> Any:
     return _first(text, labels)
 
 
-def in_json(label: Any) -> str:
+def label_to_json(label: Any) -> str:
     r"""The JSON of a label, on one line of characters that print.
 
     Raises:
         TypeError: it is no text, number or tuple of these.
         ValueError: it has NaN, infinity or half of a character in it.
 
-    >>> in_json(("\u202e", 1)), in_json("«")
+    >>> label_to_json(("\u202e", 1)), label_to_json("«")
     ('["\\u202e", 1]', '"«"')
     """
     text = json.dumps(label, ensure_ascii=False, allow_nan=False)
@@ -83,13 +83,13 @@ def in_json(label: Any) -> str:
     return escape_json(text)
 
 
-def of_json(text: str) -> Any:
+def label_from_json(text: str) -> Any:
     """The label that a JSON text stands for.
 
     Raises:
         ValueError: it is no JSON.
 
-    >>> of_json('["yes", [1, 2]]')
+    >>> label_from_json('["yes", [1, 2]]')
     ('yes', (1, 2))
     """
     return _hashable(json.loads(text))
@@ -103,10 +103,10 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _first(text: str, labels: Labels) -> Any:
-    return next((reading for reading in readings(text) if _is_there(reading, labels)), None)
+    return next((reading for reading in possible_labels(text) if _is_there(reading, labels)), None)
 
 
-def readings(text: str) -> Iterator[Any]:
+def possible_labels(text: str) -> Iterator[Any]:
     """What a text may mean, the likeliest first."""
     if text[:1] in JSON_BEGINS or text != text.strip():
         yield from _json_values(text)
@@ -118,7 +118,7 @@ def readings(text: str) -> Iterator[Any]:
 
 def _json_values(text: str) -> list[Any]:
     try:
-        return [of_json(text)]
+        return [label_from_json(text)]
     except (ValueError, RecursionError):
         return []
 

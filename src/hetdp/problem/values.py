@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import Fault
-from hetdp.problem.columns import by_label, column, numbers
-from hetdp.problem.faults import Findings
+from hetdp.problem.columns import as_column, as_floats, as_mapping
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import Labels
 from hetdp.problem.space import Floats
-from hetdp.problem.spelling import brief
+from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value
 
 
@@ -39,12 +39,12 @@ WEIGHT = Words(
 )
 
 
-def in_order(name: str, given: Any, labels: Labels, words: Words, findings: Findings) -> Floats:
+def order_values(name: str, given: Any, labels: Labels, words: Words, findings: FaultCollector) -> Floats:
     """One column in graph order, NaN where not given."""
-    labelled = by_label(given)
+    labelled = as_mapping(given)
     if labelled is not None:
         return _from_mapping(name, labelled, labels, words, findings)
-    values = column(name, given, findings)
+    values = as_column(name, given, findings)
     if len(values) != len(labels.names):
         value = f"{len(values)} for {len(labels.names)} datasets"
         findings.add(Fault(f"wrong number of {words.noun}s", name, value, words.length))
@@ -52,7 +52,9 @@ def in_order(name: str, given: Any, labels: Labels, words: Words, findings: Find
     return _numbers(name, values, labels.names, words, findings)
 
 
-def _from_mapping(name: str, given: Mapping[Any, Any], labels: Labels, words: Words, findings: Findings) -> Floats:
+def _from_mapping(
+    name: str, given: Mapping[Any, Any], labels: Labels, words: Words, findings: FaultCollector
+) -> Floats:
     listed = list(given)
 
     def place(at: int) -> str:
@@ -67,9 +69,9 @@ def _from_mapping(name: str, given: Mapping[Any, Any], labels: Labels, words: Wo
     return ordered
 
 
-def _numbers(name: str, values: Any, labels: Any, words: Words, findings: Findings) -> Floats:
+def _numbers(name: str, values: Any, labels: Any, words: Words, findings: FaultCollector) -> Floats:
     rule = f"a {words.noun} is a number"
-    return numbers(
+    return as_floats(
         values, lambda at: f"{name}[{format_value(labels[at])}]", f"non-numeric {words.noun}", rule, findings
     )
 
@@ -104,11 +106,11 @@ class Factors(NamedTuple):
 
 def weights_of(given: Any, labels: Labels) -> Floats:
     """The weights in graph order, one for each dataset; they need not add up to 1."""
-    findings = Findings("weights")
-    values = in_order("weights", given, labels, WEIGHT, findings)
+    findings = FaultCollector("weights")
+    values = order_values("weights", given, labels, WEIGHT, findings)
 
     def place(at: int) -> str:
-        return f"dataset {brief(labels.names[at])}"
+        return f"dataset {shorten_label(labels.names[at])}"
 
     missing = np.isnan(values)
     findings.add_where(missing, lambda at: Fault("no weight", place(at), "", WEIGHT.missing))

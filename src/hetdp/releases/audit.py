@@ -16,7 +16,7 @@ from hetdp.certificate.certificate import values_of
 from hetdp.errors import UsageError
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import EdgeBlock, Floats
-from hetdp.problem.spelling import brief
+from hetdp.problem.spelling import shorten_label
 from hetdp.releases.draw import Coin
 from hetdp.releases.simulation import whole
 from hetdp.text import format_value, pluralize
@@ -79,7 +79,7 @@ def arcs_between(problem: Problem, source: int, target: int) -> list[Arc]:
     """
     arcs = [arc for ends in ((source, target), (target, source)) for arc in _arcs(problem, *ends)]
     if not arcs:
-        pair = " and ".join(brief(problem.graph.label(end), problem.labels) for end in (source, target))
+        pair = " and ".join(shorten_label(problem.graph.label(end), problem.labels) for end in (source, target))
         raise UsageError(f"nothing is promised between {pair}", "an audit looks at neighbours with a finite ε or μ")
     return arcs
 
@@ -264,8 +264,8 @@ class AuditedEdge(NamedTuple):
         delta = f", δ = {self.delta:g}" if self.delta else ""
         whose = "" if self.edge_class is None else f" to class {format_value(self.edge_class)}"
         return (
-            f"{brief(self.source)} to {brief(self.target)}, answer {self.answer}: at least {self.at_least:.4g},"
-            f" promised {self.promised:g}{delta}{whose}"
+            f"{shorten_label(self.source)} to {shorten_label(self.target)}, answer {self.answer}:"
+            f" at least {self.at_least:.4g}, promised {self.promised:g}{delta}{whose}"
         )
 
 

@@ -18,7 +18,7 @@ from hetdp.certificate.losses import has_loss, largest_losses, losses_along
 from hetdp.errors import UsageError
 from hetdp.mechanism.scaling import Columns, written_edges
 from hetdp.problem.classes import NONE, classes_of
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
@@ -162,7 +162,7 @@ def _no_account(name: Any) -> UsageError:
 def _of_graph(graph: Any, z: Floats | None, notion: str) -> tuple[tuple[str, ...], Columns, Columns]:
     """The names of the accounts, the largest parameters, as written, of each, and the largest losses."""
     source, target, columns = written_edges(graph)
-    classes = classes_of(graph.edge_classes(), Findings("edges"))
+    classes = classes_of(graph.edge_classes(), FaultCollector("edges"))
     both: dict[str, Floats] = {}
     for name, values in columns.items():
         forward = name.removesuffix(BACK)

@@ -19,11 +19,11 @@ from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import UsageError, VerificationError
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.classes import classes_of
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import PREFIX, identity_of
 from hetdp.problem.problem import Problem
-from hetdp.problem.product import ProductSpace, is_written_down
+from hetdp.problem.product import ProductSpace, is_listable
 from hetdp.problem.space import Floats
 from hetdp.releases.charges import Costs, account_name, costs_of
 
@@ -179,14 +179,14 @@ def digest_of(problem: Problem, coordinates: Floats) -> str:
 
 def _add_classes(digest: Any, graph: Any) -> None:
     """Adds who pays for which edge, as the ledger calls them."""
-    if isinstance(graph, ProductSpace) and not is_written_down(graph):
+    if isinstance(graph, ProductSpace) and not is_listable(graph):
         digest.update(json.dumps([account_name(axis.name) for axis in graph.axes]).encode() + b"\n")
         return
     named = graph.edge_classes()
     if isinstance(graph, ProductSpace):  # as its file lists them, so that both are the same release
         source, target, *_ = graph.edges()
         named = [named[at] for at in np.lexsort((target, source)).tolist()] or None
-    classes = classes_of(named, Findings("edges"))
+    classes = classes_of(named, FaultCollector("edges"))
     if classes is not None:
         digest.update(json.dumps([account_name(name) for name in classes.names]).encode() + b"\n")
         digest.update(np.ascontiguousarray(classes.numbers, dtype="<i4").data)

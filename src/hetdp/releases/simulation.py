@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hetdp.errors import UsageError
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.space import Floats, Mask
-from hetdp.problem.spelling import brief
+from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value, pluralize
 from hetdp.theory.coordinate import Coordinate
 
@@ -62,7 +62,7 @@ class Simulation:
 
     def __str__(self) -> str:
         ones = f"answer 1 in {self.ones:,} of {pluralize(len(self.answers), 'run')}"
-        return f"{MARK}, no release: {ones} at dataset {brief(self.dataset)} (seed {self.seed})"
+        return f"{MARK}, no release: {ones} at dataset {shorten_label(self.dataset)} (seed {self.seed})"
 
     __repr__ = __str__
 

@@ -18,7 +18,7 @@ from hetdp.mechanism.scaling import Columns, written_edges
 from hetdp.mechanism.vote import WEIGHTED_VOTE, people_of
 from hetdp.problem.classes import classes_of
 from hetdp.problem.edges import Edges
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels
 from hetdp.problem.parameters import Parameters, rule_of
@@ -57,7 +57,7 @@ class Ends(NamedTuple):
 def ends_of(problem: Problem) -> Ends:
     """The edges of a problem; source is the end that comes first in graph order."""
     source, target, columns = written_edges(problem.graph)
-    classes = classes_of(problem.graph.edge_classes(), Findings("edges"))
+    classes = classes_of(problem.graph.edge_classes(), FaultCollector("edges"))
     ranks = np.zeros(len(source)) if classes is None else classes.ranks()
     names = [None] * len(source) if classes is None else classes.by_name()
     places = np.lexsort((ranks, target, source))
@@ -98,7 +98,7 @@ def with_parameter(problem: Problem, place: int, name: str, value: float) -> Pro
 
 def _with(problem: Problem, labels: Labels, source: Indices, target: Indices, columns: Columns) -> Problem:
     """A problem with other labels or numbers on the same edges, which are as the graph lists them."""
-    findings = Findings("edges")
+    findings = FaultCollector("edges")
     on_grid = isinstance(problem.graph, ProductSpace) or problem.graph.on_grid
     classes = classes_of(problem.graph.edge_classes(), findings)
     edges = Edges(source, target, Parameters(tuple(columns), tuple(columns.values())), classes)

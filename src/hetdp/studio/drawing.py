@@ -14,7 +14,7 @@ from hetdp.plots.layout import Layout, layered
 from hetdp.problem.labels import Labels
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
-from hetdp.problem.spelling import spelled
+from hetdp.problem.spelling import spell_label
 from hetdp.studio.answers import Ends
 from hetdp.studio.session import Session
 from hetdp.text import escape_unprintable
@@ -98,7 +98,7 @@ def short(name: Any, labels: Labels | None = None, longest: int = LONGEST) -> st
     >>> short("a" * 30), short("a\nb")
     ('aaaaaaaaa…aaaaaaaa', '"a\\nb"')
     """
-    text = spelled(name, labels)
+    text = spell_label(name, labels)
     if len(text) <= longest:
         return text
     return f"{text[: longest // 2]}…{text[len(text) - longest + longest // 2 + 1 :]}"

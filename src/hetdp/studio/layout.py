@@ -11,7 +11,7 @@ from dash import dcc, html
 
 from hetdp.errors import UsageError
 from hetdp.problem.parameters import LETTERS
-from hetdp.problem.spelling import spelled
+from hetdp.problem.spelling import spell_label
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.opening import MOST_BYTES, SIZE_RULE, TOO_LARGE
 from hetdp.studio.session import Session
@@ -307,5 +307,5 @@ def _export() -> list[Any]:
 def offers(session: Session) -> list[Any]:
     """Labels that are offered while one types."""
     graph = session.sheet.problem.graph
-    names = (spelled(graph.label(at), graph.labels) for at in range(min(graph.size, OFFERED)))
+    names = (spell_label(graph.label(at), graph.labels) for at in range(min(graph.size, OFFERED)))
     return [html.Option(value=name) for name in names if len(name) <= LONGEST_OFFER]

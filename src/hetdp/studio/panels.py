@@ -13,9 +13,9 @@ from hetdp.mechanism.digits import error_digits, in_digits, percentage, short_di
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.plots.colours import ONE, TWO
-from hetdp.problem.parameters import in_words
+from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.product import ProductSpace
-from hetdp.problem.spelling import spelled
+from hetdp.problem.spelling import spell_label
 from hetdp.releases.record.words import constant_words
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_words, short, value_at
@@ -59,7 +59,7 @@ def spoken(session: Session) -> str:
         name, whose = session.ends.classes[number], ""
         if session.ends.parallel()[number]:
             whose = ", without a class" if name is None else f", class {short(name, longest=LONGEST)}"
-        return f"Edge between {' and '.join(ends)}{whose}: {in_words(tuple(values), values.values())}."
+        return f"Edge between {' and '.join(ends)}{whose}: {describe_parameters(tuple(values), values.values())}."
     return ""
 
 
@@ -97,7 +97,7 @@ OBJECTIVES = {
 def name_of(session: Session, dataset: int) -> str:
     """A label as it is shown beside the picture."""
     problem = session.sheet.problem
-    text = spelled(problem.graph.label(dataset), problem.labels)
+    text = spell_label(problem.graph.label(dataset), problem.labels)
     return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
 
 
@@ -328,7 +328,7 @@ def odds_list(found: Any) -> list[Any]:
     given = list(found.values()) if isinstance(found, dict) else [found]
     rows = []
     for one in given[:30]:
-        who = "Everybody" if one.edge_class is None else spelled(one.edge_class)[:60]
+        who = "Everybody" if one.edge_class is None else spell_label(one.edge_class)[:60]
         small = f"ε used: {one.loss:.4g} of {one.epsilon:g}" if np.isfinite(one.loss) else ""
         rows.append(
             html.Li([html.H3(word(who)), html.P(escape_unprintable(str(one))), html.P(small, className="quiet")])

@@ -12,11 +12,11 @@ import numpy as np
 
 from hetdp.errors import HetdpError, UsageError
 from hetdp.problem.edges import PROBABILITY_RULE
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
-from hetdp.problem.spelling import meant
-from hetdp.problem.values import PIN, in_order
+from hetdp.problem.spelling import find_label
+from hetdp.problem.values import PIN, order_values
 from hetdp.studio.answers import (
     GIVEN,
     Answer,
@@ -71,11 +71,11 @@ def sheet_of(name: str, problem: Problem, partial: PartialMechanism | None = Non
 def pins_given(problem: Problem, partial: PartialMechanism | None) -> Pins:
     """The given values by the number of their dataset."""
     found: dict[int, tuple[str, float]] = {}
-    findings = Findings("partial mechanism")
+    findings = FaultCollector("partial mechanism")
     for kind in ("p", "z", "error"):
         values = None if partial is None else getattr(partial, kind)
         if values is not None:
-            column = in_order(kind, values, problem.labels, PIN, findings)
+            column = order_values(kind, values, problem.labels, PIN, findings)
             given = np.flatnonzero(~np.isnan(column)).tolist()
             found |= {index: (kind, float(column[index])) for index in given}
     findings.raise_if_any()
@@ -352,5 +352,5 @@ class Session:
         """The dataset that a text means, as everywhere else; blanks around its entries do not matter."""
         labels = self.sheet.problem.labels
         tidy = ",".join(part.strip() for part in text.split(","))
-        found = next((found for each in (text, tidy) if (found := meant(each, labels)) is not None), None)
+        found = next((found for each in (text, tidy) if (found := find_label(each, labels)) is not None), None)
         return None if found is None else int(labels.index(found))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.problem.building import both_directions, merge, repeats, unconstrained
+from hetdp.problem.building import arcs_of, find_repeats, find_unconstrained, merge_repeats
 from hetdp.problem.decimals import marks_of
 from hetdp.problem.parameters import Parameters
 from hetdp.problem.space import SMALL
@@ -18,9 +18,9 @@ EPSILON = st.sampled_from([0.0, 0.1, 0.3, 2.0, math.inf])
 EDGES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), EPSILON), max_size=30)
 
 
-def arcs_of(edges, usable=None):
+def made_from(edges, usable=None):
     source, target, epsilon = (np.array([edge[part] for edge in edges], dtype=float) for part in range(3))
-    return both_directions(source.astype(np.int32), target.astype(np.int32), pure(epsilon), usable)
+    return arcs_of(source.astype(np.int32), target.astype(np.int32), pure(epsilon), usable)
 
 
 def pure(epsilon):
@@ -29,7 +29,7 @@ def pure(epsilon):
 
 @given(EDGES)
 def test_every_edge_but_a_self_loop_becomes_two_arcs_in_order(edges):
-    arcs = arcs_of(edges)
+    arcs = made_from(edges)
     proper = [(edge, *ends) for edge, ends in enumerate(edges) if ends[0] != ends[1]]
     expected = [(u, v, e, edge) for edge, u, v, e in proper] + [(v, u, e, edge) for edge, u, v, e in proper]
     found = (arcs.source, arcs.target, arcs.columns[0], arcs.edge)
@@ -37,27 +37,27 @@ def test_every_edge_but_a_self_loop_becomes_two_arcs_in_order(edges):
 
 
 def test_edges_that_cannot_be_used_become_no_arcs_and_the_others_keep_their_positions():
-    arcs = arcs_of([(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)], usable=np.array([True, False, True]))
+    arcs = made_from([(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)], usable=np.array([True, False, True]))
     assert arcs.edge.tolist() == [0, 0, 2, 2]
 
 
 @given(EDGES)
 def test_of_repeats_the_smallest_epsilon_stays(edges):
-    arcs = arcs_of(edges)
+    arcs = made_from(edges)
     best: dict = {}
     for u, v, epsilon in edges:
         for ends in {(u, v), (v, u)} if u != v else ():
             best[ends] = min(best.get(ends, math.inf), epsilon)
-    merged = merge(arcs, repeats(arcs))
+    merged = merge_repeats(arcs, find_repeats(arcs))
     found = zip(merged.source.tolist(), merged.target.tolist(), merged.columns[0].tolist(), strict=True)
     assert list(found) == [(*ends, best[ends]) for ends in sorted(best)]
 
 
 @given(EDGES)
 def test_arcs_of_infinite_epsilon_constrain_nothing(edges):
-    arcs = arcs_of(edges)
-    arcs = merge(arcs, repeats(arcs))
-    free = unconstrained(("epsilon",), (marks_of(arcs.columns[0]),))
+    arcs = made_from(edges)
+    arcs = merge_repeats(arcs, find_repeats(arcs))
+    free = find_unconstrained(("epsilon",), (marks_of(arcs.columns[0]),))
     assert free.tolist() == np.flatnonzero(np.isinf(arcs.columns[0])).tolist()
 
 
@@ -66,7 +66,7 @@ def test_a_large_graph_knows_the_edges_of_its_arcs_like_a_small_one(count):
     rng = np.random.default_rng(count)
     source, target = (rng.integers(0, 300, count).astype(np.int32) for _ in range(2))
     epsilon = rng.uniform(0, 2, count)
-    arcs = both_directions(source, target, pure(epsilon))
+    arcs = made_from(source, target, pure(epsilon))
     assert np.array_equal(epsilon[arcs.edge], arcs.columns[0])
     assert np.array_equal(source[arcs.edge] + target[arcs.edge], arcs.source + arcs.target)
     keys = arcs.source.astype(np.int64) * 300 + arcs.target

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetdp.problem import decimals as decimals_module
-from hetdp.problem.decimals import EXACT_POWERS, marks_of, raise_to_written, unmarked
+from hetdp.problem.decimals import EXACT_POWERS, marks_of, raise_to_written, unpack_marks
 
 
 def floor_to_decimals(written):
-    floored, lowered = unmarked(marks_of(written))
+    floored, lowered = unpack_marks(marks_of(written))
     return floored, np.unpackbits(lowered, count=len(written)).astype(np.bool_)
 
 

@@ -16,7 +16,7 @@ from hetdp.engines.product import sweep as sweep_kernels
 from hetdp.engines.product.links import PIECE, flat
 from hetdp.engines.product.sweep import LARGEST, ON_GRID, Pass, passes, reach
 from hetdp.errors import UsageError
-from hetdp.problem.axis import BLOCK, Part, parts
+from hetdp.problem.axis import BLOCK, Part, cut_lines
 from hetdp.problem.grid import LARGEST_EXACT
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices, Mask, Space
@@ -221,7 +221,7 @@ def relax_all(space: ProductSpace, relax: Any, labels: Floats, roles: Roles) -> 
             fell.append(bool(relax(*columns, *part)))
 
         if len(lines.moves.targets):
-            run_in_threads(work, parts(lines), space.size)
+            run_in_threads(work, cut_lines(lines), space.size)
         quiet = 1 if any(fell) else quiet + 1
         axis = (axis + 1) % len(space.axes)
 

@@ -10,7 +10,7 @@ import numpy as np
 from hetdp.engines.compiling import Function, compiled
 from hetdp.engines.product.grow import INFINITE
 from hetdp.engines.product.links import LENGTH, LOW, PIECE, ROWS, STATES, TABLE, WIDE, flat
-from hetdp.problem.grid import floored_labels
+from hetdp.problem.grid import round_labels_down
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats, Indices
@@ -23,7 +23,7 @@ def meeting_labels(space: ProductSpace, notion: Notion, answers: Answers) -> Flo
     start, meet = np.empty(space.size), _compiled_meet()
     states = np.empty(0, dtype=np.uint8) if space.states is None else space.states
     *moves, epsilon = flat(space)
-    points = floored_labels(np.array([notion.meet(each) if each < np.inf else np.inf for each in epsilon.tolist()]))
+    points = round_labels_down(np.array([notion.meet(each) if each < np.inf else np.inf for each in epsilon.tolist()]))
 
     def work(piece: slice) -> None:
         meet(answers, states, *moves, points, start, piece.start, piece.stop)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hetdp.errors import Fault
 from hetdp.files.schema import INTEGER, JSON, LABEL_RULE, TEXT
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 
 INTEGER_TEXT = "0|-?[1-9][0-9]{0,4000}"
@@ -33,7 +33,7 @@ class Table(NamedTuple):
     length: int
     row: Callable[[int], str]
 
-    def label_column(self, name: str, findings: Findings, kind: str = TEXT) -> Any:
+    def label_column(self, name: str, findings: FaultCollector, kind: str = TEXT) -> Any:
         """A column of labels: lists become tuples, which can be looked up, and texts what the file says they are."""
         column = self.columns[name]
         if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and not np.ma.is_masked(column):
@@ -48,7 +48,7 @@ class Table(NamedTuple):
             return values
         return [self._label(name, at, value, findings) for at, value in enumerate(values)]
 
-    def _integers(self, name: str, values: list[str], findings: Findings) -> Any:
+    def _integers(self, name: str, values: list[str], findings: FaultCollector) -> Any:
         try:
             numbers = list(map(int, values))
             if list(map(str, numbers)) == values:
@@ -60,7 +60,7 @@ class Table(NamedTuple):
         findings.add(Fault("no integer:", f"{self.row(wrong)}, {name}", format_value(values[wrong]), rule))
         return values
 
-    def _of_json(self, name: str, at: int, value: Any, findings: Findings) -> Any:
+    def _of_json(self, name: str, at: int, value: Any, findings: FaultCollector) -> Any:
         """A label whose JSON stands in a cell."""
         try:
             found = json.loads(value) if isinstance(value, str) else value
@@ -70,7 +70,7 @@ class Table(NamedTuple):
             return value
         return self._label(name, at, found, findings)
 
-    def _label(self, name: str, at: int, value: Any, findings: Findings, depth: int = 0) -> Any:
+    def _label(self, name: str, at: int, value: Any, findings: FaultCollector, depth: int = 0) -> Any:
         if isinstance(value, list) and value and depth < DEEPEST:
             return tuple(self._label(name, at, part, findings, depth + 1) for part in value)
         if value is None:
@@ -80,7 +80,7 @@ class Table(NamedTuple):
             return None
         return value
 
-    def class_column(self, findings: Findings, kind: str = TEXT) -> Any:
+    def class_column(self, findings: FaultCollector, kind: str = TEXT) -> Any:
         """The classes of edges, None where an edge has none; None if there is no such column."""
         column = self.columns.get("class")
         if column is None:
@@ -104,7 +104,7 @@ class Table(NamedTuple):
             return column.filled(np.nan)
         return column
 
-    def flags(self, name: str, findings: Findings) -> Any:
+    def flags(self, name: str, findings: FaultCollector) -> Any:
         """A column of true and false; all false if it is not there."""
         column = self.columns.get(name)
         if column is None:

@@ -16,7 +16,7 @@ from hetdp.mechanism.digits import accuracy_of
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.scaling import free_ways, written_edges
 from hetdp.problem.classes import NONE, classes_of
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
@@ -83,7 +83,7 @@ def deciders_of(problem: Problem) -> Deciders:
                 decides[source[answers[source] != answers[target]]] = True
             found[axis.name] = np.flatnonzero(decides)
         return found
-    classes = classes_of(graph.edge_classes(), Findings("edges"))
+    classes = classes_of(graph.edge_classes(), FaultCollector("edges"))
     if classes is None:
         return found
     source, target, columns = written_edges(graph)

@@ -18,7 +18,7 @@ from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import Mechanism, sealed
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
-from hetdp.problem.product import ProductSpace, explicit
+from hetdp.problem.product import ProductSpace, as_graph
 from hetdp.problem.space import Floats, Indices
 
 NOISE = 1e-5  # in z; a solver's tolerance, along a path
@@ -229,7 +229,7 @@ def _on_people(
     engine: str,
 ) -> Mechanism:
     """The same on people: searched with edges that are stored, for which the program has rows; proved on their own."""
-    stored = Problem(explicit(space), problem.answers, problem.notion.name)
+    stored = Problem(as_graph(space), problem.answers, problem.notion.name)
     found = best_average(stored, pins, fair, weights, max_error, engine)
     best = _extended(problem, pins, found.coordinates, engine)
     best = replace(best, objective=found.objective, objective_gap=found.objective_gap)

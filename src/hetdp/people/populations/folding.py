@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.people.privacy.epsilons import GRID, LARGEST, UNBOUNDED, Units
-from hetdp.problem.decimals import marks_of, unmarked
+from hetdp.problem.decimals import marks_of, unpack_marks
 from hetdp.problem.space import Floats
 from hetdp.threads import slices
 
@@ -120,7 +120,7 @@ def in_units(epsilon: Floats) -> Units:
     whole = np.flatnonzero(exact)
     if len(whole):
         written = epsilon[whole]
-        floored = np.minimum(unmarked(marks_of(written + 0.0))[0], LARGEST / (1 << GRID))
+        floored = np.minimum(unpack_marks(marks_of(written + 0.0))[0], LARGEST / (1 << GRID))
         found[whole] = np.where(np.isinf(written), UNBOUNDED, np.floor(floored * float(1 << GRID)))
     return found
 

@@ -13,7 +13,7 @@ from hetdp.people.names import listed, name, names, names_or_all, spoken
 from hetdp.people.privacy.epsilons import as_written, for_document, in_words
 from hetdp.people.privacy.situations import DECIDING, States, When, answer, as_when, within
 from hetdp.people.privacy.table import Table, table_of
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 
 SMALLEST = "where several apply, the smallest ε counts"
@@ -280,9 +280,9 @@ def from_document(document: Mapping[str, Any]) -> Privacy:
     found = opened(document, KIND, "rules")
     if not isinstance(found, list) or not found:
         refuse(KIND, Fault("rules", KIND, format_value(found), "there is a list of one rule or more"))
-    findings, rules = Findings(KIND), []
+    findings, rules = FaultCollector(KIND), []
     for at, body in enumerate(found):
-        with findings.collecting():
+        with findings.collect():
             keys = body if isinstance(body, Mapping) else {}
             if keys is not body:
                 refuse(KIND, Fault("no object:", f"rules[{at}]", format_value(body), "a rule has the key epsilon"))

@@ -13,7 +13,7 @@ from hetdp.errors import Fault, UsageError
 from hetdp.people.names import names, require_known
 from hetdp.people.privacy.epsilons import Units, as_floats, on_grid
 from hetdp.people.privacy.situations import States
-from hetdp.problem.faults import Findings
+from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def table_of(rules: Sequence[Rule], states: States, groups: Sequence[str], value
 
 def _require_all(units: Units, groups: list[str], pairs: list[tuple[str, str]]) -> None:
     """Refuses rules that leave an ε open."""
-    findings = Findings("privacy")
+    findings = FaultCollector("privacy")
     is_open = (units == UNSAID).any(axis=(2, 3))
 
     def fault_at(position: int) -> Fault:
