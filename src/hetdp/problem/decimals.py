@@ -50,7 +50,7 @@ def marks_of(written: Floats) -> Marks:
     Decimals of up to 15 digits are floored to the largest float not above them. Longer ones, and those below 1e-8, go
     down by one float whether or not they need to.
 
-    >>> floored, lowered = unmarked(marks_of(np.array([0.1, 0.3, 0.5, np.inf])))
+    >>> floored, lowered = unpack_marks(marks_of(np.array([0.1, 0.3, 0.5, np.inf])))
     >>> float(floored[0]), np.unpackbits(lowered, count=4)
     (0.09999999999999999, array([1, 0, 0, 0], dtype=uint8))
     """

@@ -43,7 +43,7 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
 def html_cell(value: Any, longest: int = LONGEST) -> str:
     r"""A value as it can stand in HTML: escaped, on one line, and not too long.
 
-    >>> html_cell("<script>"), html_cell("a\nb"), html_cell(0.1234567), html_cell(True), html_cell(("yes", 1)), html_cell(1000)
+    >>> tuple(map(html_cell, ("<script>", "a\nb", 0.1234567, True, ("yes", 1), 1000)))
     ('&lt;script&gt;', 'a\\nb', '0.123457', 'yes', 'yes, 1', '1,000')
     """
     if isinstance(value, bool):

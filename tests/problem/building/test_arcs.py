@@ -66,7 +66,7 @@ def test_a_large_graph_knows_the_edges_of_its_arcs_like_a_small_one(count):
     rng = np.random.default_rng(count)
     source, target = (rng.integers(0, 300, count).astype(np.int32) for _ in range(2))
     epsilon = rng.uniform(0, 2, count)
-    arcs = made_from(source, target, pure(epsilon))
+    arcs = arcs_of(source, target, pure(epsilon))
     assert np.array_equal(epsilon[arcs.edge], arcs.columns[0])
     assert np.array_equal(source[arcs.edge] + target[arcs.edge], arcs.source + arcs.target)
     keys = arcs.source.astype(np.int64) * 300 + arcs.target
