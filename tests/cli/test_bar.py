@@ -18,7 +18,7 @@ import pytest
 
 from hetdp import progress
 from hetdp.cli import output as bar
-from hetdp.cli.output import Bar, Voice, line
+from hetdp.cli.output import Bar, Output, line
 
 LONG = 30.0  # seconds after which a test has failed
 WORKING = """
@@ -120,7 +120,7 @@ def test_it_is_drawn_while_the_work_goes_on_elsewhere(terminal):
 def test_words_take_its_place_and_it_comes_back(terminal):
     with terminal.bar("searching") as shown:
         terminal.read_until("working")
-        Voice(shown, quiet=False).say("found something")
+        Output(shown, quiet=False).say("found something")
         terminal.read_until("found something")
         terminal.seen = terminal.seen.partition("found something")[2]
         terminal.read_until("working")
@@ -131,7 +131,7 @@ def test_words_take_its_place_and_it_comes_back(terminal):
 def test_data_ends_it(terminal, capsys):
     with terminal.bar("searching") as shown:
         terminal.read_until("working")
-        Voice(shown, quiet=False).emit(["data"])
+        Output(shown, quiet=False).emit(["data"])
         terminal.read_all()
         assert terminal.screen() == [""]
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""What went wrong, in one voice."""
+"""Errors in the shell: words, JSON document, exit code."""
 
 from __future__ import annotations
 

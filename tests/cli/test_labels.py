@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hetdp.cli.reading import find
+from hetdp.cli.reading import find_labels
 from hetdp.errors import InputError
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import labels_of
@@ -15,9 +15,9 @@ def known(*names):
 
 
 def test_labels_are_found_by_their_spelling():
-    assert find(known((0, 1), "x", 7), ["0,1", "[0,1]", "x", "7"]) == [(0, 1), (0, 1), "x", 7]
+    assert find_labels(known((0, 1), "x", 7), ["0,1", "[0,1]", "x", "7"]) == [(0, 1), (0, 1), "x", 7]
 
 
 def test_of_close_names_three_are_suggested():
     with pytest.raises(InputError, match=r"did you mean abc[def] or abc[def] or abc[def]\?"):
-        find(known("abcd", "abce", "abcf", "xyz"), ["abc"])
+        find_labels(known("abcd", "abce", "abcf", "xyz"), ["abc"])

@@ -11,7 +11,7 @@ import pytest
 
 import hetdp
 from hetdp.cli.group import VERBS
-from hetdp.cli.main import failure_of, main
+from hetdp.cli.main import describe_error, main
 from hetdp.files.problems import read_problem
 from tests.documents.keys import Described, keys_of
 from tests.documents.pages import DOCS
@@ -195,4 +195,4 @@ def _kinds(documents: dict[str, Any]) -> list[str]:
         OSError("full"),
         RuntimeError("a bug"),
     ]
-    return seen + [failure_of(error).kind for error in rare]
+    return seen + [describe_error(error).kind for error in rare]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.design import OBJECTIVES, Objective
-from hetdp.cli.options import ENGINE_HERE, PATH, PRIOR, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import ENGINE_HERE, INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PRIOR, PROBLEM, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.mechanism.accuracy.report import Accuracy
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.mechanism.odds import Odds
@@ -61,7 +61,7 @@ OUTPUT = click.Option(
 
 
 def accuracy(
-    voice: Voice,
+    out: Output,
     problem: str,
     mechanisms: tuple[str, ...],
     objectives: tuple[str, ...],
@@ -84,22 +84,22 @@ def accuracy(
     _refuse_odds_in_columns(odds, form, output)
     require_place("-o", output, as_json, tuple(SUFFIXES), (problem, *mechanisms))
     require_input(problem, *mechanisms)
-    asked, given = read_with_pins(voice, problem, None, duplicates, positive)
+    asked, given = read_with_pins(out, problem, None, duplicates, positive)
     if not mechanisms and (given.z == given.z).any():
-        voice.say("the values that the problem gives are left aside; hetdp extend makes a mechanism of them")
-    subject = _loaded(voice, mechanisms, asked) if mechanisms else None
+        out.say("the values that the problem gives are left aside; hetdp extend makes a mechanism of them")
+    subject = _loaded(out, mechanisms, asked) if mechanisms else None
     found = measured(asked, subject, prior, not no_baselines, objectives or None, engine)
     if not mechanisms and not objectives and AVERAGE not in {method.name for method in found.methods}:
-        voice.say(f"{AVERAGE} is left out, since it may take long here; --objective {AVERAGE} asks for it")
+        out.say(f"{AVERAGE} is left out, since it may take long here; --objective {AVERAGE} asks for it")
     told = _odds(asked, found) if odds else {}
     if output is not None and output != STANDARD:
-        _write(voice, asked, found, told, output)
+        _write(out, asked, found, told, output)
     if as_json or output == STANDARD:
         from hetdp.cli import shapes
 
-        voice.emit_document(shapes.accuracy(asked, found, told, output if as_json else None))
+        out.emit_document(shapes.accuracy(asked, found, told, output if as_json else None))
     elif output is None:
-        voice.emit([FORMS[form or "table"](found), *_sentences(told)])
+        out.emit([FORMS[form or "table"](found), *_sentences(told)])
 
 
 FORMS: dict[str, Callable[[Accuracy], str]] = {
@@ -153,19 +153,19 @@ def _of_class(given: Odds, among_others: bool) -> str:
     return f"{format_value(given.edge_class)}: "
 
 
-def _loaded(voice: Voice, paths: tuple[str, ...], problem: Problem) -> dict[str, Mechanism]:
-    from hetdp.cli.verify import say_more
+def _loaded(out: Output, paths: tuple[str, ...], problem: Problem) -> dict[str, Mechanism]:
+    from hetdp.cli.verify import say_claim_notes
     from hetdp.files.mechanisms import load_claim
 
     found = {}
     for path in paths:
         claim = load_claim(path, problem)
-        say_more(voice, path, claim)
+        say_claim_notes(out, path, claim)
         found[path] = claim.mechanism
     return found
 
 
-def _write(voice: Voice, problem: Problem, found: Accuracy, told: dict[str, list[Odds]], output: str) -> None:
+def _write(out: Output, problem: Problem, found: Accuracy, told: dict[str, list[Odds]], output: str) -> None:
     """A file in the format of its suffix, whole or not at all."""
     from pathlib import Path
 
@@ -182,7 +182,7 @@ def _write(voice: Voice, problem: Problem, found: Accuracy, told: dict[str, list
         text = "\n".join([FORMS[form](found), *_sentences(told)])
     with whole_file(Path(output)) as draft:
         draft.write_text(f"{text}\n", encoding="utf-8")
-    voice.say(f"wrote {output}")
+    out.say(f"wrote {output}")
 
 
 command = Verb(
@@ -190,6 +190,18 @@ command = Verb(
     accuracy,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISMS, OBJECTIVE, PRIOR, NO_BASELINES, ODDS, FORMAT, OUTPUT, ENGINE_HERE, *READING, *SPEAKING],
+    [
+        PROBLEM,
+        MECHANISMS,
+        OBJECTIVE,
+        PRIOR,
+        NO_BASELINES,
+        ODDS,
+        FORMAT,
+        OUTPUT,
+        ENGINE_HERE,
+        *INPUT_OPTIONS,
+        *OUTPUT_OPTIONS,
+    ],
     stages=("reading", "building", "loading", "searching", "proving", "measuring", "writing"),
 )

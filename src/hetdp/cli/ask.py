@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import PATH, SPEAKING, Verb
+from hetdp.cli.options import OUTPUT_OPTIONS, PATH, Verb
 from hetdp.cli.partitioned import CLUSTER, DASK
 from hetdp.cli.releasing import LEDGER, PAYING, price_code, published, require_places
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.tables.ask import Asked
 
 EXAMPLES = """
@@ -121,7 +121,7 @@ OPTIONS = [
 
 
 def ask(
-    voice: Voice,
+    out: Output,
     table: str,
     plan: str | None,
     dry_run: bool,
@@ -150,7 +150,7 @@ def ask(
         shown = [promised.promise] if as_json or not dry_run else []
         for line in (*shown, promised.plan_file, *(() if dry_run else promised.similar)):
             if line:
-                voice.say(line)
+                out.say(line)
 
     def asked_for() -> Asked:
         return asking(
@@ -176,12 +176,12 @@ def ask(
         def made() -> Any:
             return asked_for().release
 
-        return published(voice, shape, made, output, html, as_json)
+        return published(out, shape, made, output, html, as_json)
     asked = asked_for()
     if as_json:
-        voice.emit_document(shapes.ask(asked, plan))
+        out.emit_document(shapes.ask(asked, plan))
     else:
-        voice.emit([str(asked)] if dry_run else map(str, asked.simulated))
+        out.emit([str(asked)] if dry_run else map(str, asked.simulated))
     return 0 if asked.price is None else price_code(asked.price)
 
 
@@ -190,6 +190,6 @@ command = Verb(
     ask,
     EXAMPLES,
     ABOUT,
-    [TABLE, *OPTIONS, *SPEAKING],
+    [TABLE, *OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "designing", "reading", "writing"),
 )

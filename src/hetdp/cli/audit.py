@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PROBLEM, Verb
 from hetdp.cli.verify import MECHANISM
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.problem.problem import Problem
     from hetdp.releases.audit import Audit
 
@@ -50,7 +50,7 @@ EDGES = click.Option(
 
 
 def audit(
-    voice: Voice,
+    out: Output,
     problem: str,
     mechanism: str,
     draws: int,
@@ -61,22 +61,22 @@ def audit(
     as_json: bool,
 ) -> int:
     """Draws, and compares with what is promised."""
-    from hetdp.cli.reading import read, require_input
-    from hetdp.cli.verify import say_more
+    from hetdp.cli.reading import read_without_pins, require_input
+    from hetdp.cli.verify import say_claim_notes
     from hetdp.errors import VerificationError
     from hetdp.files.mechanisms import load_claim
     from hetdp.releases.audit import audit as drawn
 
     require_input(problem, mechanism)
     _refuse_plan(problem)
-    asked = read(voice, problem, duplicates, positive)
+    asked = read_without_pins(out, problem, duplicates, positive)
     claim = load_claim(mechanism, asked)
-    say_more(voice, mechanism, claim)
+    say_claim_notes(out, mechanism, claim)
     found = drawn(asked, claim.mechanism, draws=draws, confidence=confidence, edges=edges)
     if as_json:
-        voice.emit_document(shape(asked, found, claim.made_for_another))
+        out.emit_document(shape(asked, found, claim.made_for_another))
     else:
-        voice.emit([str(found)])
+        out.emit([str(found)])
     return VerificationError.exit_code if found.contradictions else 0
 
 
@@ -135,6 +135,6 @@ command = Verb(
     audit,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISM, DRAWS, CONFIDENCE, EDGES, *READING, *SPEAKING],
+    [PROBLEM, MECHANISM, DRAWS, CONFIDENCE, EDGES, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building", "drawing"),
 )

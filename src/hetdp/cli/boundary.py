@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hetdp.cli.options import PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PROBLEM, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
 
 EXAMPLES = """
 hetdp boundary poll.json              one dataset to a line
@@ -20,18 +20,18 @@ the rest can be computed by hetdp extend.
 """
 
 
-def boundary(voice: Voice, problem: str, duplicates: str, positive: str | None, as_json: bool) -> None:
+def boundary(out: Output, problem: str, duplicates: str, positive: str | None, as_json: bool) -> None:
     """Lists the boundary of a problem."""
     from hetdp.cli import shapes
-    from hetdp.cli.reading import read
+    from hetdp.cli.reading import read_without_pins
     from hetdp.problem.spelling import spell_label
 
-    asked = read(voice, problem, duplicates, positive)
+    asked = read_without_pins(out, problem, duplicates, positive)
     labels = asked.boundary
     if as_json:
-        voice.emit_document(shapes.document("boundary", counts=shapes.counts(asked), boundary=labels))
+        out.emit_document(shapes.document("boundary", counts=shapes.counts(asked), boundary=labels))
     else:
-        voice.emit(spell_label(label, asked.labels) for label in labels)
+        out.emit(spell_label(label, asked.labels) for label in labels)
 
 
 command = Verb(
@@ -39,6 +39,6 @@ command = Verb(
     boundary,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, *READING, *SPEAKING],
+    [PROBLEM, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building"),
 )

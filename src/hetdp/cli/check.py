@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import ENGINE, PATH, PINS, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PINS, PROBLEM, Verb
 from hetdp.cli.partitioned import CLUSTER, check_parts, is_parted, parted
 from hetdp.errors import UsageError
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.mechanism.compatibility import Verdict
     from hetdp.problem.problem import Problem
 
@@ -35,7 +35,7 @@ REPAIR = click.Option(
 
 
 def check(
-    voice: Voice,
+    out: Output,
     problem: str,
     pins: str | None,
     repair: str | None,
@@ -50,52 +50,51 @@ def check(
         if repair is not None:
             rule = "a partitioned problem has a witness, but no repair"
             raise UsageError("--repair beside --engine dask", rule, "leave it out")
-        with parted(voice, problem, pins, duplicates, positive, where) as (parts, values):
-            return check_parts(voice, parts, values, as_json)
+        with parted(out, problem, pins, duplicates, positive, where) as (parts, values):
+            return check_parts(out, parts, values, as_json)
     from hetdp.cli import shapes
     from hetdp.cli.reading import read_with_pins
-    from hetdp.cli.verdicts import say_of_pins
-    from hetdp.cli.writing import require_place
+    from hetdp.cli.writing import require_place, say_pin_notes
     from hetdp.errors import NoExtensionError
     from hetdp.mechanism.compatibility import check as judge
 
     require_place("--repair", repair, as_json, suffixes=(".json", ""), inputs=(problem, pins))
-    asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
+    asked, given = read_with_pins(out, problem, pins, duplicates, positive)
     verdict = judge(asked, given, engine)
     free = int((asked.boundary_mask & (given.z != given.z)).sum())
-    say_of_pins(voice, free, int(asked.boundary_mask.sum()), verdict)
-    _write_repair(voice, asked, verdict, repair)
+    say_pin_notes(out, free, int(asked.boundary_mask.sum()), verdict)
+    _write_repair(out, asked, verdict, repair)
     if as_json:
         counts = shapes.counts(asked, given)
-        voice.emit_document(shapes.document("check", counts=counts, **shapes.verdict(verdict)))
+        out.emit_document(shapes.document("check", counts=counts, **shapes.verdict(verdict)))
     else:
-        _tell(voice, verdict, aside=repair == "-")
+        _tell(out, verdict, aside=repair == "-")
     return 0 if verdict.compatible else NoExtensionError.exit_code
 
 
-def _tell(voice: Voice, verdict: Verdict, aside: bool) -> None:
+def _tell(out: Output, verdict: Verdict, aside: bool) -> None:
     """The verdict in words; if the repaired problem is what standard output is for, aside."""
-    from hetdp.cli.verdicts import refusal_lines
+    from hetdp.cli.writing import refusal_lines
 
     if verdict.witness is None or verdict.repair is None:
         lines = [str(verdict)]
     else:
         lines = list(refusal_lines(verdict.witness, verdict.repair))
     if aside:
-        voice.say("\n".join(lines))
+        out.say("\n".join(lines))
     else:
-        voice.emit(lines)
+        out.emit(lines)
 
 
-def _write_repair(voice: Voice, asked: Problem, verdict: Verdict, path: str | None) -> None:
+def _write_repair(out: Output, asked: Problem, verdict: Verdict, path: str | None) -> None:
     from hetdp.cli.writing import write
 
     if path is None:
         return
     if verdict.repair is None:
-        voice.say(f"there is nothing to repair, so {path} was not written")
+        out.say(f"there is nothing to repair, so {path} was not written")
     else:
-        write(voice, asked, path, partial=verdict.repair.pins)
+        write(out, asked, path, partial=verdict.repair.pins)
 
 
 command = Verb(
@@ -103,6 +102,6 @@ command = Verb(
     check,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, PINS, REPAIR, ENGINE, *CLUSTER, *READING, *SPEAKING],
+    [PROBLEM, PINS, REPAIR, ENGINE, *CLUSTER, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building", "loading", "searching", "writing"),
 )

@@ -9,7 +9,7 @@ from hetdp.cli.options import Verb
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
 
 EXAMPLES = """
 eval "$(hetdp completion bash)"                                       in ~/.bashrc
@@ -22,7 +22,7 @@ Prints a script; once the shell has read it, the Tab key completes verbs, option
 SHELL = click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"]), metavar="bash|zsh|fish")
 
 
-def completion(voice: Voice, shell: str) -> None:
+def completion(out: Output, shell: str) -> None:
     """Prints the completion script of a shell."""
     from click.shell_completion import ShellComplete, get_completion_class
 
@@ -31,7 +31,7 @@ def completion(voice: Voice, shell: str) -> None:
     script = get_completion_class(shell)
     assert script is not None  # click knows these three
     made = script(GROUP, {}, NAME, COMPLETION)
-    voice.emit([ShellComplete.source(made)])  # its own method would start bash, to ask for its version
+    out.emit([ShellComplete.source(made)])  # its own method would start bash, to ask for its version
 
 
 command = Verb("completion", completion, EXAMPLES, ABOUT, [SHELL])

@@ -20,7 +20,7 @@ from hetdp.problem.problem import Problem
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
 
 
 USUAL, PROTECTED = 1.0, 0.2
@@ -160,12 +160,12 @@ Solves the examples of the paper: three voters, five voters, and a wish that can
 """
 
 
-def demo(voice: Voice, as_json: bool) -> None:
+def demo(out: Output, as_json: bool) -> None:
     """Tells the story, or only its numbers."""
     if as_json:
-        voice.emit_document(numbers())
+        out.emit_document(numbers())
     else:
-        voice.emit(lines())
+        out.emit(lines())
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import ENGINE, PINS, PRIOR, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PINS, PRIOR, PROBLEM, Verb
 from hetdp.cli.partitioned import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder
 from hetdp.cli.writing import OUTPUT, SUFFIXES, deliver
 from hetdp.errors import UsageError
@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
 
 EXAMPLES = """
 hetdp design poll.json                            a table for reading
@@ -67,7 +67,7 @@ FREE = click.Option(["--free"], is_flag=True, help="Leave the values aside that 
 
 
 def design(
-    voice: Voice,
+    out: Output,
     problem: str,
     objective: str,
     prior: str | None,
@@ -86,7 +86,7 @@ def design(
         raise UsageError("--free beside --pins", "values are left aside, or given", "leave one of them out")
     if is_parted(engine, where):
         wish = (objective, prior, max_error)
-        _design_parts(voice, problem, wish, free, pins, output, duplicates, positive, as_json, where)
+        _design_parts(out, problem, wish, free, pins, output, duplicates, positive, as_json, where)
         return
     from hetdp.cli.reading import read_with_pins
     from hetdp.cli.writing import require_place
@@ -94,17 +94,17 @@ def design(
     from hetdp.problem.partial import PartialMechanism
 
     require_place("-o", output, as_json, suffixes=SUFFIXES, inputs=(problem, pins))
-    asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
+    asked, given = read_with_pins(out, problem, pins, duplicates, positive)
     given = PartialMechanism(z=given.z * float("nan")) if free else given
     mechanism = best(asked, objective, given, prior, max_error, engine)
     if mechanism.objective_gap is not None:
         gap = round_up(mechanism.objective_gap, 2)
-        voice.say(f"no private mechanism has a mean accuracy larger by more than {gap:.1e}")
-    deliver(voice, "design", asked, given, mechanism, output, as_json)
+        out.say(f"no private mechanism has a mean accuracy larger by more than {gap:.1e}")
+    deliver(out, "design", asked, given, mechanism, output, as_json)
 
 
 def _design_parts(
-    voice: Voice,
+    out: Output,
     path: str,
     wish: tuple[Any, ...],
     free: bool,
@@ -119,10 +119,10 @@ def _design_parts(
 
     require_offered(*wish)
     folder = require_folder(output, as_json, (path, pins, where["work"]))
-    with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
+    with parted(out, path, pins, duplicates, positive, where) as (problem, given):
         none = free or (pins is None and not given.count)
         mechanism = design_parts(problem, wish[0], None if none else given, *wish[1:])
-        deliver_parts(voice, "design", mechanism, 0 if none else pinned_count(given), folder, as_json)
+        deliver_parts(out, "design", mechanism, 0 if none else pinned_count(given), folder, as_json)
 
 
 command = Verb(
@@ -130,6 +130,6 @@ command = Verb(
     design,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, OBJECTIVE, PRIOR, MAX_ERROR, FREE, PINS, OUTPUT, ENGINE, *CLUSTER, *READING, *SPEAKING],
+    [PROBLEM, OBJECTIVE, PRIOR, MAX_ERROR, FREE, PINS, OUTPUT, ENGINE, *CLUSTER, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building", "loading", "searching", "proving", "writing"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import ENGINE, PATH, PINS, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PINS, PROBLEM, Verb
 from hetdp.cli.partitioned import CLUSTER, explain_parts, is_parted, parted
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.problem.problem import Problem
 
@@ -31,7 +31,7 @@ MECHANISM = click.Option(["--mechanism"], type=PATH, metavar="FILE", help="Expla
 
 
 def explain(
-    voice: Voice,
+    out: Output,
     problem: str,
     datasets: tuple[str, ...],
     mechanism: str | None,
@@ -44,31 +44,31 @@ def explain(
 ) -> None:
     """Explains the value of some datasets."""
     if is_parted(engine, where):
-        _explain_parts(voice, problem, datasets, mechanism, pins, duplicates, positive, as_json, where)
+        _explain_parts(out, problem, datasets, mechanism, pins, duplicates, positive, as_json, where)
         return
     from hetdp.cli import shapes
-    from hetdp.cli.reading import find, read, read_with_pins, require_input
-    from hetdp.cli.verdicts import say_accuracy
+    from hetdp.cli.reading import find_labels, read_with_pins, read_without_pins, require_input
+    from hetdp.cli.writing import say_accuracy
     from hetdp.mechanism.extension import extend
 
     if mechanism is None:
-        asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
+        asked, given = read_with_pins(out, problem, pins, duplicates, positive)
     else:
         _refuse_pins(pins)
         require_input(problem, mechanism)
-        asked, given = read(voice, problem, duplicates, positive), None
-    labels = find(asked.labels, datasets)
+        asked, given = read_without_pins(out, problem, duplicates, positive), None
+    labels = find_labels(asked.labels, datasets)
     explained = extend(asked, given, engine) if mechanism is None else _proved(asked, mechanism)
     if as_json:
         explanations = [shapes.explanation(explained, label) for label in labels]
-        voice.emit_document(shapes.document("explain", explanations=explanations))
+        out.emit_document(shapes.document("explain", explanations=explanations))
     else:
-        voice.emit(["\n\n".join(str(explained.explain(label)) for label in labels)])
-    say_accuracy(voice, explained.against_coin)
+        out.emit(["\n\n".join(str(explained.explain(label)) for label in labels)])
+    say_accuracy(out, explained.against_coin)
 
 
 def _explain_parts(
-    voice: Voice,
+    out: Output,
     path: str,
     datasets: tuple[str, ...],
     mechanism: str | None,
@@ -78,17 +78,17 @@ def _explain_parts(
     as_json: bool,
     where: dict[str, Any],
 ) -> None:
-    from hetdp.cli.reading import find
+    from hetdp.cli.reading import find_labels
     from hetdp.partitioned.extension import extend_parts
     from hetdp.partitioned.mechanism_files import load_own_parts, open_parts
 
     if mechanism is not None:
         _refuse_pins(pins)
         open_parts(mechanism)  # or a refusal, before anything takes long
-    with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
-        labels = find(problem.labels, datasets)
+    with parted(out, path, pins, duplicates, positive, where) as (problem, given):
+        labels = find_labels(problem.labels, datasets)
         found = extend_parts(problem, given) if mechanism is None else load_own_parts(mechanism, problem)
-        explain_parts(voice, found, labels, as_json)
+        explain_parts(out, found, labels, as_json)
 
 
 def _proved(asked: Problem, path: str) -> Mechanism:
@@ -114,6 +114,6 @@ command = Verb(
     explain,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, DATASETS, MECHANISM, PINS, ENGINE, *CLUSTER, *READING, *SPEAKING],
+    [PROBLEM, DATASETS, MECHANISM, PINS, ENGINE, *CLUSTER, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building", "loading", "searching", "proving"),
 )

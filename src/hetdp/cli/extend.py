@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import ENGINE, PINS, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PINS, PROBLEM, Verb
 from hetdp.cli.partitioned import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder
 from hetdp.cli.writing import OUTPUT, SUFFIXES, deliver
 from hetdp.errors import UsageError
@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
 
 EXAMPLES = """
 hetdp extend poll.json                        a table for reading
@@ -37,7 +37,7 @@ NO_VERIFY = click.Option(
 
 
 def extend(
-    voice: Voice,
+    out: Output,
     problem: str,
     pins: str | None,
     output: str | None,
@@ -53,20 +53,20 @@ def extend(
         if no_verify:
             rule = "workers write the mechanism to a folder, and what is written always has its whole proof"
             raise UsageError("--no-verify beside --engine dask", rule, "leave it out")
-        _extend_parts(voice, problem, pins, output, duplicates, positive, as_json, where)
+        _extend_parts(out, problem, pins, output, duplicates, positive, as_json, where)
         return
     from hetdp.cli.reading import read_with_pins
     from hetdp.cli.writing import require_place
     from hetdp.mechanism.extension import extend as grow
 
     require_place("-o", output, as_json, suffixes=SUFFIXES, inputs=(problem, pins))
-    asked, given = read_with_pins(voice, problem, pins, duplicates, positive)
+    asked, given = read_with_pins(out, problem, pins, duplicates, positive)
     mechanism = grow(asked, given, engine, verify=output is not None or not no_verify)
-    deliver(voice, "extend", asked, given, mechanism, output, as_json)
+    deliver(out, "extend", asked, given, mechanism, output, as_json)
 
 
 def _extend_parts(
-    voice: Voice,
+    out: Output,
     path: str,
     pins: str | None,
     output: str | None,
@@ -78,8 +78,8 @@ def _extend_parts(
     from hetdp.partitioned.extension import extend_parts
 
     folder = require_folder(output, as_json, (path, pins, where["work"]))
-    with parted(voice, path, pins, duplicates, positive, where) as (problem, given):
-        deliver_parts(voice, "extend", extend_parts(problem, given), pinned_count(given), folder, as_json)
+    with parted(out, path, pins, duplicates, positive, where) as (problem, given):
+        deliver_parts(out, "extend", extend_parts(problem, given), pinned_count(given), folder, as_json)
 
 
 command = Verb(
@@ -87,6 +87,6 @@ command = Verb(
     extend,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, PINS, OUTPUT, ENGINE, *CLUSTER, NO_VERIFY, *READING, *SPEAKING],
+    [PROBLEM, PINS, OUTPUT, ENGINE, *CLUSTER, NO_VERIFY, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building", "loading", "searching", "proving", "writing"),
 )

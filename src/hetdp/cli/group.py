@@ -8,7 +8,7 @@ from importlib import import_module
 
 import click
 
-from hetdp.cli.output import complain, write_lines
+from hetdp.cli.output import write_lines, write_message
 from hetdp.version import VERSION
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -140,7 +140,7 @@ def run(arguments: list[str]) -> int:
         return _complete(instruction)
     try:
         if not arguments:
-            complain(GROUP.get_help(click.Context(GROUP, info_name=NAME, terminal_width=width(), **SETTINGS)))
+            write_message(GROUP.get_help(click.Context(GROUP, info_name=NAME, terminal_width=width(), **SETTINGS)))
             return click.UsageError.exit_code
         with GROUP.make_context(NAME, list(arguments), terminal_width=width()) as context:
             return int(GROUP.invoke(context) or 0)

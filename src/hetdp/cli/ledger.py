@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import PATH, SPEAKING, Verb
+from hetdp.cli.options import OUTPUT_OPTIONS, PATH, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
 
     Told = tuple[dict[str, Any], list[str]]
 
@@ -77,7 +77,7 @@ OPTIONS = [
 ]
 
 
-def ledger(voice: Voice, action: str, ledger: str, as_json: bool, **given: Any) -> None:
+def ledger(out: Output, action: str, ledger: str, as_json: bool, **given: Any) -> None:
     """Does one thing with a ledger."""
     from hetdp.cli import shapes
     from hetdp.errors import UsageError
@@ -98,9 +98,9 @@ def ledger(voice: Voice, action: str, ledger: str, as_json: bool, **given: Any) 
     }
     facts, lines = actions[action](ledger, **given)
     if as_json:
-        voice.emit_document(shapes.document("ledger", action=action, **facts))
+        out.emit_document(shapes.document("ledger", action=action, **facts))
     else:
-        voice.emit(lines)
+        out.emit(lines)
 
 
 def _taken(action: str) -> str:
@@ -238,7 +238,7 @@ class Actions(Verb):
         if action not in ACTIONS:
             return super().get_help(ctx)
         examples = [line for line in EXAMPLES.splitlines() if line.startswith(f"hetdp ledger {action} ")]
-        params = [LEDGER, *(one for one in (RECORDS, *OPTIONS) if one.name in ACTIONS[action]), *SPEAKING]
+        params = [LEDGER, *(one for one in (RECORDS, *OPTIONS) if one.name in ACTIONS[action]), *OUTPUT_OPTIONS]
         one = Verb("ledger", ledger, "\n".join(examples), ABOUT, params)
         return one.get_help(click.Context(one, ctx.parent, f"ledger {action}", terminal_width=ctx.terminal_width))
 
@@ -248,6 +248,6 @@ command = Actions(
     ledger,
     EXAMPLES,
     ABOUT,
-    [ACTION, LEDGER, RECORDS, *OPTIONS, *SPEAKING],
+    [ACTION, LEDGER, RECORDS, *OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "writing"),
 )

@@ -1,4 +1,4 @@
-"""Wrong usage: what click found, in our voice."""
+"""The entry point `hetdp`: runs one verb, and turns every error into a message and an exit code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from hetdp.cli.output import complain
+from hetdp.cli.output import write_message
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SURPLUS = (click.UsageError, click.NoSuchOption)
 
 
-def misuse(error: click.ClickException) -> str:
+def describe_click_error(error: click.ClickException) -> str:
     """Why a command line cannot be understood, and what shows how it is used."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "hetdp"
@@ -44,7 +44,7 @@ def _sentence(error: click.ClickException) -> str:
     return words if words[-1:] in ".?" else f"{words}."
 
 
-# What went wrong, in one voice: words on standard error, with --json a document too, and the exit code.
+# Errors: a message on standard error, with --json a document too, and the exit code.
 
 
 BUG, USAGE = 1, 2
@@ -90,8 +90,8 @@ def report(error: Exception, arguments: Sequence[str]) -> int:
         import traceback
 
         traceback.print_exception(error)
-    failure = failure_of(error, arguments)
-    complain(f"hetdp: {failure.message}")
+    failure = describe_error(error, arguments)
+    write_message(f"hetdp: {failure.message}")
     if "--json" in arguments:
         _emit(failure, arguments)
     return failure.exit_code
@@ -133,14 +133,14 @@ def in_options(text: str, options: Mapping[str, str]) -> str:
     return ARGUMENT.sub(option, text)
 
 
-def failure_of(error: Exception, arguments: Sequence[str] = ()) -> Failure:
+def describe_error(error: Exception, arguments: Sequence[str] = ()) -> Failure:
     """What to tell about an error that the command with these arguments ended with."""
     import click
 
     from hetdp.errors import HetdpError
 
     if isinstance(error, click.ClickException):
-        return Failure("usage", USAGE, misuse(error))
+        return Failure("usage", USAGE, describe_click_error(error))
     if isinstance(error, HetdpError):
         return _refused(error, options_of(arguments))
     if isinstance(error, MemoryError):
@@ -179,7 +179,7 @@ def _refused(error: Any, options: Mapping[str, str]) -> Failure:
 
 def _incompatible(error: Any) -> Failure:
     from hetdp.cli import shapes
-    from hetdp.cli.verdicts import refusal_lines
+    from hetdp.cli.writing import refusal_lines
 
     hint = "Hint: hetdp check PROBLEM --repair FILE writes the problem with these values, ready for extend."
     message = "\n".join([*refusal_lines(error.witness, error.repair), *([hint] if error.repair is not None else [])])
@@ -203,7 +203,7 @@ def _emit(failure: Failure, arguments: Sequence[str]) -> None:
         write_lines([as_json(shapes.document(verb, error=shapes.failure(failure)))])
     except UsageError as refusal:  # standard output is what failed
         if str(refusal) != failure.message:
-            complain(f"hetdp: {refusal}")
+            write_message(f"hetdp: {refusal}")
 
 
 def _fault_in_options(fault: Fault, options: Mapping[str, str]) -> Fault:
@@ -242,9 +242,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stderr is not None and sys.stderr.isatty():
             sys.stderr.write("\n")  # the prompt should not stand behind ^C
         if interrupt.args and isinstance(interrupt.args[0], str):  # what is known of a spend
-            from hetdp.cli.output import complain
+            from hetdp.cli.output import write_message
 
-            complain(f"hetdp: interrupted; {interrupt.args[0]}.")
+            write_message(f"hetdp: interrupted; {interrupt.args[0]}.")
         return INTERRUPTED
     except BrokenPipeError:  # the reader has seen enough
         from hetdp.cli.output import abandon_output
@@ -265,11 +265,11 @@ def _clean_up_when_told_to_end() -> None:
 def _run(arguments: list[str]) -> int:
     try:
         from hetdp.cli.group import run
-        from hetdp.cli.output import finish, speak_utf_8
+        from hetdp.cli.output import flush_output, use_utf_8
 
-        speak_utf_8()
+        use_utf_8()
         code = run(arguments)
-        finish()
+        flush_output()
         return code
     except BrokenPipeError:
         raise

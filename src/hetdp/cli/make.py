@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import PATH, SPEAKING, Verb
+from hetdp.cli.options import OUTPUT_OPTIONS, PATH, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.problem.problem import Problem
 
 VOTES, TALLIES = SPACES = ("votes", "tallies")
@@ -52,7 +52,7 @@ OPTIONS = [
 
 
 def make(
-    voice: Voice,
+    out: Output,
     space: str,
     people: str | None,
     group: tuple[str, ...],
@@ -64,7 +64,7 @@ def make(
 ) -> None:
     """Writes a problem made from people."""
     from hetdp.cli import shapes
-    from hetdp.cli.reading import STANDARD, warn_of_constant
+    from hetdp.cli.reading import STANDARD, warn_if_constant
     from hetdp.cli.writing import require_place, write
     from hetdp.errors import UsageError
     from hetdp.text import pluralize
@@ -73,18 +73,18 @@ def make(
         raise UsageError("no place for the problem", "-o names a .json file or a folder", "-o - is standard output")
     require_place("-o", output, as_json, (".json", ""), (given["question"], given["rules"]))
     made = _made(space, people, group, [value.strip() for value in values.split(",")], prior, given)
-    write(voice, made, output)
-    warn_of_constant(voice, made)
+    write(out, made, output)
+    warn_if_constant(out, made)
     if as_json:
-        voice.emit_document(shapes.made(made, space, output))
+        out.emit_document(shapes.made(made, space, output))
         return
     size = f"{pluralize(made.graph.size, 'dataset')}, {pluralize(made.graph.edge_count, 'edge')}"
     privacy = made.about["privacy"].replace("\n", "\n         ")
     lines = [f"question: {made.about['title']}", f"privacy: {privacy}", size]
     if output == STANDARD:
-        voice.say("\n".join(lines))
+        out.say("\n".join(lines))
     else:
-        voice.emit(lines)
+        out.emit(lines)
 
 
 def _made(
@@ -172,6 +172,6 @@ command = Verb(
     make,
     EXAMPLES,
     ABOUT,
-    [SPACE, *OPTIONS, *SPEAKING],
+    [SPACE, *OPTIONS, *OUTPUT_OPTIONS],
     stages=("working", "writing"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.group import VERBS
-from hetdp.cli.output import Bar, Voice
+from hetdp.cli.output import Bar, Output
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -55,16 +55,16 @@ PRIOR = click.Option(
 )
 QUIET = click.Option(["-q", "--quiet"], is_flag=True, help="No words on standard error, except errors.")
 JSON = click.Option(["as_json", "--json"], is_flag=True, help="Results and errors as JSON on standard output.")
-READING = [DUPLICATES, POSITIVE]
-SPEAKING = [QUIET, JSON]
+INPUT_OPTIONS = [DUPLICATES, POSITIVE]
+OUTPUT_OPTIONS = [QUIET, JSON]
 
 
 class Verb(click.Command):
-    """A command whose help begins with examples, and whose body is given a voice.
+    """A command whose help begins with examples, and whose body is given an `Output`.
 
     Args:
         name: the word itself.
-        body: what it does: takes the voice and the parameters by name, returns the exit code or None.
+        body: what it does: takes the output and the parameters by name, returns the exit code or None.
         examples: command lines, each with a few words behind it.
         about: what else one should know.
         params: its arguments and options.
@@ -92,4 +92,4 @@ class Verb(click.Command):
 
     def _run(self, quiet: bool = False, **given: Any) -> int | None:
         with Bar(self._stages, shown=not quiet) as bar:
-            return self._body(Voice(bar, quiet), **given)
+            return self._body(Output(bar, quiet), **given)

@@ -121,7 +121,7 @@ def _write(text: str) -> None:
 # How the command line speaks: data on standard output, words on standard error.
 
 
-class Voice:
+class Output:
     """What a verb speaks with; the progress bar makes way for it.
 
     Args:
@@ -136,14 +136,14 @@ class Voice:
         """A line for people."""
         if not self._quiet:
             with self._bar.hidden():
-                complain(words)
+                write_message(words)
 
     def emit(self, lines: Iterable[str]) -> None:
         """Lines of data; nothing that takes long comes after them."""
-        self.make_way()
+        self.close_bar()
         write_lines(lines)
 
-    def make_way(self) -> None:
+    def close_bar(self) -> None:
         """Takes the bar away for good, for others that write to standard output."""
         self._bar.close()
 
@@ -152,7 +152,7 @@ class Voice:
         self.emit([as_json(document)])
 
 
-def complain(words: str) -> None:
+def write_message(words: str) -> None:
     """A line on standard error, if there is one."""
     if sys.stderr is not None:
         with suppress(OSError):  # words that nobody can hear must not cost the result
@@ -181,7 +181,7 @@ def standard_output() -> Iterator[None]:
         raise _refusal(refusal.strerror or str(refusal)) from None
 
 
-def finish() -> None:
+def flush_output() -> None:
     """Writes what is still waiting, while a failure can still be told."""
     if sys.stdout is not None:
         write_lines([])
@@ -196,7 +196,7 @@ def as_json(document: Mapping[str, Any]) -> str:
     return escape_json(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
 
 
-def speak_utf_8() -> None:
+def use_utf_8() -> None:
     """Lets both streams take any character, whatever the locale says."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

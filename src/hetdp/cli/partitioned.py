@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.partitioned.mechanism import PartitionedMechanism
     from hetdp.partitioned.problem import PartitionedPins, PartitionedProblem
     from hetdp.partitioned.reading import PartitionedFile
@@ -64,10 +64,17 @@ def is_parted(engine: str, where: dict[str, Any]) -> bool:
 
 @contextmanager
 def parted(
-    voice: Voice, path: str, pins: str | None, duplicates: str, positive: str | None, where: dict[str, Any]
+    out: Output, path: str, pins: str | None, duplicates: str, positive: str | None, where: dict[str, Any]
 ) -> Iterator[tuple[PartitionedProblem, Any]]:
     """A problem on partitions, and its pins, from the file that `pins` names or else from its own tables."""
-    from hetdp.cli.reading import meant_together, named, pinned_words, relabelled, require_input, warn
+    from hetdp.cli.reading import (
+        find_labels_together,
+        name_of_path,
+        pinned_words,
+        relabel_pins,
+        require_input,
+        warn_without_edges,
+    )
     from hetdp.files.problems import read_pins
     from hetdp.partitioned.reading import read_partitioned
 
@@ -80,14 +87,14 @@ def parted(
     with read as (problem, partial):
         given: Any = partial
         if values is not None:
-            given = relabelled(values, meant_together(problem, _labels(values)).get)
+            given = relabel_pins(values, find_labels_together(problem, _labels(values)).get)
         size = f"{pluralize(problem.graph.size, 'dataset')}, {pluralize(problem.graph.edge_count, 'edge')}"
         by = pinned_words(pinned_count(given), pins)
-        voice.say(f"read {named(path)}: {size}, {by}, in {pluralize(len(problem.parts), 'partition')}")
-        warn(voice, problem)
+        out.say(f"read {name_of_path(path)}: {size}, {by}, in {pluralize(len(problem.parts), 'partition')}")
+        warn_without_edges(out, problem)
         if problem.graph.ghosts > problem.graph.size >= MANY:
             rule = "fewer partitions, or an order in which neighbours are near (--by), need fewer rounds"
-            voice.say(f"partitions have {pluralize(problem.graph.ghosts, 'neighbour')} in others; {rule}")
+            out.say(f"partitions have {pluralize(problem.graph.ghosts, 'neighbour')} in others; {rule}")
         yield problem, given
 
 
@@ -128,26 +135,26 @@ def require_folder(output: str | None, as_json: bool, inputs: tuple[str | None, 
 
 
 def deliver_parts(
-    voice: Voice, verb: str, mechanism: PartitionedMechanism, pinned: int, output: str, as_json: bool
+    out: Output, verb: str, mechanism: PartitionedMechanism, pinned: int, output: str, as_json: bool
 ) -> None:
     """Says what was proved, and lets the workers write the mechanism, for which so many values were given."""
     from hetdp.cli import shapes
-    from hetdp.cli.verdicts import say_accuracy
+    from hetdp.cli.writing import say_accuracy
     from hetdp.partitioned.mechanism_files import save_parts
 
     coin = mechanism.against_coin
-    say_accuracy(voice, coin, LIMIT if verb == "design" else "")
+    say_accuracy(out, coin, LIMIT if verb == "design" else "")
     if mechanism.moved > 0.0:
         whose = "given" if mechanism.objective == "extension" else "chosen"
         moved = round_up(mechanism.moved, 2)
-        voice.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
+        out.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
     told = pluralize(sum(mechanism.told), "label")
-    voice.say(f"{pluralize(mechanism.rounds, 'round')}, {told} between partitions")
-    voice.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
+    out.say(f"{pluralize(mechanism.rounds, 'round')}, {told} between partitions")
+    out.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
     save_parts(mechanism, output)
-    voice.say(f"wrote {output}")
+    out.say(f"wrote {output}")
     if as_json:
-        voice.emit_document(
+        out.emit_document(
             shapes.document(
                 verb,
                 output=output,
@@ -165,10 +172,10 @@ def counts(problem: PartitionedProblem) -> dict[str, int]:
     return {"datasets": problem.graph.size, "edges": problem.graph.edge_count}
 
 
-def check_parts(voice: Voice, problem: PartitionedProblem, given: Any, as_json: bool) -> int:
+def check_parts(out: Output, problem: PartitionedProblem, given: Any, as_json: bool) -> int:
     """Decides whether the pins of a partitioned problem can be extended."""
     from hetdp.cli import shapes
-    from hetdp.cli.verdicts import refusal_lines, say_of_pins
+    from hetdp.cli.writing import refusal_lines, say_pin_notes
     from hetdp.errors import NoExtensionError
     from hetdp.partitioned.extension import boundary_counts, judge_parts, pins_named
 
@@ -176,35 +183,35 @@ def check_parts(voice: Voice, problem: PartitionedProblem, given: Any, as_json: 
     pins = pins_named(problem, given, f"{name}-given")
     verdict = judge_parts(problem, pins, name)
     free, boundary = map(sum, zip(*problem.run(boundary_counts, pins), strict=True))
-    say_of_pins(voice, free, boundary, verdict)
+    say_pin_notes(out, free, boundary, verdict)
     if as_json:
         pinned = {"pinned": pinned_count(given)}
-        voice.emit_document(shapes.document("check", counts=counts(problem) | pinned, **shapes.verdict(verdict)))
+        out.emit_document(shapes.document("check", counts=counts(problem) | pinned, **shapes.verdict(verdict)))
     elif verdict.witness is None:
-        voice.emit([str(verdict)])
+        out.emit([str(verdict)])
     else:
-        voice.emit(refusal_lines(verdict.witness, None))
+        out.emit(refusal_lines(verdict.witness, None))
     return 0 if verdict.compatible else NoExtensionError.exit_code
 
 
-def verify_parts(voice: Voice, problem: PartitionedProblem, path: str, as_json: bool) -> int:
+def verify_parts(out: Output, problem: PartitionedProblem, path: str, as_json: bool) -> int:
     """Proves a mechanism private on partitions, or refutes it."""
     from dataclasses import replace
 
     from hetdp.certificate.certificate import ROUNDED, verify
     from hetdp.cli import shapes
-    from hetdp.cli.verdicts import say_accuracy
-    from hetdp.cli.verify import say_more
+    from hetdp.cli.verify import say_claim_notes
+    from hetdp.cli.writing import say_accuracy
     from hetdp.errors import VerificationError
     from hetdp.partitioned.mechanism_files import load_parts
 
     claim = load_parts(path, problem)
-    say_more(voice, path, claim, claim.differing)
+    say_claim_notes(out, path, claim, claim.differing)
     certificate = verify(problem, claim.mechanism)
     if claim.column != "z":
         certificate = replace(certificate, method=ROUNDED)
     if as_json:
-        voice.emit_document(
+        out.emit_document(
             shapes.document(
                 "verify",
                 counts=counts(problem),
@@ -215,27 +222,27 @@ def verify_parts(voice: Voice, problem: PartitionedProblem, path: str, as_json: 
             )
         )
     else:
-        voice.emit([str(certificate)])
-    say_accuracy(voice, claim.mechanism.against_coin)
+        out.emit([str(certificate)])
+    say_accuracy(out, claim.mechanism.against_coin)
     return 0 if certificate.private else VerificationError.exit_code
 
 
-def explain_parts(voice: Voice, mechanism: PartitionedMechanism, labels: list[Any], as_json: bool) -> None:
+def explain_parts(out: Output, mechanism: PartitionedMechanism, labels: list[Any], as_json: bool) -> None:
     """Explains the value of some datasets."""
     from hetdp.cli import shapes
-    from hetdp.cli.verdicts import say_accuracy
+    from hetdp.cli.writing import say_accuracy
     from hetdp.partitioned.mechanism import explained, proved, row_at
 
     problem, known = mechanism.problem, proved(mechanism)
-    say_accuracy(voice, known.against_coin)
+    say_accuracy(out, known.against_coin)
     numbers = [problem.index(label) for label in labels]
     paths = [explained(known, number) for number in numbers]
     if not as_json:
-        voice.emit(["\n\n".join(map(str, paths))])
+        out.emit(["\n\n".join(map(str, paths))])
         return
     rows = [row_at(known, number) for number in numbers]
     explanations = [
         {"dataset": label, **row, "message": str(path), "path": shapes.path(path)}
         for label, row, path in zip(labels, rows, paths, strict=True)
     ]
-    voice.emit_document(shapes.document("explain", explanations=explanations))
+    out.emit_document(shapes.document("explain", explanations=explanations))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import PATH, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PROBLEM, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.problem.problem import Problem
 
@@ -54,7 +54,7 @@ NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="With accurac
 
 
 def plot(
-    voice: Voice,
+    out: Output,
     problem: str,
     mechanisms: tuple[str, ...],
     output: str,
@@ -70,7 +70,7 @@ def plot(
     """Draws a picture."""
     from hetdp import progress
     from hetdp.cli import shapes
-    from hetdp.cli.reading import find, read, require_input
+    from hetdp.cli.reading import find_labels, read_without_pins, require_input
     from hetdp.plots.canvas import figure_apart
     from hetdp.plots.plot import drawing_of
 
@@ -80,19 +80,19 @@ def plot(
     require_input(problem, *mechanisms)
     _require_no_ledger(problem)
     axes = figure_apart()  # before anything takes long: without matplotlib, nothing can be drawn
-    asked = read(voice, problem, duplicates, positive)
-    label = None if explain is None else find(asked.labels, [explain])[0]
-    subject = _subject(voice, asked, mechanisms, no_baselines, picture)
+    asked = read_without_pins(out, problem, duplicates, positive)
+    label = None if explain is None else find_labels(asked.labels, [explain])[0]
+    subject = _subject(out, asked, mechanisms, no_baselines, picture)
     one = None if len(mechanisms) > 1 else picture
     drawing = drawing_of(subject, one, label, not no_baselines, True, counts)
     progress.report_stage("drawing")
     drawing.draw_alone(axes, title)
     _write(axes, output)
-    voice.say(f"wrote {output}")
+    out.say(f"wrote {output}")
     if drawing.caution:
-        voice.say(f"caution: {drawing.caution}")
+        out.say(f"caution: {drawing.caution}")
     if as_json:
-        voice.emit_document(shapes.plotted(asked, drawing.name, output))
+        out.emit_document(shapes.plotted(asked, drawing.name, output))
 
 
 def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> dict[str, int] | None:
@@ -113,24 +113,24 @@ def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> di
     return {name: whole(count, f"--at {name}", 0) for name, count in given.items()}
 
 
-def _subject(voice: Voice, asked: Problem, mechanisms: tuple[str, ...], no_baselines: bool, picture: str | None) -> Any:
+def _subject(out: Output, asked: Problem, mechanisms: tuple[str, ...], no_baselines: bool, picture: str | None) -> Any:
     """What is drawn: the problem, one mechanism, or how accurate several are."""
     from hetdp.mechanism.accuracy.report import accuracy
 
     if not mechanisms:
         return asked
-    loaded = {path: _loaded(voice, path, asked) for path in mechanisms}
+    loaded = {path: _loaded(out, path, asked) for path in mechanisms}
     if len(loaded) == 1 or picture != "accuracy":
         return loaded[mechanisms[0]]
     return accuracy(asked, loaded, baselines=not no_baselines)
 
 
-def _loaded(voice: Voice, path: str, asked: Problem) -> Mechanism:
-    from hetdp.cli.verify import say_more
+def _loaded(out: Output, path: str, asked: Problem) -> Mechanism:
+    from hetdp.cli.verify import say_claim_notes
     from hetdp.files.mechanisms import load_claim
 
     claim = load_claim(path, asked)
-    say_more(voice, path, claim)
+    say_claim_notes(out, path, claim)
     return claim.mechanism
 
 
@@ -201,6 +201,6 @@ command = Verb(
     plot,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISMS, OUTPUT, PICTURE, EXPLAIN, AT, TITLE, NO_BASELINES, *READING, *SPEAKING],
+    [PROBLEM, MECHANISMS, OUTPUT, PICTURE, EXPLAIN, AT, TITLE, NO_BASELINES, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building", "loading", "searching", "proving", "measuring", "drawing", "writing"),
 )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.partitioned.problem import PartitionedProblem
     from hetdp.problem.labels import Labels
     from hetdp.problem.partial import PartialMechanism
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 20_000  # labels that are compared with a misspelt one
 
 
-def find(labels: Labels, texts: Iterable[str]) -> list[Any]:
+def find_labels(labels: Labels, texts: Iterable[str]) -> list[Any]:
     """The labels that were meant by words on the command line.
 
     Raises:
@@ -55,7 +55,7 @@ def _close(labels: Labels, text: str) -> str:
     return f"did you mean {' or '.join(close)}?" if close else ""
 
 
-def meant_together(problem: PartitionedProblem, labels: Iterable[Any]) -> dict[Any, Any]:
+def find_labels_together(problem: PartitionedProblem, labels: Iterable[Any]) -> dict[Any, Any]:
     """What labels of a partitioned problem mean, all at once; what names no dataset stays as it is."""
     from hetdp.problem.spelling import possible_labels
 
@@ -73,20 +73,20 @@ def meant_together(problem: PartitionedProblem, labels: Iterable[Any]) -> dict[A
 STANDARD = "-"  # as a path: standard input, or standard output
 
 
-def read(voice: Voice, path: str, duplicates: str, positive: str | None) -> Problem:
+def read_without_pins(out: Output, path: str, duplicates: str, positive: str | None) -> Problem:
     """A problem whose pins do not matter."""
     from hetdp.files.problems import read_problem
 
     require_input(path)
     problem, _ = read_problem(path, duplicates=duplicates, positive=positive)
-    voice.say(f"read {named(path)}: {_size(problem)}")
-    warn(voice, problem)
-    warn_of_constant(voice, problem)
+    out.say(f"read {name_of_path(path)}: {_size(problem)}")
+    warn_without_edges(out, problem)
+    warn_if_constant(out, problem)
     return problem
 
 
 def read_with_pins(
-    voice: Voice, path: str, pins: str | None, duplicates: str, positive: str | None
+    out: Output, path: str, pins: str | None, duplicates: str, positive: str | None
 ) -> tuple[Problem, PartialMechanism]:
     """A problem and its pins as z, from the file that `pins` names or else from the problem's own."""
     from hetdp.files.problems import read_problem
@@ -95,31 +95,29 @@ def read_with_pins(
     require_input(path, pins)
     problem, partial = read_problem(path, duplicates=duplicates, positive=positive)
     z = pins_of(partial if pins is None else _read_pins(pins, problem.labels), problem)
-    voice.say(f"read {named(path)}: {_size(problem)}, {pinned_words(int((z == z).sum()), pins)}")
-    warn(voice, problem)
-    warn_of_constant(voice, problem)
+    out.say(f"read {name_of_path(path)}: {_size(problem)}, {pinned_words(int((z == z).sum()), pins)}")
+    warn_without_edges(out, problem)
+    warn_if_constant(out, problem)
     return problem, PartialMechanism(z=z)
 
 
 def pinned_words(count: int, pins: str | None) -> str:
     """How many values are given, and by what, if that is not the problem itself."""
-    return f"{count:,} pinned" + ("" if pins is None else f" by {named(pins)}")
+    return f"{count:,} pinned" + ("" if pins is None else f" by {name_of_path(pins)}")
 
 
-def warn(voice: Voice, problem: Problem | PartitionedProblem) -> None:
+def warn_without_edges(out: Output, problem: Problem | PartitionedProblem) -> None:
     """Without edges every mechanism is private, which is hardly what was meant."""
     if problem.graph.size > 1 and not problem.graph.edge_count:
-        voice.say("there are no edges, so nobody is protected; is that meant?")
+        out.say("there are no edges, so nobody is protected; is that meant?")
 
 
-def warn_of_constant(voice: Voice, problem: Problem) -> None:
+def warn_if_constant(out: Output, problem: Problem) -> None:
     """Says so if the query has the same answer at every dataset."""
     answers = problem.answers
     if len(answers) > 1 and answers.min() == answers.max():
         answer = problem.about.get(f"answer_{int(answers[0])}", int(answers[0]))
-        voice.say(
-            f"the answer is the same for every dataset: {answer}. It needs no randomness and costs nobody anything"
-        )
+        out.say(f"the answer is the same for every dataset: {answer}. It needs no randomness and costs nobody anything")
 
 
 def require_input(*paths: str | None) -> None:
@@ -140,10 +138,10 @@ def _read_pins(path: str, labels: Labels) -> PartialMechanism:
     def known(label: Any) -> Any:
         return label if (found := find_label(label, labels)) is None else found
 
-    return relabelled(partial, known)
+    return relabel_pins(partial, known)
 
 
-def relabelled(partial: PartialMechanism, known: Callable[[Any], Any]) -> PartialMechanism:
+def relabel_pins(partial: PartialMechanism, known: Callable[[Any], Any]) -> PartialMechanism:
     """Pins by the labels that were meant."""
     from hetdp.problem.partial import PartialMechanism
 
@@ -157,7 +155,7 @@ def _by_label(pins: dict[Any, float] | None, known: Callable[[Any], Any]) -> dic
     return found if len(found) == len(pins) else pins  # '3' and 3 in one file do not mean the same
 
 
-def named(path: str) -> str:
+def name_of_path(path: str) -> str:
     """A path as people read it."""
     return "standard input" if path == STANDARD else path
 

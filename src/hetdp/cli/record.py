@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import PATH, READING, SPEAKING, Verb
+from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
 
 EXAMPLES = """
 hetdp record verify record.json                                                     does its digest fit?
@@ -35,7 +35,7 @@ OPTIONS = [
 
 
 def record(
-    voice: Voice,
+    out: Output,
     action: str,
     record: str,
     ledger: str | None,
@@ -53,26 +53,26 @@ def record(
 
     if (problem is None) != (mechanism is None):
         raise UsageError("--problem without --mechanism, or the other way round", "both are looked at together")
-    given = _given(voice, problem, mechanism, duplicates, positive)
+    given = _given(out, problem, mechanism, duplicates, positive)
     verdict = verify_record(record, ledger=ledger, plan=plan, **given)
     if as_json:
-        voice.emit_document(release_shapes.record(record, verdict))
+        out.emit_document(release_shapes.record(record, verdict))
     else:
-        voice.emit(str(verdict).splitlines())
+        out.emit(str(verdict).splitlines())
     return 0 if verdict.valid else VerificationError.exit_code
 
 
 def _given(
-    voice: Voice, problem: str | None, mechanism: str | None, duplicates: str, positive: str | None
+    out: Output, problem: str | None, mechanism: str | None, duplicates: str, positive: str | None
 ) -> dict[str, Any]:
     """The problem and its mechanism, whichever problem the file says it was made for: the digest knows better."""
-    from hetdp.cli.reading import read, require_input
+    from hetdp.cli.reading import read_without_pins, require_input
     from hetdp.files.mechanisms import load_claim
 
     if problem is None or mechanism is None:
         return {}
     require_input(problem, mechanism)
-    asked = read(voice, problem, duplicates, positive)
+    asked = read_without_pins(out, problem, duplicates, positive)
     return {"problem": asked, "mechanism": load_claim(mechanism, asked).mechanism}
 
 
@@ -81,6 +81,6 @@ command = Verb(
     record,
     EXAMPLES,
     ABOUT,
-    [ACTION, RECORD, *OPTIONS, *READING, *SPEAKING],
+    [ACTION, RECORD, *OPTIONS, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building", "proving"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import PATH, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PROBLEM, Verb
 from hetdp.cli.releasing import LEDGER, PAYING, price_code, published, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.problem.labels import Labels
     from hetdp.releases.release import Release
 
@@ -43,7 +43,7 @@ DATASET = [
 
 
 def release(
-    voice: Voice,
+    out: Output,
     problem: str,
     mechanism: str,
     dataset: str | None,
@@ -61,7 +61,7 @@ def release(
 ) -> int:
     """Releases an answer."""
     from hetdp.cli import shapes as release_shapes
-    from hetdp.cli.reading import read, require_input
+    from hetdp.cli.reading import read_without_pins, require_input
     from hetdp.errors import UsageError
     from hetdp.files.mechanisms import load
     from hetdp.releases.release import release as publish
@@ -71,39 +71,44 @@ def release(
     if dry_run:
         require_input(problem, mechanism)
         return _priced(
-            voice, load(mechanism, read(voice, problem, duplicates, positive)), ledger, source, version, as_json
+            out,
+            load(mechanism, read_without_pins(out, problem, duplicates, positive)),
+            ledger,
+            source,
+            version,
+            as_json,
         )
     if (dataset is None) == (dataset_from is None):
         what = "no dataset" if dataset is None else "two datasets"
         raise UsageError(what, "--dataset or --dataset-from says which is the true one")
     require_input(problem, mechanism, dataset_from)
     require_places(output, html, as_json, (problem, mechanism, dataset_from, ledger, *after))
-    asked = read(voice, problem, duplicates, positive)
+    asked = read_without_pins(out, problem, duplicates, positive)
     known = load(mechanism, asked)
     true = _label(asked.labels, dataset, dataset_from)
 
     def announce(similar: tuple[str, ...]) -> None:
-        voice.say("\n".join(similar))
+        out.say("\n".join(similar))
 
     def made() -> Release:
         paid: dict[str, Any] = {"ledger": ledger, "source": source, "version": "1" if version is None else version}
         return publish(known, true, **paid, record=output, html=html, after=after, announce=announce)
 
-    return published(voice, release_shapes.released, made, output, html, as_json)
+    return published(out, release_shapes.released, made, output, html, as_json)
 
 
-def _priced(voice: Voice, known: Any, ledger: str, source: str | None, version: str | None, as_json: bool) -> int:
+def _priced(out: Output, known: Any, ledger: str, source: str | None, version: str | None, as_json: bool) -> int:
     """What the release would cost; the true dataset is not looked at."""
     from hetdp.cli import shapes as release_shapes
-    from hetdp.cli.verdicts import say_accuracy
+    from hetdp.cli.writing import say_accuracy
     from hetdp.releases.price import price
 
-    say_accuracy(voice, known.against_coin)
+    say_accuracy(out, known.against_coin)
     found = price(known, ledger=ledger, source=source, version="1" if version is None else version)
     if as_json:
-        voice.emit_document(release_shapes.priced(found))
+        out.emit_document(release_shapes.priced(found))
     else:
-        voice.emit(found.lines())
+        out.emit(found.lines())
     return price_code(found)
 
 
@@ -153,6 +158,6 @@ command = Verb(
     release,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISM, *DATASET, LEDGER, *PAYING, DRY_RUN, *READING, *SPEAKING],
+    [PROBLEM, MECHANISM, *DATASET, LEDGER, *PAYING, DRY_RUN, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building", "reading", "drawing"),
 )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.releases.price import Price
     from hetdp.releases.release import Release
 
@@ -62,7 +62,7 @@ def require_places(output: str | None, html: str | None, as_json: bool, inputs: 
 
 
 def published(
-    voice: Voice,
+    out: Output,
     shape: Callable[..., Any],
     made: Callable[[], Release],
     output: str | None,
@@ -72,14 +72,14 @@ def published(
     """Releases, and hands the answer over, also where its record could not be written; returns the exit code.
 
     Args:
-        voice: what is spoken with.
+        out: what is spoken with.
         shape: makes the JSON document of a release.
         made: the release itself.
         output: the file of the record.
         html: the page.
         as_json: whether the result is a document.
     """
-    from hetdp.cli.output import abandon_output, complain
+    from hetdp.cli.output import abandon_output, write_message
     from hetdp.errors import InterruptedSpend, UnwrittenRecordError, UsageError
 
     unwritten, code = None, 0
@@ -89,22 +89,22 @@ def published(
         found, unwritten, code = refusal.release, str(refusal), refusal.exit_code
     try:
         if as_json:
-            voice.emit_document(shape(found, output, html, unwritten))
+            out.emit_document(shape(found, output, html, unwritten))
         else:
-            voice.emit(answer_lines(found))
+            out.emit(answer_lines(found))
     except KeyboardInterrupt:
         raise InterruptedSpend(LOST.format("it was interrupted").rstrip(".")) from None
     except (BrokenPipeError, UsageError) as refusal:
         abandon_output()
         why = "nobody reads it" if isinstance(refusal, BrokenPipeError) else refusal.what
-        complain(f"hetdp: {LOST.format(why)}")
+        write_message(f"hetdp: {LOST.format(why)}")
         return UnwrittenRecordError.exit_code
-    say_paid(voice, found)
+    say_paid(out, found)
     if unwritten is not None:
-        complain(f"hetdp: {unwritten}")
+        write_message(f"hetdp: {unwritten}")
     else:
         for path in filter(None, (output, html)):
-            voice.say(f"wrote {path}")
+            out.say(f"wrote {path}")
     return code
 
 
@@ -117,12 +117,12 @@ def answer_lines(found: Release) -> Iterator[str]:
         yield f"released answer{area}: {one.words}{again if found.repeated else ''}"
 
 
-def say_paid(voice: Voice, found: Release) -> None:
+def say_paid(out: Output, found: Release) -> None:
     """Where the release stands in the ledger; and where a coin would do as well, whatever the data."""
     for words in found.record["cautions"]:
-        voice.say(f"caution: {words}")
+        out.say(f"caution: {words}")
     receipt = found.receipt
     nobody_pays = len(found.record["constant"]) == len(found.answers)
     paid = "the answer is the same whatever the data is, so nobody paid" if nobody_pays else "paid"
     spent = "it was released before, so nothing was spent" if found.repeated else paid
-    voice.say(f"{spent}; entry {receipt['entry']:,} of the ledger, {receipt['hash'][:16]}…")
+    out.say(f"{spent}; entry {receipt['entry']:,} of the ledger, {receipt['hash'][:16]}…")

@@ -6,12 +6,12 @@ import contextlib
 
 import click
 
-from hetdp.cli.options import PATH, QUIET, READING, Verb
+from hetdp.cli.options import INPUT_OPTIONS, PATH, QUIET, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
 
 EXAMPLES = """
 hetdp studio                    begin with the gallery
@@ -37,7 +37,7 @@ NO_BROWSER = click.Option(["--no-browser"], is_flag=True, help="Say the address,
 
 
 def studio(
-    voice: Voice,
+    out: Output,
     problem: str | None,
     host: str,
     port: int,
@@ -58,10 +58,10 @@ def studio(
 
     sheet = GALLERY["three-voters"].make() if problem is None else opened(problem, duplicates, positive)
     place = place_of(Session(sheet), host, port, start=problem is None)
-    voice.emit([place.address])
+    out.emit([place.address])
     if host not in LOOPBACK:
-        voice.say(f"anybody who reaches {host} and knows this address can use it; it is not encrypted")
-    voice.say("Ctrl-C ends it")
+        out.say(f"anybody who reaches {host} and knows this address can use it; it is not encrypted")
+    out.say("Ctrl-C ends it")
     with contextlib.ExitStack() as cleanup:
         cleanup.callback(place.stop)
         if not no_browser:
@@ -97,6 +97,6 @@ command = Verb(
     studio,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, HOST, PORT, NO_BROWSER, *READING, QUIET],
+    [PROBLEM, HOST, PORT, NO_BROWSER, *INPUT_OPTIONS, QUIET],
     stages=("reading", "building", "loading", "searching", "proving"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import PATH, PROBLEM, READING, SPEAKING, Verb
+from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PROBLEM, Verb
 from hetdp.cli.partitioned import CLUSTER, HOW, is_parted, parted, verify_parts
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
     from hetdp.files.mechanisms import LoadedClaim
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.partitioned.mechanism_files import LoadedParts
@@ -30,7 +30,7 @@ MECHANISM = click.Argument(["mechanism"], type=PATH, metavar="MECHANISM")
 
 
 def verify(
-    voice: Voice,
+    out: Output,
     problem: str,
     mechanism: str,
     engine: str,
@@ -44,8 +44,8 @@ def verify(
         from hetdp.partitioned.mechanism_files import open_parts
 
         open_parts(mechanism)  # or a refusal, before anything takes long
-        with parted(voice, problem, None, duplicates, positive, where) as (parts, _):
-            return verify_parts(voice, parts, mechanism, as_json)
+        with parted(out, problem, None, duplicates, positive, where) as (parts, _):
+            return verify_parts(out, parts, mechanism, as_json)
     from dataclasses import replace
 
     from hetdp import progress
@@ -53,24 +53,24 @@ def verify(
     from hetdp.certificate.certificate import verify as prove
     from hetdp.cli import shapes
     from hetdp.cli.reading import read_with_pins, require_input
-    from hetdp.cli.verdicts import say_accuracy
+    from hetdp.cli.writing import say_accuracy
     from hetdp.errors import VerificationError
     from hetdp.files.mechanisms import load_claim
 
     require_input(problem, mechanism)
-    asked, given = read_with_pins(voice, problem, None, duplicates, positive)
+    asked, given = read_with_pins(out, problem, None, duplicates, positive)
     claim = load_claim(mechanism, asked)
     differing = differing_pins(given, claim.mechanism)
-    say_more(voice, mechanism, claim, differing)
+    say_claim_notes(out, mechanism, claim, differing)
     progress.report_stage("proving every edge")
     certificate = prove(asked, claim.mechanism)
     if claim.column != "z":
         certificate = replace(certificate, method=ROUNDED)
     if as_json:
-        voice.emit_document(shapes.verified(asked, claim.mechanism, certificate, claim.made_for_another, differing))
+        out.emit_document(shapes.verified(asked, claim.mechanism, certificate, claim.made_for_another, differing))
     else:
-        voice.emit([str(certificate)])
-    say_accuracy(voice, claim.mechanism.against_coin)
+        out.emit([str(certificate)])
+    say_accuracy(out, claim.mechanism.against_coin)
     return 0 if certificate.private else VerificationError.exit_code
 
 
@@ -85,16 +85,16 @@ def differing_pins(given: PartialMechanism, mechanism: Mechanism) -> int:
     return int(np.count_nonzero(~same))
 
 
-def say_more(voice: Voice, name: str, claim: LoadedClaim | LoadedParts, differing: int = 0) -> None:
+def say_claim_notes(out: Output, name: str, claim: LoadedClaim | LoadedParts, differing: int = 0) -> None:
     """What a reader should know of a mechanism file before its values are judged."""
     from hetdp.text import pluralize
 
     if claim.made_for_another:
-        voice.say(f"{name} says that it was made for another problem; it is judged on this one")
+        out.say(f"{name} says that it was made for another problem; it is judged on this one")
     if claim.column != "z":
-        voice.say(f"the values of {name} are those of its column {claim.column}, rounded; a column z would be exact")
+        out.say(f"the values of {name} are those of its column {claim.column}, rounded; a column z would be exact")
     if differing:
-        voice.say(f"its values differ from the problem's own at {pluralize(differing, 'dataset')}")
+        out.say(f"its values differ from the problem's own at {pluralize(differing, 'dataset')}")
 
 
 command = Verb(
@@ -102,6 +102,6 @@ command = Verb(
     verify,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISM, HOW, *CLUSTER, *READING, *SPEAKING],
+    [PROBLEM, MECHANISM, HOW, *CLUSTER, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building", "proving"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from hetdp.cli.output import Voice
+    from hetdp.cli.output import Output
+    from hetdp.mechanism.coin import CoinComparison
+    from hetdp.mechanism.compatibility import Repair, Verdict, Witness
     from hetdp.mechanism.mechanism import Mechanism
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
@@ -112,19 +115,19 @@ def _resolved(path: Path) -> Path:
         return path.absolute()
 
 
-def write(voice: Voice, result: Problem | Mechanism, path: str, **options: Any) -> None:
+def write(out: Output, result: Problem | Mechanism, path: str, **options: Any) -> None:
     """A file, in the format of its suffix; ``-`` is JSON on standard output."""
     from hetdp.cli.output import standard_output
     from hetdp.files.saving import save, sidecar_of
 
     if path == STANDARD:
-        voice.make_way()
+        out.close_bar()
         with standard_output():
             save(result, path, **options)
     else:
         save(result, path, **options)
         beside = f" and {sidecar_of(Path(path))}" if path.lower().endswith(".csv") else ""
-        voice.say(f"wrote {path}{beside}")
+        out.say(f"wrote {path}{beside}")
 
 
 # How a mechanism is handed over: as a table to read, as JSON, or as a file, with words about its proof.
@@ -142,7 +145,7 @@ OUTPUT = click.Option(
 
 
 def deliver(
-    voice: Voice,
+    out: Output,
     verb: str,
     asked: Problem,
     given: PartialMechanism,
@@ -151,30 +154,91 @@ def deliver(
     as_json: bool,
 ) -> None:
     """Says what was proved, and writes or prints the mechanism that a verb found."""
-    from hetdp.cli.verdicts import say_accuracy
-
-    say_accuracy(voice, mechanism.against_coin, LIMIT if verb == "design" else "")
+    say_accuracy(out, mechanism.against_coin, LIMIT if verb == "design" else "")
     if mechanism.moved > 0.0:
         whose = "given" if mechanism.objective == "extension" else "chosen"
         moved = round_up(mechanism.moved, 2)
-        voice.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
-    voice.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
+        out.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
+    out.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
     if output is not None:
-        write(voice, mechanism, output)
+        write(out, mechanism, output)
     if as_json:
-        _emit_json(voice, verb, asked, given, mechanism, output)
+        _emit_json(out, verb, asked, given, mechanism, output)
     elif output is None:
-        voice.emit(table_lines(mechanism))
+        out.emit(table_lines(mechanism))
 
 
 def _emit_json(
-    voice: Voice, verb: str, asked: Problem, given: PartialMechanism, mechanism: Mechanism, output: str | None
+    out: Output, verb: str, asked: Problem, given: PartialMechanism, mechanism: Mechanism, output: str | None
 ) -> None:
     from hetdp.cli import shapes
 
     if output is None:
         from hetdp.files.formats.json_form import lines_of
 
-        voice.emit(lines_of(shapes.mechanism(verb, mechanism)))
+        out.emit(lines_of(shapes.mechanism(verb, mechanism)))
     else:
-        voice.emit_document(shapes.delivered(verb, asked, given, mechanism, output))
+        out.emit_document(shapes.delivered(verb, asked, given, mechanism, output))
+
+
+# A verdict in words: why pins cannot stand together, step by step, and pins that could.
+
+
+SHOWN_PINS = 20
+
+
+def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
+    """Everything people need to know about pins that do not extend."""
+    from hetdp.mechanism.digits import in_digits
+
+    path, pinned = witness.path, in_digits(witness.value, witness.complement)
+    yield f"no private extension exists: {witness}"
+    yield ""
+    yield "Step by step:"
+    yield from (f"  {line}" for line in str(path).splitlines())
+    yield f"  but p({path.names[-1]}) is pinned at {pinned}"
+    if repair is None:
+        return
+    yield ""
+    yield "These values do extend (p, one for each pin):"
+    yield from (f"  {line}" for line in _pin_lines(repair))
+
+
+def _pin_lines(repair: Repair) -> Iterator[str]:
+    from hetdp.mechanism.digits import in_digits
+    from hetdp.problem.spelling import spell_label
+
+    found = repair.probabilities
+    rows = [
+        (spell_label(label, repair.labels), in_digits(p, 1.0 - p)) for label, p in islice(found.items(), SHOWN_PINS)
+    ]
+    width = max(len(name) for name, _ in rows)
+    yield from (f"{name:<{width}}  {p}" for name, p in rows)
+    if len(found) > SHOWN_PINS:
+        yield f"and {len(found) - SHOWN_PINS} more"
+
+
+def say_pin_notes(out: Output, free: int, boundary: int, verdict: Verdict) -> None:
+    """What `extend` would miss: values of the boundary, or a rounding of those that are given."""
+    if free:
+        out.say(f"boundary datasets without a value: {free} of {boundary}; extend needs them all")
+    if verdict.compatible and verdict.moved > 0.0:
+        out.say(
+            f"the given values miss by a rounding; extend moves them by at most {round_up(verdict.moved, 2):.1e} in z"
+        )
+
+
+def say_accuracy(out: Output, coin: CoinComparison, hint: str = "") -> None:
+    """Says how the worst-off dataset is answered, and where a coin would do better.
+
+    Args:
+        out: what is spoken with.
+        coin: how the mechanism compares with a coin.
+        hint: what can be done where a coin would do better; it is no help where values were given.
+    """
+    from hetdp.mechanism.digits import right_digits
+
+    if coin.datasets and hint:
+        out.say(f"worst accuracy {right_digits(coin.error, right=coin.right)}, at {coin.name}")
+    if coin.worse or coin.even:
+        out.say(f"{coin}{f'; {hint}' if coin.worse > coin.given and hint else ''}")

@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from hetdp.cli.output import Bar, Voice, as_json, write_lines
+from hetdp.cli.output import Bar, Output, as_json, write_lines
 from hetdp.errors import UsageError
 
 
 def test_quiet_leaves_out_words_but_never_data(capsys):
-    voice = Voice(Bar(()), quiet=True)
-    voice.say("words")
-    voice.emit(["data"])
+    out = Output(Bar(()), quiet=True)
+    out.say("words")
+    out.emit(["data"])
     assert capsys.readouterr() == ("data\n", "")
 
 
