@@ -54,10 +54,11 @@ if TYPE_CHECKING:
     from hetdp.releases.ledger.ledger import Ledger
     from hetdp.releases.price import Price, price
     from hetdp.releases.record.document import read_record
-    from hetdp.releases.record.verification import RecordVerdict, verify_record
+    from hetdp.releases.record.verification import RecordVerdict
     from hetdp.releases.release import Release, release
     from hetdp.releases.simulation import Simulation, simulate
     from hetdp.tables.ask import Asked, ask
+    from hetdp.tables.record import verify_record
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
 _HOME = {
@@ -123,7 +124,7 @@ _HOME = {
     "simulate": "hetdp.releases.simulation",
     "solve_epsilon": "hetdp.mechanism.solve",
     "verify": "hetdp.certificate.certificate",
-    "verify_record": "hetdp.releases.record.verification",
+    "verify_record": "hetdp.tables.record",
 }
 
 _MODULES = (

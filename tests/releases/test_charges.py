@@ -13,8 +13,9 @@ from hetdp.errors import UsageError
 from hetdp.people.privacy.epsilons import decimal
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
-from hetdp.releases.charges import CURRENCIES, EVERYBODY, account_name, costs_of, costs_of_people
+from hetdp.releases.charges import CURRENCIES, EVERYBODY, account_name, costs_of
 from hetdp.releases.record.facts import charge_of, charged
+from hetdp.tables.charges import costs_of_people
 from hetdp.tables.policy import Names, Policy
 from hetdp.tables.respondents import Payers
 from hetdp.theory.catalogue import NOTIONS

@@ -16,7 +16,7 @@ from hetdp.errors import BudgetError, InputError, LedgerError, UnwrittenRecordEr
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.releases import proof as remembered
-from hetdp.releases import request as asked_module
+from hetdp.releases import request as request_module
 from hetdp.releases.proof import digest_of, proved
 from hetdp.releases.record.document import is_whole, read_record
 from tests.releases.worlds import CURRENCY, LABELS, PROMISES, SOURCE, WORDS, certain, ledger, poll, spent
@@ -81,8 +81,8 @@ def test_where_nothing_is_promised_only_an_unlimited_budget_pays(tmp_path):
 
 
 def test_the_draw_has_the_probability_of_the_mechanism():
-    asked = asked_module.asked_of(poll(), "two")
-    draw = asked.ready()
+    asked = request_module.MechanismRequest(poll(), "two")
+    draw = asked.prepare_draw()
     ones = sum(draw()[0] for _ in range(3000))
     assert abs(ones - 3000 * 0.55) < 6.5 * (3000 * 0.55 * 0.45) ** 0.5  # one run in ten billion fails
 
@@ -90,7 +90,7 @@ def test_the_draw_has_the_probability_of_the_mechanism():
 def test_exactly_the_bytes_that_were_proved_are_drawn_from(monkeypatch, tmp_path):
     mechanism = poll()
     looked_up: list[float] = []
-    monkeypatch.setattr(asked_module, "draw", lambda _, z: bool(looked_up.append(z)))
+    monkeypatch.setattr(request_module, "draw", lambda _, z: bool(looked_up.append(z)))
     seen = proved(mechanism)
     values = mechanism.coordinates.copy()
     writable = replace(mechanism, coordinates=values)

@@ -12,7 +12,7 @@ import pytest
 
 import hetdp
 from hetdp.people.populations.scores import constant_of
-from hetdp.releases import request as asked_module
+from hetdp.releases import request as request_module
 from hetdp.releases.record.page import page_of
 
 Q = hetdp.questions
@@ -48,7 +48,7 @@ def test_it_is_said_everywhere_and_nobody_pays(case, tmp_path, monkeypatch):
     assert dry.promise.splitlines()[-1] == words
     assert "right with a probability" not in dry.promise
     assert [one["constant"] for one in dry.plan["areas"]] == [answer]
-    monkeypatch.setattr(asked_module, "draw", never)
+    monkeypatch.setattr(request_module, "draw", never)
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=0)
     places: dict[str, Any] = {"record": tmp_path / "a.json", "html": tmp_path / "a.html"}
     first = hetdp.ask(PEOPLE, **ASKED, **given, ledger=ledger, plan=tmp_path / "plan.json", **places).release
@@ -115,7 +115,7 @@ def test_a_record_or_a_plan_that_tells_another_use_is_found_out(tmp_path):
 
 @pytest.mark.parametrize("answer", [1, 2])
 def test_a_mechanism_that_always_says_the_same_costs_nothing(answer, tmp_path, monkeypatch):
-    monkeypatch.setattr(asked_module, "draw", never)
+    monkeypatch.setattr(request_module, "draw", never)
     graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.5, 0.3], classes=["x", "y"])
     mechanism = hetdp.design(hetdp.Problem(graph, [answer] * 3))
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=0)

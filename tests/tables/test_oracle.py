@@ -136,8 +136,8 @@ def test_the_flaw_that_was_reported():
     for epsilon in (1, CERTAIN):
         question = hetdp.questions.versus("yes", "no")
         asked = hetdp.ask(frame, "vote = 'yes'", question=question, epsilon=epsilon, person="id", simulate=True)
-        with asked._again() as prepared:
-            (z,) = prepared.coordinates()
+        with asked.open_request() as request:
+            (z,) = request.prepared.coordinates()
         assert z > 0
     assert asked.simulated[0].answer == "yes"
 

@@ -49,7 +49,7 @@ def record(
     """Verifies a record."""
     from hetdp.cli import shapes as release_shapes
     from hetdp.errors import UsageError, VerificationError
-    from hetdp.releases.record.verification import verify_record
+    from hetdp.tables.record import verify_record
 
     if (problem is None) != (mechanism is None):
         raise UsageError("--problem without --mechanism, or the other way round", "both are looked at together")

@@ -1,4 +1,4 @@
-"""What a mechanism costs whom: from the edges of a problem, by class; from a table's policy, by person or by group.
+"""What a mechanism costs each account, from the edges of its problem; `hetdp.tables.charges` does it for a table.
 
 An account is charged what the mechanism can reveal of it: the largest loss over all its edges, or over all tables,
 rounded up (docs/theory/losses.md). It never depends on the true data, and is never above what was allowed: the largest
@@ -23,8 +23,6 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.releases.ledger.charge import EVERYBODY as NO_CLASS
-from hetdp.tables.policy import Policy
-from hetdp.tables.respondents import Payers
 from hetdp.theory.notion import BACK
 
 EVERYBODY = NO_CLASS  # the account of edges without a class, and of people without a group
@@ -98,32 +96,6 @@ def costs_of(problem: Problem, coordinates: Floats | None = None) -> Costs:
     return Costs(CLASS, names, CURRENCIES[notion], allowed, used)
 
 
-def costs_of_people(
-    policy: Policy, payers: Payers | None, named: str | None = None, losses: Floats | None = None
-) -> Costs:
-    """What an answer from a table costs everybody. One answer for each area costs the same: each is in one area.
-
-    Args:
-        policy: the ε and group of each entry: a person, or a kind of people.
-        payers: everybody's id, and their entry of the policy; None if accounts are kept by group.
-        named: the column of these ids; accounts are known by it, too.
-        losses: for each entry the largest loss that the mechanism can cause; without them all that is allowed is used.
-    """
-    allowed = policy.epsilon
-    used = allowed if losses is None else np.minimum(losses, allowed)
-    codes = np.zeros(len(allowed), dtype=np.int32) if policy.groups is None else policy.groups.codes
-    names = (EVERYBODY,) if policy.groups is None else policy.groups.names
-    if payers is None:
-        there = np.unique(codes)
-        largest, most = (_largest(codes, column, len(names))[there] for column in (allowed, used))
-        accounts = tuple(names[at] for at in there.tolist())
-        return Costs(CLASS, accounts, EPSILON, {"epsilon": largest}, {"epsilon": most})
-    if payers.entries is not None:
-        allowed, used, codes = allowed[payers.entries], used[payers.entries], codes[payers.entries]
-    groups = None if policy.groups is None else np.array(names, dtype=object)[codes].tolist()
-    return Costs(PERSON, payers.ids, EPSILON, {"epsilon": allowed}, {"epsilon": used}, groups, named)
-
-
 def account_name(name: Any) -> str:
     """The account of a class of edges: texts as they are, numbers and tuples as JSON; what is equal has one account.
 
@@ -175,7 +147,7 @@ def _of_graph(graph: Any, z: Floats | None, notion: str) -> tuple[tuple[str, ...
         numbers = number_of[np.where(classes.numbers == NONE, len(classes.names), classes.numbers)]
     there, numbers = np.unique(numbers, return_inverse=True)
     names = tuple(accounts)
-    allowed = {name: _largest(numbers, values, len(there)) for name, values in both.items()}
+    allowed = {name: largest_by_account(numbers, values, len(there)) for name, values in both.items()}
     used = dict(allowed)
     if z is not None:
         main = "mu" if "mu" in allowed else "epsilon"
@@ -209,7 +181,14 @@ def _along(space: ProductSpace, at: int) -> float:
     return largest if seen == lines.high * lines.low * len(lines.moves.kinds) else float(np.inf)
 
 
-def _largest(numbers: Any, values: Floats, count: int) -> Floats:
+def largest_by_account(numbers: Any, values: Floats, count: int) -> Floats:
+    """The largest value of each account, 0 where it has none.
+
+    Args:
+        numbers: the account of each value.
+        values: the values.
+        count: how many accounts there are.
+    """
     found = np.zeros(count)
     np.maximum.at(found, numbers, values)
     return found

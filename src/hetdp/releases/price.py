@@ -29,8 +29,7 @@ from hetdp.releases.ledger.charging import (
 from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.ledger.lookup import similar_entries, source_of
 from hetdp.releases.record.facts import charge_of
-from hetdp.releases.request import Asked, asked_of, checked_version
-from hetdp.tables.request import KEYS as WISH_KEYS
+from hetdp.releases.request import DrawRequest, check_version, open_request
 from hetdp.text import format_value, pluralize
 
 SHOWN = 20  # classes, and similar questions, in words
@@ -119,22 +118,20 @@ def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "
     >>> found.fits, found.classes[0].charged, found.largest
     (False, '0.5', '0.4')
     """
-    if hasattr(what, "_again"):  # what `ask` promised; the table is opened once more
-        with what._again() as prepared:
-            return price(prepared, ledger=ledger, source=source, version=version)
+    version = check_version(version)
     keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    return price_of(asked_of(what), keeper, source, checked_version(version))
+    with open_request(what) as request:
+        return _price(request, keeper, source, version)
 
 
-def price_of(asked: Asked, keeper: Ledger, source: str | None, version: str) -> Price:
-    """The price of what is asked."""
+def _price(request: DrawRequest, keeper: Ledger, source: str | None, version: str) -> Price:
     source, currency = source_of(keeper, source)
     require_text(source=source, version=version)
-    charge = charge_of(asked.costs, currency)
+    charge = charge_of(request.costs, currency)
     database = keeper._database
     with database.reading() as connection:
         head = read_head(database, connection, keeper.id)
-        key, declared_as = question(source, asked.request, version), declaration(source)
+        key, declared_as = question(source, request.digest, version), declaration(source)
         known = find(database, connection, head, key, declared_as)
         terms = require_terms(database, source, known.get(declared_as))
         require_currency(terms, charge)
@@ -143,7 +140,7 @@ def price_of(asked: Asked, keeper: Ledger, source: str | None, version: str) -> 
         if key in known:
             require_same_charge(database, connection, known[key], sealed)
         else:
-            neighbours_after(database, connection, head, terms, asked.neighbours)
+            neighbours_after(database, connection, head, terms, request.neighbours)
             try:
                 rows = list(class_prices(connection, terms, sealed))
             except UsageError:
@@ -151,42 +148,36 @@ def price_of(asked: Asked, keeper: Ledger, source: str | None, version: str) -> 
             except (ValueError, TypeError):
                 raise database.unusable(CHANGED) from None
     before = f"on {known[key].time[:10]}, of version {format_value(known[key].version)}" if key in known else None
-    similar = () if before else similar_words(keeper, source, asked.request, asked.theme(), version, asked.plan)
+    similar = () if before else similar_words(keeper, source, request, version)
     fits = not any(one.exceeded for one in rows)
     largest = min((one.largest for one in rows), key=Decimal, default=None)
     unit = terms.currency.unit
     return Price(source, version, terms.currency.name, unit, tuple(rows), before, similar, fits, largest)
 
 
-def similar_words(
-    keeper: Ledger, source: str, request: str, theme: str, version: str, plan: dict[str, Any] | None
-) -> tuple[str, ...]:
-    """What was asked before that is similar, in words; empty if exactly this was asked before, or nothing like it.
+def similar_words(keeper: Ledger, source: str, request: DrawRequest, version: str) -> tuple[str, ...]:
+    """Similar questions that were asked before, in words; empty if there are none, or if exactly this was asked.
 
     Args:
         keeper: the ledger.
         source: the data.
-        request: by which the ledger knows what is asked.
-        theme: what similar questions have in common.
+        request: what is asked now.
         version: which state of the data this is.
-        plan: the plan of a question to a table, if it is one.
     """
-    entries = similar_entries(keeper, source, theme, question(source, request, version))
+    entries = similar_entries(keeper, source, request.theme(), question(source, request.digest, version))
     if not entries:
         return ()
     words = [
         f"the source {format_value(source)} was asked something similar before: on {entry.time[:10]}, of version"
-        f" {format_value(entry.version)} (entry {entry.number:,}){_difference(plan, entry, version)}"
+        f" {format_value(entry.version)} (entry {entry.number:,}){_difference(request, entry, version)}"
         for entry in entries[:SHOWN]
     ]
     more = [f"and {len(entries) - SHOWN:,} times more"] if len(entries) > SHOWN else []
     return *words, *more, "this is a new question, with an answer and a price of its own"
 
 
-def _difference(plan: dict[str, Any] | None, entry: Entry, version: str) -> str:
-    """In what a question about a table differs from an earlier one, by the keys of their plans."""
-    kept = entry.facts.get("plan")
+def _difference(request: DrawRequest, entry: Entry, version: str) -> str:
+    """How a question differs from an earlier one, in words."""
     others = [] if same_version(version) == same_version(entry.version) else ["version"]
-    if isinstance(kept, dict) and plan is not None:
-        others += [key for key in WISH_KEYS if kept.get(key) != plan[key]]
+    others += request.differences(entry)
     return f", which differs in {' and '.join(filter(None, (', '.join(others[:-1]), others[-1])))}" if others else ""

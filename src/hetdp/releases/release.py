@@ -20,11 +20,10 @@ from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.ledger.lookup import source_of
 from hetdp.releases.ledger.spending import Question, spend
 from hetdp.releases.price import similar_words
-from hetdp.releases.record import facts as of_table
 from hetdp.releases.record.document import answers_of, completed, facts_digest, read_record, require_places
 from hetdp.releases.record.facts import charge_of, composition_of
 from hetdp.releases.record.page import page_of
-from hetdp.releases.request import Asked, asked_of, checked_version
+from hetdp.releases.request import THEME, Document, DrawRequest, check_version, open_request
 from hetdp.version import VERSION as SOFTWARE
 
 
@@ -138,78 +137,54 @@ def release(
     >>> first.answer in (1, 2), again.answer == first.answer, again.repeated
     (True, True, True)
     """
-    if hasattr(what, "_again"):  # what `ask` promised; the table is opened once more
-        with what._again() as prepared:
-            return release(
-                prepared,
-                dataset,
-                ledger=ledger,
-                source=source,
-                version=version,
-                record=record,
-                html=html,
-                after=after,
-                announce=announce,
-            )
-    version = checked_version(version)
+    version = check_version(version)
     keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     only, (source, currency) = keeper._seen if source is None else None, source_of(keeper, source)
-    asked = asked_of(what, dataset)
-    charge = charge_of(asked.costs, currency)
-    earlier = [after] if isinstance(after, str | PathLike) else after
-    receipts = [read_record(path)["ledger"] for path in earlier]
-    facts = asked.facts() | {
-        "software": f"hetdp {SOFTWARE}",
-        "composition": composition_of(asked.costs, source, version),
-    }  # what cannot be said of it should be known before anything is spent
-    receipts += require_places(record, html, keeper._database.path, facts | {"ledger": {"ledger": keeper.id}})
-    similar = similar_words(keeper, source, asked.request, asked.theme(), version, asked.plan)
-    if similar:
-        (announce or _warn)(similar)
-    bits = asked.ready()
-    progress.report_stage("drawing")
-    said = {
-        "software": facts["software"],
-        "areas": len(asked.areas),
-        "words": list(asked.answers),
-        "facts_sha256": facts_digest(facts),
-        "plan": of_table.spelling_of(facts["plan"]),
-        of_table.PEOPLE: asked.people,
-        of_table.THEME: asked.theme(),
-    }
-    question = Question(source, charge, asked.request, version, bits, said, receipts, asked.neighbours)
-    entry, is_new = spend(keeper._database, keeper.id, question, only)
-    try:
-        return _published(what, asked, facts, entry, is_new, keeper.place, record, html)
-    except KeyboardInterrupt:
-        raise InterruptedSpend(SPENDING.done) from None
+    with open_request(what, dataset) as request:
+        charge = charge_of(request.costs, currency)
+        earlier = [after] if isinstance(after, str | PathLike) else after
+        receipts = [read_record(path)["ledger"] for path in earlier]
+        facts = request.facts() | {
+            "software": f"hetdp {SOFTWARE}",
+            "composition": composition_of(request.costs, source, version),
+        }  # whatever cannot be put into the record is found before anything is spent
+        receipts += require_places(record, html, keeper._database.path, facts | {"ledger": {"ledger": keeper.id}})
+        similar = similar_words(keeper, source, request, version)
+        if similar:
+            (announce or _warn)(similar)
+        draw = request.prepare_draw()
+        progress.stage("drawing")
+        entry_facts = request.entry_facts() | {
+            "software": facts["software"],
+            "areas": len(request.areas),
+            "words": list(request.answers),
+            "facts_sha256": facts_digest(facts),
+            THEME: request.theme(),
+        }
+        question = Question(source, charge, request.digest, version, draw, entry_facts, receipts, request.neighbours)
+        entry, is_new = spend(keeper._database, keeper.id, question, only)
+        try:
+            return _publish(request, facts, entry, is_new, keeper.place, record, html)
+        except KeyboardInterrupt:
+            raise InterruptedSpend(SPENDING.done) from None
 
 
-def _published(
-    what: Any, asked: Asked, facts: dict[str, Any], entry: Entry, is_new: bool, place: str, record: Any, html: Any
+def _publish(
+    request: DrawRequest, facts: Document, entry: Entry, is_new: bool, place: str, record: Any, html: Any
 ) -> Release:
     """The release of an entry, with its files written."""
-    if len(entry.answers) != len(asked.areas):
+    if len(entry.answers) != len(request.areas):
         raise LedgerError(place, "it has another number of answers to this question", "each area has one answer")
     if not is_new:
-        of_table.require_same_table(facts["plan"], entry, getattr(what, "approved", False), asked.people)
-        facts |= of_table.first_worded(what, entry)
-    answers = tuple(Answer(**one) for one in answers_of(entry.answers, asked.areas, asked.answers))
-    found = Release(answers, entry.receipt(), not is_new, entry, _as_first_told(facts, entry))
+        facts = request.facts_of_repeat(facts, entry)
+    answers = tuple(Answer(**one) for one in answers_of(entry.answers, request.areas, request.answers))
+    found = Release(answers, entry.receipt(), not is_new, entry, facts)
     _write(found, record, html)
     return found
 
 
 def _warn(similar: tuple[str, ...]) -> None:
     logging.getLogger("hetdp").warning("\n".join(similar))
-
-
-def _as_first_told(facts: dict[str, Any], entry: Any) -> dict[str, Any]:
-    """The facts of a release with the spelling of the plan that was first carried out: its record stays the same."""
-    plan, kept = facts["plan"], entry.facts
-    told = facts | {"software": kept.get("software", facts["software"])}
-    told |= {"composition": facts["composition"] | {"version": entry.version}}
-    return told if plan is None else told | {"plan": plan | (kept.get("plan") or {})}
 
 
 def _write(found: Release, record: Any, html: Any) -> None:

@@ -1,66 +1,111 @@
-"""What a release needs, whichever door it came through: all of it is fixed before a coin is tossed."""
+"""What one release needs, whatever it is made from: who pays, what the record says, and what is drawn.
+
+A `DrawRequest` is fixed before a random bit is asked for. `MechanismRequest` is one answer of a mechanism; a
+question about a table of people has its own (`hetdp.tables.release`). What can make a request is `Releasable`.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from hetdp.certificate.losses import certain_answer
-from hetdp.errors import Fault, InputError, UsageError, VerificationError
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.problem.problem import Problem
-from hetdp.releases.charges import Costs, costs_of_people
+from hetdp.releases.charges import Costs
 from hetdp.releases.draw import draw
+from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.neighbours import Neighbours, neighbours_of
-from hetdp.releases.proof import Proved, fingerprint_of, known, proved, told
-from hetdp.releases.record import facts as of_problem
-from hetdp.releases.record import facts as of_table
+from hetdp.releases.proof import fingerprint_of, known, proved, told
+from hetdp.releases.record.facts import answer_words, facts_of_problem
 from hetdp.text import format_value
 
-LAPLACE = "Laplace"  # the coordinate of every population
-MOST_LABELS = 1 << 12  # that tell similar problems apart; larger ones are told apart by their answers
+MOST_LABELS = 1 << 12  # labels in the theme of a problem; larger problems are compared by their answers only
 LONGEST = 200  # characters of a declared version
+PLAN, PEOPLE, THEME = "plan", "people", "theme"  # keys among the facts of a ledger entry
+
+Document = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Asked:
-    """One question about data, ready to be drawn.
+class Releasable(ABC):
+    """What `release` and `price` take besides a mechanism: anything that can make a `DrawRequest`."""
 
-    Attributes:
-        request: by which the ledger knows it: a digest of what is asked, and of exactly what is drawn from.
-        costs: what it costs whom.
-        areas: the name of each answer's area; None for the one answer about all.
-        answers: how the two answers are called.
-        facts: makes what a record says of it, which does not depend on the data.
-        ready: looks the true data up, and gives what draws one bit for each area, each exactly.
-        neighbours: the unit and the relation that the promises are about.
-        theme: makes a digest that similar questions have in common.
-        plan: the plan of a question to a table; None for a problem.
-        people: a digest of who is in the table, as far as the request depends on it; None if there is none.
+    @abstractmethod
+    def open_request(self) -> AbstractContextManager[DrawRequest]:
+        """The request; the data stays open as long as the context lasts."""
+
+
+class DrawRequest(Releasable):
+    """One question about data, ready to be priced, charged and drawn. It does not look at the data until the draw.
+
+    Args:
+        digest: SHA-256 of what is asked and of exactly what is drawn from; the ledger finds the question by it.
+        costs: what it costs each account.
+        areas: the area of each answer; None for the one answer about everybody.
+        answers: the names of answer 1 and answer 2.
+        neighbours: the privacy unit and the neighbour relation of the promises.
     """
 
-    request: str
-    costs: Costs
-    areas: tuple[str | None, ...]
-    answers: tuple[str, str]
-    facts: Callable[[], dict[str, Any]]
-    ready: Callable[[], Callable[[], list[bool]]]
-    neighbours: Neighbours
-    theme: Callable[[], str]
-    plan: dict[str, Any] | None = None
-    people: str | None = None
+    def __init__(
+        self,
+        digest: str,
+        costs: Costs,
+        areas: tuple[str | None, ...],
+        answers: tuple[str, str],
+        neighbours: Neighbours,
+    ) -> None:
+        self.digest = digest
+        self.costs = costs
+        self.areas = areas
+        self.answers = answers
+        self.neighbours = neighbours
+
+    def open_request(self) -> AbstractContextManager[DrawRequest]:
+        """The request itself."""
+        return nullcontext(self)
+
+    @abstractmethod
+    def facts(self) -> Document:
+        """The part of the record that does not depend on the data."""
+
+    @abstractmethod
+    def theme(self) -> str:
+        """A digest that similar questions share."""
+
+    @abstractmethod
+    def prepare_draw(self) -> Callable[[], list[bool]]:
+        """Looks up the true data; returns a function that draws one answer for each area, each exactly."""
+
+    def entry_facts(self) -> Document:
+        """What the ledger entry keeps, so that the record of a repeated release stays the same."""
+        return {PLAN: None, PEOPLE: None}
+
+    def facts_of_repeat(self, facts: Document, entry: Entry) -> Document:
+        """The facts as they were when the answer was first released.
+
+        Args:
+            facts: the facts of the present request.
+            entry: the entry of the first release.
+        """
+        software = entry.facts.get("software", facts["software"])
+        return facts | {"software": software, "composition": facts["composition"] | {"version": entry.version}}
+
+    def differences(self, entry: Entry) -> list[str]:
+        """The parts of this question that differ from a similar one in the ledger, by name."""
+        return []
 
 
-def checked_version(version: Any) -> str:
-    """A version of the data, if it is one.
+def check_version(version: Any) -> str:
+    """The version of the data, if it is one.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not a text of a reasonable length.
     """
     if not isinstance(version, str) or not 0 < len(version) <= LONGEST or not version.isprintable():
         raise UsageError(
@@ -70,107 +115,91 @@ def checked_version(version: Any) -> str:
     return version
 
 
-def asked_of(what: Any, dataset: Any = None) -> Asked:
-    """What is asked, from a mechanism and the true dataset, or from a question to a table; no data is looked at yet.
+def open_request(what: Any, dataset: Any = None) -> AbstractContextManager[DrawRequest]:
+    """The request for a mechanism at the true dataset, or for a question about a table.
 
     Raises:
-        UsageError: it is neither, or a dataset is not wanted.
+        UsageError: it is neither, or a dataset is given beside a question about a table.
         VerificationError: the mechanism is not private.
     """
-    if isinstance(what, Mechanism) or not _is_prepared(what):
-        return _of_mechanism(what, dataset)
+    if not isinstance(what, Releasable):
+        return nullcontext(MechanismRequest(what, dataset))
     if dataset is not None:
         rule = "the table says itself what is true"
         raise UsageError("a dataset beside a question to a table", rule, "leave the dataset out")
-    return _of_table(what)
+    return what.open_request()
 
 
-def _is_prepared(what: Any) -> bool:
-    return all(hasattr(what, name) for name in ("plan", "policy", "promises", "coordinates", "source", "wish"))
+def draw_answer(coordinate: str, z: float, certain: int) -> bool:
+    """One exact draw; no random bit is asked for where the answer is the same whatever the data is.
 
-
-def _of_mechanism(mechanism: Any, dataset: Any) -> Asked:
-    proof = proved(mechanism)
-    problem, costs = proof.problem, proof.costs
-    certain = certain_answer(proof.mechanism.coordinates)
-
-    def ready() -> Callable[[], list[bool]]:
-        if dataset is None:
-            raise UsageError("no dataset is given", "a mechanism is released at the true dataset")
-        name, z = problem.notion.coordinate.name, float(proof.mechanism.coordinates[_place(problem, dataset)])
-        return lambda: [_answered(name, z, certain)]
-
-    return Asked(
-        proof.digest,
-        costs,
-        (None,),
-        of_problem.answer_words(problem.about),
-        lambda: _facts(proof),
-        ready,
-        neighbours_of(problem.about.get("privacy_unit"), problem.about.get("neighbour_relation")),
-        lambda: _theme(problem),
-    )
-
-
-def _answered(coordinate: str, z: float, certain: int) -> bool:
-    """One answer; where it is the same whatever the data is, no random bit is asked for."""
+    Args:
+        coordinate: the name of the coordinate.
+        z: the coordinate at the true data.
+        certain: 1 or 2 if every dataset has this answer, else 0.
+    """
     return certain == 1 if certain else draw(coordinate, z)
 
 
-def _theme(problem: Problem) -> str:
-    """A digest of the datasets and their answers: problems that have it in common ask about the same data."""
-    graph = problem.graph
-    labels = [repr(graph.label(at)) for at in range(graph.size)] if graph.size <= MOST_LABELS else []
-    found = hashlib.sha256(f"hetdp problem theme 1 {graph.size}\n{json.dumps(labels)}\n".encode())
-    found.update(np.ascontiguousarray(problem.answers, dtype="<i1").data)
-    return found.hexdigest()
+class MechanismRequest(DrawRequest):
+    """The request for one answer of a mechanism at the true dataset.
 
+    Args:
+        mechanism: the mechanism; it is copied and proved.
+        dataset: the true dataset; it is looked up when the answer is drawn.
 
-def _facts(proof: Proved) -> dict[str, Any]:
-    """What a record says of a mechanism; the same bytes say the same."""
-    found = known(proof.fingerprint)
-    if found is None or found.facts is None:
-        facts = of_problem.facts_of_problem(proof, proof.costs)
+    Raises:
+        UsageError: it is not a Mechanism, or has no problem.
+        VerificationError: the mechanism is not private.
+    """
+
+    def __init__(self, mechanism: Any, dataset: Any = None) -> None:
+        self._proof, self._dataset = proved(mechanism), dataset
+        about = self._proof.problem.about
+        neighbours = neighbours_of(about.get("privacy_unit"), about.get("neighbour_relation"))
+        super().__init__(self._proof.digest, self._proof.costs, (None,), answer_words(about), neighbours)
+
+    def facts(self) -> Document:
+        """The record's facts about the mechanism; the same bytes give the same facts."""
+        proof = self._proof
+        found = known(proof.fingerprint)
+        if found is not None and found.facts is not None:
+            return told(found.facts)
+        facts = facts_of_problem(proof, proof.costs)
         if found is not None and proof.fingerprint == fingerprint_of(proof.problem, proof.mechanism):
             found.facts = json.dumps(facts)
         return facts
-    return told(found.facts)
+
+    def theme(self) -> str:
+        """A digest of the datasets and their answers: problems that share it ask about the same data."""
+        problem, graph = self._proof.problem, self._proof.problem.graph
+        labels = [repr(graph.label(at)) for at in range(graph.size)] if graph.size <= MOST_LABELS else []
+        found = hashlib.sha256(f"hetdp problem theme 1 {graph.size}\n{json.dumps(labels)}\n".encode())
+        found.update(np.ascontiguousarray(problem.answers, dtype="<i1").data)
+        return found.hexdigest()
+
+    def prepare_draw(self) -> Callable[[], list[bool]]:
+        """Looks up the coordinate of the true dataset.
+
+        Raises:
+            UsageError: no dataset is given.
+            InputError: the problem has no such dataset.
+        """
+        if self._dataset is None:
+            raise UsageError("no dataset is given", "a mechanism is released at the true dataset")
+        problem, coordinates = self._proof.problem, self._proof.mechanism.coordinates
+        name, z = problem.notion.coordinate.name, float(coordinates[_index_of(problem, self._dataset)])
+        certain = certain_answer(coordinates)
+        return lambda: [draw_answer(name, z, certain)]
 
 
-def _place(problem: Problem, dataset: Any) -> int:
-    """Where the true dataset is. An error says that it is none, and not which was meant."""
+def _index_of(problem: Problem, dataset: Any) -> int:
+    """The index of the true dataset. The error does not say which dataset was meant."""
     try:
         found = problem.labels.index(dataset)
-    except Exception:  # whatever a label does to those who look it up must not be told
+    except Exception:  # whatever a label raises when it is looked up may contain it
         found = None
-    if found is None:  # raised here, so that the error does not lead back to the label
+    if found is None:  # raised here, so that no traceback leads back to the label
         rule = "it is one of the problem's; labels are compared exactly, so '1' and 1 are different"
         raise InputError("the true dataset", [Fault("no such dataset", "the true dataset", "", rule)])
     return found
-
-
-def _of_table(prepared: Any) -> Asked:
-    for promise in prepared.promises:
-        if not promise.mechanism.certificate.private:
-            why = f"nothing is released, since the mechanism is {promise.mechanism.certificate}"
-            raise VerificationError(promise.mechanism.certificate, why)
-    payers = prepared.source.payers(prepared.wish)
-    costs = costs_of_people(prepared.policy, payers, prepared.wish.person, prepared.losses())
-    certain = [promise.mechanism.constant for promise in prepared.promises]
-
-    def ready() -> Callable[[], list[bool]]:
-        coordinates = prepared.coordinates()
-        return lambda: [_answered(LAPLACE, z, answer) for z, answer in zip(coordinates, certain, strict=True)]
-
-    return Asked(
-        of_table.request_of(prepared.plan),
-        costs,
-        tuple(promise.area for promise in prepared.promises),
-        of_table.ANSWERS,
-        lambda: of_table.facts_of_table(prepared),
-        ready,
-        neighbours_of(prepared.plan.facts["unit"], prepared.plan.facts["neighbours"]),
-        lambda: str(prepared.identity.theme),
-        prepared.plan.facts,
-        prepared.same_people,
-    )

@@ -17,16 +17,16 @@ from hetdp.people.questions.constructors import from_json, from_toml
 from hetdp.people.questions.question import Question
 from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.ledger.lookup import source_of
-from hetdp.releases.price import Price, price_of, similar_words
-from hetdp.releases.record.facts import request_of
+from hetdp.releases.price import Price, similar_words
+from hetdp.releases.price import price as price_of
 from hetdp.releases.release import Release
 from hetdp.releases.release import release as publish
-from hetdp.releases.request import asked_of as request
-from hetdp.releases.request import checked_version
+from hetdp.releases.request import DrawRequest, Releasable, check_version
 from hetdp.tables.plan import Plan, approved_plan, kept, require_apart, sheet_of
 from hetdp.tables.preparation import Prepared, prepare
 from hetdp.tables.promise import Promise
 from hetdp.tables.promise_words import answer_line, promise_lines, simulated
+from hetdp.tables.release import TableRequest
 from hetdp.tables.request import BALANCED, Wish, wish
 from hetdp.text import format_value
 
@@ -50,7 +50,7 @@ class SimulatedAnswer:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Asked(Releasable):
     """What a table's people are promised, and what came of it; as text, the promise in words. `ask` makes it.
 
     Attributes:
@@ -81,6 +81,12 @@ class Asked:
     def __str__(self) -> str:
         ended = [one for one in (self.price, self.release) if one is not None]
         return "\n".join([self.promise, *map(str, self.simulated), *map(str, ended)])
+
+    @contextmanager
+    def open_request(self) -> Iterator[DrawRequest]:
+        """Opens the table again, for a release or a price of exactly what was promised."""
+        with self._again() as prepared:
+            yield TableRequest(prepared)
 
 
 def asked_of(plan: Plan, promise: str, promises: tuple[Promise, ...], plan_file: str, **more: Any) -> Asked:
@@ -220,18 +226,19 @@ def ask(
         prepared = replace(prepare(rows, wanted, identified=identified), approved=plan is not None)
         promise = "\n".join(promise_lines(prepared))
         again = partial(_prepared_again, reader, table, sheet, curator, wanted, prepared.plan, prepared.approved)
-        paid = {} if ledger is None else _costing(prepared, ledger, source, version, dry_run)
+        request = None if ledger is None else TableRequest(prepared)
+        paid = {} if request is None else _costing(request, ledger, source, version, dry_run)
         plan_file = kept(prepared.plan, approved, plan)
         asked = asked_of(prepared.plan, promise, prepared.promises, plan_file, _again=again, **paid)
         if announce is not None:
             announce(asked)
         if dry_run:
             return asked
-        if ledger is not None:
+        if request is not None:
             return replace(
                 asked,
                 released=True,
-                release=publish(prepared, ledger=ledger, announce=_silent if announce else None, **paying),
+                release=publish(request, ledger=ledger, announce=_silent if announce else None, **paying),
             )
         answers = simulated(prepared.coordinates(), seed or 0)
     areas = [one.area for one in prepared.promises]
@@ -239,14 +246,13 @@ def ask(
     return replace(asked, simulated=tuple(found))
 
 
-def _costing(prepared: Prepared, ledger: Any, source: str | None, version: str, dry_run: bool) -> dict[str, Any]:
+def _costing(request: DrawRequest, ledger: Any, source: str | None, version: str, dry_run: bool) -> dict[str, Any]:
     """What was asked before that is similar; for a dry run also the price. Nothing is written."""
-    keeper, version = ledger if isinstance(ledger, Ledger) else Ledger(ledger), checked_version(version)
     if dry_run:
-        price = price_of(request(prepared), keeper, source, version)
+        price = price_of(request, ledger=ledger, source=source, version=version)
         return {"price": price, "similar": price.similar}
-    name, plan = source_of(keeper, source)[0], prepared.plan
-    return {"similar": similar_words(keeper, name, request_of(plan), prepared.identity.theme, version, plan.document())}
+    keeper, version = ledger if isinstance(ledger, Ledger) else Ledger(ledger), check_version(version)
+    return {"similar": similar_words(keeper, source_of(keeper, source)[0], request, version)}
 
 
 def _silent(similar: tuple[str, ...]) -> None:

@@ -1,0 +1,299 @@
+"""The record of an answer from a table: what the plan puts into it, and `verify_record`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from hetdp.certificate.certificate import Certificate
+from hetdp.errors import UsageError
+from hetdp.files.formats.text import plain
+from hetdp.files.saving import certificate_document
+from hetdp.people.populations.mechanism import Theorem, coin_caution
+from hetdp.people.privacy.epsilons import decimal
+from hetdp.problem.identity import PREFIX
+from hetdp.problem.problem import Problem
+from hetdp.releases.charges import EPSILON, EVERYBODY, PERSON
+from hetdp.releases.ledger.ledger import Ledger
+from hetdp.releases.record import words
+from hetdp.releases.record.document import Document, read_record, require_record
+from hetdp.releases.record.verification import (
+    RecordCheck,
+    RecordVerdict,
+    canonical_text,
+    check_content,
+    check_digest,
+    check_ledger,
+    check_mechanism,
+    check_of,
+)
+from hetdp.tables.plan import Plan, read_plan
+from hetdp.tables.policy import lowered
+from hetdp.tables.preparation import Prepared
+from hetdp.tables.promise import Promise, Protection
+from hetdp.tables.request import NO, YES, Wish
+from hetdp.text import escape_unprintable, pluralize
+
+PLAN = "plan"  # the kind of mechanism, in the record
+ANSWERS = (YES, NO)
+NOTION = "pure"
+NAME = "record"
+PLANNED = ("people", "allowed", "used")
+UNPLANNED = (
+    "the odds, what its proofs say, who is unprotected, and the least ε of each group: they follow from the table; the"
+    " ledger covers them"
+)
+
+
+def digest_of_question(plan: Plan) -> str:
+    """A digest of what is asked, in its canonical form, and of who is promised what; the ledger finds it by this."""
+    return f"{PREFIX}{plan.facts['request_sha256']}"
+
+
+def facts_of_table(prepared: Prepared) -> Document:
+    """The part of a record that a plan fills.
+
+    Args:
+        prepared: the policy, the promises and the plan.
+    """
+    promises = prepared.promises
+    protections, people = [one for promise in promises for one in promise.protections], prepared.policy.size
+    unprotected, only = sum(one.unprotected for one in protections), sum(one.only_deciding for one in protections)
+    nothing = [words.unprotected_words(unprotected, people, "people")] if unprotected else []
+    nothing += [words.only_deciding_words(only, people)] if only else []
+    found = planned_facts(prepared.plan)
+    told = [_promise(given, one) for given in promises for one in given.protections]
+    return found | {
+        "privacy": found["privacy"] | {"promises": told},
+        "not_protected": [words.PUBLIC_TABLE, words.PUBLIC_RELEASE, *nothing],
+        "certificates": [_certificate_document(given.mechanism.certificate) for given in promises],
+    }
+
+
+def planned_facts(plan: Plan) -> Document:
+    """What follows from the plan alone: all but whom it protects how, and the proofs."""
+    facts, wish = plan.facts, plan.wish
+    counts = facts["counts"]
+    counted_as = f"Yes is: {wish.counted}. {facts['missing']}"
+    return {
+        "question": escape_unprintable(f"Is it true that {wish.question}? (Yes is: {wish.counted}.)"),
+        "privacy": {
+            "notion": NOTION,
+            "flavour": words.FLAVOURS[NOTION],
+            "unit": facts["unit"],
+            "neighbours": facts["neighbours"],
+        },
+        "model": words.MODEL,
+        "domain": {
+            "words": escape_unprintable(f"{pluralize(counts['people'], 'row')}, one for each person. {counted_as}"),
+            "datasets": None,
+            "edges": None,
+            "people": counts["people"],
+            "areas": counts["areas"],
+        },
+        "constant": [
+            {"area": one["area"], "answer": one["constant"]} for one in facts["areas"] if one["constant"] is not None
+        ],
+        "accuracy": [accuracy for one in facts["areas"] for accuracy in _accuracy(one)],
+        "cautions": list(_cautions(facts["areas"])),
+        "security": words.security(all(one["constant"] is not None for one in facts["areas"])),
+        "mechanism": {
+            "kind": PLAN,
+            "sha256": digest_of_question(plan),
+            "objective": wish.objective,
+            "coordinate": "Laplace",
+            "problem": None,
+        },
+        "plan": facts,
+    }
+
+
+def _cautions(areas: list[Document]) -> Iterator[str]:
+    """Where a coin would do as well, or better, in each area."""
+    for one in areas:
+        told = coin_caution(one["worse_than_coin_up_to"], one["as_a_coin_up_to"])
+        if told:
+            where = "" if one["area"] is None else f"In {one['area']!r}: "
+            yield escape_unprintable(f"{where}{told[:1].upper()}{told[1:]}.")
+
+
+def _accuracy(area: Document) -> Iterator[Document]:
+    """How good the answer of an area is, from its plan."""
+    if area["constant"] is not None:
+        yield {"area": area["area"], "where": words.EVERY_TABLE, "probability": "1"}
+    for margin, probability in area["accuracy_by_margin"].items():
+        yield {"area": area["area"], "where": words.where_changed(int(margin)), "probability": probability}
+
+
+def _certificate_document(found: Certificate | Theorem) -> dict[str, Any]:
+    """The proof of an area's mechanism: every edge of its tallies, or a theorem."""
+    if isinstance(found, Certificate):
+        return certificate_document(found)
+    return {name: plain(value) for name, value in asdict(found).items()}
+
+
+def _promise(given: Promise, one: Protection) -> dict[str, Any]:
+    return {
+        "area": given.area,
+        "whom": EVERYBODY if one.group is None else one.group,
+        "people": one.people,
+        "changes": None,
+        "unprotected": one.unprotected,
+        "least_epsilon": decimal(one.least),
+        "epsilon": decimal(one.largest),
+        "delta": None,
+        "mu": None,
+        "used": decimal(one.used),
+        "odds": one.odds,
+    }
+
+
+def _contradictions(record: Document, plan: Plan) -> list[str]:
+    """The parts of a record, by their keys, that cannot belong to this plan, whoever is in the table.
+
+    Args:
+        record: the record.
+        plan: the plan that was carried out.
+    """
+    promises, counts = record["privacy"]["promises"], plan.facts["counts"]
+    people = counts["people"]
+    fits = {
+        "software": record["software"] == plan.facts["software"],
+        "certificates": len(record["certificates"]) == len(plan.facts["areas"])
+        and all(one.get("private") is True for one in record["certificates"]),
+        "privacy.promises": _charges(promises) == _planned_charges(plan)
+        and all(_is_promised(one, plan.wish) for one in promises),
+        "not_protected": _is_public(record["not_protected"], promises, plan.wish, people),
+        "composition": _is_paid(record["composition"], people),
+    }
+    return [key for key, is_so in fits.items() if not is_so]
+
+
+def _charges(promises: list[Document]) -> list[Any]:
+    """Whom a record promises what, and what of it is used."""
+    return [(one["area"], one["whom"], one["people"], one["epsilon"], one["used"]) for one in promises]
+
+
+def _planned_charges(plan: Plan) -> list[Any] | None:
+    """The same, from the plan; None if it is one that we never wrote."""
+    try:
+        return [
+            (area["area"], EVERYBODY if one["group"] is None else one["group"], *(one[name] for name in PLANNED))
+            for area in plan.facts["areas"]
+            for one in area["charges"]
+        ]
+    except (KeyError, TypeError):
+        return None
+
+
+def _is_promised(one: Document, wish: Wish) -> bool:
+    """Whether a promise is one that the plan makes: to its groups, with the ε that it names for all or for a group."""
+    if not (wish.group is not None or one["whom"] == EVERYBODY) or not one["odds"]:
+        return False
+    if not 0 <= (one["unprotected"] or 0) <= (one["people"] or 0):
+        return False
+    given = {name: one[name] for name in ("changes", "delta", "mu")}
+    if any(value is not None for value in given.values()) or None in (one["least_epsilon"], one["epsilon"]):
+        return False
+    if wish.epsilon.column is not None:
+        return True
+    by_group = dict(wish.epsilon.by_group)
+    promised = by_group.get(one["whom"]) if wish.epsilon.constant is None else wish.epsilon.constant
+    return promised is not None and one["least_epsilon"] == one["epsilon"] == decimal(lowered(str(promised)))
+
+
+def _is_public(said: list[str], promises: list[Document], wish: Wish, people: int) -> bool:
+    """Whether this is said of what is not protected; the plan does not know who is only where they decide."""
+    unprotected = sum(one["unprotected"] or 0 for one in promises)
+    told = [words.PUBLIC_TABLE, words.PUBLIC_RELEASE]
+    told += [words.unprotected_words(unprotected, people, "people")] if unprotected else []
+    if said[: len(told)] != told or len(said) > len(told) + (wish.deciding is not None):
+        return False
+    return said[len(told) :] in ([], [words.only_deciding_words(_number(said[-1], people), people)])
+
+
+def _number(sentence: str, people: int) -> int:
+    first = sentence.split(" ")[0].replace(",", "")
+    return int(first) if first.isdecimal() and len(first) < 20 else people
+
+
+def _is_paid(composition: Document, people: int) -> bool:
+    """Whether everybody paid for themselves; of which data, and how much, is for the ledger to say."""
+    told = {"currency": EPSILON, "rule": words.RULES[EPSILON], "kind": PERSON, "accounts": people, "charged": []}
+    return {key: composition[key] for key in told} == told
+
+
+def verify_record(
+    record: Any, *, ledger: Any = None, problem: Problem | None = None, mechanism: Any = None, plan: Any = None
+) -> RecordVerdict:
+    """Checks a record: against its own digest, which anybody can make anew, and against whatever else is given.
+
+    Args:
+        record: the file of a record, or the document itself.
+        ledger: a Ledger, or where it is: its entry must be there, and covers all that the record says.
+        problem: the problem, with its mechanism: the values must be those that were drawn from. They are proved
+            again, and all that follows from them must be what the record says.
+        mechanism: the mechanism.
+        plan: for an answer from a table, the plan that was approved, as `hetdp ask --plan` wrote it: a file.
+
+    Raises:
+        UsageError: a file cannot be read, or a problem is given without its mechanism.
+        InputError: it is no record.
+        LedgerError: the ledger cannot be used.
+
+    >>> import hetdp, pathlib, tempfile
+    >>> graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 0.5)
+    >>> mechanism = hetdp.design(hetdp.Problem(graph, [1, 2]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = hetdp.Ledger.create(pathlib.Path(folder, "a.ledger"), source="data", cap=1)
+    ...     record = hetdp.release(mechanism, "a", ledger=ledger).record
+    ...     verdict = hetdp.verify_record(record, ledger=ledger, problem=mechanism.problem, mechanism=mechanism)
+    >>> verdict.valid, [check.name for check in verdict.checks]
+    (True, ['record', 'ledger', 'mechanism', 'certificate', 'charge', 'content'])
+    """
+    if (problem is None) != (mechanism is None):
+        raise UsageError("a problem without its mechanism, or the other way round", "both are looked at together")
+    found = require_record(record, NAME) if isinstance(record, dict) else read_record(record)
+    checks = [check_digest(found)]
+    if ledger is not None:
+        checks.append(check_ledger(found, ledger if isinstance(ledger, Ledger) else Ledger(ledger)))
+    if problem is not None:
+        checks += check_mechanism(found, problem, mechanism)
+    if plan is not None:
+        checks += _check_plan(found, plan)
+    return RecordVerdict(
+        all(check.passed for check in checks), tuple(checks), tuple(_unchecked(ledger, mechanism, plan))
+    )
+
+
+def _unchecked(ledger: Any, mechanism: Any, plan: Any) -> Iterator[str]:
+    """What nobody can know without the ledger, whose entry covers all that a record says."""
+    if ledger is not None:
+        return
+    yield "the answer itself, which only the ledger knows"
+    yield "when it was released, of which data, and that it was paid for, which the ledger knows"
+    if plan is not None:
+        yield UNPLANNED
+    elif mechanism is not None:
+        yield "which hetdp made it, and what its values were designed for, which the ledger covers"
+    else:
+        yield "all else that it says, which the ledger covers, or follows from the mechanism or the plan"
+
+
+def _check_plan(record: Document, path: str | Path) -> Iterator[RecordCheck]:
+    approved = read_plan(Path(path))
+    try:
+        facts = planned_facts(approved)
+    except (KeyError, TypeError, ValueError, AttributeError):  # we never wrote such a plan
+        facts = {"mechanism": None}
+    same = record["mechanism"] == facts["mechanism"] and canonical_text(record["plan"]) == canonical_text(
+        approved.facts
+    )
+    yield check_of("plan", same, "this is exactly the plan that was carried out", "another plan was carried out")
+    if same:
+        yield check_content(record, facts, ANSWERS)
+        others = _contradictions(record, approved)
+        holds = "its proofs, promises and accounts are such as the plan allows"
+        yield check_of("promises", not others, holds, f"the plan does not allow what it says under {', '.join(others)}")

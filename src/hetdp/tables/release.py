@@ -1,0 +1,112 @@
+"""A release from a table: the request that `release` and `price` take, and what holds when it is asked for again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hetdp.errors import UsageError, VerificationError
+from hetdp.releases.ledger.chain import Entry
+from hetdp.releases.ledger.neighbours import neighbours_of
+from hetdp.releases.request import PEOPLE, PLAN, Document, DrawRequest, draw_answer
+from hetdp.tables.charges import costs_of_people
+from hetdp.tables.preparation import Prepared, prepare
+from hetdp.tables.record import ANSWERS, digest_of_question, facts_of_table
+from hetdp.tables.request import KEYS as WISH_KEYS
+from hetdp.tables.request import from_document
+from hetdp.text import format_value
+
+LAPLACE = "Laplace"  # the coordinate of every population
+SPELLED = ("software", "table", *WISH_KEYS, "people_sha256", "plan_sha256")  # may differ where the same is asked
+
+
+class TableRequest(DrawRequest):
+    """The request for one answer for each area of a table.
+
+    Args:
+        prepared: what is fixed before the answers are read.
+
+    Raises:
+        VerificationError: the mechanism of an area is not private.
+    """
+
+    def __init__(self, prepared: Prepared) -> None:
+        for promise in prepared.promises:
+            certificate = promise.mechanism.certificate
+            if not certificate.private:
+                raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
+        payers, person = prepared.source.payers(prepared.wish), prepared.wish.person
+        self.prepared = prepared
+        super().__init__(
+            digest_of_question(prepared.plan),
+            costs_of_people(prepared.policy, payers, person, prepared.losses()),
+            tuple(promise.area for promise in prepared.promises),
+            ANSWERS,
+            neighbours_of(prepared.plan.facts["unit"], prepared.plan.facts["neighbours"]),
+        )
+
+    def facts(self) -> Document:
+        """The record's facts about the plan and its promises."""
+        return facts_of_table(self.prepared)
+
+    def theme(self) -> str:
+        """A digest of what is asked about whom, without thresholds and ε."""
+        return str(self.prepared.identity.theme)
+
+    def prepare_draw(self) -> Callable[[], list[bool]]:
+        """Reads the answers, once; see `Prepared.coordinates`."""
+        certain = [promise.mechanism.constant for promise in self.prepared.promises]
+        coordinates = self.prepared.coordinates()
+        return lambda: [draw_answer(LAPLACE, z, answer) for z, answer in zip(coordinates, certain, strict=True)]
+
+    def entry_facts(self) -> Document:
+        """The wording of the plan and a digest of the people."""
+        plan = self.prepared.plan.facts
+        return {PLAN: {key: plan[key] for key in SPELLED}, PEOPLE: self.prepared.same_people}
+
+    def facts_of_repeat(self, facts: Document, entry: Entry) -> Document:
+        """The facts in the wording of the first release.
+
+        Raises:
+            UsageError: the first release was about another table.
+        """
+        self._require_same_table(entry)
+        first = super().facts_of_repeat(facts | self._facts_as_first_worded(entry), entry)
+        return first | {PLAN: first[PLAN] | (entry.facts.get(PLAN) or {})}
+
+    def differences(self, entry: Entry) -> list[str]:
+        """The keys of the plan that differ."""
+        before, plan = entry.facts.get(PLAN), self.prepared.plan.facts
+        return [key for key in WISH_KEYS if before.get(key) != plan[key]] if isinstance(before, dict) else []
+
+    def _require_same_table(self, entry: Entry) -> None:
+        """Refuses to repeat the answer of another table: another one within a database, or about other people.
+
+        Copies of the same data under another name, or in another format, have the same answer. But an approved plan
+        is about the file that it names.
+        """
+        plan, people = entry.facts.get(PLAN), self.prepared.same_people
+        if not isinstance(plan, dict):
+            return
+        before, now = plan["table"], self.prepared.plan.facts["table"]
+        others = None not in (before["table"], now["table"]) and before["table"] != now["table"]
+        exchanged = None not in (entry.facts.get(PEOPLE), people) and entry.facts[PEOPLE] != people
+        if others or exchanged or (self.prepared.approved and before != now):
+            within = "" if before["table"] is None else f", table {format_value(before['table'])}"
+            when = f"on {entry.time[:10]}, of version {format_value(entry.version)} of the data"
+            raise UsageError(
+                f"this was asked before, {when}, which was {format_value(before['file'])}{within}",
+                "a version of the data is one table of the same people, and a plan is about the table that it names",
+                "a new --version, if the data is new; a copy of the same data is asked without --plan",
+            )
+
+    def _facts_as_first_worded(self, entry: Entry) -> dict[str, Any]:
+        """The facts that change if the same was asked in other words before."""
+        plan, prepared = entry.facts.get(PLAN), self.prepared
+        if not isinstance(plan, dict):
+            return {}
+        words = {key: plan[key] for key in WISH_KEYS}
+        if words == prepared.wish.document():
+            return {}
+        identified = plan["people_sha256"] is not None
+        return facts_of_table(prepare(prepared.source, from_document(words), identified=identified))
