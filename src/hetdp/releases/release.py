@@ -153,7 +153,7 @@ def release(
         if similar:
             (announce or _warn)(similar)
         draw = request.prepare_draw()
-        progress.stage("drawing")
+        progress.report_stage("drawing")
         entry_facts = request.entry_facts() | {
             "software": facts["software"],
             "areas": len(request.areas),
