@@ -1,7 +1,12 @@
-"""Privacy rules as data: ε by person or group, change of value and situation; the smallest that applies counts.
+"""Privacy rules as data: the public names, which are defined in `hetdp.people.privacy`.
 
-Neighbouring tables differ in one person's value, and ε is public. An ε that is missing is refused, never assumed.
+Rules give ε by person or group, change of value and situation; the smallest that applies counts. Neighbouring tables
+differ in one person's value, and ε is public. A missing ε is refused, never assumed.
 """
 
 from hetdp.people.privacy import *  # noqa: F403
 from hetdp.people.privacy import __all__ as __all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

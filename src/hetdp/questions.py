@@ -1,4 +1,4 @@
-"""Yes/no questions about people, as data: how many of each group have each value, and what makes the answer yes.
+"""Yes/no questions about people, as data: the public names, which are defined in `hetdp.people.questions`.
 
 Each question can be evaluated over many tables at once (`holds`), printed in words (`str`) and written down
 (`document`); `&`, `|` and `~` join questions. Shares and sums are compared in whole numbers, never as floats.
@@ -6,3 +6,7 @@ Each question can be evaluated over many tables at once (`holds`), printed in wo
 
 from hetdp.people.questions import *  # noqa: F403
 from hetdp.people.questions import __all__ as __all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

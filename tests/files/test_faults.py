@@ -38,7 +38,7 @@ KEYS = "the keys are schema_version, kind, notion, grid, positive, about, labels
 NO_LABEL = "a label is text, a finite number, or a list or tuple of these."
 DOCUMENTS = {
     "no JSON": ("{", "FILE: no JSON: Expecting property name enclosed in double quotes"),
-    "a list": ("[]", "FILE: no JSON object, but []; it is a JSON object."),
+    "a list": ("[]", "FILE: no JSON object, but []; it is a JSON object in UTF-8."),
     "NaN": ('{"x": NaN}', 'no JSON: NaN is no JSON; infinity is written "inf", and a missing value is left out; it is'),
     "a key twice": (
         '{"edges": [], "edges": []}',
@@ -46,7 +46,7 @@ DOCUMENTS = {
     ),
     "half of a character": ('{"x": "\\ud800"}', "no JSON: half of a character; it is a JSON object in UTF-8."),
     "a label nested too deeply": (edge(source=json.loads("[" * 40 + "1" + "]" * 40)), "edges[0], source: label [[[["),
-    "nesting": ("[" * 100_000, "no JSON: too deeply nested; it is a JSON object."),
+    "nesting": ("[" * 100_000, "no JSON: too deeply nested; it is a JSON object in UTF-8."),
     "no version": (
         {"datasets": [], "edges": []},
         "FILE: missing schema_version; this hetdp reads schema_version 1.",

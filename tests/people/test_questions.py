@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp import InputError, UsageError, questions
-from hetdp.people.documents import DEEPEST
-from hetdp.people.numbers import exact, percentage, written
+from hetdp.documents import DEEPEST
+from hetdp.numbers import format_exact, format_share, parse_exact
 from tests.people.questions_to_ask import NESTED
 
 ANY: Any = questions  # what is refused has no right type
@@ -158,7 +158,7 @@ def test_a_majority_may_be_written_as_one():
         (document({"asks": "share", "value": "yes", "at_least": 1, "blank": "x"}), "'all' leaves nobody out"),
         (document(count, schema_version=2), "a newer schema_version: 2; this hetdp reads schema_version 1"),
         (document(count, schema_version=True), "schema_version True"),
-        (document(count, kind="privacy"), "kind 'privacy'; a question document says 'question' here"),
+        (document(count, kind="privacy"), "another kind of document: 'privacy'; its kind is 'question'"),
         (document(count, note="x"), "unknown key 'note'"),
         ({"kind": "question", "question": count}, "missing key schema_version"),
         ([], "no object: []"),
@@ -180,7 +180,7 @@ def test_all_keys_that_are_wrong_are_told_at_once():
     ("text", "message"),
     [
         ("{", "no JSON"),
-        ('{"kind": 1, "kind": 2}', "'kind' twice; a key stands once in an object"),
+        ('{"kind": 1, "kind": 2}', "the key 'kind' is there twice"),
         ("[" * 100_000, "no JSON"),
     ],
 )
@@ -254,7 +254,7 @@ def test_what_is_no_question_is_refused(make, message):
     ],
 )
 def test_a_number_is_what_was_written(number, expected):
-    assert exact(number, "it") == expected
+    assert parse_exact(number, "it") == expected
 
 
 @pytest.mark.parametrize(
@@ -280,16 +280,16 @@ def test_a_number_is_what_was_written(number, expected):
 )
 def test_what_is_no_number_is_refused(number):
     with pytest.raises(UsageError, match="it is a number such as 3"):
-        exact(number, "it")
+        parse_exact(number, "it")
 
 
 @given(st.fractions())
 def test_a_written_number_is_the_same_number(number):
-    assert exact(written(number), "it") == number
+    assert parse_exact(format_exact(number), "it") == number
 
 
 def test_shares_in_words():
-    assert [percentage(Fraction(*share)) for share in [(1, 2), (1, 1), (1, 1000), (1, 3)]] == [
+    assert [format_share(Fraction(*share)) for share in [(1, 2), (1, 1), (1, 1000), (1, 3)]] == [
         *("half", "100%", "0.1%", "1/3")
     ]
 

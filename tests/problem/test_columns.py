@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.people.numbers import exact
+from hetdp.numbers import parse_exact
 
 
 class Series:
@@ -96,8 +96,8 @@ def test_an_epsilon_of_any_type_is_rounded_down_through_every_door(kind):
 
 def test_an_exact_number_is_not_above_a_long_double():
     for value in (JUST_BELOW_1, np.longdouble("0.1"), np.longdouble(1) / 3):
-        assert exact(value, "ε") <= min(Fraction(*value.as_integer_ratio()), Fraction(str(value)))
-    assert exact(np.longdouble("0.1"), "ε") == Fraction(1, 10)
+        assert parse_exact(value, "ε") <= min(Fraction(*value.as_integer_ratio()), Fraction(str(value)))
+    assert parse_exact(np.longdouble("0.1"), "ε") == Fraction(1, 10)
 
 
 @pytest.mark.parametrize("value", [True, 1j, 10**400, np.bool_(True), np.timedelta64(1, "s"), "0.5", b"0.5"])

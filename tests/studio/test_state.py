@@ -12,12 +12,12 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
+from hetdp.numbers import parse_typed
 from hetdp.studio import drawing, export, opening, panels, views
 from hetdp.studio import opening as bounds
 from hetdp.studio import showing as legend
 from hetdp.studio.answers import GIVEN, with_parameter
 from hetdp.studio.gallery import GALLERY, made
-from hetdp.studio.numbers import number_of
 from hetdp.studio.picture import Picture
 from hetdp.studio.session import Session, sheet_of
 from hetdp.studio.styles import INKS, stylesheet
@@ -145,19 +145,19 @@ def test_an_epsilon_that_most_edges_have_is_that_of_more_than_half(session):
     ("text", "number"), [("0,5", 0.5), (" 1e-3 ", 1e-3), (".5", 0.5), ("0,125", 0.125), ("Inf", np.inf), ("-1", -1.0)]
 )
 def test_numbers_are_read_as_people_write_them(text, number):
-    assert number_of(text) == number
+    assert parse_typed(text) == number
 
 
 @pytest.mark.parametrize("text", ["1,000", "12,345,678", "1_0", "nan", "1.0.0", "0x10", "٣", "", "--1", "1 0"])
 def test_what_is_no_number_or_could_be_two_is_refused(text):
     with pytest.raises(hetdp.UsageError, match="two numbers" if "," in text else "no number"):
-        number_of(text)
+        parse_typed(text)
 
 
 @pytest.mark.parametrize("text", ["1e400", "-1e400", "1" + 400 * "0"])
 def test_a_finite_number_never_becomes_infinite(text):
     with pytest.raises(hetdp.UsageError, match="numbers go up to 1e308"):
-        number_of(text)
+        parse_typed(text)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

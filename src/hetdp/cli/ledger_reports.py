@@ -113,13 +113,13 @@ def receipt(path: str, ledger: str) -> dict[str, Any]:
     """
     from pathlib import Path
 
+    from hetdp.documents import parse_json
     from hetdp.errors import UsageError
-    from hetdp.people.documents import parsed_json
     from hetdp.text import escape_unprintable, format_value
 
     rule = "with a ledger, the entries of its records are looked up"
     try:
-        found = parsed_json(Path(path).read_text(encoding="utf-8"), path)
+        found = parse_json(Path(path).read_text(encoding="utf-8"), path)
     except (OSError, UnicodeDecodeError) as refusal:
         reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
         raise UsageError(f"{path!r} cannot be read: {reason}", rule) from None

@@ -92,8 +92,8 @@ def _made(
 ) -> Problem:
     """The problem, after a look at its size."""
     from hetdp.errors import UsageError
+    from hetdp.numbers import parse_whole
     from hetdp.people.names import pairs
-    from hetdp.people.numbers import whole
     from hetdp.people.products.problems import require_few, tallies, values_of, votes
     from hetdp.problem.product import INSTEAD, MOST_WRITTEN, WRITTEN_RULE
 
@@ -107,11 +107,11 @@ def _made(
     limits = (MOST_WRITTEN, WRITTEN_RULE, INSTEAD)
     if people is not None:
         listed = [name.strip() for name in people.split(",")]
-        number = whole(people, "the number of people", 1) if people.strip().isdecimal() else None
+        number = parse_whole(people, "the number of people", 1) if people.strip().isdecimal() else None
         require_few([len(listed) if number is None else number], len(known), False, *limits)
         return votes(listed if number is None else number, asked, promised, known)
     sizes = pairs("--group", group, "NAME=SIZE", "each group has one size")
-    sizes = {name: whole(size, f"the size of {name!r}", 0) for name, size in sizes.items()}
+    sizes = {name: parse_whole(size, f"the size of {name!r}", 0) for name, size in sizes.items()}
     require_few(list(sizes.values()), len(known), True, *limits)
     chances = prior if prior in (None, "uniform") else pairs("--prior", [prior], "VALUE=p", "each value has one")
     return tallies(sizes, asked, promised, known, chances)
@@ -162,9 +162,9 @@ def _privacy(epsilon: str | None, deciding_epsilon: str | None, rules: str | Non
 
 def _read(path: str, kind: Any) -> Any:
     """A question, or privacy rules, from a file."""
-    from hetdp.people.documents import read_as
+    from hetdp.documents import read_document
 
-    return read_as(path, {".json": kind.from_json, ".toml": kind.from_toml})
+    return read_document(path, {".json": kind.from_json, ".toml": kind.from_toml})
 
 
 command = Verb(

@@ -98,8 +98,8 @@ def plot(
 def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> dict[str, int] | None:
     """How many of some groups are counted in a map."""
     from hetdp.errors import UsageError
+    from hetdp.numbers import parse_whole
     from hetdp.people.names import pairs
-    from hetdp.people.numbers import whole
 
     if not at:
         return None
@@ -110,7 +110,7 @@ def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> di
     if picture not in (None, "tallies"):
         raise UsageError(f"--at with --picture {picture}", "counts are said for a map of tallies")
     given = pairs("--at", at, "GROUP=COUNT", "each group has one count")
-    return {name: whole(count, f"--at {name}", 0) for name, count in given.items()}
+    return {name: parse_whole(count, f"--at {name}", 0) for name, count in given.items()}
 
 
 def _subject(out: Output, asked: Problem, mechanisms: tuple[str, ...], no_baselines: bool, picture: str | None) -> Any:

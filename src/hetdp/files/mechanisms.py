@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp import progress
+from hetdp.documents import parse_object, require_keys, require_version
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.duck import parquet_metadata, read_parquet
-from hetdp.files.formats.json_form import parse_json, read_json, table_of
+from hetdp.files.formats.json_form import read_json, table_of
 from hetdp.files.formats.tables import Table
 from hetdp.files.places import STANDARD, existing, open_document, open_table, parts_of, reading, suffix_of
 from hetdp.files.problems import answer_column
@@ -26,12 +27,11 @@ from hetdp.files.schema import (
     TEXT,
     VALUES,
     require_columns,
-    require_keys,
     require_notion,
-    require_version,
 )
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.mechanism import Mechanism
+from hetdp.numbers import parse_number
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.columns import as_floats
 from hetdp.problem.faults import FaultCollector
@@ -84,8 +84,9 @@ def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str
         findings: where faults are added; what is no mechanism of this version at all is refused at once.
     """
     if meta:
-        require_version(meta, name, findings)
-        require_keys(meta, MECHANISM_KEYS, name, findings)
+        require_version(meta, name)
+        with findings.collecting():
+            require_keys(meta, (), MECHANISM_KEYS, name)
         if meta.get("kind", "mechanism") != "mechanism":
             findings.add(
                 Fault("no mechanism, but of kind", name, format_value(meta["kind"]), "its kind is 'mechanism'")
@@ -118,7 +119,7 @@ def _beside(place: Path, name: str) -> dict[str, Any]:
     """The words beside a table; a table made elsewhere has none."""
     if place.suffix.lower() == ".parquet":
         text = parquet_metadata(place, name)
-        return {} if text is None else parse_json(text, name)
+        return {} if text is None else parse_object(text, name, parse_number)
     beside = sidecar_of(place)
     if not beside.exists():
         return {}

@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hetdp.documents import require_version
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.csv_form import read_csv
 from hetdp.files.formats.duck import read_large_csv, read_parquet
 from hetdp.files.formats.json_form import STDIN, read_json, table_of
 from hetdp.files.formats.tables import Table
-from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, require_version
-from hetdp.problem.faults import FaultCollector
+from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER
 from hetdp.text import format_value
 
 SMALL_FILE = 4 << 20  # bytes that the standard library reads sooner than DuckDB loads
@@ -41,7 +41,7 @@ def open_problem(path: str | Path) -> Sheets:
     if path != STANDARD and (place := existing(path)).is_dir():
         return _open_folder(place, str(path))
     name, document = open_document(path)
-    require_version(document, name, FaultCollector(name))
+    require_version(document, name)
     datasets = table_of(document, "datasets", name, DATASET_COLUMNS)
     return Sheets(name, document, datasets, table_of(document, "edges", name, EDGE_COLUMNS))
 

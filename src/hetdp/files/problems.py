@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp import progress
+from hetdp.documents import require_keys, require_version
 from hetdp.errors import Fault
 from hetdp.files.formats.json_form import table_of
 from hetdp.files.formats.tables import Table
@@ -21,9 +22,7 @@ from hetdp.files.schema import (
     PROBLEM_KEYS,
     TEXT,
     require_columns,
-    require_keys,
     require_notion,
-    require_version,
 )
 from hetdp.problem.classes import classes_of
 from hetdp.problem.columns import as_floats
@@ -125,7 +124,7 @@ def read_pins(path: str | Path) -> PartialMechanism:
 def _open(path: str | Path) -> Table:
     if path == STANDARD or suffix_of(path) == ".json":
         name, document = open_document(path)
-        require_version(document, name, FaultCollector(name))
+        require_version(document, name)
         return table_of(document, "datasets", name, PIN_COLUMNS)
     table: Table = reading(existing(path), open_table, str(path), PIN_COLUMNS)
     return table
@@ -189,8 +188,9 @@ def read_problem(path: str | Path, duplicates: str = "error", positive: Any = No
 def require_form(sheets: Sheets, findings: FaultCollector) -> Notion:
     """What must be right before rows can be looked at; and the notion of privacy that is meant."""
     meta = sheets.meta
-    require_version(meta, sheets.name, findings)
-    require_keys(meta, PROBLEM_KEYS, sheets.name, findings)
+    require_version(meta, sheets.name)
+    with findings.collecting():
+        require_keys(meta, (), PROBLEM_KEYS, sheets.name)
     if meta.get("kind", "problem") != "problem":
         findings.add(Fault("no problem, but of kind", sheets.name, format_value(meta["kind"]), "its kind is 'problem'"))
     about = meta.get("about")

@@ -19,12 +19,12 @@ from hetdp.files.formats.csv_form import write_csv
 from hetdp.files.formats.duck import write_large_csv, write_parquet
 from hetdp.files.formats.json_form import lines_of, write_json
 from hetdp.files.formats.tables import DEEPEST
-from hetdp.files.formats.text import plain
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.places import OURS, STANDARD, suffix_of
 from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT, VERSION
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.mechanism import Mechanism
+from hetdp.numbers import json_number
 from hetdp.partitioned.mechanism import PartitionedMechanism
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.grid import NAME as GRID
@@ -210,15 +210,15 @@ def certificate_document(certificate: Certificate) -> dict[str, Any]:
     """A certificate as a JSON object."""
     facts = asdict(certificate)
     if certificate.worst_edge is not None:
-        facts["worst_edge"] = {name: plain(value) for name, value in certificate.worst_edge._asdict().items()}
-    return {name: plain(value) for name, value in facts.items()}
+        facts["worst_edge"] = {name: json_number(value) for name, value in certificate.worst_edge._asdict().items()}
+    return {name: json_number(value) for name, value in facts.items()}
 
 
 def records(columns: dict[str, Any]) -> list[dict[str, Any]]:
     """Columns as JSON objects, one to a row; what is missing in a row is left out of it."""
     lists = [column.tolist() if hasattr(column, "tolist") else column for column in columns.values()]
     rows = (zip(columns, row, strict=True) for row in zip(*lists, strict=True))
-    return [{name: plain(value) for name, value in row if value is not None and value == value} for row in rows]
+    return [{name: json_number(value) for name, value in row if value is not None and value == value} for row in rows]
 
 
 # save: problems and mechanisms to files, by the ending of the name.

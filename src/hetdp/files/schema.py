@@ -35,19 +35,6 @@ LABEL_RULE = "a label is text, a finite number, or a list or tuple of these"
 CLASS_RULE = "a class is text, a finite number, or a tuple of these"
 
 
-def require_version(meta: dict[str, Any], place: str, findings: FaultCollector) -> None:
-    """Refuses a file that does not say which version of the format it has, or says a newer one."""
-    given = meta.get("schema_version")
-    rule = f"this hetdp reads schema_version {VERSION}"
-    if type(given) is not int or given < 1:
-        what = "missing schema_version" if given is None else "schema_version"
-        findings.add(Fault(what, place, "" if given is None else format_value(given), rule))
-    elif given > VERSION:
-        findings.add(Fault("a newer schema_version:", place, str(given), rule, "a newer hetdp reads it"))
-    if findings.total:
-        findings.raise_if_any()  # nothing else about such a file can be judged
-
-
 def require_columns(
     found: list[str],
     needed: tuple[str, ...],
@@ -84,11 +71,3 @@ def require_notion(meta: dict[str, Any], place: str, findings: FaultCollector) -
         if meta["coordinate"] != name:
             rule = f"the notion {meta['notion']!r} has the coordinate {name!r}"
             findings.add(Fault("another coordinate", f"{place}, coordinate", format_value(meta["coordinate"]), rule))
-
-
-def require_keys(found: dict[str, Any], known: tuple[str, ...], place: str, findings: FaultCollector) -> None:
-    """Refuses keys that would be ignored, such as a misspelt one."""
-    for name in list(found)[: 2 * SHOWN_FAULTS]:
-        if name not in known:
-            rule = f"the keys are {', '.join(known)}"
-            findings.add(Fault("unknown key", place, format_value(name), rule, suggest_name(name, list(known))))

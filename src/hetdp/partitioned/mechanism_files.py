@@ -11,9 +11,10 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.certificate.certificate import verify
+from hetdp.documents import parse_object
 from hetdp.errors import ClusterError, Fault, InputError, UsageError, VerificationError
 from hetdp.files.formats.duck import parquet_metadata, write_parquet
-from hetdp.files.formats.json_form import parse_json, read_json, write_json
+from hetdp.files.formats.json_form import read_json, write_json
 from hetdp.files.formats.tables import Table
 from hetdp.files.formats.writing import whole_folder
 from hetdp.files.mechanisms import coordinates_of, notion_of, require_form, require_own, whole_numbers
@@ -21,6 +22,7 @@ from hetdp.files.places import STANDARD, existing, parts_of, reading
 from hetdp.files.problems import answer_column
 from hetdp.files.saving import certificate_document
 from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION
+from hetdp.numbers import parse_number
 from hetdp.partitioned.datasets import Known
 from hetdp.partitioned.labels import RANGE, FileNames, Labelled, labels_at, own_labels
 from hetdp.partitioned.mechanism import PartitionedMechanism
@@ -282,7 +284,7 @@ def _opened(path: str | Path, name: str) -> tuple[Files, dict[str, Any]]:
         rule = "a mechanism of a partitioned problem is a folder, or a .parquet file"
         raise InputError(name, [Fault("an unknown kind of file", name, place.suffix, rule)])
     text = parquet_metadata(place, name)
-    return files_of([place.resolve()], name), {} if text is None else parse_json(text, name)
+    return files_of([place.resolve()], name), {} if text is None else parse_object(text, name, parse_number)
 
 
 def _refuse_unknown(names: FileNames, strangers: list[tuple[Any, str]], findings: FaultCollector) -> None:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import Fault, InputError
-from hetdp.files.formats import text as numerals
 from hetdp.files.formats.duck import (
     PARQUET_RULE,
     cell_of,
@@ -23,6 +22,7 @@ from hetdp.files.formats.duck import (
     require_alike,
 )
 from hetdp.files.formats.tables import Table
+from hetdp.numbers import parse_numbers
 from hetdp.partitioned.shared_files import Seen, seen
 
 ROWS = "read_parquet(?, hive_partitioning=false, file_row_number=true)"
@@ -107,9 +107,7 @@ def read_range(files: Files, start: int, stop: int, known: tuple[str, ...]) -> T
     pieces = [_read_piece(files, piece, chosen) for piece in files.pieces(start, stop)]
     columns = {column: _joined([piece[column] for piece in pieces]) for column in chosen}
     columns |= {
-        column: numerals.numbers(as_values(columns[column]))
-        for column in chosen
-        if is_long(column, files.kinds[column])
+        column: parse_numbers(as_values(columns[column])) for column in chosen if is_long(column, files.kinds[column])
     }
     return Table(files.name, columns, stop - start, lambda at: files.row(start + at))
 

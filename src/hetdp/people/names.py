@@ -96,14 +96,14 @@ def pairs(option: str, given: Iterable[str], form: str, rule: str) -> dict[str, 
     Raises:
         UsageError: a number has no name, or a name two numbers.
     """
+    from hetdp.documents import parse_json
     from hetdp.errors import UsageError
-    from hetdp.people.documents import parsed_json
     from hetdp.text import format_value
 
     found: list[tuple[str, Any]] = []
     for words in given:
         if words.lstrip().startswith("{"):
-            found += parsed_json(words, option).items()
+            found += parse_json(words, option).items()
             continue
         for part in words.split(","):
             name, equals, number = part.rpartition("=")

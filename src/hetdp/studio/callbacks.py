@@ -11,6 +11,7 @@ from hetdp.errors import HetdpError, UsageError
 from hetdp.mechanism.accuracy.report import accuracy
 from hetdp.mechanism.mechanism import Mechanism
 from hetdp.mechanism.odds import odds
+from hetdp.numbers import parse_typed
 from hetdp.problem.problem import Problem
 from hetdp.studio import export
 from hetdp.studio.answers import GIVEN, engine_of
@@ -18,7 +19,6 @@ from hetdp.studio.drawing import first_of
 from hetdp.studio.export import lines
 from hetdp.studio.gallery import GALLERY, made
 from hetdp.studio.layout import TABS, WAYS
-from hetdp.studio.numbers import number_of
 from hetdp.studio.opening import dropped
 from hetdp.studio.panels import OBJECTIVES, accuracy_table, odds_list
 from hetdp.studio.session import Session, Sheet, Visit
@@ -159,7 +159,7 @@ def _moved(session: Session, control: str, name: str, value: Any) -> bool:
     if not str(value).strip():
         return entered or told.get(key) is not None  # nothing is meant by an empty field: what it had comes back
     try:
-        number = number_of(str(value))
+        number = parse_typed(str(value))
     except UsageError as refusal:
         session.refuse(str(refusal))
         return True

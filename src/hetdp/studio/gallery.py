@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from hetdp import privacy, questions
 from hetdp.errors import UsageError
+from hetdp.numbers import parse_whole
 from hetdp.people.names import pairs
-from hetdp.people.numbers import whole
 from hetdp.people.products.problems import require_few, tallies, values_of, votes
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.partial import PartialMechanism
@@ -63,14 +63,14 @@ def _people(space: str, people: str, known: tuple[str, ...], asked: Any, rules: 
     if space == VOTES:
         listed: Any = [one.strip() for one in people.split(",")]
         if people.strip().isdecimal():
-            listed = whole(people, "the number of people", 1)
+            listed = parse_whole(people, "the number of people", 1)
         require_few([listed if isinstance(listed, int) else len(listed)], len(known), False, MOST, MOST_RULE, HINT)
         typed = str(listed) if isinstance(listed, int) else ",".join(listed)
         return votes(listed, asked, rules, known), repr(listed), f"--people {quote(typed)}"
     if space != TALLIES:
         raise UsageError(f"a space of {format_value(space)}", "there are votes and tallies")
     given = pairs("groups:", [people], "NAME=SIZE", "each group has one size")
-    sizes = {name: whole(size, f"the size of {name!r}", 0) for name, size in given.items()}
+    sizes = {name: parse_whole(size, f"the size of {name!r}", 0) for name, size in given.items()}
     require_few(list(sizes.values()), len(known), True, MOST, MOST_RULE, "smaller groups have fewer tallies")
     return tallies(sizes, asked, rules, known), repr(sizes), f"--group {_typed(sizes)}"
 
@@ -84,7 +84,7 @@ def _question(counted: str, threshold: str) -> tuple[Any, str, str]:
             f"--majority --count {quote(counted)}",
         )
     kind = "share" if set("%/.") & set(threshold) else "count"
-    at_least: Any = threshold if kind == "share" else whole(threshold, "how many it takes", 0)
+    at_least: Any = threshold if kind == "share" else parse_whole(threshold, "how many it takes", 0)
     asked = questions.share(counted, threshold) if kind == "share" else questions.count(counted, at_least)
     python = f"hetdp.questions.{kind}({counted!r}, {at_least!r})"
     return asked, python, f"--count {quote(counted)} --at-least {quote(threshold)}"

@@ -12,6 +12,7 @@ from hetdp.mechanism.accuracy.report import Accuracy
 from hetdp.mechanism.digits import error_digits, in_digits, percentage, short_digits, value_digits
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.vote import WEIGHTED_VOTE
+from hetdp.numbers import format_short
 from hetdp.plots.colours import ONE, TWO
 from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.product import ProductSpace
@@ -19,7 +20,6 @@ from hetdp.problem.spelling import spell_label
 from hetdp.releases.record.words import constant_words
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_words, short, value_at
-from hetdp.studio.numbers import in_short
 from hetdp.studio.picture import explained
 from hetdp.studio.session import Session
 from hetdp.text import escape_unprintable, pluralize
@@ -275,7 +275,7 @@ def _neighbour(session: Session, at: int, other: int) -> Any:
             if len(edges) > 1 and edge.edge_class is not None
             else ""
         )
-        text = f"{letter} = {in_short(next(iter(edge.parameters.values())))}{whose}"
+        text = f"{letter} = {format_short(next(iter(edge.parameters.values())))}{whose}"
         chips.append(html.Button(text, id={"type": "edge", "at": number}, className="chip", title="Move it"))
     name = html.Button(word(name_of(session, other)), id={"type": "dataset", "at": other}, className="row")
     return html.Div([name, *chips], className="pair")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.digits import short_digits
 from hetdp.mechanism.explanation import BindingPath
+from hetdp.numbers import format_short
 from hetdp.plots.layout import layered
 from hetdp.plots.network import widths_of
 from hetdp.problem.space import Floats, Indices, Mask
@@ -32,7 +33,6 @@ from hetdp.studio.drawing import (
     usual_of,
     values_of,
 )
-from hetdp.studio.numbers import in_short
 from hetdp.studio.session import Session
 
 
@@ -206,7 +206,7 @@ def edge_elements(session: Session, ends: Ends, frame: Frame, look: Look, rows: 
             "target": f"n{drawn}-{target}",
             "width": width,
             "lit": max(width, 3.5),
-            "label": f"ε {in_short(value)}" if told else "",
+            "label": f"ε {format_short(value)}" if told else "",
             "at": at,
         }
         found.append({"data": data, "classes": " ".join(kinds)})

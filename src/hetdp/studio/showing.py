@@ -8,13 +8,13 @@ from typing import Any
 from dash import ALL, Input, Output, Patch, State, html, no_update
 from dash.exceptions import PreventUpdate
 
+from hetdp.numbers import format_short
 from hetdp.plots.colours import SHADES
 from hetdp.problem.parameters import LETTERS
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_words, smallest_of, usual_of
 from hetdp.studio.layout import offers
-from hetdp.studio.numbers import in_short
 from hetdp.studio.panels import spoken
 from hetdp.studio.picture import Picture
 from hetdp.studio.session import Session, Visit
@@ -66,7 +66,7 @@ def _usual(session: Session) -> str:
     if session.ends is None or "epsilon" not in session.ends.columns:
         return ""
     usual = usual_of(smallest_of(session.ends))
-    return "" if usual is None else f" (most: {in_short(usual)})"
+    return "" if usual is None else f" (most: {format_short(usual)})"
 
 
 # From the session to the page: after every change, what is seen and what is said, in one answer.

@@ -10,9 +10,9 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from hetdp.documents import read_document
 from hetdp.errors import UsageError
 from hetdp.partitioned.workers import AUTO, Engine
-from hetdp.people.documents import read_as
 from hetdp.people.questions.constructors import from_json, from_toml
 from hetdp.people.questions.question import Question
 from hetdp.releases.ledger.ledger import Ledger
@@ -299,7 +299,7 @@ def _require_payer(dry_run: bool, simulate: bool, ledger: Any, paying: dict[str,
 def _read(question: Any) -> Any:
     """A question, or the file that holds one."""
     if isinstance(question, str | Path):
-        return read_as(question, {".json": from_json, ".toml": from_toml})
+        return read_document(question, {".json": from_json, ".toml": from_toml})
     return question
 
 

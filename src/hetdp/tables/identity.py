@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import UsageError
-from hetdp.people.numbers import written
+from hetdp.numbers import format_exact
 from hetdp.people.populations.scores import scores_of
 from hetdp.people.questions.logic import And, Joined, Not, Or
 from hetdp.people.questions.question import Question
@@ -76,7 +76,10 @@ def canonical(question: Question, sizes: Mapping[str, int]) -> Form:
     if isinstance(question, RatioOfShares):
         facts = {"value": question.value, "a": question.group_a, "b": question.group_b, "of": question.of}
         left_out = [] if question.of == ALL else sorted(set(question.blank))
-        return ["ratio", facts | {"at_least": written(question.at_least), "strict": question.strict, "blank": left_out}]
+        return [
+            "ratio",
+            facts | {"at_least": format_exact(question.at_least), "strict": question.strict, "blank": left_out},
+        ]
     return ["as written", question.body()]
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hetdp.documents import parse_json, refuse, require_keys, require_kind, require_version
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.json_form import write_json
 from hetdp.files.formats.writing import whole_file
-from hetdp.people.documents import parsed_json, refuse, require_keys
 from hetdp.people.questions.thresholds import BLANK
 from hetdp.tables.comparison import meaning as moments_meaning
 from hetdp.tables.comparison import moment_of
@@ -211,13 +211,9 @@ def read_plan(path: Path) -> Plan:
     except (OSError, UnicodeDecodeError) as refusal:
         reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
         raise UsageError(f"the plan {str(path)!r} cannot be read: {reason}", "a plan is a JSON file") from None
-    document = parsed_json(text, KIND)
-    if isinstance(document, dict) and document.get("kind", KIND) != KIND:
-        refuse(name, Fault("another kind of document:", name, format_value(document["kind"]), f"its kind is {KIND!r}"))
-    version = document.get("schema_version", VERSION) if isinstance(document, dict) else VERSION
-    if version != VERSION or isinstance(version, bool):
-        rule = f"this hetdp carries out plans of schema_version {VERSION}"
-        refuse(name, Fault("schema_version", name, format_value(version), rule))
+    document = parse_json(text, KIND)
+    require_kind(document, KIND, name)
+    require_version(document, name, VERSION, VERSION)
     require_keys(document, KEYS, KEYS, name)
     if document["plan_sha256"] != _digest({key: document[key] for key in KEYS[:-1]}):
         rule = "its last key is a digest of all the others"

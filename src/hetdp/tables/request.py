@@ -9,10 +9,10 @@ from decimal import Decimal
 from numbers import Integral
 from typing import Any
 
+from hetdp.documents import require_keys
 from hetdp.errors import UsageError
-from hetdp.people.documents import require_keys
+from hetdp.numbers import parse_exact, parse_whole
 from hetdp.people.names import name, spoken
-from hetdp.people.numbers import exact, whole
 from hetdp.people.privacy.epsilons import as_written, for_document, in_words
 from hetdp.people.questions.constructors import count, share
 from hetdp.people.questions.constructors import from_document as question_from
@@ -321,14 +321,14 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
     strict, given = at_least is None, more_than if at_least is None else at_least
     if isinstance(given, Integral) or (isinstance(given, str) and not set("%/.") & set(given)):
         try:
-            number = whole(given, "the threshold", 0)
+            number = parse_whole(given, "the threshold", 0)
         except UsageError as refusal:
             raise UsageError(refusal.what, THRESHOLD_RULE) from None
         if of not in (None, ALL):
             rule = "a number of people is one of all rows; a share can be of respondents"
             raise UsageError(f"{number} of {of}", rule)
         return count(YES, number + strict)
-    part = exact(given, "the threshold")
+    part = parse_exact(given, "the threshold")
     if not 0 <= part <= 1:
         raise UsageError(f"the threshold is {format_value(given)}", THRESHOLD_RULE)
     return share(YES, part, ALL if of is None else of, strict, blank=BLANK if of == RESPONDENTS else None)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from hetdp.errors import Fault, InputError
-from hetdp.files.formats import text as numerals
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import NUMBERS
+from hetdp.numbers import parse_numbers
 from hetdp.text import format_value
 
 DIALECT: dict[str, Any] = {"strict": True, "skipinitialspace": False}
@@ -81,7 +81,7 @@ def _require_header(header: list[str], name: str) -> None:
 
 def _cells(key: str, column: list[str]) -> list[Any]:
     cells: list[str | None] = [text or None for text in column]
-    return numerals.numbers(cells) if key in NUMBERS else cells
+    return parse_numbers(cells) if key in NUMBERS else cells
 
 
 def write_csv(path: Path, columns: dict[str, Any]) -> None:

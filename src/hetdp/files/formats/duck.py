@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import Fault, HetdpError, InputError
-from hetdp.files.formats import text as numerals
 from hetdp.files.formats.csv_form import RULE as CSV_RULE
 from hetdp.files.formats.csv_form import header_of, row_of
 from hetdp.files.formats.tables import Table
 from hetdp.files.parquet_footer import require_no_brotli
 from hetdp.files.schema import LABELS, NUMBERS
 from hetdp.interrupts import import_uninterrupted
+from hetdp.numbers import GRAMMAR, SHORT, parse_number, parse_numbers
 
 SETTINGS = {
     "autoinstall_known_extensions": "false",  # nothing is ever fetched
@@ -114,9 +114,7 @@ def read_parquet(files: list[Path], name: str, known: tuple[str, ...]) -> Table:
         columns = database.execute(f"SELECT {', '.join(cells)} FROM {PARQUET}", [paths]).fetchnumpy()
         counts = database.execute("SELECT file_name, num_rows FROM parquet_file_metadata(?)", [paths]).fetchall()
     length = len(next(iter(columns.values())))
-    columns |= {
-        column: numerals.numbers(columns[column].tolist()) for column in kinds if is_long(column, kinds[column])
-    }
+    columns |= {column: parse_numbers(columns[column].tolist()) for column in kinds if is_long(column, kinds[column])}
     row = row_of(name) if len(files) == 1 else _row_of_parts(files, dict(counts))
     return Table(name, {column: columns.get(column, []) for column in kinds}, length, row)
 
@@ -227,10 +225,10 @@ def _csv_column(database: Any, column: str, integers: bool) -> Any:
     odd = database.execute(
         f"SELECT rowid, {column} FROM sheet WHERE {column} IS NOT NULL AND (NOT regexp_full_match({column}, ?)"
         f" OR isinf({value}) OR (length({column}) > ? AND CAST({value} AS VARCHAR) <> {column}))",
-        [numerals.GRAMMAR, numerals.SHORT],
+        [GRAMMAR, SHORT],
     ).fetchall()
     numbers = numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
-    return _with_odd(numbers, [(row, numerals.number(text)) for row, text in odd])
+    return _with_odd(numbers, [(row, parse_number(text)) for row, text in odd])
 
 
 def _integers(database: Any, column: str) -> Any:

@@ -6,19 +6,16 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
+from hetdp.documents import parse_object
 from hetdp.errors import Fault, InputError
-from hetdp.files.formats import text as numerals
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import NUMBERS
-from hetdp.text import escape_json, format_value, suggest_name
+from hetdp.numbers import parse_number
+from hetdp.text import escape_json, suggest_name
 
 STDIN = "standard input"
-
-
-class _LooseJsonError(ValueError):
-    """Something that JSON readers usually let pass."""
 
 
 def read_json(path: Path | None, name: str) -> dict[str, Any]:
@@ -29,23 +26,7 @@ def read_json(path: Path | None, name: str) -> dict[str, Any]:
     except UnicodeDecodeError as fault:
         value, hint = f"its byte {fault.start + 1}", "save it again as UTF-8"
         raise InputError(name, [Fault("no UTF-8 text:", name, value, "it is a JSON object in UTF-8", hint)]) from None
-    return parse_json(text, name)
-
-
-def parse_json(text: str, name: str) -> dict[str, Any]:
-    """The document in a text."""
-    try:
-        document = json.loads(text, object_pairs_hook=_distinct, parse_float=numerals.number, parse_constant=_constant)
-    except RecursionError:
-        raise InputError(name, [Fault("no JSON:", name, "too deeply nested", "it is a JSON object")]) from None
-    except ValueError as fault:
-        reason = "a number of thousands of digits" if "int_max_str_digits" in str(fault) else str(fault)
-        raise InputError(name, [Fault("no JSON:", name, reason, "it is a JSON object in UTF-8")]) from None
-    if "\\ud" in text.lower() and not _is_unicode(document):
-        raise InputError(name, [Fault("no JSON:", name, "half of a character", "it is a JSON object in UTF-8")])
-    if not isinstance(document, dict):
-        raise InputError(name, [Fault("no JSON object, but", name, format_value(document), "it is a JSON object")])
-    return document
+    return parse_object(text, name, parse_number)
 
 
 def table_of(document: dict[str, Any], key: str, name: str, known: tuple[str, ...]) -> Table:
@@ -84,14 +65,6 @@ def write_json(file: TextIO, document: dict[str, Any]) -> None:
     file.writelines(f"{line}\n" for line in lines_of(document))
 
 
-def _is_unicode(document: Any) -> bool:
-    """Whether every text can be written again; an escape may stand for half of a character."""
-    try:
-        return bool(json.dumps(document, ensure_ascii=False).encode())
-    except UnicodeEncodeError:
-        return False
-
-
 def _dumped(value: Any) -> str:
     return escape_json(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
@@ -99,16 +72,4 @@ def _dumped(value: Any) -> str:
 def _number(value: Any) -> Any:
     """Infinity is written as text; any other text is no number, even if it looks like one."""
     is_infinity = isinstance(value, str) and value.lstrip("+-").lower() in ("inf", "infinity")
-    return numerals.number(value) if is_infinity else value
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _LooseJsonError(f"the key {next(name for name in names if names.count(name) > 1)!r} is there twice")
-    return found
-
-
-def _constant(name: str) -> NoReturn:
-    raise _LooseJsonError(f'{name} is no JSON; infinity is written "inf", and a missing value is left out')
+    return parse_number(value) if is_infinity else value

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import UsageError
-from hetdp.people.numbers import whole
+from hetdp.numbers import parse_whole
 from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE, Population
 from hetdp.people.populations.vote import weights_of
 from hetdp.people.privacy.epsilons import as_floats, on_grid
@@ -48,7 +48,7 @@ def baselines_at(population: Population, margin: int, threshold: Any = None) -> 
     farthest, scores = population.farthest(), population.scores
     if not scores.is_count:
         raise UsageError(f"the question is {population.question}", "baselines are known for counts, and shares of all")
-    if not 1 <= whole(margin, "the margin", 1) <= farthest:
+    if not 1 <= parse_whole(margin, "the margin", 1) <= farthest:
         raise UsageError(f"no table has the margin {margin:,}", f"margins are from 1 to {farthest:,}")
     weights = weights_of(population)
     order = np.argsort(weights, kind="stable")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.people.numbers import whole
+from hetdp.numbers import parse_whole
 from hetdp.people.populations.folding import (
     BLOCK,
     Fold,
@@ -181,7 +181,7 @@ def meetings(units: Units) -> Units:
 
 
 def _number(size: Any) -> int:
-    found = whole(size, "the number of people", 1)
+    found = parse_whole(size, "the number of people", 1)
     if found >= MOST_PEOPLE:
         raise UsageError(f"there are {found:,} people", f"a population has fewer than {MOST_PEOPLE:,}")
     return found

@@ -12,7 +12,7 @@ import numpy as np
 
 from hetdp.errors import UsageError
 from hetdp.mechanism.digits import accuracy_of
-from hetdp.people.numbers import whole
+from hetdp.numbers import parse_whole
 from hetdp.people.populations.balanced import Balanced, Label
 from hetdp.people.populations.losses import losses_of, rounded_up
 from hetdp.people.populations.odds import PopulationOdds, odds_of, odds_of_all
@@ -177,7 +177,7 @@ class PopulationMechanism:
 
     def _error(self, margin: int) -> float:
         farthest = self.population.farthest()
-        if not 1 <= whole(margin, "the margin", 1) <= farthest:
+        if not 1 <= parse_whole(margin, "the margin", 1) <= farthest:
             rule = f"margins are from 1 to {farthest:,}" if farthest else "every table has the same answer"
             raise UsageError(f"no table has the margin {margin:,}", rule)
         return float(LAPLACE.error(as_float(self.formula.worst(int(margin))), 1))

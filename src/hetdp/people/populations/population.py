@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hetdp.documents import SCHEMA_VERSION, open_envelope, refuse, require_keys
 from hetdp.errors import Fault, UsageError
-from hetdp.people.documents import VERSION, opened, refuse, require_keys
 from hetdp.people.names import names
 from hetdp.people.populations.classes import Classes, KindsFold, classes_of
 from hetdp.people.populations.folding import Whole
@@ -43,7 +43,7 @@ def document_of(mechanism: PopulationMechanism) -> dict[str, Any]:
         "objective": mechanism.objective,
         "software": f"hetdp {SOFTWARE}",
     }
-    return {"schema_version": VERSION, "kind": KIND, CONTENT: facts}
+    return {"schema_version": SCHEMA_VERSION, "kind": KIND, CONTENT: facts}
 
 
 def objective_of(document: Mapping[str, Any], population: Population) -> str:
@@ -52,7 +52,7 @@ def objective_of(document: Mapping[str, Any], population: Population) -> str:
     Raises:
         InputError: it is not.
     """
-    facts = opened(document, KIND, CONTENT)
+    facts = open_envelope(document, KIND, CONTENT)
     require_keys(facts, KEYS, KEYS, CONTENT)
     if facts["objective"] not in OBJECTIVES:
         rule = f"it is one of {', '.join(OBJECTIVES)}"

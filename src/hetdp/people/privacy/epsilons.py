@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
-from hetdp.people.numbers import LONGEST, numeral
+from hetdp.numbers import parse_decimal
 from hetdp.text import format_value
 
 GRID = 40  # ε and labels are multiples of 2 to the power of minus this
@@ -21,8 +20,6 @@ LARGEST = 1 << 52  # in units of the grid; a finite ε above it (4,096) is lower
 RULE = 'ε is a decimal number ≥ 0, or "inf" where no protection is promised'
 
 Units = NDArray[np.int64]
-
-_is_epsilon = re.compile(r"([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?|inf|Infinity").fullmatch
 
 
 def as_written(epsilon: Any) -> Decimal:
@@ -37,10 +34,9 @@ def as_written(epsilon: Any) -> Decimal:
     >>> as_written(0.3), as_written("0.30"), as_written(float("inf"))
     (Decimal('0.3'), Decimal('0.30'), Decimal('Infinity'))
     """
-    text = numeral(epsilon)
-    if len(text) > LONGEST or not _is_epsilon(text):
+    written = parse_decimal(epsilon)
+    if written is None or written.is_signed():
         raise UsageError(f"ε is {format_value(epsilon)}", RULE)
-    written = Decimal(text)
     if written.is_finite() and math.isinf(float(written)):  # it must not become a promise of nothing
         raise UsageError(f"ε is {format_value(epsilon)}", f"{RULE}; a number this large is none")
     return written

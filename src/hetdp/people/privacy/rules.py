@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from hetdp.documents import SCHEMA_VERSION, build_from, open_envelope, parse_json, parse_toml, refuse
 from hetdp.errors import Fault, UsageError
-from hetdp.people.documents import VERSION, built, opened, parsed_json, parsed_toml, refuse
 from hetdp.people.names import listed, name, names, names_or_all, spoken
 from hetdp.people.privacy.epsilons import as_written, for_document, in_words
 from hetdp.people.privacy.situations import DECIDING, States, When, answer, as_when, within
@@ -188,7 +188,7 @@ class Privacy:
         >>> hetdp.privacy.rules(0.5).document()
         {'schema_version': 1, 'kind': 'privacy', 'rules': [{'epsilon': '0.5'}]}
         """
-        return {"schema_version": VERSION, "kind": "privacy", "rules": [rule.body() for rule in self.rules]}
+        return {"schema_version": SCHEMA_VERSION, "kind": "privacy", "rules": [rule.body() for rule in self.rules]}
 
     def __str__(self) -> str:
         return words_of(self.rules)
@@ -277,7 +277,7 @@ def from_document(document: Mapping[str, Any]) -> Privacy:
     >>> hetdp.privacy.from_document(promised.document()) == promised
     True
     """
-    found = opened(document, KIND, "rules")
+    found = open_envelope(document, KIND, "rules")
     if not isinstance(found, list) or not found:
         refuse(KIND, Fault("rules", KIND, format_value(found), "there is a list of one rule or more"))
     findings, rules = FaultCollector(KIND), []
@@ -286,7 +286,7 @@ def from_document(document: Mapping[str, Any]) -> Privacy:
             keys = body if isinstance(body, Mapping) else {}
             if keys is not body:
                 refuse(KIND, Fault("no object:", f"rules[{at}]", format_value(body), "a rule has the key epsilon"))
-            rules.append(built(Rule, keys, f"rules[{at}]"))
+            rules.append(build_from(Rule, keys, f"rules[{at}]"))
     findings.raise_if_any()
     return Privacy(rules)
 
@@ -304,7 +304,7 @@ def from_json(text: str) -> Privacy:
     >>> print(hetdp.privacy.from_json('{"schema_version": 1, "kind": "privacy", "rules": [{"epsilon": 0.50}]}'))
     everybody: 0.50
     """
-    return from_document(parsed_json(text, KIND))
+    return from_document(parse_json(text, KIND))
 
 
 def from_toml(text: str) -> Privacy:
@@ -325,4 +325,4 @@ def from_toml(text: str) -> Privacy:
     Pupils: 0.3 within 2 of the threshold, else 1
     everybody else: 1
     """
-    return from_document(parsed_toml(text, KIND))
+    return from_document(parse_toml(text, KIND))

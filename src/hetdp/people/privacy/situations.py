@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
-from hetdp.people.numbers import whole
+from hetdp.numbers import parse_whole
 from hetdp.text import format_value
 
 DECIDING, WITHIN, ANSWER = "deciding", "within", "answer"
@@ -58,7 +58,7 @@ def within(distance: int) -> When:
     >>> print(hetdp.privacy.within(2))
     within 2 of the threshold
     """
-    return When(WITHIN, whole(distance, "the distance", 1))
+    return When(WITHIN, parse_whole(distance, "the distance", 1))
 
 
 def answer(which: int) -> When:
@@ -74,7 +74,7 @@ def answer(which: int) -> When:
     >>> print(hetdp.privacy.answer(2))
     where the answer is 2
     """
-    if whole(which, "the answer") not in (1, 2):
+    if parse_whole(which, "the answer") not in (1, 2):
         raise UsageError(f"the answer is {format_value(which)}", "answers are 1 and 2")
     return When(ANSWER, int(which))
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
+from hetdp.numbers import parse_exact, parse_whole
 from hetdp.people.names import name, names, require_known
-from hetdp.people.numbers import exact, whole
 from hetdp.people.populations.scores import scores_of
 from hetdp.people.privacy.epsilons import LARGEST, on_grid
 from hetdp.people.privacy.rules import ByGroup, Privacy, rules
@@ -74,7 +74,7 @@ def _of_values(axis: Axis, given: Any) -> list[float]:
         raise UsageError(f"the prior of {axis.name} is {format_value(given)}", PRIOR_RULE)
     require_known(given, axis.values, "value")
     require_known(axis.values, given, "value with a probability")
-    found = [exact(given[value], f"the probability of {value!r}") for value in axis.values]
+    found = [parse_exact(given[value], f"the probability of {value!r}") for value in axis.values]
     if any(chance < 0 for chance in found) or abs(sum(found, Fraction(0)) - 1) > ROUNDING:
         raise UsageError(f"the prior of {axis.name} is {format_value(given)}", "probabilities are ≥ 0 and add up to 1")
     return [float(chance / sum(found)) for chance in found]
@@ -362,4 +362,4 @@ def sizes_of(groups: Any) -> dict[str, int]:
     """The groups by name, each a whole number of people."""
     if not isinstance(groups, Mapping) or not groups:
         raise UsageError(f"the groups are {format_value(groups)}", GROUPS_RULE)
-    return {name(group, "a group"): whole(size, f"the size of {group!r}", 0) for group, size in groups.items()}
+    return {name(group, "a group"): parse_whole(size, f"the size of {group!r}", 0) for group, size in groups.items()}

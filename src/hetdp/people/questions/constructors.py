@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from hetdp.documents import DEEPEST, build_from, open_envelope, parse_json, parse_toml, refuse, require_keys
 from hetdp.errors import Fault, UsageError
-from hetdp.people.documents import DEEPEST, built, opened, parsed_json, parsed_toml, refuse, require_keys
+from hetdp.numbers import Number, parse_exact, parse_whole
 from hetdp.people.names import name, names, names_or_all
-from hetdp.people.numbers import Number, exact, whole
 from hetdp.people.questions.logic import And, Function, Joined, Not, Or, joined
 from hetdp.people.questions.question import Question, Tables
 from hetdp.people.questions.thresholds import (
@@ -43,7 +43,7 @@ def count(value: str, at_least: int, group: Names | None = None) -> Question:
     >>> print(hetdp.questions.count("ill", at_least=3, group="Pupils"))
     at least 3 rows of Pupils say ill
     """
-    return Count(names_or_all(group, "the group"), name(value, "the value"), whole(at_least, "at_least", 0))
+    return Count(names_or_all(group, "the group"), name(value, "the value"), parse_whole(at_least, "at_least", 0))
 
 
 def share(
@@ -74,7 +74,7 @@ def share(
     at least 2/3 of all rows that are not abstain say yes; exactly 2/3 counts as yes; if all are abstain, that counts \
 as yes
     """
-    part = exact(at_least, "at_least")
+    part = parse_exact(at_least, "at_least")
     if not 0 <= part <= 1:
         raise UsageError(f"at_least is {format_value(at_least)}", 'a share is a number from 0 to 1, or "0%" to "100%"')
     found = names_or_all(group, "the group")
@@ -144,7 +144,7 @@ def weighted_sum(
 count 0; exactly 10 counts as yes
     """
     found = _numbers(weights, "weight"), _numbers({"yes": 1} if scores is None else scores, "score")
-    return WeightedSum(*found, exact(at_least, "at_least"))
+    return WeightedSum(*found, parse_exact(at_least, "at_least"))
 
 
 def all_of(group: Names, value: str = "yes") -> Question:
@@ -195,7 +195,7 @@ def ratio_of_shares(
     >>> bool(rule.holds(counts, {"F": 1835, "M": 2691}))
     False
     """
-    part = exact(at_least, "at_least")
+    part = parse_exact(at_least, "at_least")
     if part < 0:
         raise UsageError(f"at_least is {format_value(at_least)}", "it is a number ≥ 0")
     if group_a == group_b:
@@ -244,7 +244,9 @@ def _denominator(value: str, of: str, strict: bool, blank: Names | None) -> tupl
 def _numbers(given: Any, what: str) -> tuple[tuple[str, Fraction], ...]:
     if not isinstance(given, Mapping) or not given:
         raise UsageError(f"the {what}s are {format_value(given)}", f"there is one {what} or more, by name")
-    return tuple((name(one, f"the name of a {what}"), exact(of, f"the {what} of {one!r}")) for one, of in given.items())
+    return tuple(
+        (name(one, f"the name of a {what}"), parse_exact(of, f"the {what} of {one!r}")) for one, of in given.items()
+    )
 
 
 # Written questions, read back: strictly, so that no word of who wrote them is lost.
@@ -278,7 +280,7 @@ def from_document(document: Mapping[str, Any]) -> Question:
     >>> hetdp.questions.from_document(question.document()) == question
     True
     """
-    return part_of(opened(document, KIND, PLACE), PLACE)
+    return part_of(open_envelope(document, KIND, PLACE), PLACE)
 
 
 def from_json(text: str) -> Question:
@@ -295,7 +297,7 @@ def from_json(text: str) -> Question:
     ... {"schema_version": 1, "kind": "question", "question": {"asks": "share", "value": "yes", "at_least": 0.6}}'''))
     at least 60% of all rows say yes; exactly 60% counts as yes; blank rows count as not yes
     """
-    return from_document(parsed_json(text, KIND))
+    return from_document(parse_json(text, KIND))
 
 
 def from_toml(text: str) -> Question:
@@ -317,7 +319,7 @@ def from_toml(text: str) -> Question:
     ... '''))
     (at least 9 rows say yes) and (all rows of Permanent say yes; any other value, blank included, makes it no)
     """
-    return from_document(parsed_toml(text, KIND))
+    return from_document(parse_toml(text, KIND))
 
 
 def part_of(body: Any, where: str, depth: int = 0) -> Question:
@@ -334,7 +336,7 @@ def part_of(body: Any, where: str, depth: int = 0) -> Question:
         refuse(where, Fault("no question:", where, format_value(asks or body), rule, suggest_name(asks or "", KINDS)))
     keys = {key: value for key, value in body.items() if key != "asks"}
     if asks in MADE_BY:
-        return built(MADE_BY[asks], keys, where, ("asks",))  # type: ignore[no-any-return]
+        return build_from(MADE_BY[asks], keys, where, ("asks",))  # type: ignore[no-any-return]
     key = "part" if asks == "not" else "parts"
     require_keys(body, ("asks", key), ("asks", key), where)
     if asks == "not":

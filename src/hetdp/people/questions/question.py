@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.documents import SCHEMA_VERSION
 from hetdp.errors import UsageError
-from hetdp.people.documents import VERSION
+from hetdp.numbers import parse_whole
 from hetdp.people.names import require_known
-from hetdp.people.numbers import whole
 from hetdp.text import format_value
 
 Counts = NDArray[Any]  # whole numbers ≥ 0
@@ -162,7 +162,7 @@ class Question(ABC):
         for values in counts.values():
             require_known(self.values_used(), values, "value")
         return self._holds(
-            People(counts, {group: whole(sizes[group], f"the size of {group!r}", 0) for group in counts})
+            People(counts, {group: parse_whole(sizes[group], f"the size of {group!r}", 0) for group in counts})
         )
 
     def document(self) -> dict[str, Any]:
@@ -175,7 +175,7 @@ class Question(ABC):
         >>> hetdp.questions.count("yes", at_least=3).document()
         {'schema_version': 1, 'kind': 'question', 'question': {'asks': 'count', 'value': 'yes', 'at_least': 3}}
         """
-        return {"schema_version": VERSION, "kind": "question", "question": self.body()}
+        return {"schema_version": SCHEMA_VERSION, "kind": "question", "question": self.body()}
 
     def __and__(self, other: Any) -> Question:
         from hetdp.people.questions.logic import And, joined

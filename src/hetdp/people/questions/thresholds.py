@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.numbers import format_exact, format_share
 from hetdp.people.names import listed, spoken
-from hetdp.people.numbers import percentage, written
 from hetdp.people.questions.question import (
     Counts,
     Linear,
@@ -95,11 +95,11 @@ class Share(Among):
         return Linear(self._scores(row), int(self.strict))
 
     def body(self) -> dict[str, Any]:
-        facts = {"value": self.value, "at_least": written(self.at_least), "of": self.of, "strict": self.strict}
+        facts = {"value": self.value, "at_least": format_exact(self.at_least), "of": self.of, "strict": self.strict}
         return {"asks": "share"} | facts | group_key(self.groups) | blank_key(self.of, self.blank)
 
     def __str__(self) -> str:
-        share = percentage(self.at_least)
+        share = format_share(self.at_least)
         whom = rows_of(self.of, self.blank, self.groups)
         words = f"{'more than' if self.strict else 'at least'} {share} of {whom} say {spoken(self.value)}"
         words += f"; exactly {share} counts as {yes_or_no(not self.strict)}"
@@ -154,16 +154,20 @@ class WeightedSum(Threshold):
         return Linear(rows, int(self.at_least * scale))
 
     def body(self) -> dict[str, Any]:
-        weights, scores = ({name: written(number) for name, number in pairs} for pairs in (self.weights, self.scores))
-        return {"asks": "weighted_sum", "weights": weights, "scores": scores, "at_least": written(self.at_least)}
+        weights, scores = (
+            {name: format_exact(number) for name, number in pairs} for pairs in (self.weights, self.scores)
+        )
+        return {"asks": "weighted_sum", "weights": weights, "scores": scores, "at_least": format_exact(self.at_least)}
 
     def __str__(self) -> str:
         weights, scores = (
-            ", ".join(f"{spoken(name)} {written(number)}" for name, number in pairs)
+            ", ".join(f"{spoken(name)} {format_exact(number)}" for name, number in pairs)
             for pairs in (self.weights, self.scores)
         )
-        words = f"the sum of weight × score is at least {written(self.at_least)}; weights: {weights}; scores: {scores}"
-        return f"{words}; other groups and values count 0; exactly {written(self.at_least)} counts as yes"
+        words = (
+            f"the sum of weight × score is at least {format_exact(self.at_least)}; weights: {weights}; scores: {scores}"
+        )
+        return f"{words}; other groups and values count 0; exactly {format_exact(self.at_least)} counts as yes"
 
 
 @dataclass(frozen=True)
@@ -250,13 +254,13 @@ class RatioOfShares(Question):
 
     def body(self) -> dict[str, Any]:
         whom = {"value": self.value, "group_a": self.group_a, "group_b": self.group_b}
-        facts = {"at_least": written(self.at_least), "of": self.of, "strict": self.strict}
+        facts = {"at_least": format_exact(self.at_least), "of": self.of, "strict": self.strict}
         return {"asks": "ratio_of_shares"} | whom | facts | blank_key(self.of, self.blank)
 
     def __str__(self) -> str:
         a, b, value = map(spoken, (self.group_a, self.group_b, self.value))
         among = "rows" if self.of == ALL else f"rows that are not {listed(self.blank, 'or')}"
         words = f"the share of all {among} that say {value} is {'more than' if self.strict else 'at least'}"
-        words += f" {written(self.at_least)} times as large in {a} as in {b}; exactly that counts as "
+        words += f" {format_exact(self.at_least)} times as large in {a} as in {b}; exactly that counts as "
         words += "no, as do two shares of zero" if self.strict else f"yes, as does no row of {b} that says {value}"
         return f"{words}; a group without {among} counts as {yes_or_no(not self.strict)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
+from hetdp.numbers import parse_decimal
 from hetdp.text import format_value
 
 INFINITE = 2**63 - 1  # as a spend: everything; as a cap: no limit
@@ -93,13 +94,8 @@ def _decimal(value: Any) -> Decimal:
     rule = "an amount of privacy is a number, 0 or larger, or inf"
     if hasattr(value, "item") and not hasattr(value, "__len__"):
         value = value.item()
-    if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
-        raise UsageError(f"{format_value(value)} is no amount", rule)
-    try:
-        number = Decimal(value if isinstance(value, int) else str(value).strip())
-    except InvalidOperation:
-        raise UsageError(f"{format_value(value)} is no amount", rule) from None
-    if number.is_nan() or number < 0 or len(number.as_tuple().digits) > 400:
+    number = parse_decimal(value)
+    if number is None or number < 0:
         raise UsageError(f"{format_value(value)} is no amount", rule)
     return number
 

@@ -8,17 +8,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hetdp.documents import (
+    COUNT,
+    MAYBE_COUNT,
+    MAYBE_OBJECT,
+    MAYBE_TEXT,
+    OBJECT,
+    TEXT,
+    require_kind,
+    require_shape,
+    require_version,
+)
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
 from hetdp.files.formats.json_form import read_json
 from hetdp.files.formats.writing import require_writable
 from hetdp.releases.record.page import mark_of
-from hetdp.text import format_value
-
-NOTHING = type(None)
-TEXT, MAYBE_TEXT, COUNT, MAYBE_COUNT = (str,), (str, NOTHING), (int,), (int, NOTHING)
-ANY: tuple[type, ...] = (dict, list, str, int, float, bool, NOTHING)
-OBJECT, MAYBE_OBJECT = (dict,), (dict, NOTHING)
-KIND_WORDS = {str: "text", int: "a whole number", NOTHING: "null", dict: "an object", bool: "true or false"}
 
 PROMISE = {
     "area": MAYBE_TEXT,
@@ -75,36 +79,6 @@ RECORD: dict[str, Any] = {
     "ledger": {"ledger": TEXT, "entry": COUNT, "hash": TEXT},
     "record_sha256": TEXT,
 }
-
-
-def misfits(found: Any, shape: Any, where: str) -> list[Fault]:
-    """What in a document is not of the shape that it must have.
-
-    >>> misfits({"a": 1, "b": True}, {"a": TEXT, "b": COUNT}, "record")[1].where
-    'record.b'
-    """
-    if isinstance(shape, dict):
-        return _of_object(found, shape, where)
-    if isinstance(shape, list):
-        if not isinstance(found, list):
-            return [Fault("no list:", where, format_value(found), "it is a list")]
-        return [fault for at, entry in enumerate(found) for fault in misfits(entry, shape[0], f"{where}[{at}]")]
-    if type(found) in shape:
-        return []
-    rule = f"it is {' or '.join(KIND_WORDS[kind] for kind in shape)}"
-    return [Fault("another kind of value:", where, format_value(found), rule)]
-
-
-def _of_object(found: Any, shape: dict[str, Any], where: str) -> list[Fault]:
-    rule = f"the keys are {', '.join(shape)}"
-    if not isinstance(found, dict):
-        return [Fault("no object:", where, format_value(found), rule)]
-    faults = [Fault("unknown key", where, format_value(key), rule) for key in found if key not in shape]
-    faults += [Fault("missing key", where, key, rule) for key in shape if key not in found]
-    for key, within in shape.items():
-        if key in found:
-            faults += misfits(found[key], within, f"{where}.{key}")
-    return faults
 
 
 # Where a record and its page may be written: nothing else is ever replaced.
@@ -256,13 +230,7 @@ def require_record(document: Document, name: str) -> Document:
     Raises:
         InputError: it is none, or a newer one.
     """
-    kind, version = document.get("kind"), document.get("schema_version")
-    if kind != KIND:
-        raise InputError(name, [Fault("another kind of document:", name, format_value(kind), f"its kind is {KIND!r}")])
-    if version != VERSION or type(version) is not int:
-        rule = f"this hetdp reads records of schema_version {VERSION}"
-        raise InputError(name, [Fault("schema_version", name, format_value(version), rule)])
-    faults = misfits(document, RECORD, "record")
-    if faults:
-        raise InputError(name, faults[:1000], len(faults))
+    require_kind(document, KIND, name)
+    require_version(document, name, VERSION, VERSION)
+    require_shape(document, RECORD, "record", name)
     return document
