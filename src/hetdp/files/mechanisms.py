@@ -85,7 +85,7 @@ def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str
     """
     if meta:
         require_version(meta, name)
-        with findings.collecting():
+        with findings.collect():
             require_keys(meta, (), MECHANISM_KEYS, name)
         if meta.get("kind", "mechanism") != "mechanism":
             findings.add(

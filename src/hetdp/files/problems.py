@@ -189,7 +189,7 @@ def require_form(sheets: Sheets, findings: FaultCollector) -> Notion:
     """What must be right before rows can be looked at; and the notion of privacy that is meant."""
     meta = sheets.meta
     require_version(meta, sheets.name)
-    with findings.collecting():
+    with findings.collect():
         require_keys(meta, (), PROBLEM_KEYS, sheets.name)
     if meta.get("kind", "problem") != "problem":
         findings.add(Fault("no problem, but of kind", sheets.name, format_value(meta["kind"]), "its kind is 'problem'"))
