@@ -9,8 +9,8 @@ from typing import Any
 
 from hetdp.certificate.certificate import Certificate
 from hetdp.errors import UsageError
-from hetdp.files.formats.text import plain
 from hetdp.files.saving import certificate_document
+from hetdp.numbers import json_number
 from hetdp.people.populations.mechanism import Theorem, coin_caution
 from hetdp.people.privacy.epsilons import decimal
 from hetdp.problem.identity import PREFIX
@@ -131,7 +131,7 @@ def _certificate_document(found: Certificate | Theorem) -> dict[str, Any]:
     """The proof of an area's mechanism: every edge of its tallies, or a theorem."""
     if isinstance(found, Certificate):
         return certificate_document(found)
-    return {name: plain(value) for name, value in asdict(found).items()}
+    return {name: json_number(value) for name, value in asdict(found).items()}
 
 
 def _promise(given: Promise, one: Protection) -> dict[str, Any]:
