@@ -12,11 +12,11 @@ import duckdb
 
 from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.measure import in_turn
+from hetdp.tables.people_table import LocalTable
 from hetdp.tables.preparation import prepare
-from hetdp.tables.promise_words import simulated
-from hetdp.tables.request import wish
-from hetdp.tables.respondents import Whole
-from hetdp.tables.sources import opened
+from hetdp.tables.promise_words import draw_simulated_answers
+from hetdp.tables.request import build_request
+from hetdp.tables.sources import open_source
 
 ASK = "ask / DuckDB reads and sorts ε"
 PARTS = 8  # files of a folder
@@ -52,16 +52,16 @@ def duckdb_sorts(place: Path) -> None:
 
 def asked(place: Path) -> list[str]:
     """All of it: policy, mechanism, promise, plan, answers."""
-    wanted = wish("vote = 'yes'", at_least="50%", epsilon="eps", person="id")
-    with opened(place) as source:
-        return simulated(prepare(Whole(source), wanted).coordinates(), 0)
+    wanted = build_request("vote = 'yes'", at_least="50%", epsilon="eps", person="id")
+    with open_source(place) as source:
+        return draw_simulated_answers(prepare(LocalTable(source), wanted).coordinates(), 0)
 
 
 def promised(place: Path) -> None:
     """Without the answers."""
-    wanted = wish("vote = 'yes'", at_least="50%", epsilon="eps", person="id")
-    with opened(place) as source:
-        prepare(Whole(source), wanted)
+    wanted = build_request("vote = 'yes'", at_least="50%", epsilon="eps", person="id")
+    with open_source(place) as source:
+        prepare(LocalTable(source), wanted)
 
 
 def sections(rows: int, rounds: int) -> Iterator[Part]:

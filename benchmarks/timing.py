@@ -25,10 +25,10 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from benchmarks.bar import BAR
-from hetdp.tables.preparation import Prepared, prepare
-from hetdp.tables.request import wish
-from hetdp.tables.respondents import Whole
-from hetdp.tables.sources import opened
+from hetdp.tables.people_table import LocalTable
+from hetdp.tables.preparation import Preparation, prepare
+from hetdp.tables.request import build_request
+from hetdp.tables.sources import open_source
 
 RUNS = 200
 SMALL, LARGE = 300_000, 2_000_000
@@ -141,10 +141,10 @@ def every() -> list[tuple[str, str, int, Sequence[str]]]:
 def times(name: str, form: str, rows: int, shares: Sequence[str], runs: int) -> dict[str, NDArray[np.float64]]:
     """The CPU seconds of each run, by share."""
     kind = KINDS[name]
-    wanted = wish(kind.count, at_least="50%", epsilon="eps", person="id", **kind.options)
+    wanted = build_request(kind.count, at_least="50%", epsilon="eps", person="id", **kind.options)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
-        ready: dict[str, Prepared] = {}
+        ready: dict[str, Preparation] = {}
         for at, share in enumerate(shares):
             table: Any = people(kind, share, rows, at)
             if form in FILES:
@@ -153,7 +153,7 @@ def times(name: str, form: str, rows: int, shares: Sequence[str], runs: int) -> 
                 table = folder / f"{at}.{ending}"
             else:
                 table = FRAMES[form](table)
-            ready[share] = prepare(Whole(stack.enter_context(opened(table))), wanted)
+            ready[share] = prepare(LocalTable(stack.enter_context(open_source(table))), wanted)
             ready[share].coordinates()
         found: dict[str, list[float]] = {share: [] for share in shares}
         chance = random.Random(1)

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from hetdp.partitioned.mechanism import PartitionedMechanism
     from hetdp.partitioned.problem import PartitionedProblem
     from hetdp.partitioned.reading import PartitionedFile, read_partitioned
+    from hetdp.partitioned.workers import Workers
     from hetdp.plots.plot import plot
     from hetdp.problem.graph import DatasetGraph
     from hetdp.problem.partial import PartialMechanism
@@ -57,13 +58,13 @@ if TYPE_CHECKING:
     from hetdp.releases.record.verification import RecordVerdict
     from hetdp.releases.release import Release, release
     from hetdp.releases.simulation import Simulation, simulate
-    from hetdp.tables.ask import Asked, ask
+    from hetdp.tables.ask import AskResult, Payment, ask
     from hetdp.tables.record import verify_record
     from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
 
 _HOME = {
     "Accuracy": "hetdp.mechanism.accuracy.report",
-    "Asked": "hetdp.tables.ask",
+    "AskResult": "hetdp.tables.ask",
     "Audit": "hetdp.releases.audit",
     "BindingPath": "hetdp.mechanism.explanation",
     "BudgetError": "hetdp.errors",
@@ -84,6 +85,7 @@ _HOME = {
     "PartitionedFile": "hetdp.partitioned.reading",
     "PartitionedMechanism": "hetdp.partitioned.mechanism",
     "PartitionedProblem": "hetdp.partitioned.problem",
+    "Payment": "hetdp.tables.ask",
     "Price": "hetdp.releases.price",
     "Problem": "hetdp.problem.problem",
     "ProblemFile": "hetdp.files.problems",
@@ -98,6 +100,7 @@ _HOME = {
     "Verdict": "hetdp.mechanism.compatibility",
     "VerificationError": "hetdp.errors",
     "Witness": "hetdp.mechanism.compatibility",
+    "Workers": "hetdp.partitioned.workers",
     "accuracy": "hetdp.mechanism.accuracy.report",
     "ask": "hetdp.tables.ask",
     "audit": "hetdp.releases.audit",
@@ -135,7 +138,7 @@ _MODULES = (
 
 __all__ = [
     "Accuracy",
-    "Asked",
+    "AskResult",
     "Audit",
     "BindingPath",
     "BudgetError",
@@ -156,6 +159,7 @@ __all__ = [
     "PartitionedFile",
     "PartitionedMechanism",
     "PartitionedProblem",
+    "Payment",
     "Price",
     "Problem",
     "ProblemFile",
@@ -170,6 +174,7 @@ __all__ = [
     "Verdict",
     "VerificationError",
     "Witness",
+    "Workers",
     "__version__",
     "accuracy",
     "ask",

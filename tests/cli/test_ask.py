@@ -108,7 +108,7 @@ def test_nothing_is_released_without_a_ledger(hetdp, people):
         (("--count", "vote = 'yes'", "--at-least", "many", *ASKED[4:], DRY), "or a share from 0% to 100%, such as"),
         (("--count", "vote = 'yes'", "--at-least", "3", *ASKED[4:], DRY, "--of", "respondents"), "3 of respondents"),
         ((*ASKED, DRY, "--plan", "plan.txt"), "--plan ends in .json"),
-        ((*ASKED, DRY, "--plan", "-"), "kept in a file"),
+        ((*ASKED, DRY, "--plan", "-"), "saved in a file"),
         ((*ASKED, DRY, "--plan", "nowhere/plan.json"), "is no folder"),
         ((*ASKED, DRY, "--table", "people"), "only SQLite files"),
     ],
@@ -183,7 +183,7 @@ def test_with_a_ledger_a_mistyped_plan_is_no_approval(hetdp, folder, people):
         assert (refused.code, refused.out) == (2, "")
         assert "there is no plan 'plam.json'; with a ledger, a plan is carried out that was written" in refused.err
     with pytest.raises(library.UsageError, match="there is no plan"):
-        library.ask(people, plan="plam.json", ledger="a.ledger")
+        library.ask(people, plan="plam.json", payment=library.Payment("a.ledger"))
     assert Path("a.ledger").read_bytes() == before
     assert not Path("plam.json").exists()
     said = hetdp("ask", people, "--plan", "plan.json", "--ledger", "a.ledger")

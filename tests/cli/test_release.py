@@ -465,7 +465,9 @@ def test_a_dry_run_can_be_released_from_python(folder):
     asked = package.ask("survey.csv", "vote = 'yes'", at_least="50%", person="id", epsilon="eps", dry_run=True)
     found = package.release(asked, ledger=kept)
     assert str(found) in ("yes", "no")
-    direct = package.ask("survey.csv", "vote = 'yes'", at_least="50%", person="id", epsilon="eps", ledger=kept)
+    direct = package.ask(
+        "survey.csv", "vote = 'yes'", at_least="50%", person="id", epsilon="eps", payment=package.Payment(kept)
+    )
     assert direct.release.repeated
     assert direct.released
     assert str(direct).endswith(str(found))

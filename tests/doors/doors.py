@@ -27,8 +27,8 @@ from hetdp.partitioned.reading import offsets_of, read_with
 from hetdp.releases.ledger.ledger import Ledger
 from hetdp.tables import database, sources
 from hetdp.tables.comparison import add_functions
+from hetdp.tables.people_table import LocalTable
 from hetdp.tables.plan import read_plan
-from hetdp.tables.respondents import Whole
 from tests.cli import fuzz as verbs
 from tests.cli import fuzz_people as questions
 from tests.doors.damage import damaged
@@ -127,10 +127,10 @@ class Tables(Handed):
         """Reads the public columns and the answers."""
         group = rng.choice([None, None, "role"])
         asked = wanted(counted=rng.choice(self.counted), group=group, of="respondents")
-        with sources.opened(path) as source:
-            people = Whole(source)
+        with sources.open_source(path) as source:
+            people = LocalTable(source)
             people.policy(asked)
-            people.said(asked)
+            people.read_answers(asked)
 
 
 class Csv(Tables):

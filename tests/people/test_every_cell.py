@@ -9,8 +9,8 @@ import pytest
 
 import hetdp
 from hetdp.tables.conditions import NO, UNKNOWN, YES, condition
-from hetdp.tables.predicates import parsed
-from hetdp.tables.sources import Source, opened
+from hetdp.tables.predicates import parse_predicate
+from hetdp.tables.sources import Source, open_source
 from tests.oracle import asking as oracle
 from tests.people.extremes import LENGTH, MAKERS, OPAQUE
 
@@ -50,7 +50,7 @@ def outcomes(source: Source, column: str, exact: bool = False, shapes: list[Shap
     wanted, parameters = {}, []
     for at, shape in enumerate(shapes):
         try:
-            words, values = condition(parsed(oracle.written(about(column, shape))), source.columns, exact)
+            words, values = condition(parse_predicate(oracle.written(about(column, shape))), source.columns, exact)
         except hetdp.UsageError:
             continue
         wanted[str(at)] = words
@@ -67,11 +67,11 @@ def test_whether_a_question_is_answered_depends_on_the_type_and_what_it_says_on_
     third = list(MAKERS).index(form) % 3  # of the conditions, unless all are asked for
     shapes = CONDITIONS if WHOLE else [CONDITIONS[0], *CONDITIONS[1 + third :: 3]]
     harmless, meaning = MAKERS[form](tmp_path, True)
-    with opened(harmless) as source:
+    with open_source(harmless) as source:
         usual = {column: outcomes(source, column, False, shapes) for column in meaning}
     extreme, _ = MAKERS[form](tmp_path, False)
     answered = 0
-    with opened(extreme) as source:
+    with open_source(extreme) as source:
         assert {*meaning} < {*source.columns}
         for column, before in usual.items():
             if meaning[column][0] is OPAQUE:

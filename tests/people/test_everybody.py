@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hetdp.tables.policy import Names, column_of, deciding_of, epsilon_of
+from hetdp.tables.policy import Names, deciding_epsilons, epsilons_of_rows, read_epsilons
 from hetdp.tables.request import Epsilon
 
 JUST_BELOW_A_FLOAT = [
@@ -30,10 +30,10 @@ def test_an_epsilon_of_many_digits_is_lowered_wherever_it_was_written(written):
     )
     rows = {"person": ["a", "b", "c"], "epsilon": [float(written)] * 3, "epsilon long": np.array([True] * 3)}
     found = [
-        *epsilon_of(SimpleNamespace(epsilon=for_all), rows, None),
-        *epsilon_of(SimpleNamespace(epsilon=by_group), rows, groups)[[0, 2]],
-        *deciding_of(SimpleNamespace(deciding=by_group), rows, groups)[[0, 2]],
-        *column_of(rows, "epsilon"),
+        *epsilons_of_rows(SimpleNamespace(epsilon=for_all), rows, None),
+        *epsilons_of_rows(SimpleNamespace(epsilon=by_group), rows, groups)[[0, 2]],
+        *deciding_epsilons(SimpleNamespace(deciding=by_group), rows, groups)[[0, 2]],
+        *read_epsilons(rows, "epsilon"),
     ]
     assert len(found) == 10
     for epsilon in found:

@@ -23,49 +23,49 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.tables.database import locked
+from hetdp.tables.people_table import LocalTable
 from hetdp.tables.predicates import Comparison
 from hetdp.tables.preparation import prepare
-from hetdp.tables.request import Wish, wish
-from hetdp.tables.respondents import Whole
-from hetdp.tables.sources import opened
+from hetdp.tables.request import AskRequest, build_request
+from hetdp.tables.sources import open_source
 from tests.people.standin import population
 from tests.people.tables import FILES, FORMATS, PEOPLE, as_csv, as_parquet, as_sqlite
 
 ROOT = Path(__file__).parents[2]
 
 
-def wanted(**changed: Any) -> Wish:
+def wanted(**changed: Any) -> AskRequest:
     given = {"counted": "vote = 'yes'", "at_least": "50%", "epsilon": "eps", "person": "id"} | changed
-    return wish(**given)
+    return build_request(**given)
 
 
-def codes_of(table: Any, asked: Wish) -> list[list[int]]:
+def codes_of(table: Any, asked: AskRequest) -> list[list[int]]:
     """What the mechanism of each area is given, after all that comes before."""
-    with opened(table) as source:
-        prepared = prepare(Whole(source), asked, population=population)
+    with open_source(table) as source:
+        prepared = prepare(LocalTable(source), asked, population=population)
         prepared.coordinates()
         return [promise.mechanism.seen[0] for promise in prepared.promises]
 
 
-def refusal(table: Any, asked: Wish, curator: bool = False) -> str:
-    with pytest.raises(hetdp.InputError) as caught, opened(table, curator=curator) as source:
-        prepare(Whole(source, curator), asked, population=population)
+def refusal(table: Any, asked: AskRequest, curator: bool = False) -> str:
+    with pytest.raises(hetdp.InputError) as caught, open_source(table, curator=curator) as source:
+        prepare(LocalTable(source, curator), asked, population=population)
     return str(caught.value)
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_gives_the_same_policy_and_answers(form, tmp_path):
     asked = wanted(group="role", area="county")
-    with opened(FORMATS[form](PEOPLE, tmp_path)) as source:
-        prepared = prepare(Whole(source), asked, population=population)
+    with open_source(FORMATS[form](PEOPLE, tmp_path)) as source:
+        prepared = prepare(LocalTable(source), asked, population=population)
         prepared.coordinates()
     assert prepared.policy.epsilon.tolist() == PEOPLE["eps"]
     assert prepared.policy.groups is not None
     assert [prepared.policy.groups.names[code] for code in prepared.policy.groups.codes] == PEOPLE["role"]
     assert [(promise.area, promise.people) for promise in prepared.promises] == [("North", 3), ("South", 4)]
     assert [promise.mechanism.seen for promise in prepared.promises] == [[[0, 1, 0]], [[1, 0, 1, 0]]]
-    with opened(as_csv(PEOPLE, tmp_path)) as source:
-        assert prepared.policy.digest() == prepare(Whole(source), asked, population=population).policy.digest()
+    with open_source(as_csv(PEOPLE, tmp_path)) as source:
+        assert prepared.policy.digest() == prepare(LocalTable(source), asked, population=population).policy.digest()
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -157,8 +157,8 @@ def test_a_finite_epsilon_that_no_float_holds_is_not_made_a_promise_of_nothing(t
 
 def test_a_column_of_truth_says_how_it_is_compared(tmp_path):
     table = as_parquet(PEOPLE | {"vote": [True, False] * 3 + [None]}, tmp_path)
-    with pytest.raises(hetdp.UsageError, match=r"Hint: vote = TRUE, or = FALSE$"), opened(table) as source:
-        prepare(Whole(source), wanted(), population=population)
+    with pytest.raises(hetdp.UsageError, match=r"Hint: vote = TRUE, or = FALSE$"), open_source(table) as source:
+        prepare(LocalTable(source), wanted(), population=population)
 
 
 def test_a_table_that_is_not_there_is_told_as_such(tmp_path):
@@ -176,8 +176,11 @@ def test_names_of_groups_and_areas_that_arrays_would_mix_up_are_refused(form, co
 @pytest.mark.parametrize("name", ["e", "E", "e1", "E-5", "%", "1st"])
 def test_a_column_of_epsilon_may_have_almost_any_name(name, tmp_path):
     table = as_csv({name: [2.0] * 7} | PEOPLE, tmp_path)
-    with opened(table) as source:
-        assert prepare(Whole(source), wanted(epsilon=name), population=population).policy.epsilon.tolist() == [2.0] * 7
+    with open_source(table) as source:
+        assert (
+            prepare(LocalTable(source), wanted(epsilon=name), population=population).policy.epsilon.tolist()
+            == [2.0] * 7
+        )
 
 
 @pytest.mark.parametrize("typed", ["-1", "1,5", "50%", "1e", ".5.", "1/2", "nan", "-inf", "1e5e"])
@@ -192,8 +195,8 @@ def test_a_group_that_was_promised_nothing_is_refused(tmp_path):
     assert "guest" not in refusal(table, asked)
     assert "row 7, role: a group without an ε: 'guest'" in refusal(table, asked, curator=True)
     promised = wanted(epsilon=None, by_group={"pupil": 0.3, "staff": "1", "guest": 2, "nobody": 0}, group="role")
-    with opened(table) as source:
-        assert prepare(Whole(source), promised, population=population).policy.epsilon.tolist() == PEOPLE["eps"]
+    with open_source(table) as source:
+        assert prepare(LocalTable(source), promised, population=population).policy.epsilon.tolist() == PEOPLE["eps"]
 
 
 @pytest.mark.parametrize(
@@ -211,8 +214,8 @@ def test_a_column_of_the_wrong_type_is_refused_by_its_type(asked, words, tmp_pat
 
 def test_epsilon_is_never_above_what_is_written(tmp_path):
     written = ["0.299999999999999999999", "0.3", "1e-3", "inf", "0", "3.0000000000000001", "4096"]
-    with opened(as_csv(PEOPLE | {"eps": written}, tmp_path)) as source:
-        found = prepare(Whole(source), wanted(), population=population).policy.epsilon.tolist()
+    with open_source(as_csv(PEOPLE | {"eps": written}, tmp_path)) as source:
+        found = prepare(LocalTable(source), wanted(), population=population).policy.epsilon.tolist()
     assert found[1:5] == [0.3, 0.001, float("inf"), 0.0]
     for value, text in ((found[0], written[0]), (found[5], written[5])):
         assert Fraction(repr(value)) <= Fraction(text)
@@ -220,11 +223,11 @@ def test_epsilon_is_never_above_what_is_written(tmp_path):
 
 def test_sqlite_rounds_no_float(tmp_path):
     exact = [0.1234567890123456, 2.0000000000000004, 0.3, 1e-20, 1e22, float("inf"), 3]
-    with opened(as_sqlite(PEOPLE | {"eps": exact}, tmp_path)) as source:
-        found = prepare(Whole(source), wanted(), population=population).policy.epsilon.tolist()
+    with open_source(as_sqlite(PEOPLE | {"eps": exact}, tmp_path)) as source:
+        found = prepare(LocalTable(source), wanted(), population=population).policy.epsilon.tolist()
         assert all(0.0 <= value <= float(text) for value, text in zip(found, exact, strict=True))
         assert found[2:] == exact[2:]
-        assert Whole(source).said(wanted(counted="eps > 2.0", epsilon=1)).tolist() == [1, 0, 1, 1, 0, 1, 0]
+        assert LocalTable(source).read_answers(wanted(counted="eps > 2.0", epsilon=1)).tolist() == [1, 0, 1, 1, 0, 1, 0]
 
 
 HOSTILE = ['vote"; DROP TABLE people; --', "vote'", "a,b", "SELECT", "größe", "x\ny", " vote ", "?", "100%", "$1", "{}"]
@@ -238,14 +241,14 @@ def test_names_of_columns_and_values_are_only_names_and_values(form, tmp_path):
     columns = {name: VALUES[at:] + VALUES[:at] for at, name in enumerate(HOSTILE)}
     columns |= {f"{name} id": list(range(len(VALUES))) for name in HOSTILE}
     columns |= {f"{name} eps": [1.0] * len(VALUES) for name in HOSTILE}
-    with opened(FILES[form](columns, tmp_path)) as source:
+    with open_source(FILES[form](columns, tmp_path)) as source:
         for at, name in enumerate(HOSTILE):
             counted = Comparison(name, "=", VALUES[at])
             columns_used = {"person": f"{name} id", "epsilon": f"{name} eps"}
             asked = wanted(counted=str(counted), of="respondents", exact_text=True, **columns_used)
             assert asked.counted == counted
-            assert prepare(Whole(source), asked, population=population).policy.size == len(VALUES)
-            assert Whole(source).said(asked).tolist() == [0] + [1] * (len(VALUES) - 1)
+            assert prepare(LocalTable(source), asked, population=population).policy.size == len(VALUES)
+            assert LocalTable(source).read_answers(asked).tolist() == [0] + [1] * (len(VALUES) - 1)
 
 
 CELLS = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
@@ -274,7 +277,7 @@ MOMENTS = {
 }
 
 
-def outcome(table: Any, asked: Wish) -> str:
+def outcome(table: Any, asked: AskRequest) -> str:
     try:
         codes_of(table, asked)
     except hetdp.HetdpError as refused:
@@ -344,8 +347,8 @@ def broken_sqlite(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("broken", [broken_parquet, broken_sqlite])
 def test_before_the_mechanism_is_fixed_no_private_column_is_read(broken, tmp_path):
-    with opened(broken(tmp_path)) as source:
-        prepared = prepare(Whole(source), wanted(group="role", area="county"), population=population)
+    with open_source(broken(tmp_path)) as source:
+        prepared = prepare(LocalTable(source), wanted(group="role", area="county"), population=population)
         with pytest.raises(hetdp.InputError) as caught:
             prepared.coordinates()
     assert re.fullmatch(r"people\.(parquet|sqlite): cannot be read; .*", str(caught.value))
@@ -353,8 +356,8 @@ def test_before_the_mechanism_is_fixed_no_private_column_is_read(broken, tmp_pat
 
 def test_a_table_that_changes_meanwhile_is_refused(tmp_path):
     place = as_csv(PEOPLE, tmp_path)
-    with opened(place) as source:
-        prepared = prepare(Whole(source), wanted(), population=population)
+    with open_source(place) as source:
+        prepared = prepare(LocalTable(source), wanted(), population=population)
         place.write_bytes(place.read_bytes() + b"8,South,staff,1,yes\n")
         with pytest.raises(hetdp.InputError, match="changed while it was read"):
             prepared.coordinates()
@@ -364,8 +367,8 @@ def test_an_sqlite_file_is_read_as_it_was_when_it_was_opened(tmp_path):
     place = as_sqlite(PEOPLE, tmp_path)
     with closing(sqlite3.connect(place)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
-        with opened(place) as source:
-            prepared = prepare(Whole(source), wanted(), population=population)
+        with open_source(place) as source:
+            prepared = prepare(LocalTable(source), wanted(), population=population)
             with writer:
                 writer.execute("UPDATE people SET vote = 'yes'")
             prepared.coordinates()
@@ -386,11 +389,11 @@ def test_an_sqlite_file_with_several_tables_needs_a_name(tmp_path):
     with closing(sqlite3.connect(place)) as file, file:
         file.execute("CREATE TABLE other (x)")
     for sheet in (None, "nobody"):
-        with pytest.raises(hetdp.UsageError, match="the tables are 'people', 'other'"), opened(place, sheet):
+        with pytest.raises(hetdp.UsageError, match="the tables are 'people', 'other'"), open_source(place, sheet):
             pass
-    with opened(place, "people") as source:
+    with open_source(place, "people") as source:
         assert "vote" in source.columns
-    with pytest.raises(hetdp.UsageError, match="only SQLite"), opened(as_csv(PEOPLE, tmp_path), "people"):
+    with pytest.raises(hetdp.UsageError, match="only SQLite"), open_source(as_csv(PEOPLE, tmp_path), "people"):
         pass
 
 
@@ -411,8 +414,8 @@ def test_an_sqlite_file_with_several_tables_needs_a_name(tmp_path):
 def test_a_broken_csv_file_is_refused_whole_and_nothing_of_it_is_told(text, tmp_path):
     place = tmp_path / "people.csv"
     place.write_bytes(text)
-    with pytest.raises(hetdp.InputError) as caught, opened(place) as source:
-        prepare(Whole(source), wanted(), population=population)
+    with pytest.raises(hetdp.InputError) as caught, open_source(place) as source:
+        prepare(LocalTable(source), wanted(), population=population)
     assert "yes" not in str(caught.value)
 
 
@@ -426,9 +429,9 @@ def test_a_header_after_an_empty_line_is_not_counted_as_a_person(before, tmp_pat
 @pytest.mark.parametrize("name", ["people.parquet", "people.arrow", "people.sqlite"])
 def test_what_is_no_such_file_is_refused(name, tmp_path):
     (tmp_path / name).write_bytes(b"not a table of people at all" * 10)
-    with pytest.raises(hetdp.InputError, match=f"^{name}: cannot be read"), opened(tmp_path / name):
+    with pytest.raises(hetdp.InputError, match=f"^{name}: cannot be read"), open_source(tmp_path / name):
         pass
-    with pytest.raises(hetdp.InputError, match="is not there"), opened(tmp_path / f"other{Path(name).suffix}"):
+    with pytest.raises(hetdp.InputError, match="is not there"), open_source(tmp_path / f"other{Path(name).suffix}"):
         pass
 
 
@@ -436,7 +439,7 @@ def test_names_that_differ_in_capitals_only_are_refused(tmp_path):
     rows = pa.table([[1], [1.0], ["yes"], ["no"]], names=["id", "eps", "Vote", "vote"])
     pyarrow.parquet.write_table(rows, tmp_path / "people.parquet")
     for table in (tmp_path / "people.parquet", rows):
-        with pytest.raises(hetdp.InputError, match="two columns of one name"), opened(table):
+        with pytest.raises(hetdp.InputError, match="two columns of one name"), open_source(table):
             pass
     nested = pa.table([[1], [1.0], [{"Vote": 1}], ["yes"]], names=["id", "eps", "more", "vote"])
     pyarrow.parquet.write_table(nested, tmp_path / "people.parquet")
@@ -447,28 +450,28 @@ def test_names_that_differ_in_capitals_only_are_refused(tmp_path):
 def test_so_they_are_in_a_csv_file_where_one_epsilon_would_be_taken_for_another(names, tmp_path):
     place = tmp_path / "people.csv"
     place.write_text(f"{names}\n1,0.1,5,yes,yes\n", encoding="utf-8")
-    with pytest.raises(hetdp.InputError, match="two columns of one name"), opened(place):
+    with pytest.raises(hetdp.InputError, match="two columns of one name"), open_source(place):
         pass
 
 
 @pytest.mark.parametrize("table", [None, 7, [1, 2], {"a": 1}])
 def test_what_is_no_table_is_refused(table):
-    with pytest.raises(hetdp.UsageError), opened(table):
+    with pytest.raises(hetdp.UsageError), open_source(table):
         pass
 
 
 def test_patterns_pipes_and_unknown_formats_are_refused(tmp_path):
     as_csv(PEOPLE, tmp_path)
     for name in ("peop*.csv", "peopl?.csv", "[p]eople.csv", "people\udcff.csv", "peo\nple.csv"):
-        with pytest.raises(hetdp.UsageError, match="characters that print"), opened(tmp_path / name):
+        with pytest.raises(hetdp.UsageError, match="characters that print"), open_source(tmp_path / name):
             pass
-    with pytest.raises(hetdp.InputError, match="nope: is not there; a table is a file"), opened(tmp_path / "nope"):
+    with pytest.raises(hetdp.InputError, match="nope: is not there; a table is a file"), open_source(tmp_path / "nope"):
         pass
     (tmp_path / "people.xlsx").touch()
-    with pytest.raises(hetdp.UsageError, match="no format is known"), opened(tmp_path / "people.xlsx"):
+    with pytest.raises(hetdp.UsageError, match="no format is known"), open_source(tmp_path / "people.xlsx"):
         pass
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(hetdp.InputError, match="is no plain file"), opened(tmp_path / "pipe.csv"):
+    with pytest.raises(hetdp.InputError, match="is no plain file"), open_source(tmp_path / "pipe.csv"):
         pass
 
 
@@ -512,9 +515,9 @@ def test_a_million_rows_keep_their_order(form, tmp_path):
         with pa.OSFile(str(place), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table, max_chunksize=10_000)
     asked = wanted(counted="vote = 'yes'")
-    with opened(place) as source:
-        prepared = prepare(Whole(source), asked, population=population)
-        codes = Whole(source).said(asked)
+    with open_source(place) as source:
+        prepared = prepare(LocalTable(source), asked, population=population)
+        codes = LocalTable(source).read_answers(asked)
     np.testing.assert_array_equal(prepared.policy.epsilon, (numbers % 8) / 8)
     np.testing.assert_array_equal(codes, numbers % 3 != 0)
 

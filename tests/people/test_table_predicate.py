@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.people.privacy import epsilons as grid
 from hetdp.tables import kinds
-from hetdp.tables.comparison import PLAIN, SPELLINGS, alike, folded, folded_sql, moment_of, spelling
+from hetdp.tables.comparison import PLAIN, SPELLINGS, fold_text, fold_text_sql, group_similar_names, moment_of, spelling
 from hetdp.tables.conditions import NO, UNKNOWN, YES, condition
 from hetdp.tables.database import locked
-from hetdp.tables.predicates import canonical_predicate, parsed, written
+from hetdp.tables.predicates import canonical_predicate, format_literal, parse_predicate
 from tests.oracle import asking as oracle
 from tests.oracle.conditions import CELLS, SCHEMA, TYPED, rewritten, some_condition, some_rows
 
@@ -53,7 +53,7 @@ def test_a_condition_and_its_one_form_mean_what_is_documented(database, columns,
     chance = random.Random(seed)
     given_condition, exact = some_condition(chance, list(columns)), seed % 3 == 0
     meant = [oracle.truth(given_condition, row, exact) for row in ROWS]
-    typed = parsed(oracle.written(given_condition))
+    typed = parse_predicate(oracle.written(given_condition))
     for predicate in (typed, canonical_predicate(typed, exact)):
         words, parameters = condition(predicate, columns, exact)
         found = database.execute(f"SELECT {words} FROM rows", parameters).fetchall()
@@ -67,7 +67,7 @@ def test_a_condition_and_its_one_form_mean_what_is_documented(database, columns,
 def test_nothing_is_computed_for_some_rows_only(columns, seed):
     """No CASE, AND, OR, WHERE or FILTER, but for texts that are not simple; see `spelling`."""
     words, parameters = condition(
-        parsed(oracle.written(some_condition(random.Random(seed), list(columns)))), columns, bool(seed % 2)
+        parse_predicate(oracle.written(some_condition(random.Random(seed), list(columns)))), columns, bool(seed % 2)
     )
     outside = re.sub(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"", "", words)
     assert "hetdp_folded" in outside or not re.search(r"\b(CASE|AND|OR|WHERE|FILTER|nullif|if)\b", outside), words
@@ -78,13 +78,13 @@ def test_nothing_is_computed_for_some_rows_only(columns, seed):
 def test_what_means_the_same_has_one_form(seed):
     chance = random.Random(seed)
     given_condition, exact = some_condition(chance, [*CELLS, *TYPED]), seed % 3 == 0
-    form = canonical_predicate(parsed(oracle.written(given_condition)), exact)
+    form = canonical_predicate(parse_predicate(oracle.written(given_condition)), exact)
     other = rewritten(chance, given_condition, exact)
-    assert str(canonical_predicate(parsed(oracle.written(other), typed=False), exact)) == str(form), oracle.written(
-        other
+    assert str(canonical_predicate(parse_predicate(oracle.written(other), typed=False), exact)) == str(form), (
+        oracle.written(other)
     )
-    assert canonical_predicate(parsed(str(form), typed=False), exact) == form
-    assert str(parsed(str(form), typed=False)) == str(form)
+    assert canonical_predicate(parse_predicate(str(form), typed=False), exact) == form
+    assert str(parse_predicate(str(form), typed=False)) == str(form)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_means_the_same_has_one_form(seed):
     ],
 )
 def test_the_grammar(text, written):
-    assert str(parsed(text)) == written
+    assert str(parse_predicate(text)) == written
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_the_grammar(text, written):
     ],
 )
 def test_the_one_form_is_readable(texts, form):
-    assert {str(canonical_predicate(parsed(text))) for text in texts} == {form}
+    assert {str(canonical_predicate(parse_predicate(text))) for text in texts} == {form}
 
 
 def test_exact_text_keeps_what_was_typed_apart():
     forms = {
-        str(canonical_predicate(parsed(text), exact_text=True))
+        str(canonical_predicate(parse_predicate(text), exact_text=True))
         for text in ("a = 'yes'", "a = 'Yes'", "a = 'yes '", "a = ''")
     }
     assert len(forms) == 4
@@ -147,7 +147,7 @@ def test_exact_text_keeps_what_was_typed_apart():
 )
 def test_what_has_no_order_is_refused_before_any_table_is_seen(text, hint):
     with pytest.raises(hetdp.UsageError) as refusal:
-        canonical_predicate(parsed(text))
+        canonical_predicate(parse_predicate(text))
     assert hint in refusal.value.hint
 
 
@@ -191,24 +191,24 @@ def test_what_has_no_order_is_refused_before_any_table_is_seen(text, hint):
 )
 def test_what_is_not_in_the_grammar_is_refused(text):
     with pytest.raises(hetdp.UsageError):
-        parsed(text)
+        parse_predicate(text)
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_read_or_refused(text):
     try:
-        predicate = parsed(text)
+        predicate = parse_predicate(text)
     except hetdp.UsageError:
         return
-    assert str(parsed(str(predicate))) == str(predicate)
+    assert str(parse_predicate(str(predicate))) == str(predicate)
 
 
 def test_the_longest_and_deepest_condition_can_be_read_from_a_plan():
     deep = "a=1 or b=2 and(" * 40 + "c=1" + ")" * 40
     long = "a in(" + ",".join(f"'ΐ{at}'" for at in range(1380)) + ")"
     for text in (deep, long):
-        form = canonical_predicate(parsed(text))
-        assert canonical_predicate(parsed(str(form), typed=False)) == form
+        form = canonical_predicate(parse_predicate(text))
+        assert canonical_predicate(parse_predicate(str(form), typed=False)) == form
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_the_longest_and_deepest_condition_can_be_read_from_a_plan():
 )
 def test_what_cannot_be_compared_is_refused_by_its_type(text, rule):
     with pytest.raises(hetdp.UsageError, match=rule):
-        condition(canonical_predicate(parsed(text)), COLUMNS)
+        condition(canonical_predicate(parse_predicate(text)), COLUMNS)
 
 
 def test_texts_are_folded_by_the_database_as_in_python():
@@ -245,9 +245,9 @@ def test_texts_are_folded_by_the_database_as_in_python():
     assert len(texts) > 100_000
     with locked(None) as database:
         database.register("people", {"cell": np.array(texts, dtype=object)})
-        found = database.execute(f"SELECT {folded_sql('cell')} FROM people").fetchall()
+        found = database.execute(f"SELECT {fold_text_sql('cell')} FROM people").fetchall()
     meant = [oracle.plain(text) for text in texts]
-    assert [folded(text) for text in texts] == meant
+    assert [fold_text(text) for text in texts] == meant
     assert [row[0] for row in found] == [text or None for text in meant]
 
 
@@ -296,7 +296,7 @@ def test_a_pattern_finds_exactly_the_texts_that_are_compared_as_one():
     with locked(None) as database:
         database.register("people", {"cell": np.array(texts, dtype=object)})
         for word in words:
-            words_of, parameters = condition(parsed(f"cell = {written(word)}"), {"cell": "VARCHAR"})
+            words_of, parameters = condition(parse_predicate(f"cell = {format_literal(word)}"), {"cell": "VARCHAR"})
             assert "CASE" not in words_of
             found = [CODES[row[0]] for row in database.execute(f"SELECT {words_of} FROM people", parameters).fetchall()]
             assert found == [(oracle.plain(text) == word if oracle.plain(text) else None) for text in texts]
@@ -316,7 +316,7 @@ def test_plain_letters_combine_with_no_other():
 
 
 def test_names_that_look_alike_are_found():
-    assert alike(["b", "North", "a", "NORTH ", "north"]) == [["North", "NORTH ", "north"]]
+    assert group_similar_names(["b", "North", "a", "NORTH ", "north"]) == [["North", "NORTH ", "north"]]
 
 
 @given(st.datetimes(), st.sampled_from(["T", " "]), st.sampled_from(["", "Z", "+02:00", "-11:30"]))

@@ -25,7 +25,7 @@ import hetdp
 from hetdp.cli.main import main
 from hetdp.partitioned import workers as asking_workers
 from hetdp.tables import database as table_database
-from hetdp.tables.sources import opened
+from hetdp.tables.sources import open_source
 from tests.partitioned.inline import Inline
 from tests.people.extremes import BAD_TEXTS, MAKERS, arrow_columns, of_texts
 from tests.people.tables import PEOPLE, as_arrow, as_sqlite
@@ -81,7 +81,7 @@ def test_an_arrow_file_with_any_one_byte_changed_is_read_or_refused(tmp_path, ca
     for at in range(0, len(whole), 1 if WHOLE else 29):
         place.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
         try:
-            with opened(place) as source:
+            with open_source(place) as source:
                 outcomes(source, "vote") if "vote" in source.columns else None
             ends.add("read")
         except hetdp.InputError:
@@ -192,12 +192,12 @@ def test_a_parquet_cell_that_its_type_does_not_allow_decides_nothing(kind, tmp_p
     pyarrow.parquet.write_table(pa.table({"x": array}), place, compression="NONE", use_dictionary=False, **options)
     whole = place.read_bytes()
     assert whole.count(mark * 3) == 1
-    with opened(place) as source:
+    with open_source(place) as source:
         usual = [isinstance(one, str) for one in outcomes(source, "x")]
     said = set()
     for cell in cells:
         place.write_bytes(whole.replace(mark * 3, cell * 3))
-        with opened(place) as source:
+        with open_source(place) as source:
             found = outcomes(source, "x")
         assert [isinstance(one, str) for one in found] == usual
         said.add(str(found))
@@ -260,7 +260,7 @@ def test_a_journal_beside_an_sqlite_file_is_not_rolled_back_and_nothing_is_writt
         writer.execute("ROLLBACK")
     left = {file.name: file.read_bytes() for file in (tmp_path / "left").iterdir()}
     assert len(left) == 2
-    with pytest.raises(hetdp.InputError, match="cannot be read"), opened(tmp_path / "left" / place.name):
+    with pytest.raises(hetdp.InputError, match="cannot be read"), open_source(tmp_path / "left" / place.name):
         pass
     assert {file.name: file.read_bytes() for file in (tmp_path / "left").iterdir()} == left
 
@@ -271,7 +271,7 @@ def test_a_pipe_in_the_place_of_a_journal_is_refused(tmp_path, suffix):
     os.mkfifo(f"{place}{suffix}")
     with (
         pytest.raises(hetdp.InputError, match="no plain file; SQLite keeps plain files beside its own"),
-        opened(place),
+        open_source(place),
     ):
         pass
 
@@ -284,9 +284,9 @@ def test_what_an_sqlite_schema_would_run_is_not_read(tmp_path):
         file.execute("CREATE VIRTUAL TABLE found USING fts5(vote)")
         file.executemany("INSERT INTO people (id, vote) VALUES (?, ?)", [(1, 5), (2, 6), (3, None)])
     for sheet in ("seen", "found"):
-        with pytest.raises(hetdp.UsageError, match="there is no table"), opened(place, sheet):
+        with pytest.raises(hetdp.UsageError, match="there is no table"), open_source(place, sheet):
             pass
-    with opened(place, "people") as source:
+    with open_source(place, "people") as source:
         assert set(map(str, outcomes(source, "computed"))) == {"refused"}
         assert outcomes(source, "kept")[0] == [1, 1, 0]
 

@@ -44,7 +44,10 @@ class World:
         }
         hetdp.ask(folder / "survey.csv", plan=folder / "plan.json", dry_run=True, **asked)
         table = hetdp.ask(
-            folder / "survey.csv", plan=folder / "plan.json", ledger=self.ledger, source="survey", **asked
+            folder / "survey.csv",
+            plan=folder / "plan.json",
+            payment=hetdp.Payment(self.ledger, source="survey"),
+            **asked,
         )
         assert table.release is not None
         self.records = [

@@ -16,8 +16,8 @@ from hetdp.problem.product import ProductSpace
 from hetdp.releases.charges import CURRENCIES, EVERYBODY, account_name, costs_of
 from hetdp.releases.record.facts import charge_of, charged
 from hetdp.tables.charges import costs_of_people
+from hetdp.tables.people_table import Payers
 from hetdp.tables.policy import Names, Policy
-from hetdp.tables.respondents import Payers
 from hetdp.theory.catalogue import NOTIONS
 
 CLASSES = [None, "a", "b", 7, ("x", 1)]

@@ -16,7 +16,7 @@ import pytest
 import hetdp
 from hetdp.cli.main import main
 from hetdp.files.formats.writing import whole_file
-from hetdp.partitioned.tables import Parted
+from hetdp.partitioned.tables import PartitionedTable
 from tests.documents.pages import ROOT
 from tests.releases.worlds import ledger, poll
 
@@ -73,9 +73,12 @@ PRIVATE: dict[str, tuple[str, Callable[[Path, Path], Any]]] = {
     "a page, in the shell": ("a.html", pages),
     "a table's record": (
         "a.json",
-        lambda folder, where: hetdp.ask(PEOPLE, **ASKED, ledger=ledger(folder), record=where),
+        lambda folder, where: hetdp.ask(PEOPLE, **ASKED, payment=hetdp.Payment(ledger(folder), record=where)),
     ),
-    "a table's page": ("a.html", lambda folder, where: hetdp.ask(PEOPLE, **ASKED, ledger=ledger(folder), html=where)),
+    "a table's page": (
+        "a.html",
+        lambda folder, where: hetdp.ask(PEOPLE, **ASKED, payment=hetdp.Payment(ledger(folder), html=where)),
+    ),
     "a table's record, in the shell": ("a.json", asks),
     "a plan": ("plan.json", lambda _, where: hetdp.ask(PEOPLE, **ASKED, dry_run=True, plan=where)),
 }
@@ -179,10 +182,10 @@ def test_what_workers_say_of_people_lies_in_a_private_folder(tmp_path):
             seen.extend(mode_of(place) for place in tmp_path.iterdir() if place.name.startswith(("ids-", "people-")))
             return done
 
-    from hetdp.tables.request import wish
+    from hetdp.tables.request import build_request
 
-    wanted = wish("vote = 'yes'", at_least="50%", epsilon="0.5", person="id")
-    parted = Parted(folder, Here(), str(tmp_path), False)
+    wanted = build_request("vote = 'yes'", at_least="50%", epsilon="0.5", person="id")
+    parted = PartitionedTable(folder, Here(), str(tmp_path), False)
     parted.policy(wanted)
     parted.people(wanted)
     assert set(seen) == {0o700}

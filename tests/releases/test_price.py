@@ -65,7 +65,7 @@ def test_people_are_priced_by_class_on_both_databases_and_nobody_is_named(addres
     kept = Ledger.create(address, source="survey", cap=1, caps={"pupil": "0.5", "guest": "inf"})
     table = as_csv(PEOPLE, tmp_path)
     lines = list(kept.export())
-    asked = hetdp.ask(table, **ASKED, ledger=kept, dry_run=True)
+    asked = hetdp.ask(table, **ASKED, payment=hetdp.Payment(kept), dry_run=True)
     rows = {one.name: one for one in asked.price.classes}
     assert (asked.release, asked.released) == (None, False)
     used = {one.group: one.body()["used"] for one in asked.promises[0].protections}
@@ -77,8 +77,8 @@ def test_people_are_priced_by_class_on_both_databases_and_nobody_is_named(addres
         "staff": (3, "1", used["staff"], str(1 - Decimal(used["staff"]))),
     }
     assert list(kept.export()) == lines
-    hetdp.ask(table, **ASKED, ledger=kept)
-    second = hetdp.ask(table, **(ASKED | {"at_least": "60%"}), ledger=kept, dry_run=True)
+    hetdp.ask(table, **ASKED, payment=hetdp.Payment(kept))
+    second = hetdp.ask(table, **(ASKED | {"at_least": "60%"}), payment=hetdp.Payment(kept), dry_run=True)
     assert {one.name: (one.exceeded, one.largest) for one in second.price.classes} == {
         "guest": (0, "inf"),
         "pupil": (3, "0.2"),
@@ -94,41 +94,45 @@ def test_people_are_priced_by_class_on_both_databases_and_nobody_is_named(addres
 def test_caps_that_differ_within_a_class_are_shown_and_nothing_is_said_twice(tmp_path):
     kept = Ledger.create(tmp_path / "a.ledger", source="survey", cap=1, caps={"pupil": "0.5"})
     table, everybody = as_csv(PEOPLE, tmp_path), {key: ASKED[key] for key in ("count", "person")} | {"epsilon": 0.3}
-    hetdp.ask(table, **ASKED | {"epsilon": 0.3}, ledger=kept)
-    fitting = hetdp.ask(table, **everybody | {"epsilon": 0.1}, at_least=5, ledger=kept, dry_run=True).price
+    hetdp.ask(table, **ASKED | {"epsilon": 0.3}, payment=hetdp.Payment(kept))
+    fitting = hetdp.ask(
+        table, **everybody | {"epsilon": 0.1}, at_least=5, payment=hetdp.Payment(kept), dry_run=True
+    ).price
     assert (fitting.classes[0].cap, fitting.classes[0].highest_cap) == ("0.5", "1")
     assert "at least ε 0.1 of 0.5 to 1 would be left" in str(fitting)
-    too_much = str(hetdp.ask(table, **everybody, at_least=5, ledger=kept, dry_run=True).price)
+    too_much = str(hetdp.ask(table, **everybody, at_least=5, payment=hetdp.Payment(kept), dry_run=True).price)
     assert "3 of them would exceed the cap of 0.5 to 1; the largest ε that fits all of them is 0.2" in too_much
     assert "this does not fit, and would be refused\n" in too_much
-    constant = hetdp.ask(table, **everybody, at_least=50, ledger=kept, dry_run=True).price
+    constant = hetdp.ask(table, **everybody, at_least=50, payment=hetdp.Payment(kept), dry_run=True).price
     assert constant.similar
     assert "drawn" not in str(constant), "a constant answer is not drawn"
 
 
 def test_a_dry_run_reads_no_counted_column(tmp_path, monkeypatch):
-    from hetdp.tables.respondents import Whole
+    from hetdp.tables.people_table import LocalTable
 
     kept, table = ledger(tmp_path), as_csv(PEOPLE, tmp_path)
-    monkeypatch.setattr(Whole, "said", lambda *_: pytest.fail("the answers were read"))
-    asked = hetdp.ask(table, **ASKED, ledger=kept, dry_run=True)
+    monkeypatch.setattr(LocalTable, "read_answers", lambda *_: pytest.fail("the answers were read"))
+    asked = hetdp.ask(table, **ASKED, payment=hetdp.Payment(kept), dry_run=True)
     assert hetdp.price(asked, ledger=kept) == asked.price
 
 
 def test_what_the_release_would_refuse_anyway_the_price_refuses_as_well(tmp_path):
     kept = hetdp.Ledger.create(tmp_path / "a.ledger", source="survey", cap=9, unit="household")
     with pytest.raises(hetdp.UsageError, match="unit 'household', relation not stated"):
-        hetdp.ask(as_csv(PEOPLE, tmp_path), **ASKED, ledger=kept, dry_run=True, plan=tmp_path / "plan.json")
+        hetdp.ask(
+            as_csv(PEOPLE, tmp_path), **ASKED, payment=hetdp.Payment(kept), dry_run=True, plan=tmp_path / "plan.json"
+        )
     assert not (tmp_path / "plan.json").exists()
     other = hetdp.Ledger.create(tmp_path / "b.ledger", source="survey", cap=9)
     other.record("survey", Charge.to_classes("epsilon", {"pupils": 1}), "elsewhere", unit="one pupil")
     with pytest.raises(hetdp.UsageError, match="unit 'pupil'"):
-        hetdp.ask(as_csv(PEOPLE, tmp_path), **ASKED, ledger=other, dry_run=True)
+        hetdp.ask(as_csv(PEOPLE, tmp_path), **ASKED, payment=hetdp.Payment(other), dry_run=True)
     with pytest.raises(hetdp.UsageError, match="counts epsilon"):
         hetdp.price(poll("gaussian"), ledger=other)
     for more in ({"record": "r.json"}, {"html": "r.html"}, {"after": "r.json"}):
         with pytest.raises(hetdp.UsageError, match="a dry run writes no record"):
-            hetdp.ask(as_csv(PEOPLE, tmp_path), **ASKED, ledger=other, dry_run=True, **more)
+            hetdp.ask(as_csv(PEOPLE, tmp_path), **ASKED, payment=hetdp.Payment(other, **more), dry_run=True)
 
 
 def test_the_shell_shows_the_price_and_ends_as_the_release_would(tmp_path, capsys, monkeypatch):

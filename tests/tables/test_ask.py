@@ -61,8 +61,11 @@ def test_the_command_line_says_the_same(design, tmp_path, capsys):
 
 def test_the_names_are_those_of_the_options():
     options = {option.name for option in [TABLE, *OPTIONS]}
-    called = {"output": "record"}  # as in hetdp.release; on the command line, -o
-    assert {*inspect.signature(hetdp.ask).parameters} == {called.get(name, name) for name in options} | {"announce"}
+    payment = {*inspect.signature(hetdp.Payment).parameters}
+    workers = {*inspect.signature(hetdp.Workers).parameters}
+    called = {"output": "record", "workers": "number"}  # on the command line -o, and --workers N
+    grouped = {*inspect.signature(hetdp.ask).parameters} - {"announce", "payment", "workers"}
+    assert grouped | payment | workers == {called.get(name, name) for name in options} - {"engine"}
 
 
 def test_the_promise_is_announced_and_the_plan_kept_before_any_answer_is_read(tmp_path, monkeypatch):
@@ -76,7 +79,7 @@ def test_the_promise_is_announced_and_the_plan_kept_before_any_answer_is_read(tm
     monkeypatch.setattr(Queried, "read", watched)
     plan = tmp_path / "plan.json"
 
-    def announce(asked: hetdp.Asked) -> None:
+    def announce(asked: hetdp.AskResult) -> None:
         assert not asked.simulated
         assert json.loads(plan.read_text()) == asked.plan
         seen.append("announced")
@@ -231,9 +234,9 @@ def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
         ({"at_least": "3%", "of": "nobody"}, "a share is of 'all' rows or of 'respondents'"),
         ({"design": "average"}, "the designs are balanced, weighted-vote, fair"),
         ({"dry_run": False}, "only if a ledger pays for it"),
-        ({"simulate": True}, "--dry-run beside --simulate"),
+        ({"simulate": True}, "dry_run=True beside simulate=True"),
         ({"dry_run": False, "simulate": True, "seed": -1}, "the seed is -1"),
-        ({"plan": "plan.txt"}, "--plan ends in .json"),
+        ({"plan": "plan.txt"}, "the name of plan= ends in .json"),
         ({"count": None}, "nothing is counted"),
     ],
 )
@@ -295,15 +298,17 @@ def test_the_plan_never_replaces_the_table(tmp_path):
         ({"design": []}, "the design"),
         ({"design": ""}, "the design"),
         ({"plan": 5}, "the plan is 5"),
-        ({"announce": 5}, "announce is 5"),
+        ({"announce": 5}, "announce= is 5"),
+        ({"workers": 2}, "workers= is 2; it is a hetdp.Workers"),
+        ({"payment": "a.ledger"}, "payment= is 'a.ledger'; it is a hetdp.Payment"),
         ({"count": "vote = '\udcff'"}, "what is counted is no UTF-8 text"),
     ],
 )
 def test_what_is_not_meant_so_is_refused_before_anything_is_read(given, words, tmp_path):
     table = FORMATS["pandas"](PEOPLE, tmp_path)
-    for way in ({"dry_run": True}, {"ledger": str(tmp_path / "some.ledger")}):
+    for way in ({"dry_run": True}, {"payment": hetdp.Payment(str(tmp_path / "some.ledger"))}):
         with pytest.raises(hetdp.UsageError, match=words):
-            hetdp.ask(table, **(ASKED | given), **way)
+            hetdp.ask(table, **(ASKED | way | given))
 
 
 def test_a_lazy_frame_is_a_table(tmp_path):

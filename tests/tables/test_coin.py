@@ -56,7 +56,7 @@ def test_the_record_and_the_page_say_it_too(tmp_path: Path) -> None:
     FEW.to_csv(table, index=False)
     hetdp.Ledger.create(ledger, source="survey", cap="100")
     record, page = tmp_path / "r.json", tmp_path / "r.html"
-    hetdp.ask(table, **VOTE, design="weighted-vote", ledger=ledger, record=record, html=page)
+    hetdp.ask(table, **VOTE, design="weighted-vote", payment=hetdp.Payment(ledger, record=record, html=page))
     caution = f"{SAID[:1].upper()}{SAID[1:]}."
     assert json.loads(record.read_text())["cautions"] == [caution]
     assert f"<strong>Caution.</strong> {caution}" in page.read_text()
@@ -75,7 +75,7 @@ def test_what_is_nearly_certain_is_promised_as_such_and_never_as_certain(design:
     people([60.0] * 4 + [2000.0]).to_csv(table, index=False)
     hetdp.Ledger.create(ledger, source="survey", cap="100000")
     page = tmp_path / "r.html"
-    asked = hetdp.ask(table, **VOTE, design=design, ledger=ledger, html=page)
+    asked = hetdp.ask(table, **VOTE, design=design, payment=hetdp.Payment(ledger, html=page))
     told = asked.plan["areas"][0]["accuracy_by_margin"]
     assert told["1"] == "1 − 8.8e-27"
     assert "1 − 8.8e-27 where 1 person decides" in asked.promise

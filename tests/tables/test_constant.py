@@ -51,7 +51,9 @@ def test_it_is_said_everywhere_and_nobody_pays(case, tmp_path, monkeypatch):
     monkeypatch.setattr(request_module, "draw", never)
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=0)
     places: dict[str, Any] = {"record": tmp_path / "a.json", "html": tmp_path / "a.html"}
-    first = hetdp.ask(PEOPLE, **ASKED, **given, ledger=ledger, plan=tmp_path / "plan.json", **places).release
+    first = hetdp.ask(
+        PEOPLE, **ASKED, **given, payment=hetdp.Payment(ledger, **places), plan=tmp_path / "plan.json"
+    ).release
     assert first.answers[0].words == answer
     entry = ledger.history()[-1]
     assert (entry.accounts, ledger.status()[0].people) == (0, 0)
@@ -67,7 +69,7 @@ def test_it_is_said_everywhere_and_nobody_pays(case, tmp_path, monkeypatch):
     assert "drawn with" not in page
     verdict = hetdp.verify_record(tmp_path / "a.json", ledger=ledger, plan=tmp_path / "plan.json")
     assert verdict.valid, str(verdict)
-    again = hetdp.ask(PEOPLE, **ASKED, **given, ledger=ledger).release
+    again = hetdp.ask(PEOPLE, **ASKED, **given, payment=hetdp.Payment(ledger)).release
     assert again.repeated
     assert again.answers == first.answers
     assert hetdp.ask(PEOPLE, **ASKED, **given, simulate=True, seed=3).simulated[0].answer == answer
@@ -78,7 +80,7 @@ def test_an_area_can_have_one_answer_only_while_others_pay(tmp_path):
     dry = hetdp.ask(PEOPLE, **given, dry_run=True)
     assert [one["constant"] for one in dry.plan["areas"]] == [None, "no"]
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=1)
-    released = hetdp.ask(PEOPLE, **given, ledger=ledger).release
+    released = hetdp.ask(PEOPLE, **given, payment=hetdp.Payment(ledger)).release
     assert ledger.history()[-1].accounts == 9
     record = released.record
     assert record["constant"] == [{"area": "South", "answer": "no"}]
@@ -94,7 +96,7 @@ def test_each_area_is_charged_what_its_own_mechanism_can_reveal(tmp_path):
     given: dict[str, Any] = {"count": "vote = 'yes'", "at_least": "50%", "epsilon": "eps", "person": "id", "by": "area"}
     used = [[one["used"] for one in area["charges"]] for area in hetdp.ask(people, **given, dry_run=True).plan["areas"]]
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap="3")
-    record = hetdp.ask(people, **given, ledger=ledger).release.record
+    record = hetdp.ask(people, **given, payment=hetdp.Payment(ledger)).release.record
     assert [[one["used"]] for one in record["privacy"]["promises"]] == used
     assert float(used[0][0]) < 0.21
     assert used[1] == ["3"]
@@ -105,7 +107,7 @@ def test_a_record_or_a_plan_that_tells_another_use_is_found_out(tmp_path):
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=1)
     plan = tmp_path / "plan.json"
     hetdp.ask(PEOPLE, **given, dry_run=True, plan=plan)
-    record = hetdp.ask(PEOPLE, **given, ledger=ledger, plan=plan).release.record
+    record = hetdp.ask(PEOPLE, **given, payment=hetdp.Payment(ledger), plan=plan).release.record
     assert hetdp.verify_record(record, ledger=ledger, plan=plan).valid
     changed = json.loads(json.dumps(record))
     changed["privacy"]["promises"][0]["used"] = "0.1"

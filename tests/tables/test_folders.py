@@ -13,7 +13,7 @@ import pytest
 import hetdp
 from hetdp.cli.main import main
 from hetdp.tables.formats import Folder
-from hetdp.tables.sources import opened
+from hetdp.tables.sources import open_source
 from tests.people.tables import PEOPLE, as_parquet
 from tests.tables.folders import SUFFIXES, crowd, cut
 
@@ -27,7 +27,7 @@ WAYS: list[dict[str, Any]] = [
 CUTS = {"one": [], "two": [200], "eight": [50, 100, 150, 200, 250, 300, 350], "skewed": [1, 2, 399], "empty": [0, 400]}
 
 
-def same(one: hetdp.Asked, other: hetdp.Asked) -> bool:
+def same(one: hetdp.AskResult, other: hetdp.Asked) -> bool:
     """Everything but the name of the table, and what depends on it."""
     plans = [{**asked.plan, "table": 0, "plan_sha256": 0} for asked in (one, other)]
     return (plans[0], one.promise, one.simulated) == (plans[1], other.promise, other.simulated)
@@ -44,7 +44,7 @@ def test_files_of_a_folder_are_one_table(cuts, suffix, tmp_path):
 
 def test_rows_come_in_the_order_of_the_names_in_every_pass(tmp_path):
     people = crowd(5, 5000)
-    with opened(cut(people, tmp_path / "people", [700, 1500, 3000])) as source:
+    with open_source(cut(people, tmp_path / "people", [700, 1500, 3000])) as source:
         assert isinstance(source, Folder)
         for _ in range(3):
             assert source.read({"id": '"id"'}, uses=["id"])["id"].tolist() == people["id"]
@@ -125,7 +125,7 @@ def test_the_curator_is_told_the_file_and_the_row(tmp_path):
 def test_a_folder_that_changes_between_policy_and_answers_is_refused(tmp_path):
     folder = cut(PEOPLE, tmp_path / "people", [3])
 
-    def one_more(_: hetdp.Asked) -> None:
+    def one_more(_: hetdp.AskResult) -> None:
         as_parquet(PEOPLE | {"id": list(range(11, 18))}, folder)
 
     with pytest.raises(hetdp.InputError, match="changed while it was read"):
@@ -135,7 +135,7 @@ def test_a_folder_that_changes_between_policy_and_answers_is_refused(tmp_path):
 def test_nothing_but_the_files_can_be_read(tmp_path):
     folder = cut(PEOPLE, tmp_path / "people", [3])
     (folder / "_other.parquet").write_bytes((folder / "part-0.parquet").read_bytes())
-    with opened(folder) as source:
+    with open_source(folder) as source:
         assert isinstance(source, Folder)
         for other in (folder / "_other.parquet", tmp_path / "x.parquet"):
             with pytest.raises(Exception, match="Permission"):
@@ -156,17 +156,20 @@ def test_a_plan_and_a_ledger_are_for_a_folder_as_for_a_file(tmp_path, monkeypatc
     first = json.loads(capsys.readouterr().out)
     assert first["record"]["plan"]["table"] == {"file": "people", "table": None}
     as_parquet(PEOPLE, tmp_path)  # the same people in one file: the same question, so it is paid for already
-    single = hetdp.ask("people.parquet", **ASKED, group="role", ledger="people.ledger")
+    single = hetdp.ask("people.parquet", **ASKED, group="role", payment=hetdp.Payment("people.ledger"))
     assert single.release is not None
     assert single.release.repeated
-    for option in ({"plan": "people/plan.json", "dry_run": True}, {"ledger": "people.ledger", "html": "people/a.html"}):
+    for option in (
+        {"plan": "people/plan.json", "dry_run": True},
+        {"payment": hetdp.Payment("people.ledger", html="people/a.html")},
+    ):
         with pytest.raises(hetdp.UsageError, match="lies in the folder 'people'; a folder that is a table holds"):
             hetdp.ask("people", **ASKED, **option)
 
 
 def test_a_folder_of_csv_files_is_text(tmp_path):
     folder = cut(PEOPLE, tmp_path / "people", [3, 5], "csv")
-    with opened(folder) as source:
+    with open_source(folder) as source:
         assert set(source.columns.values()) == {"VARCHAR"}
     (folder / "part-1.csv").write_text("id,county,role,eps,vote\n4,South\n")
     with pytest.raises(hetdp.InputError, match=r"part-1\.csv: cannot be read"):

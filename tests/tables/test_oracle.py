@@ -258,7 +258,7 @@ def test_a_cell_means_the_same_in_every_door(door, tmp_path, monkeypatch):
     options: dict[str, Any] = {}
     if door.startswith("workers"):
         monkeypatch.setattr(asking_workers, "workers_of", lambda *_: Inline(twice=False))
-        door, options = f"folder of {door.split()[1]}", {"engine": "dask"}
+        door, options = f"folder of {door.split()[1]}", {"workers": hetdp.Workers()}
     table = DOORS[door](columns, tmp_path)
     some = [some_condition(chance, EVERYWHERE) for _ in range(100)]
     for condition in CHOSEN + some if WHOLE else random.Random(door).sample(CHOSEN, 1 if options else 2):
@@ -272,7 +272,7 @@ def test_one_condition_is_released_once(tmp_path):
     """However it is typed, with or without a plan; exact text is another question."""
     frame = pandas.DataFrame({"id": range(9), "vote": ["Yes", "no", "yes "] * 3, "age": [str(at) for at in range(9)]})
     ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=9)
-    given: dict[str, Any] = {"at_least": 3, "epsilon": 1, "person": "id", "ledger": ledger}
+    given: dict[str, Any] = {"at_least": 3, "epsilon": 1, "person": "id", "payment": hetdp.Payment(ledger)}
     first = hetdp.ask(frame, "vote = 'yes' AND NOT age < 2", **given).release
     again = hetdp.ask(frame, "age >= 2.0 AND age >= 2 AND NOT NOT vote IN ('YES', ' yes')", **given).release
     assert first is not None

@@ -18,11 +18,11 @@ from hetdp.partitioned import table_tasks as merging
 from hetdp.partitioned import table_tasks as tasks
 from hetdp.partitioned import tables as parted
 from hetdp.partitioned import workers as asking_workers
-from hetdp.partitioned.tables import Parted
+from hetdp.partitioned.tables import PartitionedTable
+from hetdp.tables.people_table import LocalTable
 from hetdp.tables.preparation import prepare
-from hetdp.tables.request import wish
-from hetdp.tables.respondents import Whole
-from hetdp.tables.sources import Queried, opened
+from hetdp.tables.request import build_request
+from hetdp.tables.sources import Queried, open_source
 from tests.partitioned.inline import Inline
 from tests.partitioned.processes import Processes
 from tests.people.tables import PEOPLE, as_parquet
@@ -30,6 +30,7 @@ from tests.tables.folders import crowd, cut
 from tests.tables.test_folders import ASKED, CUTS, WAYS, broken
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+WORKERS = {"auto": None, "dask": hetdp.Workers()}
 WISHED: dict[str, Any] = {"counted": "vote = 'yes'", "at_least": "50%", "person": "id", "epsilon": "eps"}
 
 
@@ -42,12 +43,12 @@ def inline(monkeypatch):
     return found
 
 
-def told(asked: hetdp.Asked) -> tuple[Any, ...]:
+def told(asked: hetdp.AskResult) -> tuple[Any, ...]:
     return asked.plan, asked.promise, asked.promises[0].accuracy, asked.simulated
 
 
 def coordinates(source: Any, **changed: Any) -> list[float]:
-    return prepare(source, wish(**(WISHED | changed))).coordinates()
+    return prepare(source, build_request(**(WISHED | changed))).coordinates()
 
 
 @pytest.mark.parametrize(("cuts", "suffix"), [("one", "csv"), *((cuts, "parquet") for cuts in CUTS)])
@@ -55,10 +56,10 @@ def test_workers_promise_and_answer_what_one_machine_does(cuts, suffix, inline, 
     folder = cut(crowd(len(cuts)), tmp_path / "people", CUTS[cuts], suffix)
     for way in [*WAYS, {"design": "weighted-vote", "by": "county"}] if cuts == "two" else WAYS[:1]:
         given = ASKED | way | {"simulate": True, "seed": 3}
-        assert told(hetdp.ask(folder, **given, engine="dask")) == told(hetdp.ask(folder, **given))
+        assert told(hetdp.ask(folder, **given, workers=hetdp.Workers())) == told(hetdp.ask(folder, **given))
         given = ASKED | way | {"dry_run": True}
-        assert hetdp.ask(folder, **given, engine="dask").plan == hetdp.ask(folder, **given).plan
-    assert inline.ran["repeated"] == 2 * 7 * (5 if cuts == "two" else 1)
+        assert hetdp.ask(folder, **given, workers=hetdp.Workers()).plan == hetdp.ask(folder, **given).plan
+    assert inline.ran["find_repeated"] == 2 * 7 * (5 if cuts == "two" else 1)
 
 
 @pytest.mark.parametrize("seed", [0, 3])
@@ -69,9 +70,9 @@ def test_every_coordinate_is_the_same_bit_for_bit(seed, tmp_path):
         people["eps"] = np.random.default_rng(seed).random(6000).tolist()
     folder = cut(people, tmp_path / "people", [100, 101])
     for changed in ({}, {"deciding": "dec", "area": "county", "objective": ["weighted-vote", "balanced"][seed % 2]}):
-        with opened(folder) as source:
-            expected = coordinates(Whole(source), **changed)
-        assert coordinates(Parted(folder, Inline(twice=False), str(tmp_path), False), **changed) == expected
+        with open_source(folder) as source:
+            expected = coordinates(LocalTable(source), **changed)
+        assert coordinates(PartitionedTable(folder, Inline(twice=False), str(tmp_path), False), **changed) == expected
     assert not list(tmp_path.glob("ids-*"))
 
 
@@ -86,16 +87,16 @@ def test_the_counted_columns_are_read_when_all_is_fixed_and_once(inline, tmp_pat
     monkeypatch.setattr(Queried, "counted", watched)
     folder, plan = cut(PEOPLE, tmp_path / "people", [3]), tmp_path / "plan.json"
 
-    def announce(asked: hetdp.Asked) -> None:
+    def announce(asked: hetdp.AskResult) -> None:
         assert plan.exists()
         assert not asked.simulated
         seen.append("announced")
 
-    hetdp.ask(folder, **ASKED, plan=plan, simulate=True, announce=announce, engine="dask")
+    hetdp.ask(folder, **ASKED, plan=plan, simulate=True, announce=announce, workers=hetdp.Workers())
     public, private = (("id", "eps"), False), (("id", "eps", "vote"), True)
     assert seen == [public] * 4 + ["announced"] + [private] * 4  # two files; here, every task runs twice
     seen.clear()
-    hetdp.ask(folder, plan=plan, dry_run=True, engine="dask")  # the plan of one engine is that of the other
+    hetdp.ask(folder, plan=plan, dry_run=True, workers=hetdp.Workers())  # the plan of one engine is that of the other
     assert seen == [public] * 4
     assert hetdp.ask(folder, plan=plan, dry_run=True).plan_file.startswith("this is exactly the plan in ")
 
@@ -105,15 +106,15 @@ def test_the_counted_columns_are_read_when_all_is_fixed_and_once(inline, tmp_pat
 def test_a_release_charges_everybody_as_one_machine_does(way, first, inline, tmp_path):
     folder = cut(crowd(way), tmp_path / "people", [0, 100, 100])
     ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=float("inf"))
-    given = ASKED | WAYS[way] | {"ledger": ledger}
-    second = "dask" if first == "auto" else "auto"
-    one = hetdp.ask(folder, **given, engine=first, record=tmp_path / "one.json").release
-    two = hetdp.ask(folder, **given, engine=second, record=tmp_path / "two.json").release  # or refused, if others paid
+    given, second = ASKED | WAYS[way], "dask" if first == "auto" else "auto"
+    places = [hetdp.Payment(ledger, record=tmp_path / name) for name in ("one.json", "two.json")]
+    one = hetdp.ask(folder, **given, workers=WORKERS[first], payment=places[0]).release
+    two = hetdp.ask(folder, **given, workers=WORKERS[second], payment=places[1]).release  # or refused, if others paid
     assert not one.repeated
     assert two.repeated
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
     assert ledger.history()[-1].accounts == one.record["composition"]["accounts"] == 400
-    asked = hetdp.ask(folder, **ASKED | WAYS[way], dry_run=True, engine="dask")
+    asked = hetdp.ask(folder, **ASKED | WAYS[way], dry_run=True, workers=hetdp.Workers())
     assert hetdp.release(asked, ledger=ledger, version="2").answers[0].words in ("yes", "no")
 
 
@@ -121,16 +122,16 @@ def test_nobody_pays_if_somebody_cannot_or_the_table_changes(inline, tmp_path, m
     folder = cut(PEOPLE, tmp_path / "people", [3])
     ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=0.7)  # four of them use 0.76
     with pytest.raises(hetdp.BudgetError, match="4 of 7 accounts would exceed the cap"):
-        hetdp.ask(folder, **ASKED, ledger=ledger, engine="dask")
-    read = Parted.payers
+        hetdp.ask(folder, **ASKED, payment=hetdp.Payment(ledger), workers=hetdp.Workers())
+    read = PartitionedTable.read_payers
 
-    def one_more(self: Parted, wished: Any) -> Any:
+    def one_more(self: PartitionedTable, wished: Any) -> Any:
         as_parquet(PEOPLE | {"id": list(range(11, 18))}, folder)
         return read(self, wished)
 
-    monkeypatch.setattr(Parted, "payers", one_more)
+    monkeypatch.setattr(PartitionedTable, "read_payers", one_more)
     with pytest.raises(hetdp.InputError, match="changed while it was read"):
-        hetdp.ask(folder, **ASKED, ledger=ledger, engine="dask")
+        hetdp.ask(folder, **ASKED, payment=hetdp.Payment(ledger), workers=hetdp.Workers())
     assert len(ledger.history()) == 2  # made, and declared
 
 
@@ -146,7 +147,7 @@ GONE = {
 
 
 @pytest.mark.parametrize("what", GONE)
-@pytest.mark.parametrize("after", ["describe", "tally", "write_people"])
+@pytest.mark.parametrize("after", ["describe", "tally_file", "write_people"])
 def test_a_table_that_loses_something_at_any_moment_is_refused_in_words(what, after, inline, tmp_path, monkeypatch):
     folder = cut(PEOPLE, tmp_path / "people", [3])
     ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=9)
@@ -160,7 +161,7 @@ def test_a_table_that_loses_something_at_any_moment_is_refused_in_words(what, af
 
     monkeypatch.setattr(inline, "run", changed)
     with pytest.raises(hetdp.InputError):
-        hetdp.ask(folder, **ASKED, ledger=ledger, engine="dask")
+        hetdp.ask(folder, **ASKED, payment=hetdp.Payment(ledger), workers=hetdp.Workers())
     assert len(ledger.history()) == 2
 
 
@@ -169,7 +170,7 @@ def test_a_file_that_does_not_fit_is_named_as_on_one_machine(how, inline, tmp_pa
     folder = cut({name: PEOPLE[name] for name in ("id", "eps", "role", "county", "vote")}, tmp_path / "people", [3])
     words = broken(folder, how)
     with pytest.raises(hetdp.InputError, match=words):
-        hetdp.ask(folder, **ASKED, by="county", dry_run=True, engine="dask")
+        hetdp.ask(folder, **ASKED, by="county", dry_run=True, workers=hetdp.Workers())
 
 
 FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -197,7 +198,7 @@ def test_faults_are_told_in_the_same_words(fault, inline, tmp_path):
     words = []
     for engine in ("auto", "dask"):
         with pytest.raises(hetdp.HetdpError) as caught:
-            hetdp.ask(folder, **(ASKED | way), simulate=True, engine=engine)
+            hetdp.ask(folder, **(ASKED | way), simulate=True, workers=WORKERS[engine])
         words.append((type(caught.value), str(caught.value)))
     assert words[0] == words[1]
 
@@ -209,7 +210,7 @@ def test_a_curator_is_told_rows_of_one_file_at_least(fault, inline, tmp_path):
     found = []
     for engine in ("auto", "dask"):
         with pytest.raises(hetdp.InputError) as caught:
-            hetdp.ask(folder, **(ASKED | way), simulate=True, engine=engine, curator=True)
+            hetdp.ask(folder, **(ASKED | way), simulate=True, workers=WORKERS[engine], curator=True)
         found.append([str(fault) for fault in caught.value.faults])
     assert found[1] == found[0][: len(found[1])]
     assert found[1]
@@ -225,7 +226,9 @@ def test_a_column_may_have_any_name_where_an_id_is_there_twice(ids, inline, tmp_
     told = []
     for engine in ("auto", "dask"):
         with pytest.raises(hetdp.InputError) as caught:
-            hetdp.ask(tmp_path / "people", **ASKED | {"person": "Place"}, dry_run=True, engine=engine, curator=True)
+            hetdp.ask(
+                tmp_path / "people", **ASKED | {"person": "Place"}, dry_run=True, workers=WORKERS[engine], curator=True
+            )
         told.append(str(caught.value))
     assert told[0] == told[1]
     assert "people/1.parquet row 4, Place" in told[0]
@@ -235,11 +238,11 @@ def test_two_ids_of_one_digest_are_two_people(inline, tmp_path, monkeypatch):
     def alike(places: Any, low: int, high: int) -> list[int]:
         return np.unique(np.concatenate([np.load(place) for place in places])).tolist() if low == 0 else []
 
-    monkeypatch.setattr(tasks, "repeated", alike)
+    monkeypatch.setattr(tasks, "find_repeated", alike)
     monkeypatch.setattr(tasks, "AGAIN", 2)
     folder = cut(PEOPLE, tmp_path / "people", [3])
-    assert hetdp.ask(folder, **ASKED, dry_run=True, engine="dask").plan["counts"]["people"] == 7
-    assert inline.ran["having"] == 4 * 2
+    assert hetdp.ask(folder, **ASKED, dry_run=True, workers=hetdp.Workers()).plan["counts"]["people"] == 7
+    assert inline.ran["find_ids"] == 4 * 2
 
 
 def test_a_file_that_changes_before_the_answers_is_refused(inline, tmp_path):
@@ -247,38 +250,37 @@ def test_a_file_that_changes_before_the_answers_is_refused(inline, tmp_path):
     file = folder / "part-1.parquet"
     stamp = file.stat()
 
-    def other_people(_: hetdp.Asked) -> None:
+    def other_people(_: hetdp.AskResult) -> None:
         table = pyarrow.parquet.read_table(file)
         eps = pa.array([2.0] * 4)
         pyarrow.parquet.write_table(table.set_column(3, "eps", eps), file)
         os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
 
-    def one_more(_: hetdp.Asked) -> None:
+    def one_more(_: hetdp.AskResult) -> None:
         as_parquet(PEOPLE | {"id": list(range(11, 18))}, folder)
 
     for change in (other_people, one_more):
         with pytest.raises(hetdp.InputError, match="changed while it was read"):
-            hetdp.ask(folder, **ASKED, simulate=True, announce=change, engine="dask")
+            hetdp.ask(folder, **ASKED, simulate=True, announce=change, workers=hetdp.Workers())
 
 
 def test_what_workers_do_not_do_is_refused_in_words(inline, tmp_path, monkeypatch):
     folder, single = cut(PEOPLE, tmp_path / "people", [3]), as_parquet(PEOPLE, tmp_path)
     refused: list[tuple[Any, dict[str, Any], str]] = [
-        (single, {"engine": "dask", "dry_run": True}, "--engine dask for something else than a folder"),
-        (folder, {"workers": 2, "dry_run": True}, "--workers without --engine dask"),
-        (folder, {"engine": "cpu", "dry_run": True}, "the engine 'cpu'"),
-        (folder, {"engine": "dask", "work": folder / "w", "dry_run": True}, "a folder that is a table holds"),
-        (folder, {"engine": "dask", "work": folder / "w" / "w", "dry_run": True}, "a folder that is a table holds"),
+        (single, {}, "workers= for a table that is not a folder"),
+        (folder, {"number": 0}, "the number of workers is 0"),
+        (folder, {"work": folder / "w"}, "a folder that is a table holds"),
+        (folder, {"work": folder / "w" / "w"}, "a folder that is a table holds"),
     ]
     for table, given, words in refused:
         with pytest.raises(hetdp.UsageError, match=words):
-            hetdp.ask(table, **ASKED, **given)
+            hetdp.ask(table, **ASKED, workers=hetdp.Workers(**given), dry_run=True)
     for engine in ("auto", "dask"):
         with pytest.raises(hetdp.InputError, match=r"nobody: is not there; a table is a file, or a folder"):
-            hetdp.ask(tmp_path / "nobody", **ASKED, engine=engine, dry_run=True)
+            hetdp.ask(tmp_path / "nobody", **ASKED, workers=WORKERS[engine], dry_run=True)
     monkeypatch.setattr(merging, "MOST_KINDS", 3)
     with pytest.raises(hetdp.UsageError, match="people of too many kinds; workers count people who have the same ε"):
-        hetdp.ask(folder, **ASKED, dry_run=True, engine="dask")
+        hetdp.ask(folder, **ASKED, dry_run=True, workers=hetdp.Workers())
 
 
 def test_workers_that_digest_otherwise_are_refused(inline, tmp_path, monkeypatch):
@@ -287,7 +289,7 @@ def test_workers_that_digest_otherwise_are_refused(inline, tmp_path, monkeypatch
 
     monkeypatch.setattr(tasks, "write_digests", other)
     with pytest.raises(hetdp.UsageError, match=r"workers have DuckDB part-0\.parquet and DuckDB part-1\.parquet; all"):
-        hetdp.ask(cut(PEOPLE, tmp_path / "people", [3]), **ASKED, dry_run=True, engine="dask")
+        hetdp.ask(cut(PEOPLE, tmp_path / "people", [3]), **ASKED, dry_run=True, workers=hetdp.Workers())
 
 
 def test_real_workers_on_the_command_line_of_whom_one_is_killed(tmp_path, monkeypatch, capsys):

@@ -62,15 +62,22 @@ def kept(tmp_path):
     return hetdp.Ledger.create(tmp_path / "a.ledger", source="survey", cap=100, unit="person", relation="replace-one")
 
 
+def paid(kept, given, **more):
+    """The arguments of `ask`, with the version in the payment."""
+    version = {key: value for key, value in given.items() if key == "version"}
+    rest = {key: value for key, value in given.items() if key != "version"}
+    return BASE | rest | {"payment": hetdp.Payment(kept, **version)} | more
+
+
 @pytest.mark.parametrize(("one", "other"), [*SAME, *((b, a) for a, b in SAME)])
 def test_the_same_question_in_other_words_has_the_same_answer_record_and_charge(one, other, kept, tmp_path):
     table = as_csv(PEOPLE, tmp_path)
-    first = hetdp.ask(table, **BASE, **one, ledger=kept).release
+    first = hetdp.ask(table, **paid(kept, one)).release
     spent = kept.status()
-    priced = hetdp.ask(table, **BASE, **other, ledger=kept, dry_run=True).price
+    priced = hetdp.ask(table, **paid(kept, other, dry_run=True)).price
     assert priced.before is not None
     assert (priced.classes, priced.similar, priced.fits) == ((), (), True)
-    found = hetdp.ask(as_parquet(PEOPLE, tmp_path), **BASE, **other, ledger=kept)
+    found = hetdp.ask(as_parquet(PEOPLE, tmp_path), **paid(kept, other))
     assert (found.release.repeated, found.similar) == (True, ())
     assert found.release.record == first.record
     assert hetdp.verify_record(found.release.record, ledger=kept).valid
@@ -81,11 +88,11 @@ def test_the_same_question_in_other_words_has_the_same_answer_record_and_charge(
 def test_another_question_is_drawn_anew_and_announced_before_anything_is_spent(one, other, kept, tmp_path):
     table, seen = as_csv(PEOPLE, tmp_path), []
 
-    def announce(asked: hetdp.Asked) -> None:
+    def announce(asked: hetdp.AskResult) -> None:
         seen.append((asked.similar, len(kept.history())))
 
-    hetdp.ask(table, **BASE, **one, ledger=kept, announce=announce)
-    found = hetdp.ask(table, **BASE, **other, ledger=kept, announce=announce)
+    hetdp.ask(table, **paid(kept, one, announce=announce))
+    found = hetdp.ask(table, **paid(kept, other, announce=announce))
     assert not found.release.repeated
     (nothing, _), (similar, entries) = seen
     assert (nothing, entries) == ((), 3)
@@ -96,18 +103,18 @@ def test_another_question_is_drawn_anew_and_announced_before_anything_is_spent(o
 
 def test_what_differs_is_named_and_other_things_that_are_counted_are_not_similar(kept, tmp_path):
     table = as_csv(PEOPLE, tmp_path)
-    hetdp.ask(table, **BASE, **HALF, ledger=kept)
-    found = hetdp.ask(table, **BASE, **(HALF | {"epsilon": 1, "version": "2"}), ledger=kept, dry_run=True)
+    hetdp.ask(table, **paid(kept, HALF))
+    found = hetdp.ask(table, **paid(kept, HALF | {"epsilon": 1, "version": "2"}, dry_run=True))
     assert found.similar[0].endswith("(entry 3), which differs in version, privacy and columns")
-    other = hetdp.ask(table, **(BASE | {"count": "vote = 'no'"}), **HALF, ledger=kept, dry_run=True)
+    other = hetdp.ask(table, **(BASE | {"count": "vote = 'no'"}), **HALF, payment=hetdp.Payment(kept), dry_run=True)
     assert other.similar == ()
 
 
 def test_whoever_has_another_epsilon_is_not_given_the_same_answer(kept, tmp_path):
-    hetdp.ask(as_csv(PEOPLE, tmp_path), **BASE, **HALF, ledger=kept)
+    hetdp.ask(as_csv(PEOPLE, tmp_path), **paid(kept, HALF))
     turned = PEOPLE | {"eps": [1.0, 1.0, 0.3, 0.3, 1.0, 0.3, 0.3, 1.0]}
     with pytest.raises(hetdp.UsageError, match="asked before"):
-        hetdp.ask(as_csv(turned, tmp_path), **BASE, **HALF, ledger=kept)
+        hetdp.ask(as_csv(turned, tmp_path), **paid(kept, HALF))
 
 
 def test_the_command_line_announces_it_and_reports_by_group_for_nothing(kept, tmp_path, capsys, monkeypatch):
@@ -149,8 +156,8 @@ def test_mechanisms_of_the_same_problem_are_similar_and_other_formats_the_same(t
 
 def test_python_warns_of_a_similar_question_without_being_asked_to(kept, tmp_path, caplog):
     table = as_csv(PEOPLE, tmp_path)
-    hetdp.ask(table, **BASE, **HALF, ledger=kept)
+    hetdp.ask(table, **paid(kept, HALF))
     assert caplog.messages == []
-    hetdp.ask(table, **BASE, **(HALF | {"version": "2"}), ledger=kept)
+    hetdp.ask(table, **paid(kept, HALF | {"version": "2"}))
     assert [record.name for record in caplog.records] == ["hetdp"]
     assert "was asked something similar before" in caplog.text

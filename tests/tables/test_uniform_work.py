@@ -22,9 +22,9 @@ from hetdp.partitioned import shared_files as shared
 from hetdp.partitioned import table_tasks as tasks
 from hetdp.tables import formats as folders
 from hetdp.tables import sources
-from hetdp.tables.request import Wish, wish
-from hetdp.tables.respondents import Whole
-from hetdp.tables.sources import opened
+from hetdp.tables.people_table import LocalTable
+from hetdp.tables.request import AskRequest, build_request
+from hetdp.tables.sources import open_source
 
 ROWS = 5000
 SHARES = {"nobody": (0.0, 0.0), "few": (0.01, 0.0), "half": (0.5, 0.0), "all": (1.0, 0.0), "blank": (0.3, 0.5)}
@@ -151,8 +151,8 @@ def seen(monkeypatch):
     return found
 
 
-def asked(name: str) -> Wish:
-    return wish(COUNTED[name], at_least="50%", epsilon="eps", person="id")
+def asked(name: str) -> AskRequest:
+    return build_request(COUNTED[name], at_least="50%", epsilon="eps", person="id")
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -166,9 +166,9 @@ def test_the_answers_are_read_by_the_same_work_whatever_they_are(form, seen, tmp
     for name in counted:
         done = {}
         for share, table in tables.items():
-            with opened(table, curator=True) as source:
+            with open_source(table, curator=True) as source:
                 seen.clear()
-                results.add(tuple(Whole(source).said(asked(name))))
+                results.add(tuple(LocalTable(source).read_answers(asked(name))))
                 done[share] = list(seen)
         assert any(kind == "PROJECTION" and rows == ROWS for kind, rows, _ in done["half"]) or form == "people.sqlite"
         for share, did in done.items():
@@ -184,7 +184,7 @@ def test_so_it_is_where_workers_count(form, seen, tmp_path):
             (tmp_path / share).mkdir(exist_ok=True)
             place = FORMATS[form](people(share), tmp_path / share / form)
             seen.clear()
-            told = tasks.tally(shared.seen(place), asked(name), False, True)
+            told = tasks.tally_file(shared.seen(place), asked(name), False, True)
             assert told.said is not None
             done[share] = list(seen)
         assert len(done["half"]) > 3

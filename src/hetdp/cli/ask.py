@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.output import Output
-    from hetdp.tables.ask import Asked
+    from hetdp.tables.ask import AskResult
 
 EXAMPLES = """
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --dry-run     what is promised
@@ -130,30 +130,37 @@ def ask(
     deciding_epsilon_by: tuple[str, ...],
     output: str | None,
     html: str | None,
-    version: str | None,
+    engine: str,
     as_json: bool,
     **given: Any,
 ) -> int:
     """Asks a table of people a yes/no question."""
     from hetdp.cli import shapes
     from hetdp.people.names import pairs
-    from hetdp.tables.ask import ask as asking
+    from hetdp.tables.ask import Payment
+    from hetdp.tables.ask import ask as ask_table
 
     def by_group(option: str, words: tuple[str, ...]) -> dict[str, Any] | None:
         return pairs(option, words, "GROUP=ε", "each group has one ε") if words else None
 
     require_places(output, html, as_json, (table, plan, given["ledger"], *given["after"]))
-    promised_before: list[Asked] = []
+    where = {name: given.pop(name) for name in ("cluster", "workers", "memory", "work")}
+    terms: dict[str, Any] = {name: given.pop(name) for name in ("ledger", "source", "version", "after")}
+    terms = {"record": output, "html": html} | {name: value for name, value in terms.items() if value is not None}
+    terms.setdefault("ledger", None)
+    payment = Payment(**terms) if any(value not in (None, ()) for value in terms.values()) else None
+    workers = _workers(engine, where)
+    promised_before: list[AskResult] = []
 
-    def announce(promised: Asked) -> None:
+    def announce(promised: AskResult) -> None:
         promised_before.append(promised)
         shown = [promised.promise] if as_json or not dry_run else []
         for line in (*shown, promised.plan_file, *(() if dry_run else promised.similar)):
             if line:
                 out.say(line)
 
-    def asked_for() -> Asked:
-        return asking(
+    def run() -> AskResult:
+        return ask_table(
             table,
             plan=plan,
             dry_run=dry_run,
@@ -161,28 +168,37 @@ def ask(
             epsilon_by=by_group("--epsilon-by", epsilon_by),
             deciding_epsilon_by=by_group("--deciding-epsilon-by", deciding_epsilon_by),
             announce=announce,
-            record=output,
-            html=html,
-            version="1" if version is None else version,
+            payment=payment,
+            workers=workers,
             **given,
         )
 
-    if given["ledger"] is not None and not dry_run and not simulate:
-        from hetdp.cli import shapes as release_shapes
+    if payment is not None and not dry_run and not simulate:
 
         def shape(*found: Any) -> Any:
-            return release_shapes.asked(promised_before[0], plan, *found)
+            return shapes.asked(promised_before[0], plan, *found)
 
         def made() -> Any:
-            return asked_for().release
+            return run().release
 
         return published(out, shape, made, output, html, as_json)
-    asked = asked_for()
+    asked = run()
     if as_json:
         out.emit_document(shapes.ask(asked, plan))
     else:
         out.emit([str(asked)] if dry_run else map(str, asked.simulated))
     return 0 if asked.price is None else price_code(asked.price)
+
+
+def _workers(engine: str, where: dict[str, Any]) -> Any:
+    """The workers that read the table; None for this process."""
+    from hetdp.cli.partitioned import is_parted
+
+    if not is_parted(engine, where):
+        return None
+    from hetdp.partitioned.workers import Workers
+
+    return Workers(where["cluster"], where["workers"], where["memory"], where["work"])
 
 
 command = Verb(

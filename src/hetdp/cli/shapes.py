@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hetdp.releases.price import Price
     from hetdp.releases.record.verification import RecordVerdict
     from hetdp.releases.release import Release
-    from hetdp.tables.ask import Asked
+    from hetdp.tables.ask import AskResult
     from hetdp.tables.promise import Promise
 
 
@@ -236,7 +236,7 @@ def plotted(problem: Problem, picture: str, output: str) -> Shape:
     return document("plot", output=output, picture=picture, counts=counts(problem))
 
 
-def ask(given: Asked, plan: str | None) -> Shape:
+def ask(given: AskResult, plan: str | None) -> Shape:
     """What a table's people are promised; with simulated answers, which say so themselves."""
     found = document("ask", released=given.released, **({} if plan is None else {"plan_file": plan}))
     found["plan"] = given.plan
@@ -308,7 +308,7 @@ def priced(given: Price) -> Shape:
 
 
 def asked(
-    promised: Asked, plan: str | None, given: Release, output: str | None, html: str | None, unwritten: str | None
+    promised: AskResult, plan: str | None, given: Release, output: str | None, html: str | None, unwritten: str | None
 ) -> Shape:
     """What `ask` hands over when it releases."""
     return ask(promised, plan) | published(given, output, html, unwritten)

@@ -22,11 +22,11 @@ from hetdp.partitioned.shared_files import Seen
 from hetdp.tables import conditions as condition
 from hetdp.tables import kinds
 from hetdp.tables.database import identifier
-from hetdp.tables.formats import named
+from hetdp.tables.formats import label_of_file
 from hetdp.tables.people_digest import part_digests, rows_of
-from hetdp.tables.policy import Names, Policy, cells, deciding_of, epsilon_of, require_names
-from hetdp.tables.request import NO, YES, Wish
-from hetdp.tables.sources import Queried, Source, opened, stamp
+from hetdp.tables.policy import Names, Policy, deciding_epsilons, epsilon_cells, epsilons_of_rows, require_names
+from hetdp.tables.request import NO, YES, AskRequest
+from hetdp.tables.sources import Queried, Source, open_source, stamp
 
 MOST_KINDS = 1 << 22  # of people, by ε, group and area, that are counted apart
 NAMED = ("group", "area")
@@ -59,17 +59,17 @@ def describe(path: Seen, curator: bool) -> dict[str, str]:
         return source.columns
 
 
-def tally(path: Seen, wish: Wish, curator: bool, with_answers: bool) -> Tally:
+def tally_file(path: Seen, request: AskRequest, curator: bool, with_answers: bool) -> Tally:
     """Counts people who are alike in what is public; and what they say, if that is asked for, in the same pass."""
-    before = sign(path.path)
+    before = stamp_across_machines(path.path)
     with _file(path, curator) as source:
         assert isinstance(source, Queried)
-        keys, flags, uses = _public(source, wish)
+        keys, flags, uses = _public(source, request)
         parameters: list[Any] = []
         if with_answers:
-            said, values = condition.condition(wish.counted, source.columns, wish.exact_text)
+            said, values = condition.condition(request.counted, source.columns, request.exact_text)
             flags |= {YES: f"{said} = {condition.YES}", NO: f"{said} = {condition.NO}"}
-            parameters, uses = [*values, *values], [*uses, *wish.private]
+            parameters, uses = [*values, *values], [*uses, *request.private]
         found = source.counted(keys, flags, parameters, uses, MOST_KINDS)
     names, columns = {}, {name: found[name] for name in keys}
     for role in NAMED:
@@ -80,23 +80,23 @@ def tally(path: Seen, wish: Wish, curator: bool, with_answers: bool) -> Tally:
     answers = None
     if with_answers:
         yes, no = (found[name].astype(np.int64) for name in (YES, NO))
-        answers = np.zeros((len(people), len(wish.values)), dtype=np.int64)
-        for place, rows in zip(wish.places, (yes, no, people - yes - no), strict=True):
+        answers = np.zeros((len(people), len(request.values)), dtype=np.int64)
+        for place, rows in zip(request.places, (yes, no, people - yes - no), strict=True):
             answers[:, place] += rows
     missing = {name: int(found[name].sum()) for name in flags if name not in (YES, NO)}
     return Tally(before, columns, names, missing, people, answers)
 
 
-def _public(source: Queried, wish: Wish) -> tuple[dict[str, str], dict[str, str], list[str]]:
+def _public(source: Queried, request: AskRequest) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """What kinds of people are told apart by, what may be missing, and the columns that say so."""
-    keys, flags = {"everybody": "0"}, {"no person": f"{identifier(wish.person)} IS NULL"}
-    for role, where in (("epsilon", wish.epsilon), ("deciding", wish.deciding)):
+    keys, flags = {"everybody": "0"}, {"no person": f"{identifier(request.person)} IS NULL"}
+    for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
         if where is not None and where.column is not None:
-            keys |= cells(source, where.column, role)
-    for role, column in (("group", wish.group), ("area", wish.area)):
+            keys |= epsilon_cells(source, where.column, role)
+    for role, column in (("group", request.group), ("area", request.area)):
         if column is not None:
             keys[role], flags[f"no {role}"] = f"coalesce({kinds.text(column)}, '')", f"{identifier(column)} IS NULL"
-    return keys, flags, wish.public
+    return keys, flags, request.public
 
 
 def write_digests(path: Seen, person: str, place: str, curator: bool) -> str:
@@ -110,10 +110,10 @@ def write_digests(path: Seen, person: str, place: str, curator: bool) -> str:
     return f"DuckDB {import_uninterrupted('duckdb').__version__}"
 
 
-def write_people(path: Seen, wish: Wish, place: str, curator: bool) -> None:
+def write_people(path: Seen, request: AskRequest, place: str, curator: bool) -> None:
     """Writes 256 bits of a digest of everybody, and their ε, in increasing order."""
     with _file(path, curator) as source:
-        _write(place, rows_of(source, wish))
+        _write(place, rows_of(source, request))
 
 
 def people_digests(places: Sequence[str], parts: range) -> list[bytes]:
@@ -123,7 +123,7 @@ def people_digests(places: Sequence[str], parts: range) -> list[bytes]:
         return part_digests(files, parts)
 
 
-def repeated(places: Sequence[str], low: int, high: int) -> list[int]:
+def find_repeated(places: Sequence[str], low: int, high: int) -> list[int]:
     """The digests within a range that are there twice, in one file or in several."""
     found = []
     for place in places:
@@ -136,7 +136,7 @@ def repeated(places: Sequence[str], low: int, high: int) -> list[int]:
     return [int(digest) for digest in np.unique(together[1:][together[1:] == together[:-1]])]
 
 
-def having(path: Seen, person: str, digests: Sequence[int], curator: bool) -> list[tuple[int, str]]:
+def find_ids(path: Seen, person: str, digests: Sequence[int], curator: bool) -> list[tuple[int, str]]:
     """The places and ids of the people whose ids have some digests."""
     with _file(path, curator) as source:
         assert isinstance(source, Queried)
@@ -151,7 +151,7 @@ def _file(file: Seen, curator: bool) -> AbstractContextManager[Source]:
         ClusterError: this machine sees another file than the one who asks.
     """
     file.require()
-    return opened(file.path, curator=curator, name=named(Path(file.path)))
+    return open_source(file.path, curator=curator, name=label_of_file(Path(file.path)))
 
 
 def _write(place: str, found: NDArray[np.uint64]) -> None:
@@ -168,7 +168,7 @@ def _reached(place: str) -> Iterator[None]:
         raise ClusterError(f"a worker cannot use {place!r}: {refusal.strerror}", rule) from None
 
 
-def sign(path: str) -> Any:
+def stamp_across_machines(path: str) -> Any:
     """By which a change of a file is noticed, wherever it is looked at from: machines may number files differently."""
     return stamp(Path(path))[1:]
 
@@ -176,7 +176,7 @@ def sign(path: str) -> Any:
 # What workers counted in each file, put together: the kinds of people of the whole table, in one order.
 
 
-class Merged(NamedTuple):
+class MergedTallies(NamedTuple):
     """The people of a table by kind.
 
     Attributes:
@@ -187,7 +187,7 @@ class Merged(NamedTuple):
     policy: Policy
     said: NDArray[np.int64] | None
 
-    def is_same(self, other: Merged) -> bool:
+    def is_same(self, other: MergedTallies) -> bool:
         """Whether both have the same kinds, with as many people each."""
         mine: list[Any] = [*columns_of(self.policy), self.policy.weights]
         theirs: list[Any] = [*columns_of(other.policy), other.policy.weights]
@@ -195,12 +195,12 @@ class Merged(NamedTuple):
         return names[0] == names[1] and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
 
-def merged(name: str, wish: Wish, told: Sequence[Tally]) -> Merged:
+def merge_tallies(name: str, request: AskRequest, told: Sequence[Tally]) -> MergedTallies:
     """The kinds of people of all files together, each once, in increasing order of ε and of all else.
 
     Args:
         name: how messages name the table.
-        wish: which columns matter.
+        request: which columns matter.
         told: what was counted in each file; somebody is there.
 
     Raises:
@@ -209,19 +209,24 @@ def merged(name: str, wish: Wish, told: Sequence[Tally]) -> Merged:
     """
     found = {
         role: _names(told, role, f"{name}, {column}")
-        for role, column in zip(NAMED, (wish.group, wish.area), strict=True)
+        for role, column in zip(NAMED, (request.group, request.area), strict=True)
         if column is not None
     }
     if sum(len(one.people) for one in told) > MOST_KINDS:
         rule = f"workers count people who have the same ε, group and area, up to {MOST_KINDS:,} counts in all files"
-        hint = "leave --engine dask out: one machine keeps a few numbers for each person"
+        hint = "leave workers= out: one machine keeps a few numbers for each person"
         raise UsageError("people of too many kinds", rule, hint)
     rows = {key: np.concatenate([one.columns[key] for one in told]) for key in told[0].columns if key not in NAMED}
     rows["person"] = rows["everybody"]  # one for each kind
     groups, areas = (found.get(role) for role in NAMED)
     people = np.concatenate([one.people for one in told])
     policy = Policy(
-        int(people.sum()), epsilon_of(wish, rows, groups) + 0.0, groups, areas, deciding_of(wish, rows, groups), people
+        int(people.sum()),
+        epsilons_of_rows(request, rows, groups) + 0.0,
+        groups,
+        areas,
+        deciding_epsilons(request, rows, groups),
+        people,
     )  # in which no zero has a sign
     said = None if told[0].said is None else np.concatenate([one.said for one in told if one.said is not None])
     return _folded(policy, said)
@@ -244,7 +249,7 @@ def columns_of(policy: Policy) -> list[NDArray[Any]]:
     return found + [names.codes for names in (policy.groups, policy.areas) if names is not None]
 
 
-def _folded(policy: Policy, said: NDArray[np.int64] | None) -> Merged:
+def _folded(policy: Policy, said: NDArray[np.int64] | None) -> MergedTallies:
     """The same with kinds that are in several files counted together."""
     columns = columns_of(policy)
     order = np.lexsort(columns[::-1])
@@ -259,4 +264,4 @@ def _folded(policy: Policy, said: NDArray[np.int64] | None) -> Merged:
     assert policy.weights is not None
     weights = np.add.reduceat(policy.weights[order], first)
     answers = None if said is None else np.add.reduceat(said[order], first, axis=0)
-    return Merged(Policy(policy.size, policy.epsilon[chosen], groups, areas, deciding, weights), answers)
+    return MergedTallies(Policy(policy.size, policy.epsilon[chosen], groups, areas, deciding, weights), answers)

@@ -19,16 +19,24 @@ from hetdp.errors import ClusterError, Fault, InputError, UsageError
 from hetdp.partitioned import table_tasks as tasks
 from hetdp.partitioned.problem import Task, TaskRunner
 from hetdp.partitioned.shared_files import fresh_folder, seen
-from hetdp.partitioned.table_tasks import Merged, Tally, columns_of, merged
+from hetdp.partitioned.table_tasks import MergedTallies, Tally, columns_of, merge_tallies
 from hetdp.tables import kinds
 from hetdp.tables.database import identifier
 from hetdp.tables.faults import HINT, MOST, PERSON_RULE, Faults
-from hetdp.tables.formats import files_in, named, require_alike
+from hetdp.tables.formats import label_of_file, list_files, require_alike
 from hetdp.tables.people_digest import PARTS, digest_of
-from hetdp.tables.policy import Names, Policy, cells, deciding_of, epsilon_of, read_policy, require_known_columns
-from hetdp.tables.request import Wish
-from hetdp.tables.respondents import Payers, Respondents
-from hetdp.tables.sources import opened, require_file, stamp
+from hetdp.tables.people_table import Payers, PeopleTable
+from hetdp.tables.policy import (
+    Names,
+    Policy,
+    deciding_epsilons,
+    epsilon_cells,
+    epsilons_of_rows,
+    read_policy,
+    require_known_columns,
+)
+from hetdp.tables.request import AskRequest
+from hetdp.tables.sources import open_source, require_file, stamp
 from hetdp.text import format_value
 
 
@@ -80,12 +88,12 @@ class Ids(Sequence[str]):
 # Everybody's id, and which kind of people they are, read file by file, for those who pay; no answer is looked at.
 
 
-def payers_in(files: Sequence[Path], wish: Wish, policy: Policy, curator: bool) -> Payers | None:
+def read_payers(files: Sequence[Path], request: AskRequest, policy: Policy, curator: bool) -> Payers | None:
     """Everybody in some files that are one table; None if somebody is of a kind that is not in the policy.
 
     Args:
         files: the files.
-        wish: which columns are public.
+        request: which columns are public.
         policy: the kinds of people in the table, as they were counted.
         curator: whether messages may name rows and values.
 
@@ -95,12 +103,12 @@ def payers_in(files: Sequence[Path], wish: Wish, policy: Policy, curator: bool) 
     progress.report_stage("reading who pays")
     ids, entries, place = Ids(), [np.empty(0, np.int64)], _Places(policy)
     for file in files:
-        wanted, uses = {"person": kinds.text(wish.person)}, [wish.person]
-        with opened(file, curator=curator, name=named(file)) as source:
-            for role, where in (("epsilon", wish.epsilon), ("deciding", wish.deciding)):
+        wanted, uses = {"person": kinds.text(request.person)}, [request.person]
+        with open_source(file, curator=curator, name=label_of_file(file)) as source:
+            for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
                 if where is not None and where.column is not None:
-                    wanted, uses = wanted | cells(source, where.column, role), [*uses, where.column]
-            for role, column, there in (("group", wish.group, policy.groups), ("area", wish.area, policy.areas)):
+                    wanted, uses = wanted | epsilon_cells(source, where.column, role), [*uses, where.column]
+            for role, column, there in (("group", request.group, policy.groups), ("area", request.area, policy.areas)):
                 if column is not None and there is not None:
                     source.define(role, there.names)
                     wanted[role] = f"enum_code(CAST({kinds.text(column)} AS {identifier(role)}))::INTEGER"
@@ -111,7 +119,7 @@ def payers_in(files: Sequence[Path], wish: Wish, policy: Policy, curator: bool) 
             None if there is None else Names(there.names, rows[role])
             for role, there in (("group", policy.groups), ("area", policy.areas))
         )
-        epsilon, deciding = epsilon_of(wish, rows, groups) + 0.0, deciding_of(wish, rows, groups)
+        epsilon, deciding = epsilons_of_rows(request, rows, groups) + 0.0, deciding_epsilons(request, rows, groups)
         entries.append(place.of(columns_of(Policy(len(epsilon), epsilon, groups, areas, deciding))))
     every = np.concatenate(entries)
     return None if bool((every < 0).any()) else Payers(ids, every)
@@ -151,7 +159,7 @@ TRIES = 50  # to remove what workers wrote
 TASKS = 64  # among which who is there is divided
 
 
-class Parted(Respondents):
+class PartitionedTable(PeopleTable):
     """A table that workers read; an entry of its policy is a kind of people.
 
     Args:
@@ -164,57 +172,57 @@ class Parted(Respondents):
     def __init__(self, folder: Path, workers: TaskRunner, work: str, curator: bool) -> None:
         place = folder.absolute()
         self.name, self._folder, self._workers, self._work, self._curator = place.name, place, workers, work, curator
-        self._files = files_in(place)
+        self._files = list_files(place)
         for file in self._files:
             require_file(file)
-        self._seen: tuple[list[Any], Merged] | None = None
+        self._seen: tuple[list[Any], MergedTallies] | None = None
         self._shared = [seen(file) for file in self._files]
         self._stamp = self.unchanged
         columns = self._run(tasks.describe, curator, words="reading the files")
         for file, found in zip(self._files, columns, strict=True):
-            require_alike(columns[0], found, self._files[0].name, named(file))
+            require_alike(columns[0], found, self._files[0].name, label_of_file(file))
         self.columns = columns[0]
 
-    def policy(self, wish: Wish) -> Policy:
+    def policy(self, request: AskRequest) -> Policy:
         """What is public, by kind of people; refuses what `read_policy` refuses, in the same words.
 
         Raises:
             UsageError: a column is not there, or people are of too many kinds.
             InputError: an ε is missing or invalid, a person is there twice, or somebody has no group or area.
         """
-        require_known_columns(self, wish)
-        for role, where in (("epsilon", wish.epsilon), ("deciding", wish.deciding)):
+        require_known_columns(self, request)
+        for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
             if where is not None and where.column is not None:
-                cells(self, where.column, role)  # refuses a column that holds no ε, by its type
-        told: list[Tally] = self._run(tasks.tally, wish, self._curator, False, words="reading the policy")
-        faults = Faults(self.name, wish)
+                epsilon_cells(self, where.column, role)  # refuses a column that holds no ε, by its type
+        told: list[Tally] = self._run(tasks.tally_file, request, self._curator, False, words="reading the policy")
+        faults = Faults(self.name, request)
         faults.require_rows(sum(int(one.people.sum()) for one in told))
         try:
-            found = merged(self.name, wish, told)
+            found = merge_tallies(self.name, request, told)
         except InputError:
-            self._tell_curator(wish, told)
+            self._tell_curator(request, told)
             raise
         if any(one.missing["no person"] for one in told):
-            self._tell_curator(wish, told)
-            raise self._fault("a missing id", wish.person)
-        self._require_different(wish.person, found.policy.size)
+            self._tell_curator(request, told)
+            raise self._fault("a missing id", request.person)
+        self._require_different(request.person, found.policy.size)
         try:
             faults.require_all_epsilons(found.policy.epsilon, found.policy.deciding)
         except InputError:
-            self._tell_curator(wish, told)
+            self._tell_curator(request, told)
             raise
         self._seen = [one.stamp for one in told], found
         return found.policy
 
-    def people(self, wish: Wish) -> str:
+    def people(self, request: AskRequest) -> str:
         """A digest of who is there; see `people_digest`."""
         with self._places("people") as places:
-            items = [(file, wish, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
+            items = [(file, request, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
             self._by_workers(tasks.write_people, items, "reading who is there")
             parts = [(places, range(at, at + PARTS // TASKS)) for at in range(0, PARTS, PARTS // TASKS)]
             return digest_of(part for found in self._by_workers(tasks.people_digests, parts) for part in found)
 
-    def said(self, wish: Wish) -> NDArray[np.int64]:
+    def read_answers(self, request: AskRequest) -> NDArray[np.int64]:
         """How many people of each kind have each value: one pass over all rows, the same whatever they say.
 
         Raises:
@@ -222,15 +230,15 @@ class Parted(Respondents):
         """
         assert self._seen is not None
         self._require_unchanged()
-        told: list[Tally] = self._run(tasks.tally, wish, self._curator, True, words="reading the answers")
+        told: list[Tally] = self._run(tasks.tally_file, request, self._curator, True, words="reading the answers")
         stamps, before = self._seen
         if [one.stamp for one in told] == stamps:
-            found = merged(self.name, wish, told)
+            found = merge_tallies(self.name, request, told)
             if before.is_same(found) and found.said is not None:
                 return found.said
         raise self._changed()
 
-    def payers(self, wish: Wish) -> Payers:
+    def read_payers(self, request: AskRequest) -> Payers:
         """Everybody's id and kind, from the public columns: they are read here, file by file, and sent nowhere.
 
         Raises:
@@ -239,7 +247,7 @@ class Parted(Respondents):
         assert self._seen is not None
         self._require_unchanged()
         policy = self._seen[1].policy
-        found = payers_in(self._files, wish, policy, self._curator)
+        found = read_payers(self._files, request, policy, self._curator)
         if found is None or len(found.ids) != policy.size:
             raise self._changed()
         return found
@@ -247,7 +255,7 @@ class Parted(Respondents):
     @property
     def unchanged(self) -> Any:
         """The files by name, and the stamp of each."""
-        return tuple((file.name, *stamp(file)) for file in files_in(self._folder))
+        return tuple((file.name, *stamp(file)) for file in list_files(self._folder))
 
     def _run(self, task: Task, *told: Any, words: str = "") -> list[Any]:
         return self._by_workers(task, [(file, *told) for file in self._shared], words)
@@ -288,16 +296,16 @@ class Parted(Respondents):
             count = -(-size // IDS)
             ends = [DIGESTS * at // count for at in range(count + 1)]
             ranges = [(places, low, high - 1) for low, high in pairwise(ends)]
-            again = [digest for found in self._by_workers(tasks.repeated, ranges) for digest in found]
+            again = [digest for found in self._by_workers(tasks.find_repeated, ranges) for digest in found]
         for begin in range(0, len(again), tasks.AGAIN):
             self._require_only_digests(person, again[begin : begin + tasks.AGAIN])
 
     def _require_only_digests(self, person: str, digests: list[int]) -> None:
         """Refuses ids that are the same, and not only their digests."""
-        having = self._run(tasks.having, person, digests, self._curator)
+        having = self._run(tasks.find_ids, person, digests, self._curator)
         counts = Counter(text for found in having for _, text in found)
         twice = [
-            (named(file), row, text)
+            (label_of_file(file), row, text)
             for file, found in zip(self._files, having, strict=True)
             for row, text in found
             if counts[text] > 1
@@ -328,12 +336,12 @@ class Parted(Respondents):
         where = f"{self.name}, {column}"
         return InputError(where, [Fault(what, where, "", PERSON_RULE, HINT)])
 
-    def _tell_curator(self, wish: Wish, told: list[Tally]) -> None:
+    def _tell_curator(self, request: AskRequest, told: list[Tally]) -> None:
         """Names rows of the first file that has a fault by itself, if a curator asks."""
         for file, one in zip(self._files, told, strict=True):
             if self._curator and len(one.people):
                 try:
-                    with opened(file, curator=True, name=named(file)) as source:
-                        read_policy(source, wish, True)
+                    with open_source(file, curator=True, name=label_of_file(file)) as source:
+                        read_policy(source, request, True)
                 except UsageError:  # such as a group that is in other files only
                     continue

@@ -1,4 +1,4 @@
-"""The table on one machine, or its files read by workers: where `ask` opens it."""
+"""`Workers`: the Dask workers that read a table of people for `hetdp.ask`."""
 
 from __future__ import annotations
 
@@ -10,74 +10,61 @@ from typing import Any
 
 from hetdp.errors import UsageError
 from hetdp.partitioned.problem import TaskRunner
-from hetdp.partitioned.tables import Parted
+from hetdp.partitioned.tables import PartitionedTable
 from hetdp.partitioned.workspace import MEMORY, end_of, work_folder, worker_count, workers_of
-from hetdp.tables.formats import files_in
-from hetdp.tables.respondents import Respondents, Whole
-from hetdp.tables.sources import opened, require_there
-from hetdp.text import format_value
-
-AUTO, DASK = ENGINES = ("auto", "dask")
+from hetdp.tables.formats import list_files
+from hetdp.tables.people_table import PeopleTable
+from hetdp.tables.plan import require_outside_table
+from hetdp.tables.sources import require_there
 
 
 @dataclass(frozen=True)
-class Engine:
-    """Who reads a table.
+class Workers:
+    """Dask workers, each of which reads one file of a folder at a time: the argument `workers` of `hetdp.ask`.
+
+    They need ``hetdp[distributed]``. Plan, promise, charge and answer are the same as in one process.
 
     Attributes:
-        name: ``"auto"``, which is this process, or ``"dask"``.
-        cluster: the address of a scheduler; None for workers on this machine.
-        workers: how many to start on this machine.
-        memory: how much memory each of these may take.
-        work: a folder that all workers reach.
+        cluster: the address of a scheduler, such as ``tls://node:8786``. By default workers are started here.
+        number: how many workers to start here; by default one for each core. At most one is started for each file.
+        memory: how much memory each of these may take, such as ``"2GB"``, the default.
+        work: a folder that this process and all workers reach; needed with `cluster`.
     """
 
-    name: str
-    cluster: str | None
-    workers: int | None
-    memory: str | None
-    work: str | Path | None
+    cluster: str | None = None
+    number: int | None = None
+    memory: str | None = None
+    work: str | Path | None = None
 
-    def require(self, table: Any, sheet: str | None) -> None:
-        """Refuses what contradicts itself, before anything is read.
+    def require_table(self, table: Any, sheet: str | None) -> None:
+        """Refuses a table that is not a folder, before anything is read.
 
         Raises:
-            UsageError: an option is for the other engine, or the engine cannot do what is asked for.
-            InputError: the folder is not there.
+            UsageError: the table is not a folder, or the work folder lies in it.
+            InputError: the folder does not exist.
         """
-        if self.name not in ENGINES:
-            raise UsageError(f"the engine {format_value(self.name)}", f"a table is read by {' or '.join(ENGINES)}")
-        if self.name == AUTO:
-            for option in ("cluster", "workers", "memory", "work"):
-                if getattr(self, option) is not None:
-                    rule = "it says how --engine dask works"
-                    raise UsageError(f"--{option} without --engine dask", rule, "add --engine dask, or leave it out")
-            return
         if isinstance(table, str | Path):
             require_there(Path(table))
         if sheet is not None or not isinstance(table, str | Path) or not Path(table).is_dir():
-            rule = "with --engine dask, a table is a folder of .parquet or .csv files, each read by one worker"
-            raise UsageError("--engine dask for something else than a folder", rule, "leave --engine dask out")
+            rule = "workers read a folder of .parquet or .csv files, each file by one worker"
+            raise UsageError("workers= for a table that is not a folder", rule, "leave workers= out")
+        require_outside_table(table, [self.work])
 
     @contextmanager
-    def opened(self, table: Any, sheet: str | None, curator: bool) -> Iterator[Respondents]:
-        """The table, to be read column by column, or counted by workers, who end with it.
+    def open_table(self, table: Any, sheet: str | None, curator: bool) -> Iterator[PeopleTable]:
+        """Starts or reaches the workers and opens a folder; the workers end with it.
 
         Raises:
-            UsageError: an option means nothing.
+            UsageError: an attribute is not valid.
             InputError: the table cannot be read.
             ClusterError: no worker could be reached.
         """
-        if self.name == AUTO:
-            with opened(table, sheet, curator) as source:
-                yield Whole(source, curator)
-            return
-        files, memory = files_in(Path(table).absolute()), MEMORY if self.memory is None else self.memory
-        count = worker_count(self.cluster, self.workers, memory, self.work, None)
+        files, memory = list_files(Path(table).absolute()), MEMORY if self.memory is None else self.memory
+        count = worker_count(self.cluster, self.number, memory, self.work, None)
         place, remove = work_folder(self.work)
-        engine: TaskRunner | None = None
+        runner: TaskRunner | None = None
         try:
-            engine = workers_of(self.cluster, min(count, len(files)), memory, place)
-            yield Parted(Path(table), engine, place, curator)
+            runner = workers_of(self.cluster, min(count, len(files)), memory, place)
+            yield PartitionedTable(Path(table), runner, place, curator)
         finally:
-            end_of(engine, place if remove else None)()
+            end_of(runner, place if remove else None)()

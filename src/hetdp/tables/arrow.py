@@ -55,12 +55,12 @@ class ArrowTable(Batches):
     ) -> None:
         super().__init__(database, name, curator)
         self._reader, self._place = reader, place
-        with broken(name, curator):
+        with arrow_errors(name, curator):
             fields = list(schema)
             self._numbers = {field.name: at for at, field in enumerate(fields) if is_readable(field.type)}
             self.columns = {field.name: f"{UNREADABLE}{field.type}" for field in fields}
             none = {
-                name: readable(import_uninterrupted("pyarrow").nulls(0, fields[at].type))
+                name: convert_column(import_uninterrupted("pyarrow").nulls(0, fields[at].type))
                 for name, at in self._numbers.items()
             }
             self._none = import_uninterrupted("pyarrow").table(none)
@@ -80,10 +80,10 @@ class ArrowTable(Batches):
         """The named columns; small batches are put together. See `Batches`."""
         names = list(dict.fromkeys(uses)) or list(self._numbers)[:1]
         yield self._none.select(names)
-        with broken(self.name, self._curator):
+        with arrow_errors(self.name, self._curator):
             waiting: list[Any] = []
             for batch in self._reader([self._numbers[name] for name in names]) if names else ():
-                columns = [readable(batch.column(name)) for name in names]
+                columns = [convert_column(batch.column(name)) for name in names]
                 waiting.append(import_uninterrupted("pyarrow").table(columns, names=names))
                 if sum(part.num_rows for part in waiting) >= BATCH:
                     yield import_uninterrupted("pyarrow").concat_tables(waiting)
@@ -104,14 +104,14 @@ def arrow_file(database: Any, place: Path, name: str, curator: bool) -> ArrowTab
             for at in range(batches.num_record_batches):
                 yield batches.get_batch(at)
 
-    with broken(name, curator), import_uninterrupted("pyarrow").OSFile(str(place)) as file:
+    with arrow_errors(name, curator), import_uninterrupted("pyarrow").OSFile(str(place)) as file:
         schema = ipc.open_file(file).schema
     return ArrowTable(database, name, schema, reader, place, curator)
 
 
 def arrow_table(database: Any, table: Any, curator: bool) -> ArrowTable:
     """An Arrow table or record batch in memory."""
-    with broken("the table", curator):
+    with arrow_errors("the table", curator):
         table.validate()
 
     def reader(numbers: Sequence[int]) -> Iterable[Any]:
@@ -133,7 +133,7 @@ def polars_table(database: Any, frame: Any, curator: bool) -> ArrowTable:
             require_no_interrupt(refusal)
         else:
             kept.append(column)
-    with broken("the table", curator):
+    with arrow_errors("the table", curator):
         table = frame.select(kept).to_arrow()
     found = arrow_table(database, table, curator)
     found.columns = {name: found.columns.get(name, f"{UNREADABLE}object") for name in frame.columns}
@@ -161,7 +161,7 @@ def require_no_interrupt(refusal: BaseException) -> None:
 
 
 @contextmanager
-def broken(name: str, curator: bool) -> Iterator[None]:
+def arrow_errors(name: str, curator: bool) -> Iterator[None]:
     """What PyArrow or Polars refuses, whatever they raise, always in the same words.
 
     Raises:
@@ -186,7 +186,7 @@ def is_readable(kind: Any) -> bool:
     return written in AS_THEY_ARE or written in CONVERTED or DECIMAL.fullmatch(written) is not None
 
 
-def readable(column: Any) -> Any:
+def convert_column(column: Any) -> Any:
     """A column of such a type, checked in full, as DuckDB is shown it.
 
     Times of seconds and milliseconds become microseconds, and dates of milliseconds become days; those beyond the range
@@ -199,7 +199,7 @@ def readable(column: Any) -> Any:
     if written.startswith("dictionary<"):
         indices = column.indices
         indices.validate(full=True)
-        return arrow.DictionaryArray.from_arrays(indices, readable(column.dictionary)).dictionary_decode()
+        return arrow.DictionaryArray.from_arrays(indices, convert_column(column.dictionary)).dictionary_decode()
     if written == "null":
         return arrow.nulls(len(column), arrow.string())
     if written in BARE:
@@ -212,11 +212,11 @@ def readable(column: Any) -> Any:
     if written == "date64[ms]":
         return _shifted(column, lambda cells: np.clip(cells // DAY, -(2**31), 2**31 - 1).astype(np.int32), "date32")
     if written in TO_MICROSECONDS:
-        return _shifted(column, lambda cells: scaled(cells, TO_MICROSECONDS[written]), "timestamp")
+        return _shifted(column, lambda cells: scale_clipped(cells, TO_MICROSECONDS[written]), "timestamp")
     return column
 
 
-def scaled(cells: Any, factor: int) -> Any:
+def scale_clipped(cells: Any, factor: int) -> Any:
     """Whole numbers times a factor; the first or last where that is too large.
 
     >>> scaled(np.array([2, -(2**63), 2**63 - 1]), 1000).tolist()

@@ -1,4 +1,8 @@
-"""What comes of asking a table: the plan, the promise in words, and simulated answers that say so."""
+"""`ask`: a table of people and a yes/no question.
+
+The public columns are read first, the mechanism is fixed, its promise is said and the plan is saved; only then are the
+counted columns read. `AskResult` is what comes back; `Payment` groups what pays for a release.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,6 @@ from typing import Any
 
 from hetdp.documents import read_document
 from hetdp.errors import UsageError
-from hetdp.partitioned.workers import AUTO, Engine
 from hetdp.people.questions.constructors import from_json, from_toml
 from hetdp.people.questions.question import Question
 from hetdp.releases.ledger.ledger import Ledger
@@ -22,18 +25,19 @@ from hetdp.releases.price import price as price_of
 from hetdp.releases.release import Release
 from hetdp.releases.release import release as publish
 from hetdp.releases.request import DrawRequest, Releasable, check_version
-from hetdp.tables.plan import Plan, approved_plan, kept, require_apart, sheet_of
-from hetdp.tables.preparation import Prepared, prepare
+from hetdp.tables.people_table import LOCAL, TableReader
+from hetdp.tables.plan import Plan, read_approved_plan, require_outside_table, save_plan, sheet_of
+from hetdp.tables.preparation import Preparation, prepare
 from hetdp.tables.promise import Promise
-from hetdp.tables.promise_words import answer_line, promise_lines, simulated
+from hetdp.tables.promise_words import answer_line, draw_simulated_answers, promise_lines
 from hetdp.tables.release import TableRequest
-from hetdp.tables.request import BALANCED, Wish, wish
+from hetdp.tables.request import BALANCED, AskRequest, build_request
 from hetdp.text import format_value
 
 
 @dataclass(frozen=True)
 class SimulatedAnswer:
-    """An answer to try things out; as text, it says that it is no release.
+    """A simulated answer. As text, it says that it is no release.
 
     Attributes:
         area: the area it is for; None if there are no areas.
@@ -50,20 +54,20 @@ class SimulatedAnswer:
 
 
 @dataclass(frozen=True)
-class Asked(Releasable):
-    """What a table's people are promised, and what came of it; as text, the promise in words. `ask` makes it.
+class AskResult(Releasable):
+    """The result of `ask`: the promise, and what came of it. As text, the promise in words.
 
     Attributes:
         plan: all that was fixed before any answer was read, as a document for JSON.
-        digest: of the plan, by which an approved one is known.
-        promise: what is promised, in words.
-        promises: the same in numbers, one for each area.
-        simulated: one simulated answer for each area; empty after a dry run, and after a release.
-        released: whether the answers were released.
-        release: the Release, if they were.
-        plan_file: what became of the plan's file, in words; empty without one.
-        price: after a dry run with a ledger, what the release would cost; else None.
-        similar: with a ledger, what was asked before that is similar, in words; empty if nothing was.
+        digest: SHA-256 of the plan, which identifies an approved plan.
+        promise: the promise in words.
+        promises: the promise in numbers, one for each area.
+        simulated: one simulated answer for each area; empty after a dry run and after a release.
+        released: True if the answers were released.
+        release: the Release, if the answers were released.
+        plan_file: what happened to the plan's file, in words; empty without one.
+        price: after a dry run with a payment, what the release would cost; else None.
+        similar: with a payment, similar questions that were asked before, in words.
     """
 
     plan: dict[str, Any] = field(repr=False)
@@ -89,12 +93,38 @@ class Asked(Releasable):
             yield TableRequest(prepared)
 
 
-def asked_of(plan: Plan, promise: str, promises: tuple[Promise, ...], plan_file: str, **more: Any) -> Asked:
-    """What is known before any answer is read; `_again` opens the table once more, for a release."""
-    return Asked(plan.document(), plan.digest, promise, promises, plan_file=plan_file, **more)
+@dataclass(frozen=True)
+class Payment:
+    """What pays for a release, and where its record goes: the argument `payment` of `ask`.
 
+    Attributes:
+        ledger: the Ledger that pays, or where it is: the path of a file, or the URL of a database.
+        source: the name of the data in the ledger; needed if the ledger knows several.
+        version: the version of the data. A new version is charged anew.
+        record: where the record of the release is written, a ``.json`` file.
+        html: where the record is written as a page, an ``.html`` file.
+        after: records of earlier releases, or one, that the ledger must still know.
 
-# ask: a table of people and a yes/no question, from Python as from the command line.
+    Raises:
+        UsageError: there is no ledger.
+    """
+
+    ledger: Any
+    source: str | None = None
+    version: str = "1"
+    record: str | Path | None = None
+    html: str | Path | None = None
+    after: str | Path | Sequence[str | Path] = ()
+
+    def __post_init__(self) -> None:
+        if self.ledger is None:
+            rule = "only a release has a source, a version, a record or earlier records"
+            raise UsageError("nothing pays for the release", rule, "ledger= names what pays")
+
+    @property
+    def writes_a_record(self) -> bool:
+        """True if the payment names a record, written or earlier."""
+        return self.record is not None or self.html is not None or self.after not in (None, ())
 
 
 Number = Any  # a whole number, a decimal, or a text
@@ -122,80 +152,64 @@ def ask(
     dry_run: bool = False,
     simulate: bool = False,
     seed: int | None = None,
-    ledger: Any = None,
-    source: str | None = None,
-    version: str = "1",
-    record: str | Path | None = None,
-    html: str | Path | None = None,
-    after: str | Path | Sequence[str | Path] = (),
+    payment: Payment | None = None,
+    workers: TableReader | None = None,
     curator: bool = False,
-    engine: str = AUTO,
-    cluster: str | None = None,
-    workers: int | None = None,
-    memory: str | None = None,
-    work: str | Path | None = None,
-    announce: Callable[[Asked], None] | None = None,
-) -> Asked:
+    announce: Callable[[AskResult], None] | None = None,
+) -> AskResult:
     """Asks a table of people a yes/no question: `hetdp ask`, with the names of its options.
 
-    What is public is read first; the mechanism is fixed, what it promises is said, and the plan is kept; only then are
-    the counted columns read, once. With a `ledger` the answer is released, and everybody in the table is
-    charged the largest loss that the mechanism can cause them, at most their ε; otherwise give `dry_run` or `simulate`.
+    The public columns are read first. Then the mechanism is fixed, its promise is announced and the plan is saved.
+    Only then are the counted columns read, once. With a `payment` the answer is released, and everybody in the table
+    is charged the largest loss that the mechanism can cause them, at most their ε. Without one, give `dry_run` or
+    `simulate`.
 
     Args:
-        table: the name of a ``.csv``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; of a folder whose files, all
-            ``.parquet`` or all ``.csv``, are one table; or a pandas or Polars data frame, or an Arrow table. It has one
-            row for each person.
-        count: which rows are yes, such as ``"vote = 'yes'"``; a row for which that is false is no, and one for which it
-            is unknown, for want of a value, is blank.
-        at_least: how many must, for the answer yes: a whole number, or a share such as ``"50%"``, ``"2/3"`` or 0.5.
-        more_than: the same, where exactly that counts as no.
+        table: a ``.csv``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; a folder whose files, all ``.parquet`` or all
+            ``.csv``, are one table; or a pandas or Polars data frame, or an Arrow table. It has one row for each
+            person.
+        count: which rows are yes, such as ``"vote = 'yes'"``. A row for which the condition is false is no. A row for
+            which it is unknown, because a value is missing, is blank.
+        at_least: how many yes rows the answer yes needs: a whole number, or a share such as ``"50%"``, ``"2/3"`` or
+            0.5.
+        more_than: the same, where exactly that many give the answer no.
         of: a share of ``"all"`` rows, or of ``"respondents"``, which leaves out blank rows.
-        question: any other question, instead of these three, from `hetdp.questions` or as a ``.json`` or ``.toml``
-            file: about the values yes, no and blank, and the groups of `group`.
-        exact_text: whether texts in `count` are compared letter by letter. By default case and outer spaces do not
-            matter: ``"vote = 'yes'"`` counts ``Yes`` and ``YES``, too.
+        question: any other question, instead of these three, from `hetdp.questions` or from a ``.json`` or ``.toml``
+            file. It is about the values yes, no and blank, and the groups of `group`.
+        exact_text: compares texts in `count` letter by letter. By default case and outer spaces do not matter:
+            ``"vote = 'yes'"`` counts ``Yes`` and ``YES``, too.
         epsilon: everybody's ε: one number, or the name of a column.
         epsilon_by: group → ε, instead.
         deciding_epsilon: ε where the answer depends on one person: one number, or the name of a column.
-        deciding_epsilon_by: group → such an ε, instead; groups that are not named keep their own.
-        person: the column that tells people apart.
+        deciding_epsilon_by: group → such an ε, instead. Groups that are not named keep their own ε.
+        person: the column that identifies people.
         group: the column of groups.
         by: the column of areas, each of which gets an answer.
         design: ``"balanced"``, which is the default, ``"weighted-vote"`` or ``"fair"``.
         sheet: the table within an SQLite file that holds several.
-        plan: a ``.json`` file: if it is there, exactly that plan is carried out; if it is not, `dry_run` and
-            `simulate` write it, and a release is refused.
-        dry_run: whether to say only what would be promised and, with a `ledger`, what it would cost whom; the counted
-            columns are then not read, and nothing is written to the ledger.
-        simulate: whether to draw an answer to try things out, which is no release.
-        seed: for `simulate`; 0, if not given.
-        ledger: the Ledger that pays, or where it is: then the answer is released, as by `hetdp.release`, unless
-            `dry_run` is given.
-        source: the data as it is declared in the ledger; needed if several are.
-        version: which state of the data this is.
-        record: where the record of the release is written, a ``.json`` file.
-        html: where it is written as a page, an ``.html`` file.
-        after: records of earlier releases, or one, which the ledger must still know.
-        curator: whether messages may name rows and values; they are then not for others.
-        engine: ``"auto"``: this process; or ``"dask"``: workers, each of whom reads a file of a folder at a time. Plan,
-            promise, charge and answer are the same. It needs ``hetdp[distributed]``.
-        cluster: with ``"dask"``, the address of a scheduler, such as ``tls://node:8786``. Default: workers here.
-        workers: how many to start on this machine; one for each core by default, and at most one for each file.
-        memory: how much memory each of these may take, such as ``"2GB"``, the default.
-        work: a folder that this process and all workers reach; needed with `cluster`.
-        announce: is called with what is promised, after the plan was kept, and before any answer is read. Without it,
-            a similar question that was asked before is a warning of the logger ``hetdp``.
+        plan: a ``.json`` file. If it exists, exactly that plan is carried out. If not, `dry_run` and `simulate` write
+            it, and a release is refused.
+        dry_run: only says what would be promised and, with a `payment`, what it would cost whom. The counted columns
+            are not read, and nothing is written to the ledger.
+        simulate: draws an answer to try things out, which is no release.
+        seed: for `simulate`; 0 by default.
+        payment: the ledger that pays, with the source and version of the data and the place of the record. With it the
+            answer is released, as by `hetdp.release`, unless `dry_run` is given.
+        workers: Dask workers that read the files of a folder, as `hetdp.Workers`. Plan, promise, charge and answer are
+            the same. By default this process reads the table.
+        curator: lets messages name rows and values. Such messages are not for others.
+        announce: called with the promise after the plan was saved and before any answer is read. Without it, a similar
+            question that was asked before is a warning of the logger ``hetdp``.
 
     Returns:
-        the plan, the promise in words, and the release, or the simulated answers, each marked as such. What a dry run
-        gives can be handed to `hetdp.release`; its `price` says what that would cost, if a ledger is given.
+        The plan, the promise in words, and the release, or the simulated answers, each marked as such. The result of a
+        dry run can be handed to `hetdp.release`; with a `payment`, its `price` says what that would cost.
 
     Raises:
-        UsageError: something is missing, contradicts itself, or is not offered.
-        InputError: the table, or the plan, is not what it must be. No message depends on what people answered.
-        BudgetError: somebody's budget does not suffice; nothing is spent, and nothing is shown.
-        LedgerError: the ledger cannot be used; nothing is shown.
+        UsageError: an argument is missing, contradicts another, or names something that is not offered.
+        InputError: the table or the plan is not valid. No message depends on what people answered.
+        BudgetError: somebody's budget does not suffice. Nothing is spent and nothing is shown.
+        LedgerError: the ledger cannot be used. Nothing is shown.
         ClusterError: no worker could be reached, or the last one was lost.
         UnwrittenRecordError: the answer was drawn and paid for, but a file of the record could not be written.
 
@@ -207,110 +221,117 @@ def ask(
     >>> print(asked.simulated[0])
     SIMULATED answer: yes (seed 1; not a release: it is drawn from a known seed, and as private as the table itself)
     """
-    paying: dict[str, Any] = {"source": source, "version": version, "record": record, "html": html, "after": after}
-    _require_one_way(dry_run, simulate, seed, ledger, paying)
+    _require_one_way(dry_run, simulate, seed, payment)
     if announce is not None and not callable(announce):
-        raise UsageError(f"announce is {format_value(announce)}", "it is a function, called with what is promised")
-    reader = Engine(engine, cluster, workers, memory, work)
-    reader.require(table, sheet)
-    require_apart(table, (plan, record, html, ledger, work))
-    approved = approved_plan(plan, table, releases=ledger is not None and not dry_run)
+        raise UsageError(f"announce= is {format_value(announce)}", "it is a function that is called with the result")
+    if workers is not None and not isinstance(workers, TableReader):
+        raise UsageError(
+            f"workers= is {format_value(workers)}", "it is a hetdp.Workers", "workers=hetdp.Workers(number=4)"
+        )
+    reader = LOCAL if workers is None else workers
+    reader.require_table(table, sheet)
+    paths = () if payment is None else (payment.record, payment.html, payment.ledger)
+    require_outside_table(table, (plan, *paths))
+    approved = read_approved_plan(plan, table, releases=payment is not None and not dry_run)
     sheet = sheet_of(approved) if sheet is None else sheet
-    options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read(question)}
+    options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read_question(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
     options["exact_text"] = exact_text or None
-    wanted = _wanted(count, options, approved, plan)
-    identified = plan is not None or ledger is not None  # whoever only looks is not made to wait for it
-    with reader.opened(table, sheet, curator) as rows:
-        prepared = replace(prepare(rows, wanted, identified=identified), approved=plan is not None)
-        promise = "\n".join(promise_lines(prepared))
-        again = partial(_prepared_again, reader, table, sheet, curator, wanted, prepared.plan, prepared.approved)
-        request = None if ledger is None else TableRequest(prepared)
-        paid = {} if request is None else _costing(request, ledger, source, version, dry_run)
-        plan_file = kept(prepared.plan, approved, plan)
-        asked = asked_of(prepared.plan, promise, prepared.promises, plan_file, _again=again, **paid)
+    request = _request(count, options, approved, plan)
+    identified = plan is not None or payment is not None  # a digest of all people takes time, so only where it is used
+    with reader.open_table(table, sheet, curator) as rows:
+        prepared = replace(prepare(rows, request, identified=identified), approved=plan is not None)
+        again = partial(_prepare_again, reader, table, sheet, curator, request, prepared.plan, prepared.approved)
+        to_draw = None if payment is None else TableRequest(prepared)
+        paid = {} if to_draw is None or payment is None else _price(to_draw, payment, dry_run)
+        result = AskResult(
+            prepared.plan.document(),
+            prepared.plan.digest,
+            "\n".join(promise_lines(prepared)),
+            prepared.promises,
+            plan_file=save_plan(prepared.plan, approved, plan),
+            _again=again,
+            **paid,
+        )
         if announce is not None:
-            announce(asked)
+            announce(result)
         if dry_run:
-            return asked
-        if request is not None:
-            return replace(
-                asked,
-                released=True,
-                release=publish(request, ledger=ledger, announce=_silent if announce else None, **paying),
-            )
-        answers = simulated(prepared.coordinates(), seed or 0)
+            return result
+        if to_draw is not None and payment is not None:
+            silent = _say_nothing if announce else None
+            return replace(result, released=True, release=publish(to_draw, **vars(payment), announce=silent))
+        answers = draw_simulated_answers(prepared.coordinates(), seed or 0)
     areas = [one.area for one in prepared.promises]
     found = (SimulatedAnswer(area, answer, int(seed or 0)) for area, answer in zip(areas, answers, strict=True))
-    return replace(asked, simulated=tuple(found))
+    return replace(result, simulated=tuple(found))
 
 
-def _costing(request: DrawRequest, ledger: Any, source: str | None, version: str, dry_run: bool) -> dict[str, Any]:
-    """What was asked before that is similar; for a dry run also the price. Nothing is written."""
+def _price(request: DrawRequest, payment: Payment, dry_run: bool) -> dict[str, Any]:
+    """Similar questions that were asked before and, for a dry run, the price. Nothing is written."""
     if dry_run:
-        price = price_of(request, ledger=ledger, source=source, version=version)
+        price = price_of(request, ledger=payment.ledger, source=payment.source, version=payment.version)
         return {"price": price, "similar": price.similar}
-    keeper, version = ledger if isinstance(ledger, Ledger) else Ledger(ledger), check_version(version)
-    return {"similar": similar_words(keeper, source_of(keeper, source)[0], request, version)}
+    ledger = payment.ledger if isinstance(payment.ledger, Ledger) else Ledger(payment.ledger)
+    version = check_version(payment.version)
+    return {"similar": similar_words(ledger, source_of(ledger, payment.source)[0], request, version)}
 
 
-def _silent(similar: tuple[str, ...]) -> None:
-    """Says nothing: the promise, which has it, was announced."""
+def _say_nothing(similar: tuple[str, ...]) -> None:
+    """Says nothing: the announced result has the similar questions already."""
 
 
 @contextmanager
-def _prepared_again(
-    reader: Engine, table: Any, sheet: str | None, curator: bool, wanted: Wish, plan: Plan, approved: bool
-) -> Iterator[Prepared]:
-    """The table, opened again for a release of exactly what was promised."""
-    with reader.opened(table, sheet, curator) as rows:
-        prepared = prepare(rows, wanted, identified=plan.facts["people_sha256"] is not None)
+def _prepare_again(
+    reader: TableReader, table: Any, sheet: str | None, curator: bool, request: AskRequest, plan: Plan, approved: bool
+) -> Iterator[Preparation]:
+    """Opens the table again for a release of exactly what was promised."""
+    with reader.open_table(table, sheet, curator) as rows:
+        prepared = prepare(rows, request, identified=plan.facts["people_sha256"] is not None)
         prepared.plan.require_same(plan, "what was promised")
         yield replace(prepared, approved=approved)
 
 
-def _require_one_way(dry_run: bool, simulate: bool, seed: Any, ledger: Any, paying: dict[str, Any]) -> None:
+def _require_one_way(dry_run: bool, simulate: bool, seed: Any, payment: Any) -> None:
+    """Refuses arguments that contradict each other: a call is a release, a dry run or a simulation."""
     if dry_run and simulate:
-        raise UsageError("--dry-run beside --simulate", "the one reads no answers, the other does", "leave one out")
-    _require_payer(dry_run, simulate, ledger, paying)
+        rule = "a dry run reads no answers, a simulation does"
+        raise UsageError("dry_run=True beside simulate=True", rule, "leave one out")
+    if payment is not None and not isinstance(payment, Payment):
+        raise UsageError(
+            f"payment= is {format_value(payment)}", "it is a hetdp.Payment", "payment=hetdp.Payment(ledger=...)"
+        )
+    if payment is not None and simulate:
+        raise UsageError("payment= beside simulate=True", "only a release is paid for", "leave one out")
+    if dry_run and payment is not None and payment.writes_a_record:
+        rule = "a dry run writes no record and checks none"
+        raise UsageError("a record beside dry_run=True", rule, "leave record=, html= and after= out")
+    if payment is None and not (dry_run or simulate):
+        rule = "an answer is released only if a ledger pays for it"
+        hint = "payment= names the ledger; dry_run=True shows the promise, simulate=True tries it out"
+        raise UsageError("neither a release, a dry run nor a simulation is asked for", rule, hint)
     if seed is not None and not simulate:
-        raise UsageError("--seed without --simulate", "only a simulation has a seed; a release never will")
+        raise UsageError("seed= without simulate=True", "only a simulation has a seed; a release never will")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0):
         raise UsageError(f"the seed is {format_value(seed)}", "it is a whole number ≥ 0")
 
 
-def _require_payer(dry_run: bool, simulate: bool, ledger: Any, paying: dict[str, Any]) -> None:
-    """A release has a ledger; a dry run may look at one."""
-    if ledger is not None and simulate:
-        raise UsageError("--ledger beside --simulate", "only a release is paid for", "leave one out")
-    if dry_run and any(paying[name] not in (None, ()) for name in ("record", "html", "after")):
-        rule = "a dry run writes no record, and asks for none"
-        raise UsageError("a record beside --dry-run", rule, "leave -o, --html and --after out")
-    if ledger is None and not (dry_run or simulate):
-        rule = "an answer is released only if a ledger pays for it"
-        hint = "--ledger names it; --dry-run says what is promised, --simulate tries it out"
-        raise UsageError("nothing says what to do", rule, hint)
-    if ledger is None and any(given not in (None, (), "1") for given in paying.values()):
-        what, rule = "a source, a version or a record, but no ledger", "only a release has them"
-        raise UsageError(what, rule, "--ledger names what pays")
-
-
-def _read(question: Any) -> Any:
-    """A question, or the file that holds one."""
+def _read_question(question: Any) -> Any:
+    """A question, from its file if a file is named."""
     if isinstance(question, str | Path):
         return read_document(question, {".json": from_json, ".toml": from_toml})
     return question
 
 
-def _wanted(count: str | None, options: dict[str, Any], approved: Plan | None, plan: Any) -> Wish:
-    """What is asked for: by options, or by the plan if there are none."""
-    if approved is not None and count is None and all(value is None for value in options.values()):
-        return approved.wish
-    if count is None and plan is not None and approved is None and all(value is None for value in options.values()):
-        rule = "without --count and what belongs to it, a plan that is there is carried out"
+def _request(count: str | None, options: dict[str, Any], approved: Plan | None, plan: Any) -> AskRequest:
+    """The request: from the arguments, or from the plan if there are none."""
+    nothing = count is None and all(value is None for value in options.values())
+    if approved is not None and nothing:
+        return approved.request
+    if plan is not None and approved is None and nothing:
+        rule = "without count= and the arguments that go with it, an existing plan is carried out"
         raise UsageError(f"there is no plan {str(plan)!r}", rule, "check the name")
     if count is None:
-        raise UsageError("nothing is counted", "--count says which rows are a yes", "--count \"vote = 'yes'\"")
+        raise UsageError("nothing is counted", "count= says which rows are yes", "count=\"vote = 'yes'\"")
     defaults = {"objective": BALANCED, "exact_text": False}
-    return wish(count, **options | {key: value for key, value in defaults.items() if options[key] is None})
+    return build_request(count, **options | {key: value for key, value in defaults.items() if options[key] is None})

@@ -11,10 +11,10 @@ from hetdp.problem.space import Floats
 from hetdp.releases.charges import CLASS, EPSILON, EVERYBODY, PERSON, Costs, largest_by_account
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.record.facts import charge_of
+from hetdp.tables.people_table import LocalTable, Payers
 from hetdp.tables.policy import Policy
-from hetdp.tables.request import wish
-from hetdp.tables.respondents import Payers, Whole
-from hetdp.tables.sources import opened
+from hetdp.tables.request import build_request
+from hetdp.tables.sources import open_source
 
 
 def costs_of_people(
@@ -51,7 +51,7 @@ class _Nothing:
         return ()
 
 
-def charge_from(table: Any, currency: str, *, person: Any, epsilon: Any, group: Any = None) -> Charge:
+def read_charge(table: Any, currency: str, *, person: Any, epsilon: Any, group: Any = None) -> Charge:
     """A charge to everybody in a table, read and refused as `hetdp.ask` reads it; no other column is looked at.
 
     Args:
@@ -65,10 +65,10 @@ def charge_from(table: Any, currency: str, *, person: Any, epsilon: Any, group: 
         UsageError: a column is missing.
         InputError: the table cannot be read, somebody is there twice, or has no ε.
     """
-    unlike = "x" * (1 + len(f"{person}{epsilon}{group}"))  # a wish counts a column that is not public; nobody reads it
-    wanted = wish(f"{unlike} = 1", at_least=1, person=person, epsilon=epsilon, group=group)
+    unlike = "x" * (1 + len(f"{person}{epsilon}{group}"))  # counted, but never read
+    wanted = build_request(f"{unlike} = 1", at_least=1, person=person, epsilon=epsilon, group=group)
     wanted = replace(wanted, counted=cast("Any", _Nothing()))
-    with opened(table) as rows:
-        people = Whole(rows)
+    with open_source(table) as rows:
+        people = LocalTable(rows)
         policy = people.policy(wanted)  # it refuses what is wrong with the columns
-        return charge_of(costs_of_people(policy, people.payers(wanted), wanted.person), currency)
+        return charge_of(costs_of_people(policy, people.read_payers(wanted), wanted.person), currency)

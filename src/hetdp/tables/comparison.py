@@ -37,7 +37,7 @@ LONGEST = 8  # run of letters that may be written together in several ways
 FOLDED = "hetdp_folded"  # how queries call the function below
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     r"""A text as it is compared: without outer white space, in Unicode normal form C, and casefolded.
 
     >>> folded(" Yes\t"), folded("STRASSE") == folded("straße"), folded("é") == folded("E\u0301")
@@ -46,7 +46,7 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", text.strip()).casefold()
 
 
-def folded_sql(cell: str) -> str:
+def fold_text_sql(cell: str) -> str:
     """The same for a cell in a query, given as VARCHAR; null where nothing but white space stands."""
     plain = f"regexp_full_match({cell}, '{PLAIN}')"
     return f"nullif(CASE WHEN {plain} THEN lower(trim({cell})) ELSE {FOLDED}({cell}) END, '')"
@@ -82,7 +82,7 @@ def _letters(letters: Iterable[str]) -> str:
     return f"[{''.join(written)}]"
 
 
-def alike(names: Iterable[str]) -> list[list[str]]:
+def group_similar_names(names: Iterable[str]) -> list[list[str]]:
     """Names that differ in case or outer spaces only, in order.
 
     >>> alike(["North", "South", "north "])
@@ -90,13 +90,13 @@ def alike(names: Iterable[str]) -> list[list[str]]:
     """
     found: dict[str, list[str]] = {}
     for name in names:
-        found.setdefault(folded(name), []).append(name)
+        found.setdefault(fold_text(name), []).append(name)
     return [several for several in found.values() if len(several) > 1]
 
 
 def add_functions(database: Any) -> None:
     """Makes the functions known that queries call."""
-    database.create_function(FOLDED, folded, ["VARCHAR"], "VARCHAR")
+    database.create_function(FOLDED, fold_text, ["VARCHAR"], "VARCHAR")
     database.create_function(INSTANT, instant, ["VARCHAR"], "BIGINT", null_handling="special")
 
 
@@ -166,7 +166,7 @@ def moment_of(text: str) -> Moment | None:
         return None
 
 
-def required_moment(column: str, operator: str, text: str) -> Moment:
+def require_moment(column: str, operator: str, text: str) -> Moment:
     """The same, of a value that must be one.
 
     Raises:
@@ -186,7 +186,7 @@ def required_moment(column: str, operator: str, text: str) -> Moment:
     )
 
 
-def meaning(moments: Iterable[Moment]) -> list[str]:
+def describe_moments(moments: Iterable[Moment]) -> list[str]:
     """How cells are read that are compared with some dates and times, in words."""
     found = {(moment.time is None, moment.zoned) for moment in moments}
     return [

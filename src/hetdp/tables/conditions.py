@@ -21,11 +21,11 @@ from hetdp.tables.comparison import (
     LAST,
     Moment,
     day_sql,
-    folded,
-    folded_sql,
+    fold_text,
+    fold_text_sql,
     instant,
     moment_of,
-    required_moment,
+    require_moment,
     spelling,
     time_sql,
 )
@@ -39,7 +39,7 @@ from hetdp.tables.predicates import (
     Missing,
     Negation,
     Predicate,
-    written_name,
+    format_column,
 )
 from hetdp.text import format_value, suggest_name
 
@@ -174,15 +174,15 @@ def _compared(given: Comparison, columns: Mapping[str, str], exact: bool) -> Tes
         if kind == kinds.TEXT and not by_order:  # pandas makes texts of a column of truth in which one cell is missing
             return _truth_in_text(given, value)
     elif isinstance(value, str):
-        moment = required_moment(column, given.operator, value) if by_order else moment_of(value)
+        moment = require_moment(column, given.operator, value) if by_order else moment_of(value)
         if moment is not None and (kind == kinds.MOMENT or (kind == kinds.TEXT and by_order)):
             return _moment(given, declared, moment)
         if kind == kinds.TEXT:
-            pattern = None if exact else spelling(folded(value))
+            pattern = None if exact else spelling(fold_text(value))
             if pattern is not None:
                 return _spelt(column, pattern)._replace(is_opposite=given.operator == "!=")
-            side = kinds.text(column) if exact else folded_sql(kinds.filled(column))
-            return _text(given, side, value if exact else folded(value))
+            side = kinds.text(column) if exact else fold_text_sql(kinds.filled(column))
+            return _text(given, side, value if exact else fold_text(value))
     elif kind == kinds.WHOLE and isinstance(value, int):
         return _test(given, identifier(column), "CAST(? AS BIGINT)", value)
     elif kind in (kinds.WHOLE, kinds.NUMBER, kinds.TEXT):
@@ -220,7 +220,7 @@ def _number(given: Comparison, side: str, value: float) -> Test:
 
 def _refusal(given: Comparison, kind: str, value: Literal) -> UsageError:
     """Says that a column of some kind cannot be compared with a value; the hint says with what it can."""
-    column = written_name(given.column)
+    column = format_column(given.column)
     hint = ""
     if kind == kinds.TRUTH:
         hint = f"{column} = TRUE, or = FALSE"
@@ -243,7 +243,7 @@ def _moment(given: Comparison, declared: str, moment: Moment) -> Test:
             return _test(given, side, "CAST(? AS DATE)", str(moment))
         return _on_day(given, declared, moment)
     if declared == "DATE":
-        hint = f"{written_name(given.column)} {given.operator} '{moment.day}'"
+        hint = f"{format_column(given.column)} {given.operator} '{moment.day}'"
         raise UsageError(
             f"the column {format_value(given.column)} is compared with a time of day",
             "it holds dates without one",
@@ -252,7 +252,7 @@ def _moment(given: Comparison, declared: str, moment: Moment) -> Test:
     if is_text and moment.zoned:
         return _test(given, f"{INSTANT}({kinds.filled(given.column)})", "CAST(? AS BIGINT)", instant(str(moment)))
     if moment.zoned:
-        hint = f"{written_name(given.column)} {given.operator} '{str(moment)[:-1]}'"
+        hint = f"{format_column(given.column)} {given.operator} '{str(moment)[:-1]}'"
         raise UsageError(
             f"the column {format_value(given.column)} is compared with a time zone", "its times have none", hint
         )

@@ -26,7 +26,7 @@ SETTINGS = {
 RULE = "the table is a well-formed file that can be read"
 MEMORY = "HETDP_TABLE_MEMORY"  # by which a worker of a cluster is told how much memory it may take
 INTERRUPTED = "Query interrupted"  # what DuckDB makes of Ctrl-C
-HINT = "--curator shows what the reader says, which may name rows and values"
+HINT = "curator=True shows what the reader says, which may name rows and values"
 
 
 @contextmanager

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from hetdp.errors import Fault, InputError
 from hetdp.tables import kinds
 from hetdp.tables.database import identifier
-from hetdp.tables.request import Wish
+from hetdp.tables.request import AskRequest
 from hetdp.tables.sources import Source
 from hetdp.text import format_value
 
 NOBODY = 2**64 - 1  # instead of a digest, where there is no id
 MOST = 20  # rows or values that a curator is shown
-HINT = "--curator shows the first rows"
+HINT = "curator=True shows the first rows"
 EPSILON_RULE = "everybody has an ε, which is a number ≥ 0 or inf; nothing is assumed"
 NAMELESS, NAME_RULE = "somebody without a group or area", "everybody has one; an empty cell is none"
 PERSON_RULE = "everybody is there once, with an id"
@@ -27,11 +27,11 @@ class Faults:
 
     Args:
         name: how messages name the table.
-        wish: which columns matter.
+        request: which columns matter.
     """
 
-    def __init__(self, name: str, wish: Wish) -> None:
-        self._name, self._wish = name, wish
+    def __init__(self, name: str, request: AskRequest) -> None:
+        self._name, self._request = name, request
 
     def require_rows(self, size: int) -> None:
         """Refuses a table of nobody.
@@ -49,11 +49,11 @@ class Faults:
         Raises:
             InputError: there are such rows.
         """
-        wish, invalid = self._wish, "missing or invalid ε"
-        told = (invalid, wish.epsilon.column) if wish.epsilon.column else ("a group without an ε", wish.group)
+        request, invalid = self._request, "missing or invalid ε"
+        told = (invalid, request.epsilon.column) if request.epsilon.column else ("a group without an ε", request.group)
         self.require_epsilons(epsilon, told[0], told[1] or "")
-        if wish.deciding is not None and wish.deciding.column is not None:
-            self.require_epsilons(deciding, invalid, wish.deciding.column)
+        if request.deciding is not None and request.deciding.column is not None:
+            self.require_epsilons(deciding, invalid, request.deciding.column)
 
     def require_epsilons(self, epsilon: NDArray[np.float64], what: str, column: str) -> None:
         """Refuses rows whose ε is missing, negative or no number.
@@ -75,12 +75,12 @@ class RowFaults(Faults):
 
     Args:
         source: the table.
-        wish: which columns matter.
+        request: which columns matter.
         curator: whether messages may name rows and values.
     """
 
-    def __init__(self, source: Source, wish: Wish, curator: bool) -> None:
-        super().__init__(source.name, wish)
+    def __init__(self, source: Source, request: AskRequest, curator: bool) -> None:
+        super().__init__(source.name, request)
         self._source, self._curator = source, curator
 
     def require_people(self, hashes: NDArray[Any], ordered: NDArray[Any]) -> None:
@@ -94,20 +94,20 @@ class RowFaults(Faults):
             InputError: there are such rows.
         """
         if ordered[-1] == NOBODY:  # or one id in 2⁶⁴ has this digest
-            missing = {"nobody": f"{identifier(self._wish.person)} IS NULL"}
-            nobody = self._source.read(missing, uses=[self._wish.person])["nobody"]
+            missing = {"nobody": f"{identifier(self._request.person)} IS NULL"}
+            nobody = self._source.read(missing, uses=[self._request.person])["nobody"]
             if nobody.any():
-                self._refuse("a missing id", self._wish.person, nobody, PERSON_RULE)
+                self._refuse("a missing id", self._request.person, nobody, PERSON_RULE)
         again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
         if len(again):  # the same, or only the same digest
             rows = np.flatnonzero(np.isin(hashes, again))
-            texts = self._texts(self._wish.person)[rows]
+            texts = self._texts(self._request.person)[rows]
             names, counts = np.unique(texts, return_counts=True)
             if (counts > 1).any():
                 twice = np.isin(texts, names[counts > 1])
                 marked = np.zeros(len(hashes), dtype=bool)
                 marked[rows[twice]] = True
-                self._refuse("an id that is there twice", self._wish.person, marked, PERSON_RULE)
+                self._refuse("an id that is there twice", self._request.person, marked, PERSON_RULE)
 
     def refuse_nameless(self, column: str) -> None:
         """Refuses rows without a group or area.

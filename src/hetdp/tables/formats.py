@@ -19,23 +19,23 @@ from hetdp.text import format_value
 
 CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
 MILLISECONDS = "TIMESTAMP in milliseconds"  # no type of DuckDB, so that it is refused where every cell must be read
-Maker = Callable[[Any, Path, str, str | None, bool], Source]  # database, file, how messages name it, table, curator
+Opener = Callable[[Any, Path, str, str | None, bool], Source]  # database, file, how messages name it, table, curator
 PIECE = 1 << 24  # bytes of a CSV file at a time
 
 
-def maker_of(place: Path) -> Maker:
+def find_opener(place: Path) -> Opener:
     """What reads a file, by the ending of its name.
 
     Raises:
         UsageError: no format is known for it.
     """
-    maker = MAKERS.get(place.suffix.lower())
+    maker = OPENERS.get(place.suffix.lower())
     if maker is None:
-        raise UsageError(f"no format is known for {str(place)!r}", f"the name ends in {', '.join(MAKERS)}")
+        raise UsageError(f"no format is known for {str(place)!r}", f"the name ends in {', '.join(OPENERS)}")
     return maker
 
 
-def comma_separated(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
+def open_csv(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
     """A CSV file: every cell is text, and an empty one is missing."""
     _require_text(place, name)
     header = _header(place, name)
@@ -48,7 +48,7 @@ def comma_separated(database: Any, place: Path, name: str, _: str | None, curato
     return Queried(database, scan, name, place, ours, [str(place)], curator)
 
 
-def parquet(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
+def open_parquet(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
     """A Parquet file. DuckDB cannot read every cell that holds milliseconds, so these have a type of their own."""
     millis = "coalesce(converted_type = 'TIMESTAMP_MILLIS' OR contains(logical_type, 'MILLIS=Milli'), false)"
     query = f"SELECT name, coalesce(num_children, 0), {millis} FROM parquet_schema(?)"
@@ -65,12 +65,12 @@ def parquet(database: Any, place: Path, name: str, _: str | None, curator: bool)
     return source
 
 
-def arrow(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
+def open_arrow(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
     """An Arrow file, by PyArrow, which must be there for it."""
     return arrow_file(database, place, name, curator)
 
 
-def frame(database: Any, table: Any, curator: bool) -> Source:
+def open_frame(database: Any, table: Any, curator: bool) -> Source:
     """A data frame or an Arrow table. A lazy frame is computed once: each time, its rows may come in another order."""
     if hasattr(table, "collect_schema") and hasattr(table, "collect"):
         table = _collected(table, curator)
@@ -105,16 +105,16 @@ def _collected(lazy: Any, curator: bool) -> Any:
     raise InputError("the table", [fault])
 
 
-def sqlite(database: Any, place: Path, _: str, sheet: str | None, curator: bool) -> Source:
+def open_sqlite(database: Any, place: Path, _: str, sheet: str | None, curator: bool) -> Source:
     """A table of an SQLite file: every cell is text, and a number has all its digits."""
     return Sheet(database, place, sheet, curator)
 
 
-MAKERS: dict[str, Maker] = {
-    ".csv": comma_separated,
-    ".parquet": parquet,
-    **dict.fromkeys((".arrow", ".feather", ".ipc"), arrow),
-    **dict.fromkeys((".sqlite", ".sqlite3", ".db"), sqlite),
+OPENERS: dict[str, Opener] = {
+    ".csv": open_csv,
+    ".parquet": open_parquet,
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), open_arrow),
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db"), open_sqlite),
 }
 
 
@@ -160,7 +160,7 @@ def _outermost(described: list[tuple[str, int, bool]], count: int) -> Iterator[t
 # A folder whose files are one table: all of one kind, with the same columns, one after the other by name.
 
 
-FOLDER_MAKERS = {".parquet": parquet, ".csv": comma_separated}
+FOLDER_OPENERS = {".parquet": open_parquet, ".csv": open_csv}
 PASSED_OVER = (".", "_")  # what other programs leave beside the files, such as _SUCCESS
 FOLDER_RULE = (
     "a folder holds the files of one table, all .parquet or all .csv; only names that begin with . or _ are passed over"
@@ -214,11 +214,11 @@ class Folder(Queried):
     @property
     def unchanged(self) -> Any:
         """The files by name, and the stamp of each."""
-        return tuple((file.name, *stamp(file)) for file in files_in(self._folder))
+        return tuple((file.name, *stamp(file)) for file in list_files(self._folder))
 
 
 @contextmanager
-def folder(place: Path, curator: bool = False) -> Iterator[Folder]:
+def open_folder(place: Path, curator: bool = False) -> Iterator[Folder]:
     """The table that the files of a folder are, to be read column by column.
 
     Args:
@@ -230,17 +230,17 @@ def folder(place: Path, curator: bool = False) -> Iterator[Folder]:
         InputError: the folder has other files, too, or files of another form; the message names the first.
     """
     path = place.absolute()
-    files = files_in(path)
+    files = list_files(path)
     for file in files:
         require_file(file)
     with locked(*map(str, files)) as database:
         parts = [_part(database, file, curator) for file in files]
         for file, part in zip(files, parts, strict=True):
-            require_alike(parts[0].columns, part.columns, files[0].name, named(file))
+            require_alike(parts[0].columns, part.columns, files[0].name, label_of_file(file))
         yield Folder(database, path, parts, curator)
 
 
-def files_in(place: Path) -> list[Path]:
+def list_files(place: Path) -> list[Path]:
     """The files of a folder that are its table, in the order of their names.
 
     Raises:
@@ -253,14 +253,14 @@ def files_in(place: Path) -> list[Path]:
     if not entries:
         raise InputError(place.name, [Fault("a folder without files", place.name, "", FOLDER_RULE)])
     endings = [entry.suffix.lower() for entry in entries]
-    kind = next((ending for ending in endings if ending in FOLDER_MAKERS), "")
+    kind = next((ending for ending in endings if ending in FOLDER_OPENERS), "")
     for entry, ending in zip(entries, endings, strict=True):
         if ending != kind or not entry.is_file():
             raise InputError(place.name, [Fault("a stranger:", place.name, format_value(entry.name), FOLDER_RULE)])
     return entries
 
 
-def named(file: Path) -> str:
+def label_of_file(file: Path) -> str:
     """How messages name a file of a folder: there may be many folders with such a file.
 
     >>> named(Path("data/people/3.csv"))
@@ -288,6 +288,6 @@ def require_alike(first: dict[str, str], other: dict[str, str], first_name: str,
 
 
 def _part(database: Any, file: Path, curator: bool) -> Queried:
-    found = FOLDER_MAKERS[file.suffix.lower()](database, file, named(file), None, curator)
+    found = FOLDER_OPENERS[file.suffix.lower()](database, file, label_of_file(file), None, curator)
     assert isinstance(found, Queried)
     return found

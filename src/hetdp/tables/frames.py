@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.interrupts import import_uninterrupted
-from hetdp.tables.arrow import UNREADABLE, broken, is_readable, readable, scaled
+from hetdp.tables.arrow import UNREADABLE, arrow_errors, convert_column, is_readable, scale_clipped
 from hetdp.tables.database import refusals
 from hetdp.tables.sources import Queried
 
@@ -49,7 +49,7 @@ class Frame(Queried):
 
     def _register(self, part: Any) -> None:
         part = part.copy(deep=False)
-        with refusals("the table", self._curator), broken("the table", self._curator):
+        with refusals("the table", self._curator), arrow_errors("the table", self._curator):
             for column in part.columns:
                 part[column] = _shown(part[column])
             self._database.register(PEOPLE, part)
@@ -92,7 +92,7 @@ def _checked(cells: Any) -> Any:
     """Cells that Arrow holds, where they have to be changed to be read; None where they are fine as they are."""
     found = cells.__arrow_array__()
     chunks = found.chunks if hasattr(found, "chunks") else [found]
-    changed = [readable(chunk) for chunk in chunks]
+    changed = [convert_column(chunk) for chunk in chunks]
     if all(one is other for one, other in zip(chunks, changed, strict=True)):
         return None
     return import_uninterrupted("pyarrow").chunked_array(changed)
@@ -104,7 +104,7 @@ def _in_microseconds(cells: Any) -> Any:
     factor = MICROSECONDS.get(np.datetime_data(times.dtype)[0])
     if factor is None:
         return cells
-    return np.where(np.isnat(times), np.iinfo(np.int64).min, scaled(times.view(np.int64), factor)).view("M8[us]")
+    return np.where(np.isnat(times), np.iinfo(np.int64).min, scale_clipped(times.view(np.int64), factor)).view("M8[us]")
 
 
 def _texts(cells: Any) -> NDArray[Any]:

@@ -24,7 +24,7 @@ from hetdp.people.questions.question import Question
 from hetdp.people.questions.thresholds import ALL, RatioOfShares
 from hetdp.tables.policy import Policy
 from hetdp.tables.promise import Promise
-from hetdp.tables.request import VALUES, Epsilon, Wish
+from hetdp.tables.request import VALUES, AskRequest, Epsilon
 
 TITLE = b"hetdp question 2\n"
 THEME = b"hetdp theme 1\n"
@@ -37,14 +37,14 @@ class Identity(NamedTuple):
     """By which a ledger knows what is asked of a table.
 
     Attributes:
-        request: SHA-256 of what is asked, in its canonical form, and of who is promised what.
+        request_sha256: SHA-256 of what is asked, in its canonical form, and of who is promised what.
         theme: SHA-256 of what is counted, and for whom: questions that have it in common are similar.
-        wish: what is asked for, without a column that changes neither the mechanism nor the charge.
+        reduced_request: what is asked for, without a column that changes neither the mechanism nor the charge.
     """
 
-    request: str
+    request_sha256: str
     theme: str
-    wish: Wish
+    reduced_request: AskRequest
 
 
 def canonical(question: Question, sizes: Mapping[str, int]) -> Form:
@@ -120,33 +120,33 @@ def _negated(part: Question, sizes: Mapping[str, int]) -> Form:
     return ["not", canonical(part, sizes)]
 
 
-def identity_of(wish: Wish, policy: Policy, promises: Sequence[Promise]) -> Identity:
+def identity_of(request: AskRequest, policy: Policy, promises: Sequence[Promise]) -> Identity:
     """By which the ledger knows what is asked.
 
     It depends neither on how a number was typed or a question worded, nor on the name of the file, the version of the
     software, or a column that is only reported by.
 
     Args:
-        wish: what is asked for.
+        request: what is asked for.
         policy: what is public in the table.
         promises: one for each area, with its mechanism.
     """
-    forms = [canonical(wish.question, sizes) for sizes in _sizes(wish, policy)]
-    plain = _plain(wish, policy, forms)
-    deciding = None if wish.deciding is None else wish.deciding.constant
+    forms = [canonical(request.question, sizes) for sizes in _sizes(request, policy)]
+    plain = _plain(request, policy, forms)
+    deciding = None if request.deciding is None else request.deciding.constant
     told = {
-        "counted": str(wish.counted),
-        "exact_text": wish.exact_text,
+        "counted": str(request.counted),
+        "exact_text": request.exact_text,
         "areas": [
             [promise.area, form, (promise.tallies or {}).get("sha256")]
             for promise, form in zip(promises, forms, strict=True)
         ],
-        "policy": (policy if plain.group == wish.group else policy.without_groups()).digest(),
+        "policy": (policy if plain.group == request.group else policy.without_groups()).digest(),
         "deciding": None if deciding is None else str(deciding.normalize()),  # a column's is part of the policy
-        "columns": {"person": wish.person, "group": plain.group, "area": wish.area},
-        "objective": wish.objective,
+        "columns": {"person": request.person, "group": plain.group, "area": request.area},
+        "objective": request.objective,
     }
-    theme = {"counted": str(wish.counted), "person": wish.person}
+    theme = {"counted": str(request.counted), "person": request.person}
     return Identity(_digest(TITLE, told), _digest(THEME, theme), plain)
 
 
@@ -154,21 +154,21 @@ def _digest(title: bytes, told: Mapping[str, Any]) -> str:
     return hashlib.sha256(title + json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
-def _sizes(wish: Wish, policy: Policy) -> list[dict[str, int]]:
+def _sizes(request: AskRequest, policy: Policy) -> list[dict[str, int]]:
     """How many people each group has, in each area; all are one group where the question names none."""
     names = [area for area, _ in policy.parts()]
-    if policy.groups is None or not wish.question.groups_used():
+    if policy.groups is None or not request.question.groups_used():
         return [{EVERYBODY: policy.ordered(area).people} for area in names]
     return [{str(name): part.people for name, part in policy.by_group(area)} for area in names]
 
 
-def _plain(wish: Wish, policy: Policy, forms: Sequence[Form]) -> Wish:
-    """The wish without a column of ε that says the same of all, and without groups that are only reported by."""
+def _plain(request: AskRequest, policy: Policy, forms: Sequence[Form]) -> AskRequest:
+    """The request without a column of ε that says the same of all, and without groups that are only reported by."""
     levels = {float(level) for area, _ in policy.parts() for level in policy.ordered(area).levels[:2]}
-    epsilon = Epsilon(constant=Decimal(repr(levels.pop()))) if len(levels) == 1 else wish.epsilon
-    by_group = bool(epsilon.by_group) or (wish.deciding is not None and bool(wish.deciding.by_group))
+    epsilon = Epsilon(constant=Decimal(repr(levels.pop()))) if len(levels) == 1 else request.epsilon
+    by_group = bool(epsilon.by_group) or (request.deciding is not None and bool(request.deciding.by_group))
     is_used = by_group or any(_names_groups(form) for form in forms)
-    return replace(wish, epsilon=epsilon, group=wish.group if is_used else None)
+    return replace(request, epsilon=epsilon, group=request.group if is_used else None)
 
 
 def _names_groups(form: Form) -> bool:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from hetdp import progress
 from hetdp.tables import kinds
-from hetdp.tables.policy import cells, column_of
-from hetdp.tables.request import Wish
+from hetdp.tables.policy import epsilon_cells, read_epsilons
+from hetdp.tables.request import AskRequest
 from hetdp.tables.sources import Source
 
 PARTS = 256  # by the first byte
@@ -27,33 +27,33 @@ TITLE = b"hetdp people 1\n"
 Rows = NDArray[np.uint64]
 
 
-def people_digest(source: Source, wish: Wish) -> str:
+def people_digest(source: Source, request: AskRequest) -> str:
     """The digest, from one pass over the public columns; every id is there, and once.
 
     Args:
         source: the table.
-        wish: which columns are public.
+        request: which columns are public.
     """
     progress.report_stage("reading who is there")
-    return digest_of(part_digests([rows_of(source, wish)], range(PARTS)))
+    return digest_of(part_digests([rows_of(source, request)], range(PARTS)))
 
 
-def rows_of(source: Source, wish: Wish) -> Rows:
+def rows_of(source: Source, request: AskRequest) -> Rows:
     """Everybody's 256 bits in four rows, and their ε in more, as far as columns say it; people in increasing order."""
-    told = ", ".join(f"strlen({text}), ':', {text}" for text in map(_text, _named(wish)))
+    told = ", ".join(f"strlen({text}), ':', {text}" for text in map(_text, _named(request)))
     roles = [
         (role, where.column)
-        for role, where in (("epsilon", wish.epsilon), ("deciding", wish.deciding))
+        for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding))
         if where is not None and where.column is not None
     ]
     wanted = {"who": f"unhex(sha256(concat({told})))"}
     for role, column in roles:
-        wanted |= cells(source, column, role)
-    found = source.read(wanted, uses=wish.public)
+        wanted |= epsilon_cells(source, column, role)
+    found = source.read(wanted, uses=request.public)
     rows = np.empty((WORDS + len(roles), len(found["who"])), dtype=np.uint64)
     rows[:WORDS] = np.frombuffer(b"".join(found.pop("who").tolist()), ">u8").reshape(-1, WORDS).T
     for at, (role, _) in enumerate(roles):
-        rows[WORDS + at] = (column_of(found, role) + 0.0).view(np.uint64)  # in which no zero has a sign
+        rows[WORDS + at] = (read_epsilons(found, role) + 0.0).view(np.uint64)  # in which no zero has a sign
     return _ordered(rows)
 
 
@@ -74,8 +74,8 @@ def digest_of(parts: Iterable[bytes]) -> str:
     return sha256(TITLE + b"".join(parts)).hexdigest()
 
 
-def _named(wish: Wish) -> list[str]:
-    return [column for column in (wish.person, wish.group, wish.area) if column is not None]
+def _named(request: AskRequest) -> list[str]:
+    return [column for column in (request.person, request.group, request.area) if column is not None]
 
 
 def _text(column: str) -> str:

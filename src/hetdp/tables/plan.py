@@ -14,13 +14,11 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.json_form import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.people.questions.thresholds import BLANK
-from hetdp.tables.comparison import meaning as moments_meaning
+from hetdp.tables.comparison import describe_moments as moments_meaning
 from hetdp.tables.comparison import moment_of
 from hetdp.tables.policy import Policy
 from hetdp.tables.predicates import EQUALITIES, Comparison
-from hetdp.tables.request import KEYS as WISH_KEYS
-from hetdp.tables.request import NO, Wish, looks_at_text
-from hetdp.tables.request import from_document as wish_from
+from hetdp.tables.request import NO, REQUEST_KEYS, AskRequest, looks_at_text, request_from_document
 from hetdp.text import format_value
 from hetdp.version import VERSION as SOFTWARE
 
@@ -41,7 +39,7 @@ KEYS = (
     "kind",
     "software",
     "table",
-    *WISH_KEYS,
+    *REQUEST_KEYS,
     "missing",
     "unit",
     "neighbours",
@@ -53,7 +51,7 @@ KEYS = (
     "plan_sha256",
 )
 QUESTION = "question"
-FIRST = ("software", "table", *WISH_KEYS, "counts")  # from which, and from the table, all the rest follows
+FIRST = ("software", "table", *REQUEST_KEYS, "counts")  # from which, and from the table, all the rest follows
 
 
 @dataclass(frozen=True)
@@ -61,11 +59,11 @@ class Plan:
     """A plan as it is written; equal plans make the same promises and the same mechanism.
 
     Attributes:
-        wish: what is asked for.
-        facts: the whole document, of which the wish is a part.
+        request: what is asked for.
+        facts: the whole document, of which the request is a part.
     """
 
-    wish: Wish
+    request: AskRequest
     facts: dict[str, Any]
 
     def document(self) -> dict[str, Any]:
@@ -104,7 +102,7 @@ class Plan:
         for key in keys:
             before, now = approved.facts[key], self.facts[key]
             if key == QUESTION and _text(before) != _text(now):
-                words = str(approved.wish.question), str(self.wish.question)
+                words = str(approved.request.question), str(self.request.question)
                 before, now = words if words[0] != words[1] else (before, now)
             for where, old, new in _differences(key, before, now):
                 yield where, f"approved {old}, now {new}"
@@ -144,24 +142,24 @@ def _digest(facts: dict[str, Any]) -> str:
 
 
 def plan_of(
-    wish: Wish,
+    request: AskRequest,
     policy: Policy,
     table: str,
     sheet: str | None,
     areas: list[dict[str, Any]],
     people: str | None = None,
-    request: str = "",
+    request_sha256: str = "",
 ) -> Plan:
     """The plan for a table.
 
     Args:
-        wish: what is asked for.
+        request: what is asked for.
         policy: what is public in the table.
         table: the name of the file, without its folder.
         sheet: the table within it, if it has several.
         areas: what is promised in each area.
         people: a digest of who is there with which ε, group and area; None if nothing will rest on it.
-        request: a digest of what is asked, in its canonical form; see `identity_of`.
+        request_sha256: SHA-256 of what is asked, in its canonical form; see `identity_of`.
     """
     counts = {
         "people": policy.size,
@@ -173,25 +171,27 @@ def plan_of(
         "kind": KIND,
         "software": f"hetdp {SOFTWARE}",
         "table": {"file": table, "table": sheet},
-        **wish.document(),
-        "missing": meaning_of_missing(wish),
+        **request.document(),
+        "missing": meaning_of_missing(request),
         "unit": UNIT,
         "neighbours": NEIGHBOURS,
         "counts": counts,
         "areas": areas,
         "policy_sha256": policy.digest(),
         "people_sha256": people,
-        "request_sha256": request,
+        "request_sha256": request_sha256,
     }
-    return Plan(wish, facts | {"plan_sha256": _digest(facts)})
+    return Plan(request, facts | {"plan_sha256": _digest(facts)})
 
 
-def meaning_of_missing(wish: Wish) -> str:
+def meaning_of_missing(request: AskRequest) -> str:
     """What every row counts as, and how cells are compared; declared before any is read."""
     words = [f"A row for which it does not hold is {NO}; if that is unknown, for want of a value, it is {BLANK}."]
-    if looks_at_text(wish.counted):
-        words.append(EXACT if wish.exact_text else FOLDED)
-    read = [leaf for leaf in wish.counted.leaves() if isinstance(leaf, Comparison) and not isinstance(leaf.value, bool)]
+    if looks_at_text(request.counted):
+        words.append(EXACT if request.exact_text else FOLDED)
+    read = [
+        leaf for leaf in request.counted.leaves() if isinstance(leaf, Comparison) and not isinstance(leaf.value, bool)
+    ]
     if any(not isinstance(leaf.value, str) for leaf in read):
         words.append("Where a number is compared, cells are finite numbers; any other cell has no value.")
     by_order = [str(leaf.value) for leaf in read if isinstance(leaf.value, str) and leaf.operator not in EQUALITIES]
@@ -219,10 +219,10 @@ def read_plan(path: Path) -> Plan:
         rule = "its last key is a digest of all the others"
         refuse(name, Fault("edited by hand", name, "", rule, "hetdp ask makes a plan; options change it"))
     try:
-        wish = wish_from({key: document[key] for key in WISH_KEYS})
+        request = request_from_document({key: document[key] for key in REQUEST_KEYS})
     except UsageError as refusal:
         refuse(name, Fault(refusal.what, name, "", refusal.rule, refusal.hint))
-    return Plan(wish, document)
+    return Plan(request, document)
 
 
 # The file of a plan: read if it is there; where nothing is released, written if it is not.
@@ -231,7 +231,7 @@ def read_plan(path: Path) -> Plan:
 SUFFIX = ".json"
 
 
-def approved_plan(path: str | Path | None, table: Any, releases: bool = False) -> Plan | None:
+def read_approved_plan(path: str | Path | None, table: Any, releases: bool = False) -> Plan | None:
     """The plan that was made before, if the file is there; else the place for one is looked at.
 
     Args:
@@ -250,15 +250,15 @@ def approved_plan(path: str | Path | None, table: Any, releases: bool = False) -
         raise UsageError(f"the plan is {format_value(path)}", f"it is the name of a {SUFFIX} file")
     place = Path(path)
     if str(path) == "-":
-        raise UsageError("--plan -", "a plan is kept in a file, so that it can be approved", "name a .json file")
+        raise UsageError("plan='-'", "a plan is saved in a file, so that it can be approved", "name a .json file")
     if place.suffix.lower() != SUFFIX:
-        raise UsageError(f"no format is known for {str(path)!r}", f"the name after --plan ends in {SUFFIX}")
+        raise UsageError(f"no format is known for {str(path)!r}", f"the name of plan= ends in {SUFFIX}")
     if isinstance(table, str | Path) and place.absolute() == Path(table).absolute():
         rule = "an input is never overwritten"
-        raise UsageError(f"--plan {path} would replace what is read from {table}", rule, "choose another name")
+        raise UsageError(f"plan={str(path)!r} would replace the table", rule, "choose another name")
     if releases and not place.exists():
         rule = "with a ledger, a plan is carried out that was written and approved before"
-        hint = "check the name; --dry-run instead of the release writes a new plan, for somebody to approve"
+        hint = "check the name; dry_run=True instead of the release writes a new plan, for somebody to approve"
         raise UsageError(f"there is no plan {str(path)!r}", rule, hint)
     if not place.absolute().parent.is_dir():
         raise UsageError(f"cannot write {str(path)!r}", f"{str(place.parent)!r} is no folder")
@@ -272,7 +272,7 @@ def sheet_of(plan: Plan | None) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def require_apart(table: Any, places: Iterable[Any]) -> None:
+def require_outside_table(table: Any, places: Iterable[Any]) -> None:
     """Refuses to write among the files of a table that is a folder: the next reader would find a stranger there.
 
     Args:
@@ -291,7 +291,7 @@ def require_apart(table: Any, places: Iterable[Any]) -> None:
             raise UsageError(f"{str(place)!r} lies in the folder {str(table)!r}", rule, "choose another folder")
 
 
-def kept(plan: Plan, approved: Plan | None, path: str | Path | None) -> str:
+def save_plan(plan: Plan, approved: Plan | None, path: str | Path | None) -> str:
     """Writes the plan, unless it is there already; says what became of it.
 
     Raises:

@@ -21,12 +21,12 @@ from hetdp.tables import kinds
 from hetdp.tables.conditions import require_columns
 from hetdp.tables.database import identifier
 from hetdp.tables.faults import HINT, NAME_RULE, NAMELESS, NOBODY, RowFaults
-from hetdp.tables.request import Wish
+from hetdp.tables.request import AskRequest
 from hetdp.tables.sources import Columns, Source
 from hetdp.threads import slices
 
 
-def cells(source: Columns, column: str, role: str) -> dict[str, str]:
+def epsilon_cells(source: Columns, column: str, role: str) -> dict[str, str]:
     """How a column of ε is read, and whether a cell has more digits than a float."""
     declared = source.columns[column]
     kinds.require_kind(source.name, column, declared, (kinds.WHOLE, kinds.NUMBER, kinds.TEXT), "a column of ε")
@@ -34,30 +34,30 @@ def cells(source: Columns, column: str, role: str) -> dict[str, str]:
     return {role: value} | ({} if is_long is None else {f"{role} long": is_long})
 
 
-def epsilon_of(wish: Wish, rows: dict[str, Any], groups: Names | None) -> NDArray[np.float64]:
+def epsilons_of_rows(request: AskRequest, rows: dict[str, Any], groups: Names | None) -> NDArray[np.float64]:
     """Everybody's ε; below zero, or no number, where there is none."""
-    if wish.epsilon.constant is not None:
-        return np.full(len(rows["person"]), lowered(str(wish.epsilon.constant)))
-    if wish.epsilon.column is None and groups is not None:
-        promised = {group: lowered(str(epsilon)) for group, epsilon in wish.epsilon.by_group}
+    if request.epsilon.constant is not None:
+        return np.full(len(rows["person"]), epsilon_at_most(str(request.epsilon.constant)))
+    if request.epsilon.column is None and groups is not None:
+        promised = {group: epsilon_at_most(str(epsilon)) for group, epsilon in request.epsilon.by_group}
         return np.array([promised.get(name, -1.0) for name in groups.names])[groups.codes]
-    return column_of(rows, "epsilon")
+    return read_epsilons(rows, "epsilon")
 
 
-def deciding_of(wish: Wish, rows: dict[str, Any], groups: Names | None) -> Any:
+def deciding_epsilons(request: AskRequest, rows: dict[str, Any], groups: Names | None) -> Any:
     """What steps that decide are promised: everybody's, or one as written; None for the same as always."""
-    where = wish.deciding
+    where = request.deciding
     if where is None or where.constant is not None:
         return None if where is None or where.constant is None else for_document(where.constant)
     if where.column is not None:
-        return column_of(rows, "deciding")
+        return read_epsilons(rows, "deciding")
     assert groups is not None
     promised = dict(where.by_group)
     require_known(promised, groups.names, "group")  # a promise to nobody was meant for somebody
-    return np.array([lowered(str(promised.get(name, np.inf))) for name in groups.names])[groups.codes]
+    return np.array([epsilon_at_most(str(promised.get(name, np.inf))) for name in groups.names])[groups.codes]
 
 
-def column_of(rows: dict[str, Any], role: str) -> NDArray[np.float64]:
+def read_epsilons(rows: dict[str, Any], role: str) -> NDArray[np.float64]:
     """A column of ε as floats that are never above what is written."""
     found = np.asarray(rows[role], dtype=np.float64)
     if f"{role} long" in rows and rows[f"{role} long"].any():
@@ -67,7 +67,7 @@ def column_of(rows: dict[str, Any], role: str) -> NDArray[np.float64]:
     return found
 
 
-def lowered(written: str) -> float:
+def epsilon_at_most(written: str) -> float:
     """The ε of a text as a float that is not above it."""
     value = float(written)
     return float(np.nextafter(value, 0.0)) if len(written) > kinds.SURE_DIGITS and np.isfinite(value) else value
@@ -210,12 +210,12 @@ def add_deciding(digest: Any, policy: Policy) -> None:
     digest.update(np.ascontiguousarray(counts, dtype="<i8").data)
 
 
-def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
+def read_policy(source: Source, request: AskRequest, curator: bool = False) -> Policy:
     """Reads the columns that are public, and refuses a table in which anybody has no ε, or is there twice.
 
     Args:
         source: the table.
-        wish: which columns these are.
+        request: which columns these are.
         curator: whether messages may name rows and values.
 
     Raises:
@@ -223,25 +223,25 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
         InputError: an ε is missing or invalid, a person is there twice, or somebody has no group or area.
     """
     progress.report_stage("reading the policy")
-    require_known_columns(source, wish)
-    faults = RowFaults(source, wish, curator)
-    groups, areas = (_names(source, column, faults) for column in (wish.group, wish.area))
-    person = identifier(wish.person)
+    require_known_columns(source, request)
+    faults = RowFaults(source, request, curator)
+    groups, areas = (_names(source, column, faults) for column in (request.group, request.area))
+    person = identifier(request.person)
     wanted = {"person": f"CASE WHEN {person} IS NULL THEN CAST({NOBODY} AS UBIGINT) ELSE hash({person}) END"}
-    for name, column, found in (("group", wish.group, groups), ("area", wish.area, areas)):
+    for name, column, found in (("group", request.group, groups), ("area", request.area, areas)):
         if column is not None and found is not None:
             source.define(name, found)
             wanted[name] = f"enum_code(CAST({kinds.text(column)} AS {identifier(name)}))::INTEGER"
-    for role, where in (("epsilon", wish.epsilon), ("deciding", wish.deciding)):
+    for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
         if where is not None and where.column is not None:
-            wanted |= cells(source, where.column, role)
-    rows = source.read(wanted, uses=wish.public)
+            wanted |= epsilon_cells(source, where.column, role)
+    rows = source.read(wanted, uses=request.public)
     faults.require_rows(len(rows["person"]))
     group_names, area_names = (
         None if names is None else Names(tuple(names), rows[role])
         for role, names in (("group", groups), ("area", areas))
     )
-    epsilon, deciding = epsilon_of(wish, rows, group_names), deciding_of(wish, rows, group_names)
+    epsilon, deciding = epsilons_of_rows(request, rows, group_names), deciding_epsilons(request, rows, group_names)
     policy = Policy(len(rows["person"]), epsilon, group_names, area_names, deciding)
     with ThreadPoolExecutor(1) as beside:
         hashes = beside.submit(np.sort, rows["person"])
@@ -254,21 +254,23 @@ def read_policy(source: Source, wish: Wish, curator: bool = False) -> Policy:
     return policy
 
 
-def require_known_columns(source: Columns, wish: Wish) -> None:
+def require_known_columns(source: Columns, request: AskRequest) -> None:
     """Refuses columns that are not there, or cannot tell people, groups or areas apart, by what they hold.
 
     Raises:
         UsageError: a column is not there.
         InputError: it holds something else.
     """
-    require_columns(wish.public, source.columns)
-    require_columns(wish.private, source.columns)
+    require_columns(request.public, source.columns)
+    require_columns(request.private, source.columns)
     kind = source.columns.__getitem__
-    kinds.require_kind(source.name, wish.person, kind(wish.person), (kinds.TEXT, kinds.WHOLE), "the column of people")
-    if source.holds_reals(wish.person):
-        where, rule = f"{source.name}, {wish.person}", f"the column of people holds {kinds.TEXT} or {kinds.WHOLE}"
+    kinds.require_kind(
+        source.name, request.person, kind(request.person), (kinds.TEXT, kinds.WHOLE), "the column of people"
+    )
+    if source.holds_reals(request.person):
+        where, rule = f"{source.name}, {request.person}", f"the column of people holds {kinds.TEXT} or {kinds.WHOLE}"
         raise InputError(where, [Fault("a column with cells of type", where, "REAL", rule)])
-    for column in (wish.group, wish.area):
+    for column in (request.group, request.area):
         if column is not None:
             kinds.require_kind(source.name, column, kind(column), NAMED, "a column of groups or areas")
 

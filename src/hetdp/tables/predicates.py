@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from hetdp.errors import UsageError
-from hetdp.tables.comparison import MOMENT_RULE, folded, moment_of, required_moment
+from hetdp.tables.comparison import MOMENT_RULE, fold_text, moment_of, require_moment
 from hetdp.text import format_value
 
 Literal = str | int | float | bool
@@ -57,7 +57,7 @@ class Comparison(Predicate):
         yield self
 
     def __str__(self) -> str:
-        return f"{written_name(self.column)} {self.operator} {written(self.value)}"
+        return f"{format_column(self.column)} {self.operator} {format_literal(self.value)}"
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Among(Predicate):
 
     def written(self, word: str) -> str:
         """The text, with IN or NOT IN."""
-        return f"{written_name(self.column)} {word} ({', '.join(map(written, self.values))})"
+        return f"{format_column(self.column)} {word} ({', '.join(map(format_literal, self.values))})"
 
     def __str__(self) -> str:
         return self.written("IN")
@@ -98,7 +98,7 @@ class Missing(Predicate):
         yield self
 
     def __str__(self) -> str:
-        return f"{written_name(self.column)} IS NULL"
+        return f"{format_column(self.column)} IS NULL"
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Negation(Predicate):
         if isinstance(self.part, Among):
             return self.part.written("NOT IN")
         if isinstance(self.part, Missing):
-            return f"{written_name(self.part.column)} IS NOT NULL"
+            return f"{format_column(self.part.column)} IS NOT NULL"
         return f"NOT ({self.part})"
 
 
@@ -144,7 +144,7 @@ class Combination(Predicate):
         return f" {self.word} ".join(f"({part})" if isinstance(part, Combination) else str(part) for part in self.parts)
 
 
-def written(value: Literal) -> str:
+def format_literal(value: Literal) -> str:
     """A value as it is typed.
 
     >>> written("it's"), written(3), written(0.5), written(True)
@@ -155,7 +155,7 @@ def written(value: Literal) -> str:
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
 
 
-def written_name(column: str) -> str:
+def format_column(column: str) -> str:
     """A column as it is typed: in double quotation marks unless it is a plain word.
 
     >>> written_name("vote"), written_name("my vote"), written_name("or")
@@ -188,7 +188,7 @@ _token = re.compile(
 )
 
 
-def parsed(given: Any, typed: bool = True) -> Predicate:
+def parse_predicate(given: Any, typed: bool = True) -> Predicate:
     """A predicate from its text.
 
     Args:
@@ -397,7 +397,7 @@ def _compared(given: Comparison, negated: bool, exact: bool) -> Comparison:
     value: Literal = given.value
     if isinstance(value, bool):
         if operator not in EQUALITIES:
-            hint = f"{written_name(given.column)} = TRUE, or = FALSE"
+            hint = f"{format_column(given.column)} = TRUE, or = FALSE"
             raise UsageError(
                 f"the column {format_value(given.column)} is compared by {operator} with {str(value).upper()}",
                 MOMENT_RULE,
@@ -407,9 +407,9 @@ def _compared(given: Comparison, negated: bool, exact: bool) -> Comparison:
     elif isinstance(value, float):
         value = int(value) if value.is_integer() else value
     elif isinstance(value, str) and operator not in EQUALITIES:
-        value = str(required_moment(given.column, given.operator, value))
+        value = str(require_moment(given.column, given.operator, value))
     elif isinstance(value, str) and not exact:
-        value = _spelt(given.column, folded(value))
+        value = _spelt(given.column, fold_text(value))
     return Comparison(given.column, operator, value)
 
 
@@ -418,7 +418,9 @@ def _spelt(column: str, text: str) -> str:
     if not text:
         rule = "a cell with nothing but spaces is a missing value"
         raise UsageError(
-            f"the column {format_value(column)} is compared with an empty text", rule, f"{written_name(column)} IS NULL"
+            f"the column {format_value(column)} is compared with an empty text",
+            rule,
+            f"{format_column(column)} IS NULL",
         )
     return text.upper() if moment_of(text) is not None else text
 

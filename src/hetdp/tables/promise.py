@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from hetdp import spaces
 from hetdp.mechanism.digits import promised
 from hetdp.people.populations.folding import Ordered
+from hetdp.people.populations.population import population as population_of
 from hetdp.people.populations.scores import constant_of
 from hetdp.people.privacy.epsilons import decimal
 from hetdp.people.questions.constructors import count
 from hetdp.tables.policy import Policy
-from hetdp.tables.request import BALANCED, NO, YES, Wish
+from hetdp.tables.request import BALANCED, NO, YES, AskRequest
 
 ANSWERS = (YES, NO)
 
@@ -106,12 +106,12 @@ class Promise:
 
 
 def promise_of(
-    wish: Wish, policy: Policy, area: str | None, rows: Any, population: Callable[..., Any] | None = None
+    request: AskRequest, policy: Policy, area: str | None, rows: Any, population: Callable[..., Any] | None = None
 ) -> Promise:
     """Fixes the mechanism for the people of some rows.
 
     Args:
-        wish: what is asked for.
+        request: what is asked for.
         policy: what is public.
         area: the name of the area these people are in.
         rows: which rows they are.
@@ -119,29 +119,29 @@ def promise_of(
     """
     epsilon = policy.ordered(area)
     codes: Any = None if policy.groups is None else policy.groups.codes[rows]
-    if policy.groups is not None and wish.question.groups_used():
+    if policy.groups is not None and request.question.groups_used():
         codes = np.array(policy.groups.names)[codes]  # in the same order as their numbers
     deciding = policy.deciding[rows] if isinstance(policy.deciding, np.ndarray) else policy.deciding
-    make = spaces.population if population is None else population
-    asked, objective = wish.question, wish.objective
-    constant = 0 if population is None else _constant(wish, epsilon, codes)
+    make = population_of if population is None else population
+    asked, objective = request.question, request.objective
+    constant = 0 if population is None else _constant(request, epsilon, codes)
     if constant:  # a formula says so of any number of people, where tallies would be too many
-        make, objective = spaces.population, BALANCED
-        asked = count(wish.values[0], 0 if constant == 1 else epsilon.people + 1)
-    made = make(asked, epsilon, values=wish.values, groups=codes, deciding=deciding)
+        make, objective = population_of, BALANCED
+        asked = count(request.values[0], 0 if constant == 1 else epsilon.people + 1)
+    made = make(asked, epsilon, values=request.values, groups=codes, deciding=deciding)
     mechanism = made.design(objective)
     accuracy = tuple((int(row.margin), float(row.accuracy), float(row.error)) for row in mechanism.accuracy_by_margin())
     worse = mechanism.worse_than_coin_up_to()
     return Promise(area, epsilon.people, _protections(policy, area, mechanism), mechanism, accuracy, worse)
 
 
-def _constant(wish: Wish, epsilon: Ordered, codes: Any) -> int:
+def _constant(request: AskRequest, epsilon: Ordered, codes: Any) -> int:
     """The answer, 1 or 2, if all tables of these people have it; else 0."""
-    if not wish.question.groups_used():
-        return constant_of(wish.question, [""], np.array([epsilon.people]), wish.values)
+    if not request.question.groups_used():
+        return constant_of(request.question, [""], np.array([epsilon.people]), request.values)
     names, place = np.unique(codes, return_inverse=True)
     sizes = np.bincount(place, epsilon.weights).astype(np.int64)
-    return constant_of(wish.question, [str(name) for name in names], sizes, wish.values)
+    return constant_of(request.question, [str(name) for name in names], sizes, request.values)
 
 
 def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Protection, ...]:

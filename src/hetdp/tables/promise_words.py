@@ -15,20 +15,20 @@ from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE
 from hetdp.people.privacy.epsilons import decimal
 from hetdp.releases.record.words import constant_words
 from hetdp.releases.simulation import MARK, seeded
-from hetdp.tables.comparison import alike
+from hetdp.tables.comparison import group_similar_names
 from hetdp.tables.plan import NEIGHBOURS, meaning_of_missing
-from hetdp.tables.preparation import Prepared
+from hetdp.tables.preparation import Preparation
 from hetdp.tables.promise import Promise, Protection
 from hetdp.tables.request import NO, YES
 from hetdp.text import format_value, pluralize
 from hetdp.theory.coordinate import LAPLACE
 
-__all__ = ["MARK", "WARNING", "simulated"]
+__all__ = ["MARK", "WARNING", "draw_simulated_answers"]
 
 WARNING = "not a release: it is drawn from a known seed, and as private as the table itself"
 
 
-def simulated(coordinates: Sequence[float], seed: int) -> list[str]:
+def draw_simulated_answers(coordinates: Sequence[float], seed: int) -> list[str]:
     """One answer for each coordinate, the same for the same seed.
 
     Args:
@@ -54,28 +54,32 @@ PARALLEL = (
 )
 
 
-def promise_lines(prepared: Prepared) -> list[str]:
+def promise_lines(prepared: Preparation) -> list[str]:
     """The whole promise."""
-    wish = prepared.wish
+    request = prepared.request
     lines = [
-        f"question: {wish.question}",
-        f"yes is: {wish.counted}. {meaning_of_missing(wish)}",
-        f"people: {prepared.policy.size:,}, told apart by {wish.person}. {NEIGHBOURS}",
-        f"design: {wish.objective}",
+        f"question: {request.question}",
+        f"yes is: {request.counted}. {meaning_of_missing(request)}",
+        f"people: {prepared.policy.size:,}, told apart by {request.person}. {NEIGHBOURS}",
+        f"design: {request.objective}",
     ]
-    if wish.deciding is not None:
-        lines.append(f"where the answer depends on one person, ε is at most {wish.deciding.words()}")
+    if request.deciding is not None:
+        lines.append(f"where the answer depends on one person, ε is at most {request.deciding.words()}")
     there = () if prepared.policy.groups is None else prepared.policy.groups.names
-    nobody = [group for group, _ in wish.epsilon.by_group if group not in there]
+    nobody = [group for group, _ in request.epsilon.by_group if group not in there]
     if nobody:
         lines.append(
             f"nobody is in a group that is promised an ε: {', '.join(map(format_value, nobody[:MOST_GROUPS]))}"
         )
     for what, names in (("groups", prepared.policy.groups), ("areas", prepared.policy.areas)):
-        told = [] if names is None else [", ".join(map(format_value, one[:MOST_GROUPS])) for one in alike(names.names)]
+        told = (
+            []
+            if names is None
+            else [", ".join(map(format_value, one[:MOST_GROUPS])) for one in group_similar_names(names.names)]
+        )
         rule = f"{what} that differ in case or outer spaces only, and stay apart"
         lines += [f"{rule}: {one}" for one in told[:MOST_AREAS]]
-    if wish.area is not None:
+    if request.area is not None:
         lines.append(PARALLEL)
     for promise in prepared.promises[:MOST_AREAS]:
         lines += _of_area(promise)

@@ -30,10 +30,10 @@ from hetdp.releases.record.verification import (
     check_of,
 )
 from hetdp.tables.plan import Plan, read_plan
-from hetdp.tables.policy import lowered
-from hetdp.tables.preparation import Prepared
+from hetdp.tables.policy import epsilon_at_most
+from hetdp.tables.preparation import Preparation
 from hetdp.tables.promise import Promise, Protection
-from hetdp.tables.request import NO, YES, Wish
+from hetdp.tables.request import NO, YES, AskRequest
 from hetdp.text import escape_unprintable, pluralize
 
 PLAN = "plan"  # the kind of mechanism, in the record
@@ -52,7 +52,7 @@ def digest_of_question(plan: Plan) -> str:
     return f"{PREFIX}{plan.facts['request_sha256']}"
 
 
-def facts_of_table(prepared: Prepared) -> Document:
+def facts_of_table(prepared: Preparation) -> Document:
     """The part of a record that a plan fills.
 
     Args:
@@ -74,11 +74,11 @@ def facts_of_table(prepared: Prepared) -> Document:
 
 def planned_facts(plan: Plan) -> Document:
     """What follows from the plan alone: all but whom it protects how, and the proofs."""
-    facts, wish = plan.facts, plan.wish
+    facts, request = plan.facts, plan.request
     counts = facts["counts"]
-    counted_as = f"Yes is: {wish.counted}. {facts['missing']}"
+    counted_as = f"Yes is: {request.counted}. {facts['missing']}"
     return {
-        "question": escape_unprintable(f"Is it true that {wish.question}? (Yes is: {wish.counted}.)"),
+        "question": escape_unprintable(f"Is it true that {request.question}? (Yes is: {request.counted}.)"),
         "privacy": {
             "notion": NOTION,
             "flavour": words.FLAVOURS[NOTION],
@@ -102,7 +102,7 @@ def planned_facts(plan: Plan) -> Document:
         "mechanism": {
             "kind": PLAN,
             "sha256": digest_of_question(plan),
-            "objective": wish.objective,
+            "objective": request.objective,
             "coordinate": "Laplace",
             "problem": None,
         },
@@ -164,8 +164,8 @@ def _contradictions(record: Document, plan: Plan) -> list[str]:
         "certificates": len(record["certificates"]) == len(plan.facts["areas"])
         and all(one.get("private") is True for one in record["certificates"]),
         "privacy.promises": _charges(promises) == _planned_charges(plan)
-        and all(_is_promised(one, plan.wish) for one in promises),
-        "not_protected": _is_public(record["not_protected"], promises, plan.wish, people),
+        and all(_is_promised(one, plan.request) for one in promises),
+        "not_protected": _is_public(record["not_protected"], promises, plan.request, people),
         "composition": _is_paid(record["composition"], people),
     }
     return [key for key, is_so in fits.items() if not is_so]
@@ -188,28 +188,28 @@ def _planned_charges(plan: Plan) -> list[Any] | None:
         return None
 
 
-def _is_promised(one: Document, wish: Wish) -> bool:
+def _is_promised(one: Document, request: AskRequest) -> bool:
     """Whether a promise is one that the plan makes: to its groups, with the ε that it names for all or for a group."""
-    if not (wish.group is not None or one["whom"] == EVERYBODY) or not one["odds"]:
+    if not (request.group is not None or one["whom"] == EVERYBODY) or not one["odds"]:
         return False
     if not 0 <= (one["unprotected"] or 0) <= (one["people"] or 0):
         return False
     given = {name: one[name] for name in ("changes", "delta", "mu")}
     if any(value is not None for value in given.values()) or None in (one["least_epsilon"], one["epsilon"]):
         return False
-    if wish.epsilon.column is not None:
+    if request.epsilon.column is not None:
         return True
-    by_group = dict(wish.epsilon.by_group)
-    promised = by_group.get(one["whom"]) if wish.epsilon.constant is None else wish.epsilon.constant
-    return promised is not None and one["least_epsilon"] == one["epsilon"] == decimal(lowered(str(promised)))
+    by_group = dict(request.epsilon.by_group)
+    promised = by_group.get(one["whom"]) if request.epsilon.constant is None else request.epsilon.constant
+    return promised is not None and one["least_epsilon"] == one["epsilon"] == decimal(epsilon_at_most(str(promised)))
 
 
-def _is_public(said: list[str], promises: list[Document], wish: Wish, people: int) -> bool:
+def _is_public(said: list[str], promises: list[Document], request: AskRequest, people: int) -> bool:
     """Whether this is said of what is not protected; the plan does not know who is only where they decide."""
     unprotected = sum(one["unprotected"] or 0 for one in promises)
     told = [words.PUBLIC_TABLE, words.PUBLIC_RELEASE]
     told += [words.unprotected_words(unprotected, people, "people")] if unprotected else []
-    if said[: len(told)] != told or len(said) > len(told) + (wish.deciding is not None):
+    if said[: len(told)] != told or len(said) > len(told) + (request.deciding is not None):
         return False
     return said[len(told) :] in ([], [words.only_deciding_words(_number(said[-1], people), people)])
 

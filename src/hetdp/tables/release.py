@@ -10,14 +10,13 @@ from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.neighbours import neighbours_of
 from hetdp.releases.request import PEOPLE, PLAN, Document, DrawRequest, draw_answer
 from hetdp.tables.charges import costs_of_people
-from hetdp.tables.preparation import Prepared, prepare
+from hetdp.tables.preparation import Preparation, prepare
 from hetdp.tables.record import ANSWERS, digest_of_question, facts_of_table
-from hetdp.tables.request import KEYS as WISH_KEYS
-from hetdp.tables.request import from_document
+from hetdp.tables.request import REQUEST_KEYS, request_from_document
 from hetdp.text import format_value
 
 LAPLACE = "Laplace"  # the coordinate of every population
-SPELLED = ("software", "table", *WISH_KEYS, "people_sha256", "plan_sha256")  # may differ where the same is asked
+SPELLED = ("software", "table", *REQUEST_KEYS, "people_sha256", "plan_sha256")  # may differ where the same is asked
 
 
 class TableRequest(DrawRequest):
@@ -30,12 +29,12 @@ class TableRequest(DrawRequest):
         VerificationError: the mechanism of an area is not private.
     """
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: Preparation) -> None:
         for promise in prepared.promises:
             certificate = promise.mechanism.certificate
             if not certificate.private:
                 raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
-        payers, person = prepared.source.payers(prepared.wish), prepared.wish.person
+        payers, person = prepared.source.read_payers(prepared.request), prepared.request.person
         self.prepared = prepared
         super().__init__(
             digest_of_question(prepared.plan),
@@ -54,7 +53,7 @@ class TableRequest(DrawRequest):
         return str(self.prepared.identity.theme)
 
     def prepare_draw(self) -> Callable[[], list[bool]]:
-        """Reads the answers, once; see `Prepared.coordinates`."""
+        """Reads the answers, once; see `Preparation.coordinates`."""
         certain = [promise.mechanism.constant for promise in self.prepared.promises]
         coordinates = self.prepared.coordinates()
         return lambda: [draw_answer(LAPLACE, z, answer) for z, answer in zip(coordinates, certain, strict=True)]
@@ -77,7 +76,7 @@ class TableRequest(DrawRequest):
     def differences(self, entry: Entry) -> list[str]:
         """The keys of the plan that differ."""
         before, plan = entry.facts.get(PLAN), self.prepared.plan.facts
-        return [key for key in WISH_KEYS if before.get(key) != plan[key]] if isinstance(before, dict) else []
+        return [key for key in REQUEST_KEYS if before.get(key) != plan[key]] if isinstance(before, dict) else []
 
     def _require_same_table(self, entry: Entry) -> None:
         """Refuses to repeat the answer of another table: another one within a database, or about other people.
@@ -97,7 +96,7 @@ class TableRequest(DrawRequest):
             raise UsageError(
                 f"this was asked before, {when}, which was {format_value(before['file'])}{within}",
                 "a version of the data is one table of the same people, and a plan is about the table that it names",
-                "a new --version, if the data is new; a copy of the same data is asked without --plan",
+                "a new version=, if the data is new; a copy of the same data is asked without plan=",
             )
 
     def _facts_as_first_worded(self, entry: Entry) -> dict[str, Any]:
@@ -105,8 +104,8 @@ class TableRequest(DrawRequest):
         plan, prepared = entry.facts.get(PLAN), self.prepared
         if not isinstance(plan, dict):
             return {}
-        words = {key: plan[key] for key in WISH_KEYS}
-        if words == prepared.wish.document():
+        words = {key: plan[key] for key in REQUEST_KEYS}
+        if words == prepared.request.document():
             return {}
         identified = plan["people_sha256"] is not None
-        return facts_of_table(prepare(prepared.source, from_document(words), identified=identified))
+        return facts_of_table(prepare(prepared.source, request_from_document(words), identified=identified))

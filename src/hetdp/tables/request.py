@@ -18,7 +18,7 @@ from hetdp.people.questions.constructors import count, share
 from hetdp.people.questions.constructors import from_document as question_from
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.thresholds import ALL, BLANK, RESPONDENTS
-from hetdp.tables.predicates import EQUALITIES, Missing, Predicate, canonical_predicate, parsed
+from hetdp.tables.predicates import EQUALITIES, Missing, Predicate, canonical_predicate, parse_predicate
 from hetdp.text import format_value
 
 WAYS = ("constant", "by_group", "column")
@@ -61,7 +61,7 @@ class Epsilon:
         return f"what the column {spoken(str(self.column))} says"
 
 
-def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS, option: str = "--epsilon") -> Epsilon:
+def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS, argument: str = "epsilon") -> Epsilon:
     """Where ε comes from, from words as they are typed.
 
     Args:
@@ -69,18 +69,20 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
         by_group: group → number, instead.
         group: the column of groups, if there is one.
         what: which ε it is, for messages.
-        option: by which it is given.
+        argument: the argument that gives it.
 
     Raises:
         UsageError: there is none, or more than one; or it is no ε.
     """
     if (given is None) == (by_group is None):
         missing = f"no {what}" if given is None else f"{what} twice"
-        raise UsageError(missing, f"{what} is one number, one column, or one number for each group", f"{option} eps")
+        raise UsageError(
+            missing, f"{what} is one number, one column, or one number for each group", f"{argument}='eps'"
+        )
     if by_group is not None:
         if group is None:
             missing = f"{what} by group, but no column of groups"
-            raise UsageError(missing, "a column says who is in which", "--group names it")
+            raise UsageError(missing, "a column says who is in which", "group= names it")
         if not isinstance(by_group, Mapping) or not by_group:
             raise UsageError(f"{what} by group is {format_value(by_group)}", "it says a number for each group")
         return Epsilon(by_group=tuple(sorted((name(one, "a group"), as_written(of)) for one, of in by_group.items())))
@@ -89,7 +91,7 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
     except UsageError:
         if not isinstance(given, str) or _looks_like_a_number(given):
             raise
-    return Epsilon(column=name(given, f"the column of {option}"))
+    return Epsilon(column=name(given, f"the column of {argument}="))
 
 
 def epsilon_from(where: Any, column: Any, group: str | None, what: str, place: str) -> Epsilon:
@@ -126,14 +128,14 @@ def _looks_like_a_number(text: str) -> bool:
 YES, NO = "yes", "no"
 VALUES = (YES, NO, BLANK)  # what a row may say: that it is counted, that it is not, or that this is unknown
 BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = ("balanced", "weighted-vote", "fair")
-KEYS = ("counted", "exact_text", "question", "privacy", "columns", "objective")
+REQUEST_KEYS = ("counted", "exact_text", "question", "privacy", "columns", "objective")
 ROLES = ("person", "epsilon", "deciding_epsilon", "group", "area")
 THRESHOLD_RULE = "it is a whole number of people, or a share from 0% to 100%, such as 50%, 2/3 or 0.5"
 PROMISES = ("epsilon", "deciding_epsilon")
 
 
 @dataclass(frozen=True)
-class Wish:
+class AskRequest:
     """All that a plan fixes, but for the table.
 
     Attributes:
@@ -202,7 +204,7 @@ class Wish:
         }
 
 
-def wish(
+def build_request(
     counted: str,
     at_least: Any = None,
     more_than: Any = None,
@@ -217,7 +219,7 @@ def wish(
     objective: str = BALANCED,
     question: Question | None = None,
     exact_text: bool = False,
-) -> Wish:
+) -> AskRequest:
     """What is asked for, from words as they are typed.
 
     Args:
@@ -242,30 +244,30 @@ def wish(
     """
     if person is None:
         rule = "the unit of privacy is the person, so one column must tell people apart"
-        raise UsageError("no column says who is who", rule, "--person names it")
+        raise UsageError("no column says who is who", rule, "person= names it")
     steps = deciding is not None or deciding_by_group is not None
-    found = Wish(
-        *_condition(parsed(counted), exact_text),
+    found = AskRequest(
+        *_condition(parse_predicate(counted), exact_text),
         _question(at_least, more_than, of, question),
         epsilon_of(epsilon, by_group, group),
-        epsilon_of(deciding, deciding_by_group, group, DECIDING, "--deciding-epsilon") if steps else None,
-        name(person, "the column of --person"),
-        None if group is None else name(group, "the column of --group"),
-        None if area is None else name(area, "the column of --by"),
+        epsilon_of(deciding, deciding_by_group, group, DECIDING, "deciding_epsilon") if steps else None,
+        name(person, "the column of person="),
+        None if group is None else name(group, "the column of group="),
+        None if area is None else name(area, "the column of by="),
         objective,
     )
     _require_possible(found)
     return found
 
 
-def from_document(document: Any) -> Wish:
-    """The wish in a plan.
+def request_from_document(document: Any) -> AskRequest:
+    """The request in a plan.
 
     Raises:
         InputError: a key is missing, unknown, or its value is none that we write.
         UsageError: it contradicts itself.
     """
-    require_keys(document, KEYS, KEYS, "plan")
+    require_keys(document, REQUEST_KEYS, REQUEST_KEYS, "plan")
     privacy, columns = document["privacy"], document["columns"]
     require_keys(privacy, PROMISES, PROMISES, "plan.privacy")
     require_keys(columns, ROLES, ROLES, "plan.columns")
@@ -276,8 +278,8 @@ def from_document(document: Any) -> Wish:
         for key, what in zip(PROMISES, (ALWAYS, DECIDING), strict=True)
     )
     assert always is not None
-    found = Wish(
-        *_condition(parsed(document["counted"], typed=False), document["exact_text"]),
+    found = AskRequest(
+        *_condition(parse_predicate(document["counted"], typed=False), document["exact_text"]),
         question_from(document["question"]),
         always,
         deciding,
@@ -313,11 +315,11 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
             )
         if not at_least is more_than is of is None:
             rule = "a question says all of it: what is needed, and of whom"
-            raise UsageError("a threshold beside a question", rule, "leave --at-least, --more-than and --of out")
+            raise UsageError("a threshold beside a question", rule, "leave at_least=, more_than= and of= out")
         return question
     if (at_least is None) == (more_than is None):
         what = "no threshold" if at_least is None else "two thresholds"
-        raise UsageError(what, "the answer is yes if at least, or more than, so many are counted", "--at-least 50%")
+        raise UsageError(what, "the answer is yes if at least, or more than, so many are counted", "at_least='50%'")
     strict, given = at_least is None, more_than if at_least is None else at_least
     if isinstance(given, Integral) or (isinstance(given, str) and not set("%/.") & set(given)):
         try:
@@ -334,7 +336,7 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
     return share(YES, part, ALL if of is None else of, strict, blank=BLANK if of == RESPONDENTS else None)
 
 
-def _require_possible(found: Wish) -> None:
+def _require_possible(found: AskRequest) -> None:
     """Refuses what contradicts itself, before any table is opened."""
     if found.objective not in DESIGNS:
         raise UsageError(f"the design {format_value(found.objective)}", f"the designs are {', '.join(DESIGNS)}")
@@ -342,13 +344,15 @@ def _require_possible(found: Wish) -> None:
     words = format_value(str(found.question))
     others = found.question.values_used() - set(VALUES)
     if others:
-        rule = f"a table's rows are {YES}, {NO} or {BLANK}: --count says which are {YES}"
+        rule = f"a table's rows are {YES}, {NO} or {BLANK}: count= says which are {YES}"
         raise UsageError(f"the question {words} is about {format_value(min(others))}", rule)
     if found.question.groups_used() and found.group is None:
-        raise UsageError(f"the question {words} names groups", "a column says who is in which", "--group names it")
+        raise UsageError(f"the question {words} names groups", "a column says who is in which", "group= names it")
     if found.objective == WEIGHTED_VOTE and found.question.linear() is None:
         rule = "a weighted vote is about a sum over people that reaches a threshold"
-        raise UsageError(f"the question is {words}", rule, "--design balanced or fair answers it, if people are few")
+        raise UsageError(
+            f"the question is {words}", rule, "design='balanced' or design='fair' answers it, if people are few"
+        )
     both = [column for column in found.private if column in found.public]
     if both:  # what is public cannot be the secret
         rule = "a column that people's privacy rests on is public, one that is counted is private"

@@ -199,7 +199,7 @@ def require_different(names: Sequence[str], name: str) -> None:
 
 
 @contextmanager
-def opened(table: Any, sheet: str | None = None, curator: bool = False, name: str = "") -> Iterator[Source]:
+def open_source(table: Any, sheet: str | None = None, curator: bool = False, name: str = "") -> Iterator[Source]:
     """A table of people, to be read column by column.
 
     Args:
@@ -219,17 +219,17 @@ def opened(table: Any, sheet: str | None = None, curator: bool = False, name: st
         if sheet is not None:
             raise UsageError(f"a table {format_value(sheet)} in a data frame", "only SQLite files hold several tables")
         with locked(None) as database:
-            yield formats.frame(database, table, curator)
+            yield formats.open_frame(database, table, curator)
         return
     place = Path(table)
     require_there(place)
-    maker = None if place.is_dir() else formats.maker_of(place)
-    if sheet is not None and maker is not formats.sqlite:
+    maker = None if place.is_dir() else formats.find_opener(place)
+    if sheet is not None and maker is not formats.open_sqlite:
         raise UsageError(f"a table {format_value(sheet)} in {place.name}", "only SQLite files hold several tables")
     if maker is None:
-        from hetdp.tables.formats import folder
+        from hetdp.tables.formats import open_folder
 
-        with folder(place, curator) as source:
+        with open_folder(place, curator) as source:
             yield source
         return
     require_file(place)

@@ -158,7 +158,7 @@ class Sheet(Batches):
                 if sheet
                 else f"{self.name} holds several tables"
             )
-            raise UsageError(what, f"the tables are {', '.join(map(format_value, sheets[:20]))}", "--table names one")
+            raise UsageError(what, f"the tables are {', '.join(map(format_value, sheets[:20]))}", "sheet= names one")
         return sheet
 
     def _batches(self, uses: Sequence[str]) -> Iterator[Arrays]:

@@ -280,9 +280,9 @@ class Folded:
             what = f"{people:,} people of {kinds:,} kinds, by their ε and what is asked, make {told} tallies"
             rule = f"the design {objective} needs memory for each, and is offered for at most {most:,} here"
             rule += f", and at most {MOST_POSITIONS:,} from people of one kind"
-            hint = "--design balanced and weighted-vote need none, and work for any number of people"
+            hint = "design='balanced' and design='weighted-vote' need none, and work for any number of people"
             formula = self.question.linear() is not None
-            raise UsageError(what, rule, hint if formula else "--by asks each area by itself, with fewer people")
+            raise UsageError(what, rule, hint if formula else "by= asks each area by itself, with fewer people")
 
 
 def folded(
