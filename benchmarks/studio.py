@@ -32,29 +32,39 @@ class Page:
     def __init__(self, address: str, session: Session, view: str) -> None:
         place = urlsplit(address)
         self._host, self._path = place.netloc, place.path
-        self._known: dict[str, Any] = {"view.value": view, "theme.data": "light"}
-        self._wishes = count(1)
-        self._session = session
+        self._known: dict[str, Any] = {"view.value": view, "theme.data": "light", "page.data": "measured"}
+        self._values, self._numbers = count(1), count(1)
         found = json.loads(self._ask("GET", "_dash-dependencies"))
-        self._moving = next(one for one in found if any('"slider"' in each["id"] for each in one["inputs"]))
+        self._answering = next(one for one in found if any(each["id"] == "actions" for each in one["inputs"]))
         self.bytes = 0
         self._known |= {
             "drawn.data": session.sheet.drawn,
-            "subject.data": ["edge", EDGE, {}],
+            "subject.data": ["edge", EDGE],
             "told.data": session.revision,
         }
         self.move()  # the first answer is the whole picture
 
     def move(self) -> None:
         """Moves ε of the chosen edge a little, and takes what comes back."""
-        value = 0.2 + 0.001 * (next(self._wishes) % 500)
-        slider = {"id": {"type": "slider", "name": "epsilon"}, "property": "value", "value": value}
+        kind, at = self._known["subject.data"]
+        value = str(0.2 + 0.001 * (next(self._values) % 500))
+        self.act("enter", {"kind": kind, "at": at, "control": "slider", "name": "epsilon", "value": value})
+
+    def act(self, name: str, details: Any) -> None:
+        """Sends one action, and takes what comes back."""
+        seen = {"told": self._known["told.data"], "drawn": self._known["drawn.data"]}
+        action = {"number": next(self._numbers), "name": name, "details": details, "seen": seen}
+        self._known["actions.data"] = [action]
+        self.send()
+
+    def send(self) -> None:
+        """Asks with the actions that the page has, and takes what comes back."""
         body = {
-            "output": self._moving["output"],
-            "outputs": [self._place(one) for one in _outputs(self._moving["output"])],
-            "inputs": [[slider], []],
-            "changedPropIds": ['{"name":"epsilon","type":"slider"}.value'],
-            "state": [self._state(one) for one in self._moving["state"]],
+            "output": self._answering["output"],
+            "outputs": [self._place(one) for one in _outputs(self._answering["output"])],
+            "inputs": [self._state(one) for one in self._answering["inputs"]],
+            "changedPropIds": ["actions.data"],
+            "state": [self._state(one) for one in self._answering["state"]],
         }
         answer = self._ask("POST", "_dash-update-component", json.dumps(body))
         self.bytes = len(answer)

@@ -1,16 +1,18 @@
-"""The studio in a real browser: Debian's chromium, driven by Playwright; screenshots are kept in build/studio."""
+"""The studio in a real browser: Debian's chromium, driven by Playwright; screenshots are saved in build/studio.
+
+The page announces on #studio when it is ready, when it is busy, and which revision it shows. Tests wait for these
+states, or for words and classes that the page shows, and never for time.
+"""
 
 from __future__ import annotations
 
 import shutil
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hetdp.studio.drawing import is_drawable
 from hetdp.studio.session import Session
 
 CHROMIUM = "/usr/bin/chromium"
@@ -63,51 +65,58 @@ class Studio:
         self.session.past.clear()
         if not self.page.url.startswith(self.place.address):
             self.page.goto(self.place.address)
-            self.page.wait_for_selector("#status h2")
         else:
             self.page.evaluate(
-                """(revision) => {
+                """() => {
                     dash_clientside.set_props("tab", {value: "inspect"});
                     dash_clientside.set_props("way", {value: "gallery"});
                     dash_clientside.set_props("find", {value: ""});
                     dash_clientside.set_props("shade", {hidden: true});
-                    dash_clientside.set_props("revision", {data: revision});
-                }""",
-                self.session.revision,
+                    dash_clientside.set_props("revision", {data: "test " + Math.random()});
+                }"""
             )
-        self.wait(sheet.name, "#title strong")
-        self.page.wait_for_selector("#undo[disabled]")
-        if is_drawable(self.session):
-            self.until(
-                f"(cy) => cy.nodes('[id ^= \"n{self.session.sheet.drawn}-\"]').length", len(sheet.problem.answers)
-            )
-        self.page.wait_for_function("() => !document.documentElement.dataset.busy")  # nothing is on its way any more
+        self.settle(self.session.revision)
         return self
 
+    def settle(self, revision: int = 0) -> None:
+        """Waits until the page announces that nothing is pending and that it shows a revision, or a later one."""
+        self.page.wait_for_function(
+            """(revision) => {
+                const page = document.getElementById("studio");
+                return page && page.dataset.ready === "yes" && page.getAttribute("aria-busy") === "false"
+                    && Number(page.dataset.revision) >= revision;
+            }""",
+            arg=revision,
+        )
+
     def wait(self, words: str, where: str = "#status") -> None:
-        """Until some words are shown."""
+        """Waits until some words are shown."""
         self.page.wait_for_function(
             "([where, words]) => (document.querySelector(where) || {}).innerText?.includes(words)", arg=[where, words]
         )
 
     def in_graph(self, expression: str, argument: Any = None) -> Any:
-        """What cytoscape says: `expression` is a function of it and an argument."""
+        """The value of a function of cytoscape and an argument."""
         return self.page.evaluate(
             f"(argument) => ({expression})(document.getElementById('graph')._cyreg.cy, argument)", argument
         )
 
     def until(self, expression: str, expected: Any) -> None:
-        """Until cytoscape says so."""
-        end, found = time.monotonic() + 60, None
-        while time.monotonic() < end:
-            found = self.in_graph(expression)
-            if found == expected:
-                return
-            self.page.wait_for_timeout(30)
-        assert found == expected
+        """Waits until a function of cytoscape has a value."""
+        from playwright.sync_api import TimeoutError as Late
+
+        try:
+            self.page.wait_for_function(
+                f"""(expected) => JSON.stringify(({expression})(document.getElementById('graph')._cyreg.cy))
+                    === JSON.stringify(expected)""",
+                arg=expected,
+                timeout=60_000,
+            )
+        except Late:
+            assert self.in_graph(expression) == expected
 
     def press(self, kind: str, number: int) -> None:
-        """Clicks on a dataset or an edge in the picture."""
+        """Clicks on a dataset or an edge in the picture, and waits for the answer."""
         name = f"{'n' if kind == 'dataset' else 'e'}{self.session.sheet.drawn}-{number}"
         self.page.wait_for_function("(id) => document.getElementById('graph')._cyreg.cy.$id(id).length === 1", arg=name)
         place = self.in_graph(
@@ -117,12 +126,14 @@ class Studio:
         )
         box = self.page.locator("#graph").bounding_box()
         self.page.mouse.click(box["x"] + place[0], box["y"] + place[1])
+        self.settle()
 
     def type_number(self, name: str, value: str) -> None:
-        """Types into the field of a number that can be moved."""
+        """Types into the field of a number that can be moved, and waits for the answer."""
         field = self.page.locator(f"#mover-{name} input[type=text]")
         field.fill(value)
         field.press("Enter")
+        self.settle()
 
     def keep(self, name: str) -> None:
         """Keeps what is seen."""

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
 import hetdp
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.session import sheet_of
@@ -69,7 +75,7 @@ def test_keys_that_follow_at_once_are_all_taken(studio):
     for _ in range(4):
         page.keyboard.press("ArrowLeft")
     opened.until(CHOSEN, [f"n{opened.session.sheet.drawn}-{at('1,5')}"])
-    page.wait_for_load_state("networkidle")
+    opened.settle()
     assert not opened.session.sheet.pins
 
 
@@ -89,14 +95,110 @@ def test_a_map_is_gone_through_cell_by_cell(studio):
     page.wait_for_function("() => document.activeElement.id === 'chart-box'")
 
 
-def test_a_key_that_follows_on_what_was_typed_is_not_lost(studio):
+@contextmanager
+def held_requests(page) -> Iterator[Callable[[], None]]:
+    """Holds what the page asks of the server, until the function that is given is called."""
+    held: list[Any] = []
+    released: list[bool] = []
+
+    def hold(route) -> None:
+        if released:
+            route.continue_()
+        else:
+            held.append(route)
+
+    def release() -> None:
+        released.append(True)
+        assert len(held) == 1, "one request at a time"
+        for route in held:
+            route.continue_()
+
+    page.route("**/_dash-update-component*", hold)
+    try:
+        yield release
+    finally:
+        page.unroute("**/_dash-update-component*")
+
+
+def test_keys_that_come_while_a_request_is_in_flight_are_all_taken_in_order(studio):
+    opened = studio(GALLERY["council"].make())
+    page, at = opened.page, opened.session.sheet.problem.graph.index
+    with held_requests(page) as release:
+        page.fill("#find", "5,5")
+        page.locator("#find").press("Enter")
+        reach(page, "graph-box")
+        for key in ("ArrowLeft", "ArrowLeft", "ArrowLeft", "Enter", "ArrowRight", "ArrowRight"):
+            page.keyboard.press(key)
+        assert page.get_attribute("#studio", "aria-busy") == "true"
+        release()
+        page.wait_for_function("() => document.activeElement.matches('#mover-p input[type=range]')")
+        opened.settle()
+    opened.until(CHOSEN, [f"n{opened.session.sheet.drawn}-{at('2,5')}"])
+    fair = hetdp.design(opened.session.sheet.problem)["2,5"]
+    assert opened.session.sheet.pins == {at("2,5"): ("p", pytest.approx(fair + 0.01, abs=0.006))}
+
+
+def test_undo_is_taken_while_the_change_is_still_on_its_way(studio):
     opened = studio(GALLERY["three-voters"].make())
-    label = opened.session.sheet.problem.graph.datasets[1]
-    opened.page.evaluate(  # as a busy browser does, which then asks for both at once
-        """(label) => {
-            dash_clientside.set_props("find", {value: label});
-            dash_clientside.set_props("pointed", {data: ["dataset", 5, 1000]});
-        }""",
-        label,
-    )
-    opened.until(CHOSEN, [f"n{opened.session.sheet.drawn}-5"])
+    page = opened.page
+    opened.press("dataset", 3)
+    with held_requests(page) as release:
+        field = page.locator("#mover-p input[type=text]")
+        field.fill("0.5")
+        field.press("Enter")
+        page.locator("header").click()
+        page.keyboard.press("Control+z")
+        release()
+        opened.settle()
+    assert not opened.session.sheet.pins
+    assert len(opened.session.future) == 1
+    page.keyboard.press("Control+Shift+z")
+    opened.settle()
+    assert opened.session.sheet.pins == {3: ("p", 0.5)}
+
+
+def test_keys_that_come_before_the_first_answer_are_taken(studio):
+    opened = studio(GALLERY["council"].make())
+    page = opened.page.context.new_page()
+    try:
+        with held_requests(page) as release:
+            page.goto(opened.place.address)
+            page.locator("#graph-box").focus()
+            page.keyboard.press("Enter")
+            page.keyboard.press("e")
+            assert page.get_attribute("#studio", "aria-busy") != "false"
+            release()
+            page.wait_for_function("() => document.querySelector('#studio[data-ready=yes][aria-busy=false]')")
+    finally:
+        page.close()
+    assert opened.session.selection.kind == "edge"
+
+
+def test_what_is_chosen_at_any_moment_around_an_answer_is_shown(studio):
+    opened = studio(GALLERY["five-voters"].make())
+    for moment in range(24):
+        opened.session.select("dataset", moment)  # by another page: the next answer fills the panels anew
+        chosen = (7 * moment + 3) % 32
+        opened.page.evaluate(
+            """([moment, chosen]) => {
+                dash_clientside.set_props("revision", {data: "moment " + moment});
+                setTimeout(() => hetdp.act("dataset", chosen), 5 * moment);
+            }""",
+            [moment, chosen],
+        )
+        opened.until(CHOSEN, [f"n{opened.session.sheet.drawn}-{chosen}"])
+
+
+def test_an_action_that_is_sent_twice_is_taken_once(studio):
+    opened = studio(GALLERY["council"].make())
+    for _ in range(2):
+        opened.page.evaluate("() => hetdp.act('keep', null)")
+        opened.page.evaluate("() => hetdp.act('forget', null)")
+    opened.settle()
+    assert len(opened.session.past) == 4
+    again = "() => dash_clientside.set_props('actions', {data: dash_component_api.getLayout('actions').props.data})"
+    before = opened.session.revision
+    opened.page.evaluate("() => { document.getElementById('studio').dataset.revision = '-1'; }")
+    opened.page.evaluate(again)
+    opened.settle(before)
+    assert opened.session.revision == before

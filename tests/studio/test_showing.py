@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import hetdp
-from benchmarks.studio import Page, opened
-from hetdp.studio import callbacks as acting
+from benchmarks.studio import opened
+from hetdp.studio.callbacks import take_action
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.session import STALE, Session
 
@@ -34,21 +34,20 @@ def test_one_answer_holds_what_the_library_says(view):
             assert known["chart.figure"]["data"]
 
 
-def refused(page: Page) -> bool:
-    with pytest.raises(AssertionError, match="204"):
-        page.move()
-    return True
-
-
-def test_a_number_that_the_page_was_told_is_nobody_s_wish():
+def test_an_action_that_is_sent_again_is_acknowledged_and_not_taken_again():
     with opened(36, "network") as (session, page):
         before = session.revision
-        page._wishes = iter([1])
-        assert refused(page)
-        session.undo()  # while the page still has what it was told before
-        page._wishes = iter([1])
-        assert refused(page)
+        page.move()
         assert session.revision == before + 1
+        number = page._known["acknowledged.data"][0]
+        session.undo()  # while the page still has the action in its queue
+        page.send()
+        assert session.revision == before + 2
+        assert page._known["acknowledged.data"][0] == number
+        assert page._known["told.data"] == session.revision
+        page._known["page.data"] = "another page"  # whose actions have numbers of their own
+        page.send()
+        assert session.revision > before + 2
 
 
 def test_a_number_is_given_to_what_the_page_shows_beside_it_or_to_nothing():
@@ -63,27 +62,37 @@ def test_a_number_is_given_to_what_the_page_shows_beside_it_or_to_nothing():
         page.move()
         assert session.sheet is not before
         assert session.sheet.problem.graph.edges()[2].tolist() != before.problem.graph.edges()[2].tolist()
-        page._known["subject.data"] = ["edge", 7, {}]  # as it is while the answer is under way
+        page._known["subject.data"] = ["edge", 7]  # as it is while the answer is under way
         old, now = session.ends.columns["epsilon"].copy(), session.ends.columns
         page.move()
         assert (session.ends.columns["epsilon"] != old).nonzero()[0].tolist() == [7]
         assert session.ends.columns is not now
 
 
-@pytest.mark.parametrize(("before", "told"), [("inf", None), ("0.5", 0.5)])
-def test_an_entry_that_changes_nothing_comes_back_and_ends_what_was_refused_before(before, told, monkeypatch):
+@pytest.mark.parametrize("before", ["inf", "0.5"])
+def test_an_entry_that_changes_nothing_ends_what_was_refused_before(before):
     session = Session(GALLERY["three-voters"].make())
     session.select("edge", 1)
     session.set_parameter(1, "epsilon", float(before))
-    monkeypatch.setattr(acting, "_subject", lambda: ("edge", 1, {"number-epsilon": told}))
     shown = session.typed("epsilon")
     for entry in ("", f" {before}"):
-        assert acting._moved(session, "number", "epsilon", "1_0")
+        details = {"kind": "edge", "at": 1, "control": "number", "name": "epsilon"}
+        take_action(session, "enter", {**details, "value": "1_0"})
         assert "no number" in session.notice
         sheet = session.sheet
-        assert not acting._moved(session, "number", "epsilon", shown), "what the page was sent is no entry"
-        assert session.notice
-        assert acting._moved(session, "number", "epsilon", entry), "the field is filled again"
+        take_action(session, "enter", {**details, "value": entry})
         assert not session.notice
         assert session.sheet is sheet
         assert session.typed("epsilon") == shown
+
+
+def test_a_given_p_that_is_entered_again_stays_as_it_was_given():
+    session = Session(GALLERY["three-voters"].make())
+    session.keep_values()  # as z
+    session.select("dataset", 3)
+    pin = session.sheet.pins[3]
+    details = {"kind": "dataset", "at": 3, "control": "number", "name": "p"}
+    take_action(session, "enter", {**details, "value": session.typed("p")})
+    assert session.sheet.pins[3] == pin
+    take_action(session, "enter", {**details, "value": "0.25"})
+    assert session.sheet.pins[3] == ("p", 0.25)

@@ -22,104 +22,43 @@ from hetdp.studio.layout import TABS, WAYS
 from hetdp.studio.opening import dropped
 from hetdp.studio.panels import OBJECTIVES, accuracy_table, odds_list
 from hetdp.studio.session import Session, Sheet, Visit
-from hetdp.studio.showing import NUMBER, SLIDER, Screen
+from hetdp.studio.showing import Screen
 from hetdp.studio.views import cells_of
 from hetdp.text import escape_unprintable
 
 DATASET, EDGE = "dataset", "edge"
 
 
-def connect_actions(app: Any, session: Session, screen: Screen) -> None:
-    """Lets buttons, the picture, and everything that can be moved act on the session."""
-    _connect_buttons(session, screen)
-    _connect_looking(app, session, screen)
-    _connect_moving(session, screen)
+def take_action(session: Session, name: str, details: Any) -> None:
+    """Does what a person asked for on the page.
 
-
-def _connect_buttons(session: Session, screen: Screen) -> None:
-    actions: dict[str, Callable[[], None]] = {
+    Args:
+        session: what is on the table.
+        name: which action.
+        details: what it concerns: a number, a text, or several of them; None for most buttons.
+    """
+    buttons: dict[str, Callable[[], None]] = {
         "undo": session.undo,
         "redo": session.redo,
         "repair": session.apply_repair,
         "fill": session.keep_values,
         "keep": session.keep_values,
         "forget": session.clear_pins,
-        "release": lambda: session.clear_pin(_subject()[1]),
     }
-
-    def press(*clicks: Any) -> bool:
-        if not any(clicks) or ctx.triggered_id not in actions:
-            return False
-        actions[ctx.triggered_id]()
-        return True
-
-    def choose(objective: Any) -> bool:
-        if not isinstance(objective, str) or objective == session.sheet.objective:
-            return False
-        session.set_objective(objective)
-        return True
-
-    screen.after(press, *(Input(name, "n_clicks") for name in actions))
-    screen.after(choose, Input("objective", "value"))
-
-
-def _connect_looking(app: Any, session: Session, screen: Screen) -> None:
-    def look(node: Any, edge: Any, cell: Any, *_: Any) -> bool:
-        given = [one for one in ctx.triggered if one["value"]]
-        if not given:
-            return False
-        last = max(given, key=lambda one: one["prop_id"] != "find.value")  # a key may follow on what was typed at once
-        source, value = ctx.triggered_prop_ids[last["prop_id"]], last["value"]
-        if source == "graph":
-            is_node = last["prop_id"].endswith("tapNode")
-            session.select(DATASET if is_node else EDGE, _number((node if is_node else edge)["data"]["at"]))
-        elif source == "chart":
-            cells = cells_of(session)
-            point = cell["points"][0]
-            if cells is None:
-                return False
-            session.select(DATASET, cells.dataset(float(point["x"]), float(point["y"])))
-        elif source == "pointed":
-            return _point(session, value)
-        elif source == "find":
-            _find(session, str(value))
-        else:
-            session.select(source["type"], _number(source["at"]))
-        return True
-
-    screen.after(
-        look,
-        Input("graph", "tapNode"),
-        Input("graph", "tapEdge"),
-        Input("chart", "clickData"),
-        Input("pointed", "data"),
-        Input({"type": DATASET, "at": ALL}, "n_clicks"),
-        Input({"type": EDGE, "at": ALL}, "n_clicks"),
-        Input("find", "value"),
-    )
-
-    @app.callback(  # type: ignore[untyped-decorator]
-        Output("lit", "data"), Input({"type": "step", "at": ALL}, "n_clicks")
-    )
-    def light(clicks: Any) -> Any:
-        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
-            return no_update
-        return [session.revision, _number(ctx.triggered_id["at"])]
-
-
-def _point(session: Session, pointed: Any) -> bool:
-    """What keys have chosen: a dataset, an edge, or the next cell of a map."""
-    kind, at, _ = pointed
-    if kind != "cell":
-        session.select(kind, _number(at))
-        return True
-    cells = cells_of(session)
-    if cells is None:
-        return False
-    across, up = at
-    here = session.selection.number if session.selection.kind == DATASET else None
-    session.select(DATASET, first_of(session) if here is None else cells.next_to(here, _number(across), _number(up)))
-    return True
+    if name in buttons:
+        buttons[name]()
+    elif name == "clear_pin":
+        session.clear_pin(_number(details))
+    elif name == "objective":
+        session.set_objective(str(details))
+    elif name in (DATASET, EDGE):
+        session.select(name, _number(details))
+    elif name == "find":
+        _find(session, str(details))
+    elif name in ("cell", "next_cell"):
+        _select_cell(session, name, *details)
+    elif name == "enter":
+        _enter(session, **details)
 
 
 def _find(session: Session, text: str) -> None:
@@ -130,53 +69,47 @@ def _find(session: Session, text: str) -> None:
         session.select(DATASET, found)
 
 
-def _connect_moving(session: Session, screen: Screen) -> None:
-    def move(*_: Any) -> bool:
-        before, undone = session.revision, False
-        for given in ctx.triggered:
-            one = ctx.triggered_prop_ids[given["prop_id"]]
-            if given["value"] is not None:
-                undone |= _moved(session, one["type"], one["name"], given["value"])
-        return undone or session.revision != before
+def _select_cell(session: Session, name: str, across: Any, up: Any) -> None:
+    """Chooses a cell of a map: the one that was clicked, or the next one in a direction."""
+    cells = cells_of(session)
+    if cells is None:
+        return
+    here = session.selection.number if session.selection.kind == DATASET else None
+    if name == "cell":
+        session.select(DATASET, cells.dataset(float(across), float(up)))
+    elif here is None:
+        session.select(DATASET, first_of(session))
+    else:
+        session.select(DATASET, cells.next_to(here, _number(across), _number(up)))
 
-    screen.after(move, Input(SLIDER, "value"), Input(NUMBER, "value"))
 
+def _enter(session: Session, kind: str, at: int, control: str, name: str, value: Any) -> None:
+    """Takes a number from a slider or a text field.
 
-def _moved(session: Session, control: str, name: str, value: Any) -> bool:
-    """Takes a number from a control, unless it is the one that the page was told: then nobody has moved it.
-
-    It is meant for what the page shows beside the control, whatever has been chosen meanwhile.
-
-    Returns:
-        Whether the control shows something else than what is on the table.
+    Args:
+        session: what is on the table.
+        kind: what the page shows beside the control, a dataset or an edge, whatever has been chosen meanwhile.
+        at: its number.
+        control: "slider" or "number", the text field.
+        name: which parameter, or p.
+        value: what was entered; an empty text means nothing, and the field is filled again.
     """
-    kind, at, told = _subject()
-    key = f"{control}-{name}"
     here = (kind, at) == session.selection
-    entered = control == "number" and here and str(value) != session.typed(name)  # and not what the page was sent
-    if entered:
-        session.notice = ""  # it was about an entry before
+    if control == "number" and here:
+        session.notice = ""  # it was about an earlier entry
     if not str(value).strip():
-        return entered or told.get(key) is not None  # nothing is meant by an empty field: what it had comes back
+        return
     try:
         number = parse_typed(str(value))
     except UsageError as refusal:
         session.refuse(str(refusal))
-        return True
-    if number == told.get(key):
-        return entered
-    by = key if control == "slider" and here else ""
-    if name == "p" and kind == DATASET:
-        session.set_pin(at, number, by)
+        return
+    by = f"{control}-{name}" if control == "slider" and here else ""
+    if kind == DATASET and name == "p":
+        if not (here and control == "number" and str(value).strip() == session.typed("p")):
+            session.set_pin(_number(at), number, by)
     elif kind == EDGE:
-        session.set_parameter(at, name, number, by)
-    return control == "number" and str(value) != session.typed(name)
-
-
-def _subject() -> tuple[str, int, dict[str, float | None]]:
-    """What the page shows: a dataset or an edge, its number, and what stood in the controls."""
-    kind, number, told = ctx.states.get("subject.data") or ("", -1, {})
-    return kind, _number(number), told
+        session.set_parameter(_number(at), name, number, by)
 
 
 def _number(value: Any) -> int:
@@ -319,9 +252,7 @@ def connect_saving(app: Any, session: Session) -> None:
 
 def connect(app: Any, session: Session) -> None:
     """Joins an application and a session."""
-    screen = Screen(app, session)
-    screen.connect()
-    connect_actions(app, session, screen)
+    Screen(app, session, take_action).connect()
     connect_tabs(app, session)
     connect_opening(app, session)
     connect_saving(app, session)
@@ -329,7 +260,9 @@ def connect(app: Any, session: Session) -> None:
 
 
 def _connect_page(app: Any) -> None:
-    """What needs no server: light and dark, tabs, and the dialog."""
+    """What needs no server: the queue of actions, light and dark, tabs, and the dialog."""
+    app.clientside_callback(ClientsideFunction("studio", "acknowledge"), Input("acknowledged", "data"))
+    app.clientside_callback(ClientsideFunction("studio", "clicked"), Input("chart", "clickData"))
     app.clientside_callback(
         ClientsideFunction("studio", "theme"),
         Output("theme", "data"),

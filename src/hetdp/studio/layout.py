@@ -17,9 +17,10 @@ from hetdp.studio.opening import MOST_BYTES, SIZE_RULE, TOO_LARGE
 from hetdp.studio.session import Session
 
 
-def button(words: str, name: str, title: str = "", kind: str = "plain") -> Any:
-    """A button that says what it does."""
-    return html.Button(words, id=name, className=f"button {kind}", title=title, n_clicks=0)
+def button(words: str, name: str, title: str = "", kind: str = "plain", action: str = "") -> Any:
+    """A button that says what it does; studio.js turns a click into its action, if it has one."""
+    data: dict[str, Any] = {"data-action": action} if action else {}
+    return html.Button(words, id=name, className=f"button {kind}", title=title, n_clicks=0, **data)
 
 
 def segments(name: str, words: dict[str, str], value: str, told: str) -> Any:
@@ -124,7 +125,8 @@ def page(session: Session, start: bool) -> Any:
             dcc.Store(id="page", data=token_hex(8)),  # another one each time that it is loaded
             dcc.Store(id="told"),
             dcc.Store(id="seen"),
-            dcc.Store(id="pointed"),
+            dcc.Store(id="actions"),
+            dcc.Store(id="acknowledged"),
             dcc.Store(id="subject"),
             dcc.Store(id="lit", data=None),
             dcc.Store(id="theme"),
@@ -145,8 +147,8 @@ def page(session: Session, start: bool) -> Any:
 def _header() -> Any:
     tools = [
         button("Open", "open", "Another problem (O)"),
-        button("Undo", "undo", "Take the last change back (Ctrl+Z)"),
-        button("Redo", "redo", "Make it again (Ctrl+Shift+Z)"),
+        button("Undo", "undo", "Take the last change back (Ctrl+Z)", action="undo"),
+        button("Redo", "redo", "Make it again (Ctrl+Shift+Z)", action="redo"),
         button("◐", "night", "Light or dark"),
     ]
     return html.Header([html.H1("hetdp studio"), html.Div(id="title", className="title"), html.Nav(tools)])
@@ -211,8 +213,10 @@ def _side() -> Any:
                 html.Div(id="status", role="status"),
                 html.Div(
                     [
-                        button("Apply the repair", "repair", "Take values near these that can be private", "main"),
-                        button("Take the fair values for them", "fill", "", "main"),
+                        button(
+                            "Apply the repair", "repair", "Take values near these that can be private", "main", "repair"
+                        ),
+                        button("Take the fair values for them", "fill", "", "main", "fill"),
                     ],
                     className="buttons",
                 ),
@@ -227,8 +231,13 @@ def _side() -> Any:
                 html.P(id="objective-words", className="quiet"),
                 html.Div(
                     [
-                        button("Keep these values", "keep", "Make the chosen values given ones, to move them by hand"),
-                        button("Forget given values", "forget", "Take all given values away"),
+                        button(
+                            "Keep these values",
+                            "keep",
+                            "Make the chosen values given ones, to move them by hand",
+                            action="keep",
+                        ),
+                        button("Forget given values", "forget", "Take all given values away", action="forget"),
                     ],
                     className="buttons",
                 ),
@@ -250,7 +259,11 @@ def _inspector() -> list[Any]:
     rows = [_mover(name, letter) for name, letter in LETTERS.items()]
     return [
         html.Div(id="inspect-words"),
-        html.Div([_mover("p", "p"), button("Take the given value away", "release")], id="edit-dataset", hidden=True),
+        html.Div(
+            [_mover("p", "p"), button("Take the given value away", "release", action="clear_pin")],
+            id="edit-dataset",
+            hidden=True,
+        ),
         html.Div(rows, id="edit-edge", hidden=True),
         html.Div(id="inspect-more"),
     ]
@@ -277,9 +290,8 @@ def _mover(name: str, letter: str) -> Any:
     )
     words = html.Label(letter if name != "p" else "Give it p =", htmlFor=_place_of("slider", name))
     unseen = html.Label(f"{letter}, typed", htmlFor=_place_of("number", name), className="unseen")
-    return html.Div(
-        [words, slider, typed, unseen], id=f"mover-{name}", className="mover", role="group", **named(f"Move {letter}")
-    )
+    data: dict[str, Any] = {"data-control": name, **named(f"Move {letter}")}
+    return html.Div([words, slider, typed, unseen], id=f"mover-{name}", className="mover", role="group", **data)
 
 
 def _place_of(kind: str, name: str) -> str:

@@ -176,6 +176,11 @@ def objective_words(session: Session) -> str:
     return OBJECTIVES[session.sheet.objective][1]
 
 
+def action(name: str, at: int) -> dict[str, Any]:
+    """What makes a click on an element an action: studio.js reads it."""
+    return {"data-action": name, "data-at": at}
+
+
 def steps(path: BindingPath, upper: bool) -> Any:
     """A path step by step; each step can be chosen, to light the path so far."""
     relation = "≤" if upper else "≥"
@@ -190,7 +195,7 @@ def steps(path: BindingPath, upper: bool) -> Any:
             html.Li(
                 html.Button(
                     [word(text), html.Span(how, className="quiet"), html.Span(bound, className="number")],
-                    id={"type": "step", "at": at},
+                    **action("step", at),
                     className="row",
                     title="Light the path up to here",
                 )
@@ -276,8 +281,8 @@ def _neighbour(session: Session, at: int, other: int) -> Any:
             else ""
         )
         text = f"{letter} = {format_short(next(iter(edge.parameters.values())))}{whose}"
-        chips.append(html.Button(text, id={"type": "edge", "at": number}, className="chip", title="Move it"))
-    name = html.Button(word(name_of(session, other)), id={"type": "dataset", "at": other}, className="row")
+        chips.append(html.Button(text, **action("edge", number), className="chip", title="Move it"))
+    name = html.Button(word(name_of(session, other)), **action("dataset", other), className="row")
     return html.Div([name, *chips], className="pair")
 
 
@@ -290,7 +295,7 @@ def edge_words(session: Session) -> list[Any]:
     rows = []
     for end in (one, other):
         value = "" if found is None else f"p = {short_digits(value_at(session, end), 6)}"
-        name = html.Button(word(name_of(session, end)), id={"type": "dataset", "at": end}, className="row")
+        name = html.Button(word(name_of(session, end)), **action("dataset", end), className="row")
         rows.append(html.Li(html.Div([name, html.Span(value, className="number")], className="pair")))
     edge_class = session.ends.classes[at]
     whose = [] if edge_class is None else [html.P(["Class: ", word(escape_unprintable(str(edge_class))[:60])])]

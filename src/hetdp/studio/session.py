@@ -91,6 +91,9 @@ STALE = (
 )
 
 
+MOST_PAGES = 1_000  # whose last action is remembered
+
+
 class Visit(NamedTuple):
     """A page that asks for something, and how much it has seen.
 
@@ -110,6 +113,26 @@ class Visitors:
 
     def __init__(self) -> None:
         self._acts: dict[str, int] = {}
+        self._actions: dict[str, int] = {}
+
+    def last_action(self, page: str) -> int:
+        """The number of the last action that was taken from a page."""
+        return self._actions.get(page, 0)
+
+    def is_new(self, page: str, number: int) -> bool:
+        """True if an action was not taken before; it counts as taken from now on.
+
+        >>> visitors = Visitors()
+        >>> visitors.is_new("one", 1), visitors.is_new("one", 1), visitors.is_new("one", 2)
+        (True, False, True)
+        """
+        if number <= self.last_action(page):
+            return False
+        self._actions.pop(page, None)
+        self._actions[page] = number
+        for older in list(self._actions)[:-MOST_PAGES]:
+            del self._actions[older]
+        return True
 
     def acted(self, page: str, revision: int) -> None:
         """Remembers that a page has done something; only the last two pages matter."""
@@ -189,6 +212,14 @@ class Session:
                 yield
             finally:
                 self._visit = before
+
+    def last_action(self, page: str) -> int:
+        """The number of the last action that was taken from a page."""
+        return self._visitors.last_action(page)
+
+    def is_new(self, page: str, number: int) -> bool:
+        """True if an action of a page was not taken before; it counts as taken from now on."""
+        return self._visitors.is_new(page, number)
 
     def is_seen(self, visit: Visit) -> bool:
         """Whether a page shows what is on the table, as far as others have changed it."""

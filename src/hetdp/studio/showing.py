@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from dash import ALL, Input, Output, Patch, State, html, no_update
-from dash.exceptions import PreventUpdate
 
 from hetdp.numbers import format_short
 from hetdp.plots.colours import SHADES
@@ -76,6 +76,7 @@ HINT = "Choose a dataset or an edge in the picture, or find a dataset by its nam
 SLIDER, NUMBER = {"type": "slider", "name": ALL}, {"type": "number", "name": ALL}
 SHOWN: dict[str, tuple[Any, str]] = {  # everything that follows what is on the table
     "told": ("told", "data"),
+    "acknowledged": ("acknowledged", "data"),
     "spoken": ("spoken", "children"),
     "title": ("title", "children"),
     "status": ("status", "children"),
@@ -124,18 +125,25 @@ KNOWN: dict[str, tuple[Any, str]] = {  # what the page has, so that it is sent o
     "lit": ("lit", "data"),
     "told": ("told", "data"),
     "page": ("page", "data"),
+    "actions": ("actions", "data"),
 }
 
 
 class Screen:
-    """What is shown of a session. An action and all that follows from it are one request."""
+    """What is shown of a session. One callback takes all actions and answers with everything that follows from them.
 
-    def __init__(self, app: Any, session: Session) -> None:
+    There is only this one, because Dash drops the answer to a callback when the same one is asked for again: a newer
+    answer then holds all that the older one held. Actions come numbered and are taken once, so that the page can send
+    them again.
+    """
+
+    def __init__(self, app: Any, session: Session, take_action: Callable[[Session, str, Any], None]) -> None:
         self.app, self.session, self.picture = app, session, Picture()
+        self.take_action, self._answers = take_action, count(1)
 
     def connect(self) -> None:
-        """Shows everything when the page is loaded, and whenever it asks."""
-        asked = {name: Input(*KNOWN[name]) for name in ("view", "theme", "lit")}
+        """Answers when the page is loaded, after actions, and whenever the page asks."""
+        asked = {name: Input(*KNOWN[name]) for name in ("view", "theme", "lit", "actions")}
         known = {name: State(*place) for name, place in KNOWN.items() if name not in asked}
 
         @self.app.callback(  # type: ignore[untyped-decorator]
@@ -145,21 +153,13 @@ class Screen:
             prevent_initial_call=False,
         )
         def show(revision: Any, **known: Any) -> dict[str, Any]:
-            return self.content(known)
-
-    def after(self, action: Callable[..., bool], *inputs: Input) -> None:
-        """Shows everything after an action that inputs lead to; the action says whether anything happened."""
-
-        @self.app.callback(  # type: ignore[untyped-decorator]
-            output={name: Output(*place, allow_duplicate=True) for name, place in SHOWN.items()},
-            inputs={"given": list(inputs)},
-            state={"known": {name: State(*place) for name, place in KNOWN.items()}},
-        )
-        def act(given: list[Any], known: dict[str, Any]) -> dict[str, Any]:
-            visit = Visit(known["page"] or "a page", known["told"] or 0, known["drawn"] or 0)
-            with self.session.visited(visit):
-                if not action(*given):
-                    raise PreventUpdate
+            page = known["page"] or "a page"
+            with self.session.lock:
+                for action in known["actions"] or ():
+                    if self.session.is_new(page, action["number"]):
+                        seen = action["seen"]
+                        with self.session.visited(Visit(page, seen["told"], seen["drawn"])):
+                            self.take_action(self.session, action["name"], action["details"])
                 return self.content(known)
 
     def content(self, known: dict[str, Any]) -> dict[str, Any]:
@@ -168,6 +168,7 @@ class Screen:
             views = self._views(known)
             return {
                 "told": self.session.revision,
+                "acknowledged": [self.session.last_action(known["page"] or "a page"), next(self._answers)],
                 "spoken": spoken(self.session),
                 **self._words(known["objectives"], known["objective"]),
                 **_inspector(self.session, known["movers"]),
@@ -249,16 +250,12 @@ def _inspector(session: Session, ids: list[dict[str, str]]) -> dict[str, Any]:
     values = session.moved()
     known = session.ends.columns if session.ends is not None else {}
     sliders, typed, most = [], [], []
-    told: dict[str, float | None] = {}
     for one in ids:
         name = one["name"]
         value = values.get(name)
-        text = session.typed(name)
-        told |= {f"slider-{name}": None if value == float("inf") else value}
-        told |= {f"number-{name}": float(text) if text and value != float("inf") else None}
         here = session.last == f"slider-{name}"
         sliders.append(no_update if value is None or here or value == float("inf") else value)
-        typed.append(text)
+        typed.append(session.typed(name))
         large = name != "p" and not name.startswith("delta")
         most.append(max(3.0, 2.0 * value) if large and value not in (None, float("inf")) and not here else no_update)
     return {
@@ -268,7 +265,7 @@ def _inspector(session: Session, ids: list[dict[str, str]]) -> dict[str, Any]:
         "no_edge": kind != "edge",
         "not_given": number not in session.sheet.pins,
         **{f"no_{name}": name not in known for name in LETTERS},
-        "subject": [kind, number, told],
+        "subject": [kind, number],
         "sliders": sliders,
         "typed": typed,
         "most": most,

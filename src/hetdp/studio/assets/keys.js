@@ -1,26 +1,22 @@
-// The picture by keys: arrows go from dataset to dataset, E goes through edges, Enter goes to the numbers, Escape back.
+// Keys in the picture: arrows go from dataset to dataset, E goes through edges, Enter goes to the numbers, Escape back.
+// A key whose meaning depends on an answer that is still on its way waits for it, and so do all keys after it.
 (function () {
   "use strict";
   const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-  const PATIENCE = 1500; // milliseconds, in which an answer is still expected
-  let asked = { id: null, at: 0 }; // what was chosen here last, before the server has answered
   let home = null; // the dataset whose edges are gone through
-  let turn = 0;
-  let left = null; // the picture that Enter has led from, as long as the numbers have the focus
+  let origin = null; // the picture that Enter has led from, as long as the numbers have the focus
+  const deferred = []; // keys that wait for an answer, oldest first
+  const WAIT = "wait";
 
-  function point(kind, at) {
-    turn += 1;
-    window.dash_clientside.set_props("pointed", { data: [kind, at, turn] });
-  }
+  function choose(one) { window.hetdp.act(one.isNode() ? "dataset" : "edge", one.data("at")); }
 
-  function choose(one) {
-    asked = { id: one.id(), at: Date.now() };
-    point(one.isNode() ? "dataset" : "edge", one.data("at"));
-  }
-
+  // What is chosen, or is about to be; null if only the next answer says.
   function chosen(cy) {
-    if (asked.id && Date.now() - asked.at < PATIENCE && cy.$id(asked.id).length) { return cy.$id(asked.id); }
-    return cy.$(".chosen").first();
+    const newest = window.hetdp.newest();
+    if (!window.hetdp.isReady() || (newest && newest.name !== "dataset" && newest.name !== "edge")) { return null; }
+    if (!newest) { return cy.$(".chosen").first(); }
+    const found = (newest.name === "dataset" ? cy.nodes() : cy.edges()).filter((one) => one.data("at") === newest.details);
+    return found.nonempty() ? found.first() : null;
   }
 
   // The nearest one in a direction, or none: what lies aside counts as farther away.
@@ -81,25 +77,39 @@
     choose(all[(at + (back ? -1 : 1) + all.length) % all.length]);
   }
 
+  // To the slider of what is chosen.
   function toNumbers(box) {
-    const slider = document.querySelector("#edit-dataset:not([hidden]) input, #edit-edge:not([hidden]) .mover:not([hidden]) input");
+    if (!window.hetdp.isReady() || window.hetdp.newest()) { return WAIT; }
     const tab = document.querySelector("#tab input");
-    if (tab && !tab.checked) { tab.click(); }
-    if (slider) { window.setTimeout(() => { slider.focus(); left = box; }, 30); }
+    if (tab && !tab.checked) {
+      tab.click();
+      document.getElementById("tab-inspect").hidden = false; // Dash does the same, a moment later
+    }
+    const slider = document.querySelector("#edit-dataset:not([hidden]) input, #edit-edge:not([hidden]) .mover:not([hidden]) input");
+    if (slider) {
+      slider.focus();
+      origin = box;
+    }
+    return true;
   }
 
-  function inGraph(event) {
+  function inGraph(stroke) {
     const container = document.getElementById("graph");
     const cy = container && container._cyreg && container._cyreg.cy;
-    if (!cy) { return false; }
+    const isEnter = stroke.key === "Enter" || stroke.key === " ";
+    if (!WAYS[stroke.key] && !isEnter && stroke.key.toLowerCase() !== "e" && stroke.key !== "Escape") { return false; }
+    if (!cy) { return window.hetdp.isReady() ? false : WAIT; }
     const here = chosen(cy);
-    if (WAYS[event.key]) {
-      go(cy, here, WAYS[event.key]);
-    } else if (event.key.toLowerCase() === "e") {
-      edges(cy, here, event.shiftKey);
-    } else if (event.key === "Enter" || event.key === " ") {
-      if (here.empty()) { go(cy, here, null); } else { toNumbers(event.target); }
-    } else if (event.key === "Escape" && here.nonempty() && here.isEdge()) {
+    if (!here) { return WAIT; }
+    if (WAYS[stroke.key]) {
+      go(cy, here, WAYS[stroke.key]);
+    } else if (isEnter && here.nonempty()) {
+      return toNumbers(stroke.box);
+    } else if (isEnter) {
+      go(cy, here, null);
+    } else if (stroke.key !== "Escape") {
+      edges(cy, here, stroke.shift);
+    } else if (here.nonempty() && here.isEdge()) {
       choose(here.connectedNodes().filter((one) => one.id() === home).nonempty() ? cy.$id(home) : here.source());
     } else {
       return false;
@@ -107,38 +117,74 @@
     return true;
   }
 
-  function inChart(event) {
-    if (WAYS[event.key]) {
-      point("cell", [WAYS[event.key][0], -WAYS[event.key][1]]);
-    } else if (event.key === "Enter" || event.key === " ") {
-      toNumbers(event.target);
-    } else {
-      return false;
+  function inChart(stroke) {
+    if (WAYS[stroke.key]) {
+      window.hetdp.act("next_cell", [WAYS[stroke.key][0], -WAYS[stroke.key][1]]);
+      return true;
     }
+    return stroke.key === "Enter" || stroke.key === " " ? toNumbers(stroke.box) : false;
+  }
+
+  function inNumbers(stroke) {
+    if (stroke.key !== "Escape" || !origin || origin.classList.contains("away")) { return false; }
+    origin.focus();
     return true;
   }
 
-  function back(event) {
-    if (event.key !== "Escape" || !left || left.classList.contains("away")) { return false; }
-    left.focus();
+  // A key that was deferred, after Enter has moved the focus: what the browser does with a key on a slider.
+  function onSlider(slider, stroke) {
+    if (!WAYS[stroke.key]) { return inNumbers(stroke); }
+    if (WAYS[stroke.key][0] - WAYS[stroke.key][1] > 0) { slider.stepUp(); } else { slider.stepDown(); }
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
     return true;
+  }
+
+  function use(stroke) { return (stroke.box.id === "graph-box" ? inGraph : inChart)(stroke); }
+
+  function useDeferred() {
+    while (deferred.length) {
+      const stroke = deferred[0];
+      const moved = origin === stroke.box && isNumber(document.activeElement);
+      const used = moved ? onSlider(document.activeElement, stroke) : use(stroke);
+      if (used === WAIT) {
+        window.hetdp.whenSettled(useDeferred);
+        return;
+      }
+      if (!used && stroke.key === "Escape") { document.activeElement.blur(); }
+      deferred.shift();
+    }
   }
 
   function isNumber(place) { return Boolean(place.closest && place.closest("#edit-dataset, #edit-edge")); }
 
   document.addEventListener("focusin", function (event) {
-    if (!isNumber(event.target)) { left = null; }
+    if (!isNumber(event.target)) { origin = null; }
   });
 
   document.addEventListener("keydown", function (event) {
-    const act = isNumber(event.target) ? back : { "graph-box": inGraph, "chart-box": inChart }[event.target.id];
-    if (act && !event.ctrlKey && !event.metaKey && !event.altKey && act(event)) {
+    if (event.ctrlKey || event.metaKey || event.altKey) { return; }
+    const stroke = { key: event.key, shift: event.shiftKey, box: event.target };
+    const inPicture = event.target.id === "graph-box" || event.target.id === "chart-box";
+    let used = false;
+    if (inPicture && deferred.length && event.key !== "Tab") {
+      deferred.push(stroke);
+      used = true;
+    } else if (inPicture) {
+      used = use(stroke);
+      if (used === WAIT) {
+        deferred.push(stroke);
+        window.hetdp.whenSettled(useDeferred);
+      }
+    } else if (isNumber(event.target)) {
+      used = inNumbers(stroke);
+    }
+    if (used) {
       event.preventDefault();
       event.stopImmediatePropagation();
     }
   }, true);
 
-  // Who has clicked into the picture can go on by keys.
+  // A click into the picture gives it the focus, so that keys work at once.
   document.addEventListener("pointerdown", function (event) {
     const box = event.target.closest && event.target.closest("#graph-box, #chart-box");
     if (box) { window.setTimeout(() => box.focus({ preventScroll: true }), 0); }

@@ -1,12 +1,14 @@
-// What the page does without asking the server: light and dark, tabs, the dialog, and keys.
+// What the page does in the browser: clicks and entries become actions; light and dark, tabs, the dialog, and keys.
 (function () {
   "use strict";
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  let themeClicks = 0;
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     studio: {
       theme: function (clicks, shown) {
-        const pressed = window.dash_clientside.callback_context.triggered.some((one) => one.value);
+        const pressed = ((clicks || 0) - themeClicks) % 2 === 1; // two clicks in one call cancel each other
+        themeClicks = clicks || 0;
         const before = shown || window.localStorage.getItem("hetdp-theme") || (dark.matches ? "dark" : "light");
         const theme = pressed ? (before === "dark" ? "light" : "dark") : before;
         if (pressed) { window.localStorage.setItem("hetdp-theme", theme); }
@@ -22,6 +24,10 @@
         const bg = document.documentElement.dataset.theme === "dark" ? "#161b22" : "#ffffff";
         return { type: "png", action: "download", filename: "mechanism", options: { scale: 2, bg: bg }, clicks: clicks };
       },
+      acknowledge: function (answer) { window.hetdp.acknowledge(answer[0]); },
+      clicked: function (click) {
+        if (click) { window.hetdp.act("cell", [click.points[0].x, click.points[0].y]); }
+      },
       looked: function (tab, revision) {
         return tab === "inspect" ? window.dash_clientside.no_update : [tab, revision];
       },
@@ -30,13 +36,7 @@
         return outputs.map((one) => !one.id.endsWith("-" + value));
       },
       dialog: function (opened, closed, done) {
-        const source = window.dash_clientside.callback_context.triggered[0].prop_id;
-        const show = source === "open.n_clicks";
-        window.setTimeout(function () {
-          const next = document.querySelector(show ? "#way-gallery button" : "#open");
-          if (next) { next.focus(); }
-        }, 50);
-        return !show;
+        return window.dash_clientside.callback_context.triggered[0].prop_id !== "open.n_clicks";
       },
     },
   });
@@ -70,23 +70,57 @@
     if (this !== document.activeElement) { put.apply(this, arguments); }
   };
 
-  // While an answer takes longer, a thin line at the top says so.
+  // Every request is counted, and its failure is shown.
   const ask = window.fetch;
-  let waiting = 0;
-  window.fetch = function () {
-    waiting += 1;
-    document.documentElement.dataset.busy = "yes";
+  window.fetch = function (address, options) {
+    const body = options && options.body;
+    window.hetdp.count(1);
     return ask.apply(this, arguments).then(function (answer) {
       trouble(answer.ok ? "" : answer.status === 413 ? REFUSED : FAULTY);
+      window.hetdp.count(-1, body, !answer.ok);
       return answer;
     }, function (failure) {
       if (!leaving) { trouble(ENDED); }
+      window.hetdp.count(-1, body, true);
       throw failure;
-    }).finally(function () {
-      waiting -= 1;
-      if (!waiting) { delete document.documentElement.dataset.busy; }
     });
   };
+
+  // Clicks and entries of a person become actions; what Dash puts into a control does not.
+  document.addEventListener("click", function (event) {
+    const one = event.target.closest && event.target.closest("[data-action]");
+    if (!one || one.disabled) { return; }
+    if (one.dataset.action === "step") {
+      window.hetdp.write("lit", { data: [window.hetdp.read("told", "data"), Number(one.dataset.at)] });
+    } else if (one.dataset.action === "clear_pin") {
+      window.hetdp.act("clear_pin", window.hetdp.read("subject", "data")[1]);
+    } else {
+      window.hetdp.act(one.dataset.action, one.dataset.at === undefined ? null : Number(one.dataset.at));
+    }
+  });
+
+  function entered(event) {
+    const control = event.target.closest && event.target.closest("[data-control]");
+    const isSlider = event.target.type === "range";
+    if (event.target.id === "find") {
+      if (event.type === "change") { find(event.target.value); }
+    } else if (control && isSlider === (event.type === "input")) {
+      const kind = isSlider ? "slider" : "number";
+      const subject = window.hetdp.read("subject", "data") || ["", -1];
+      const details = { kind: subject[0], at: subject[1], control: kind, name: control.dataset.control, value: event.target.value };
+      window.hetdp.act("enter", details, isSlider ? [kind, ...subject, control.dataset.control].join(" ") : "");
+    } else if (event.type === "change" && event.target.closest && event.target.closest("#objective")) {
+      window.hetdp.act("objective", event.target.value);
+    }
+  }
+  ["input", "change"].forEach((kind) => document.addEventListener(kind, entered, true));
+
+  // Enter finds again what is in the field; the browser's own event follows if the text has changed.
+  let found = "";
+  function find(text) {
+    if (text && text !== found) { window.hetdp.act("find", text); }
+    found = text;
+  }
 
   // A file dropped anywhere is meant for the studio.
   document.addEventListener("dragenter", function (event) {
@@ -123,6 +157,9 @@
     const isOpen = dialog && !dialog.hidden;
     if (event.key === "Escape") {
       if (isOpen) { press("close"); } else { event.target.blur(); }
+    } else if (event.key === "Enter" && event.target.id === "find") {
+      found = "";
+      find(event.target.value);
     } else if (event.target.matches(".dropzone") && (event.key === "Enter" || event.key === " ")) {
       event.preventDefault();
       event.target.click();
@@ -132,29 +169,48 @@
       return;
     } else if ((event.ctrlKey || event.metaKey) && key === "z") {
       event.preventDefault();
-      press(event.shiftKey ? "redo" : "undo");
+      window.hetdp.act(event.shiftKey ? "redo" : "undo", null); // even if the button does not know yet that it can
     } else if ((event.ctrlKey || event.metaKey) && key === "y") {
       event.preventDefault();
-      press("redo");
+      window.hetdp.act("redo", null);
     } else if (event.ctrlKey || event.metaKey || event.altKey) {
       return;
     } else if (key === "/") {
       event.preventDefault();
-      document.getElementById("find").focus();
+      const field = document.getElementById("find");
+      if (field) { field.focus(); }
     } else if (key === "o") {
       press("open");
     }
   });
 
-  // The dialog that is open from the start has the focus; and the whole network is seen, however large its window.
-  const ready = window.setInterval(function () {
+  // As soon as they exist: the network answers clicks and is fitted to its box, and an open dialog has the focus.
+  const arrival = new MutationObserver(function () {
     const box = document.getElementById("graph");
     const cy = box && box._cyreg && box._cyreg.cy;
-    const first = document.querySelector("#shade:not([hidden]) #way-gallery button");
-    if (first && document.activeElement === document.body) { first.focus(); }
-    if (!cy) { return; }
-    window.clearInterval(ready);
-    const around = document.getElementById("graph-box");
+    const shade = document.getElementById("shade");
+    if (!cy || !shade) { return; }
+    arrival.disconnect();
+    cy.on("tap", "node, edge", (event) => window.hetdp.act(event.target.isNode() ? "dataset" : "edge", event.target.data("at")));
+    keepFitted(document.getElementById("graph-box"));
+    followDialog(shade);
+  });
+  arrival.observe(document, { childList: true, subtree: true });
+
+  function followDialog(shade) {
+    const focus = function () {
+      const next = document.querySelector(shade.hidden ? "#open" : "#way-gallery button");
+      if (next) { next.focus(); }
+    };
+    let wasHidden = shade.hidden;
+    if (!wasHidden) { focus(); }
+    new MutationObserver(function () {
+      if (shade.hidden !== wasHidden) { focus(); }
+      wasHidden = shade.hidden;
+    }).observe(shade, { attributes: true, attributeFilter: ["hidden"] });
+  }
+
+  function keepFitted(around) {
     let soon = 0;
     let wide = around.clientWidth;
     let high = around.clientHeight;
@@ -162,10 +218,10 @@
     const later = function () {
       window.clearTimeout(soon);
       soon = window.setTimeout(function () {
-        const now = document.getElementById("graph")._cyreg.cy;
-        if (!changed || !now) { return; }
-        now.resize();
-        now.fit(undefined, 36);
+        const cy = document.getElementById("graph")._cyreg.cy;
+        if (!changed || !cy) { return; }
+        cy.resize();
+        cy.fit(undefined, 36);
         changed = around.classList.contains("away");
       }, 80);
     };
@@ -177,8 +233,8 @@
       later();
     }).observe(around);
     new MutationObserver(later).observe(around, { attributes: true, attributeFilter: ["class"] });
-    later();  // the window may have changed before anybody watched it
-  }, 100);
+    later();  // the window may have changed before it was watched
+  }
 
   function stayInside(dialog, event) {
     const all = Array.from(dialog.querySelectorAll("button, input, [tabindex='0']"));
