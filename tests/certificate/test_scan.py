@@ -10,6 +10,7 @@ import pytest
 import hetdp
 from hetdp.certificate import compiled, edges, links, scan
 from hetdp.mechanism.balanced import balanced_pins
+from hetdp.mechanism.mechanism import LocalMechanism
 
 pytestmark = pytest.mark.jit_off
 
@@ -89,4 +90,4 @@ def test_a_certificate_does_not_depend_on_the_size_from_which_loops_are_compiled
     assert hetdp.verify(problem, mechanism) == mechanism.certificate
     worse = mechanism.coordinates.copy()
     worse[7] += 0.5
-    assert not hetdp.verify(problem, hetdp.Mechanism(problem, worse, mechanism.pinned, mechanism.links)).private
+    assert not hetdp.verify(problem, LocalMechanism(problem, worse, mechanism.pinned, mechanism.links)).private

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.engines.contract import Growth
 from hetdp.engines.registry import engine_for
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
 from tests.engines.growths import EPSILON, Search, edge_between, graph_from, grown, random_graph
@@ -36,11 +36,11 @@ def settled(engine: str, fair: Fair) -> Growth:
     return chosen.settle(fair.graph, fair.notion, fair.answers, fair.pins)
 
 
-def mechanism_of(fair: Fair, labels: np.ndarray) -> Mechanism:
+def mechanism_of(fair: Fair, labels: np.ndarray) -> LocalMechanism:
     """The labels as a mechanism without links."""
     problem = hetdp.Problem(fair.graph, fair.answers, fair.notion.name)
     z = np.where(fair.answers == 1, labels, -labels) + 0.0
-    return Mechanism(problem, z, fair.pinned, np.full(fair.graph.size, -1))
+    return LocalMechanism(problem, z, fair.pinned, np.full(fair.graph.size, -1))
 
 
 def is_private(fair: Fair, labels: np.ndarray) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import hetdp
+from hetdp.mechanism.mechanism import LocalMechanism
 from tests.mechanism.problems import cases
 from tests.oracle.literal import neighbourhoods
 from tests.oracle.paths import along
@@ -95,7 +96,7 @@ def test_a_long_chain_is_explained_without_recursion():
 def test_links_in_circles_or_to_strangers_or_to_nobody_explain_nothing(links):
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
     problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
-    claimed = hetdp.Mechanism(problem, np.array([0.5, 0.1, -0.1]), np.array([False, True, True]), np.array(links))
+    claimed = LocalMechanism(problem, np.array([0.5, 0.1, -0.1]), np.array([False, True, True]), np.array(links))
     with pytest.raises(hetdp.InputError, match=r"not the best one: .*; only the best private mechanism is explained"):
         claimed.explain("a")
 

@@ -14,6 +14,7 @@ from hetdp.engines import registry
 from hetdp.engines.contract import Role
 from hetdp.engines.reference.engine import ReferenceEngine
 from hetdp.engines.registry import engine_for
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.theory.pure import PURE
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [1.0, 0.5, 1.0])
@@ -50,8 +51,8 @@ def test_coordinates_in_short_floats_are_judged_as_exactly_as_long_ones():
     graph = hetdp.DatasetGraph.from_edges([0], [1], [1.612798717611759])
     problem = hetdp.Problem(graph, [1, 2])
     z = np.array([1.189266324043274, -0.7493943572044373])
-    short = hetdp.Mechanism(problem, z.astype(np.float32), np.ones(2, bool), np.full(2, -1))
-    long = hetdp.Mechanism(problem, short.coordinates.astype(np.float64), np.ones(2, bool), np.full(2, -1))
+    short = LocalMechanism(problem, z.astype(np.float32), np.ones(2, bool), np.full(2, -1))
+    long = LocalMechanism(problem, short.coordinates.astype(np.float64), np.ones(2, bool), np.full(2, -1))
     assert hetdp.verify(problem, short) == hetdp.verify(problem, long)
     assert not hetdp.verify(problem, short).private
 

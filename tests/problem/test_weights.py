@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.problem.problem import EdgelessProblem
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 1.0])
@@ -97,7 +98,7 @@ def test_an_outline_is_no_problem_to_prove_anything_on():
     outline = EdgelessProblem(known.labels, known.answers, known.notion, known.identity)
     with pytest.raises(hetdp.UsageError, match="is no problem"):
         hetdp.verify(outline, mechanism)
-    alone = hetdp.Mechanism(outline, mechanism.coordinates, mechanism.pinned, mechanism.links)
+    alone = LocalMechanism(outline, mechanism.coordinates, mechanism.pinned, mechanism.links)
     assert dict(alone) == dict(mechanism)
     with pytest.raises(hetdp.UsageError, match="loaded without its problem"):
         alone.explain("a")

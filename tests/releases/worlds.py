@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import hetdp
+from hetdp.mechanism.mechanism import LocalMechanism
 
 SOURCE = "class 4b"
 WORDS = {
@@ -26,7 +27,7 @@ PROMISES: dict[str, dict[str, Any]] = {
 }
 
 
-def poll(notion: str = "pure") -> hetdp.Mechanism:
+def poll(notion: str = "pure") -> LocalMechanism:
     """Four datasets on a path; the last edge has no class."""
     graph = hetdp.DatasetGraph.from_edges(
         LABELS[:-1], LABELS[1:], classes=["pupils", "pupils", None], **PROMISES[notion]
@@ -35,7 +36,7 @@ def poll(notion: str = "pure") -> hetdp.Mechanism:
     return hetdp.extend(problem, {"one": 0.45, "two": 0.55})
 
 
-def certain() -> hetdp.Mechanism:
+def certain() -> LocalMechanism:
     """Some datasets answered for certain, either way, one by an even coin, and one in between.
 
     Nothing is promised on three edges.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from hetdp.cli.output import Output
     from hetdp.mechanism.accuracy.report import Accuracy
-    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.mechanism import LocalMechanism
     from hetdp.mechanism.odds import Odds
     from hetdp.problem.problem import Problem
 
@@ -153,7 +153,7 @@ def _of_class(given: Odds, among_others: bool) -> str:
     return f"{format_value(given.edge_class)}: "
 
 
-def _loaded(out: Output, paths: tuple[str, ...], problem: Problem) -> dict[str, Mechanism]:
+def _loaded(out: Output, paths: tuple[str, ...], problem: Problem) -> dict[str, LocalMechanism]:
     from hetdp.cli.verify import say_claim_notes
     from hetdp.files.mechanisms import load_claim
 

@@ -13,7 +13,7 @@ from hetdp.mechanism.compatibility import Repair, Witness, check
 from hetdp.mechanism.design import design
 from hetdp.mechanism.digits import accuracy_of, percentage
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.problem import Problem
 
@@ -40,7 +40,7 @@ class Refusal(NamedTuple):
 
     witness: Witness
     repair: Repair
-    repaired: Mechanism
+    repaired: LocalMechanism
 
 
 def voters(count: int, protect: str) -> Problem:
@@ -82,7 +82,7 @@ def numbers() -> dict[str, Any]:
     )
 
 
-def three_ways() -> dict[str, Mechanism]:
+def three_ways() -> dict[str, LocalMechanism]:
     """The mechanism for three voters, for each way to protect the first one."""
     return {title: solved(voters(3, protect)) for title, protect in WAYS.items()}
 
@@ -97,12 +97,12 @@ def wished_for_too_much() -> Refusal:
     return Refusal(verdict.witness, verdict.repair, extend(problem, verdict.repair.pins))
 
 
-def solved(problem: Problem) -> Mechanism:
+def solved(problem: Problem) -> LocalMechanism:
     """The best mechanism, with the smallest possible worst error at the boundary."""
     return design(problem, "balanced")
 
 
-def error(mechanism: Mechanism, votes: str) -> float:
+def error(mechanism: LocalMechanism, votes: str) -> float:
     """The probability of the wrong answer."""
     return float(mechanism.errors[mechanism.problem.labels.index(votes)])
 

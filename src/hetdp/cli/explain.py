@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.output import Output
-    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.mechanism import LocalMechanism
     from hetdp.problem.problem import Problem
 
 EXAMPLES = """
@@ -91,15 +91,14 @@ def _explain_parts(
         explain_parts(out, found, labels, as_json)
 
 
-def _proved(asked: Problem, path: str) -> Mechanism:
+def _proved(asked: Problem, path: str) -> LocalMechanism:
     """A saved mechanism, proved once for all datasets that are asked about."""
     from hetdp import progress
     from hetdp.files.mechanisms import load
-    from hetdp.mechanism.mechanism import proved_best
 
     claimed = load(path, asked)
     progress.report_stage("proving every edge")
-    return proved_best(asked, claimed)
+    return claimed.proved_best()
 
 
 def _refuse_pins(pins: str | None) -> None:

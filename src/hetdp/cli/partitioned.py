@@ -231,18 +231,18 @@ def explain_parts(out: Output, mechanism: PartitionedMechanism, labels: list[Any
     """Explains the value of some datasets."""
     from hetdp.cli import shapes
     from hetdp.cli.writing import say_accuracy
-    from hetdp.partitioned.mechanism import explained, proved, row_at
+    from hetdp.partitioned.mechanism import explained
 
-    problem, known = mechanism.problem, proved(mechanism)
+    problem, known = mechanism.problem, mechanism.proved_best()
     say_accuracy(out, known.against_coin)
     numbers = [problem.index(label) for label in labels]
     paths = [explained(known, number) for number in numbers]
     if not as_json:
         out.emit(["\n\n".join(map(str, paths))])
         return
-    rows = [row_at(known, number) for number in numbers]
+    rows = [known.row(label) for label in labels]
     explanations = [
-        {"dataset": label, **row, "message": str(path), "path": shapes.path(path)}
+        {"dataset": label, **row, "z": shapes.number(row["z"]), "message": str(path), "path": shapes.path(path)}
         for label, row, path in zip(labels, rows, paths, strict=True)
     ]
     out.emit_document(shapes.document("explain", explanations=explanations))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.output import Output
-    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.mechanism import LocalMechanism
     from hetdp.problem.problem import Problem
 
 EXAMPLES = """
@@ -125,7 +125,7 @@ def _subject(out: Output, asked: Problem, mechanisms: tuple[str, ...], no_baseli
     return accuracy(asked, loaded, baselines=not no_baselines)
 
 
-def _loaded(out: Output, path: str, asked: Problem) -> Mechanism:
+def _loaded(out: Output, path: str, asked: Problem) -> LocalMechanism:
     from hetdp.cli.verify import say_claim_notes
     from hetdp.files.mechanisms import load_claim
 

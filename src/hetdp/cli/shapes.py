@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hetdp.mechanism.accuracy.report import Accuracy
     from hetdp.mechanism.compatibility import Repair, Verdict, Witness
     from hetdp.mechanism.explanation import Across, BindingPath
-    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
     from hetdp.mechanism.odds import Change, Odds
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
@@ -119,7 +119,7 @@ def certificate(given: Certificate | None) -> Shape | None:
     return None if given is None else certificate_document(given)
 
 
-def verified(problem: Problem, given: Mechanism, found: Certificate, foreign: bool, differing_pins: int) -> Shape:
+def verified(problem: Problem, given: LocalMechanism, found: Certificate, foreign: bool, differing_pins: int) -> Shape:
     """What `verify` found."""
     return document(
         "verify",
@@ -131,14 +131,14 @@ def verified(problem: Problem, given: Mechanism, found: Certificate, foreign: bo
     )
 
 
-def mechanism(verb: str, given: Mechanism) -> Shape:
+def mechanism(verb: str, given: LocalMechanism) -> Shape:
     """A whole mechanism; as a file, it can be read again."""
     from hetdp.files.saving import mechanism_document
 
     return document(verb, **mechanism_document(given))
 
 
-def delivered(verb: str, problem: Problem, pins: PartialMechanism, found: Mechanism, output: str) -> Shape:
+def delivered(verb: str, problem: Problem, pins: PartialMechanism, found: LocalMechanism, output: str) -> Shape:
     """What `extend` or `design` wrote to a file."""
     from hetdp.files.saving import gap_words
 
@@ -192,20 +192,8 @@ def change(given: Odds | Change) -> Shape:
 
 def explanation(mechanism: Mechanism, label: Any) -> Shape:
     """Why one dataset is answered as it is."""
-    at = mechanism.problem.labels.index(label)
-    found = mechanism.explain(label)
-    return {
-        "dataset": label,
-        "query": int(mechanism.problem.answers[at]),
-        "p": number(mechanism.probabilities[at]),
-        "z": number(mechanism.coordinates[at]),
-        "error": number(mechanism.errors[at]),
-        "worse_than_coin": bool(mechanism.coordinates[at] * (3 - 2 * mechanism.problem.answers[at]) < 0.0),
-        "pinned": bool(mechanism.pinned[at]),
-        "given": bool(mechanism.was_given[at]),
-        "message": str(found),
-        "path": path(found),
-    }
+    found, row = mechanism.explain(label), mechanism.row(label)
+    return {"dataset": label} | row | {"z": number(row["z"]), "message": str(found), "path": path(found)}
 
 
 def fault(given: Fault) -> Shape:

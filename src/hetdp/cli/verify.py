@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from hetdp.cli.output import Output
     from hetdp.files.mechanisms import LoadedClaim
-    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.mechanism import LocalMechanism
     from hetdp.partitioned.mechanism_files import LoadedParts
     from hetdp.problem.partial import PartialMechanism
 
@@ -74,7 +74,7 @@ def verify(
     return 0 if certificate.private else VerificationError.exit_code
 
 
-def differing_pins(given: PartialMechanism, mechanism: Mechanism) -> int:
+def differing_pins(given: PartialMechanism, mechanism: LocalMechanism) -> int:
     """How many datasets a problem pins at another value than the mechanism has; a rounding is none."""
     import numpy as np
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hetdp.cli.output import Output
     from hetdp.mechanism.coin import CoinComparison
     from hetdp.mechanism.compatibility import Repair, Verdict, Witness
-    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.mechanism import LocalMechanism
     from hetdp.problem.partial import PartialMechanism
     from hetdp.problem.problem import Problem
 
@@ -30,7 +30,7 @@ HEADER = ("dataset", "query", "p", "error", "pinned", "binding")
 NOTHING = "-"
 
 
-def table_lines(mechanism: Mechanism) -> Iterator[str]:
+def table_lines(mechanism: LocalMechanism) -> Iterator[str]:
     """One line for each dataset, in graph order, below the header."""
     columns = [[title, *cells] for title, cells in zip(HEADER, _columns(mechanism), strict=True)]
     widths = [max(map(len, column)) for column in columns]
@@ -38,7 +38,7 @@ def table_lines(mechanism: Mechanism) -> Iterator[str]:
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _columns(mechanism: Mechanism) -> Sequence[list[str]]:
+def _columns(mechanism: LocalMechanism) -> Sequence[list[str]]:
     from hetdp.mechanism.digits import error_digits, value_digits
     from hetdp.problem.spelling import spell_label
 
@@ -115,7 +115,7 @@ def _resolved(path: Path) -> Path:
         return path.absolute()
 
 
-def write(out: Output, result: Problem | Mechanism, path: str, **options: Any) -> None:
+def write(out: Output, result: Problem | LocalMechanism, path: str, **options: Any) -> None:
     """A file, in the format of its suffix; ``-`` is JSON on standard output."""
     from hetdp.cli.output import standard_output
     from hetdp.files.saving import save, sidecar_of
@@ -149,7 +149,7 @@ def deliver(
     verb: str,
     asked: Problem,
     given: PartialMechanism,
-    mechanism: Mechanism,
+    mechanism: LocalMechanism,
     output: str | None,
     as_json: bool,
 ) -> None:
@@ -169,7 +169,7 @@ def deliver(
 
 
 def _emit_json(
-    out: Output, verb: str, asked: Problem, given: PartialMechanism, mechanism: Mechanism, output: str | None
+    out: Output, verb: str, asked: Problem, given: PartialMechanism, mechanism: LocalMechanism, output: str | None
 ) -> None:
     from hetdp.cli import shapes
 

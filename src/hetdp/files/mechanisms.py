@@ -30,7 +30,7 @@ from hetdp.files.schema import (
     require_notion,
 )
 from hetdp.interrupts import import_uninterrupted
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.numbers import parse_number
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.columns import as_floats
@@ -138,7 +138,7 @@ AGREEMENT = 1e-5  # columns for reading may have been rounded
 SAME_RULE = "it has one row for each dataset of the problem"
 
 
-def load(path: str | Path, problem: Problem | PartitionedProblem | None = None) -> Mechanism:
+def load(path: str | Path, problem: Problem | PartitionedProblem | None = None) -> LocalMechanism:
     """Reads a mechanism.
 
     What the file says was proved is not taken on trust: the mechanism comes without a certificate, and `verify` proves
@@ -163,7 +163,7 @@ def load(path: str | Path, problem: Problem | PartitionedProblem | None = None) 
     True
     """
     if isinstance(problem, PartitionedProblem):
-        found: Mechanism = import_uninterrupted("hetdp.partitioned.mechanism_files").load_own_parts(path, problem)
+        found: LocalMechanism = import_uninterrupted("hetdp.partitioned.mechanism_files").load_own_parts(path, problem)
         return found
     progress.report_stage("reading the mechanism")
     sheet = open_sheet(path)
@@ -191,7 +191,7 @@ class LoadedClaim(NamedTuple):
         column: where its values come from: z, error, or p, which rounds.
     """
 
-    mechanism: Mechanism
+    mechanism: LocalMechanism
     made_for_another: bool
     column: str
 
@@ -205,7 +205,7 @@ def load_claim(path: str | Path, problem: Problem) -> LoadedClaim:
     return LoadedClaim(_joined(sheet, problem), another, column)
 
 
-def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
+def _alone(sheet: Sheet, problem: Problem | None = None) -> LocalMechanism:
     """The mechanism in the order of its file."""
     table, findings = sheet.table, FaultCollector(sheet.name)
     kind = sheet.meta.get("labels", TEXT)
@@ -224,7 +224,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> Mechanism:
     given = table.flags("given", findings) if "given" in table.columns else None
     findings.raise_if_any()
     gap = sheet.meta.get("objective_gap")
-    return Mechanism(
+    return LocalMechanism(
         outline,
         z,
         pinned,
@@ -308,7 +308,7 @@ def _links(table: Table, labels: Labels, kind: str, findings: FaultCollector) ->
     return links
 
 
-def _joined(sheet: Sheet, problem: Problem) -> Mechanism:
+def _joined(sheet: Sheet, problem: Problem) -> LocalMechanism:
     """The mechanism in the order of its problem."""
     alone, findings = _alone(sheet, problem), FaultCollector(sheet.name)
     row, names = sheet.table.row, problem.labels.names

@@ -22,10 +22,8 @@ from hetdp.files.formats.tables import DEEPEST
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.places import OURS, STANDARD, suffix_of
 from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT, VERSION
-from hetdp.interrupts import import_uninterrupted
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, RemoteMechanism
 from hetdp.numbers import json_number
-from hetdp.partitioned.mechanism import PartitionedMechanism
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.grid import NAME as GRID
 from hetdp.problem.labels import Labels
@@ -39,7 +37,7 @@ from hetdp.text import format_value
 from hetdp.version import VERSION as SOFTWARE
 
 
-def mechanism_columns(mechanism: Mechanism) -> dict[str, Any]:
+def mechanism_columns(mechanism: LocalMechanism) -> dict[str, Any]:
     """The table of a mechanism."""
     names = label_array(mechanism.problem.labels.names)
     return {
@@ -175,7 +173,7 @@ def problem_document(problem: Problem, partial: PartialMechanism) -> dict[str, A
     return problem_words(problem) | {"datasets": records(columns), "edges": records(edges)}
 
 
-def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
+def mechanism_words(mechanism: LocalMechanism) -> dict[str, Any]:
     """What a mechanism states beside its table."""
     certificate, problem = mechanism.certificate, mechanism.problem
     counts = {"datasets": len(mechanism), "pinned": int(np.count_nonzero(mechanism.pinned))}
@@ -195,13 +193,13 @@ def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
     }
 
 
-def gap_words(mechanism: Mechanism) -> dict[str, Any]:
+def gap_words(mechanism: LocalMechanism) -> dict[str, Any]:
     """How close a mechanism is to the best one for its objective, where that is not exact."""
     gap = mechanism.objective_gap
     return {} if gap is None else {"objective_gap": gap}
 
 
-def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
+def mechanism_document(mechanism: LocalMechanism) -> dict[str, Any]:
     """A mechanism as one JSON document."""
     return mechanism_words(mechanism) | {"datasets": records(mechanism.columns())}
 
@@ -229,7 +227,10 @@ SIDECAR = ".meta.json"  # what is put after the name of a CSV file, for the word
 
 
 def save(
-    thing: Problem | Mechanism | PartitionedMechanism, path: str | Path, partial: Any = None, tables: str = "parquet"
+    thing: Problem | Mechanism,
+    path: str | Path,
+    partial: Any = None,
+    tables: str = "parquet",
 ) -> None:
     """Writes a problem or a mechanism, whole or not at all.
 
@@ -259,9 +260,9 @@ def save(
     0.6
     """
     progress.report_stage("writing")
-    if isinstance(thing, PartitionedMechanism):
-        import_uninterrupted("hetdp.partitioned.mechanism_files").save_parts(thing, path)
-    elif isinstance(thing, Mechanism):
+    if isinstance(thing, RemoteMechanism):
+        thing.write(path)
+    elif isinstance(thing, LocalMechanism):
         _save_mechanism(_proved(thing), path)
     elif isinstance(thing, Problem):
         _save_problem(thing, path, partial, tables)
@@ -269,7 +270,7 @@ def save(
         raise UsageError(f"{format_value(thing)} cannot be saved", "a Problem or a Mechanism can")
 
 
-def _save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
+def _save_mechanism(mechanism: LocalMechanism, path: str | Path) -> None:
     require_readable(mechanism.problem.labels.names)
     if path == STANDARD or suffix_of(path) == ".json":
         _write_document(mechanism_document(mechanism), path)
@@ -326,7 +327,7 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _proved(mechanism: Mechanism) -> Mechanism:
+def _proved(mechanism: LocalMechanism) -> LocalMechanism:
     """The mechanism with a certificate; what is not private is never written."""
     if not mechanism.is_as_proved:
         if isinstance(mechanism.problem, EdgelessProblem):

@@ -13,7 +13,7 @@ from hetdp.engines.registry import engine_for
 from hetdp.errors import VerificationError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.compatibility import limits
-from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.problem.grid import round_labels_down
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
@@ -38,13 +38,13 @@ def start_labels(problem: Problem, space: ProductSpace) -> Floats:
     return round_labels_down(start)
 
 
-def balanced_mechanism(problem: Problem, space: ProductSpace, engine: str = "auto") -> Mechanism:
+def balanced_mechanism(problem: Problem, space: ProductSpace, engine: str = "auto") -> LocalMechanism:
     """The balanced mechanism, by one search: its labels are those of the extension from its own boundary.
 
     docs/theory/products.md says why the second search, which `extend` would make, finds the same labels again.
     """
     z, links = _grown(problem, space, engine)
-    mechanism = Mechanism(problem, z, problem.boundary_mask.copy(), links)
+    mechanism = LocalMechanism(problem, z, problem.boundary_mask.copy(), links)
     progress.report_stage("proving every edge")
     proof = verify(problem, mechanism)
     if not (proof.private and proof.optimal):

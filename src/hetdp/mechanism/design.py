@@ -18,7 +18,7 @@ from hetdp.mechanism.average.search import best_average
 from hetdp.mechanism.balanced import balanced_mechanism, balanced_with
 from hetdp.mechanism.compatibility import check
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.mechanism.vote import WEIGHTED_VOTE, weighted_vote
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.partial import PartialMechanism, pins_of
@@ -110,7 +110,7 @@ def design(
     prior: Any = None,
     max_error: float | None = None,
     engine: str = "auto",
-) -> Mechanism:
+) -> LocalMechanism:
     """The best private mechanism for an objective, where `extend` needs values for the boundary.
 
     Args:
@@ -141,7 +141,7 @@ def design(
     """
     if isinstance(problem, PartitionedProblem):
         design_parts = import_uninterrupted("hetdp.partitioned.design").design_parts
-        found: Mechanism = design_parts(problem, objective, partial, prior, max_error, engine)
+        found: LocalMechanism = design_parts(problem, objective, partial, prior, max_error, engine)
         return found
     if objective not in (*OBJECTIVES, WEIGHTED_VOTE):
         rule = f"an objective is one of {', '.join(OBJECTIVES)}, and for people {WEIGHTED_VOTE}"
@@ -169,7 +169,7 @@ def design(
     return sealed(replace(best, objective=objective, given=~np.isnan(pins)))
 
 
-def _voted(problem: Problem, partial: Any, limit: float | None) -> Mechanism:
+def _voted(problem: Problem, partial: Any, limit: float | None) -> LocalMechanism:
     """The weighted vote, if nothing is asked of it that a formula cannot give."""
     if partial is not None:
         rule = "the weighted vote gives every value itself"

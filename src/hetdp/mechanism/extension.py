@@ -21,7 +21,7 @@ from hetdp.errors import Fault, InputError, NoExtensionError, UsageError, Verifi
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
 from hetdp.mechanism.explanation import POLISH
-from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.edges import PROBABILITY_RULE
 from hetdp.problem.faults import FaultCollector
@@ -36,7 +36,9 @@ from hetdp.text import format_value
 TURNS = 4  # of closing downward and upward; one is nearly always enough
 
 
-def extend(problem: Problem | PartitionedProblem, partial: Any, engine: str = "auto", verify: bool = True) -> Mechanism:
+def extend(
+    problem: Problem | PartitionedProblem, partial: Any, engine: str = "auto", verify: bool = True
+) -> LocalMechanism:
     """Extends p from the pinned datasets to all, as accurately as privacy allows at every dataset at once.
 
     Args:
@@ -63,7 +65,7 @@ def extend(problem: Problem | PartitionedProblem, partial: Any, engine: str = "a
     """
     if isinstance(problem, PartitionedProblem):
         extend_parts = import_uninterrupted("hetdp.partitioned.extension").extend_parts
-        found: Mechanism = extend_parts(problem, partial, engine, verify)
+        found: LocalMechanism = extend_parts(problem, partial, engine, verify)
         return found
     given = pins_of(partial, problem)
     _refuse_free_boundary(problem, given)
@@ -79,13 +81,13 @@ def extend(problem: Problem | PartitionedProblem, partial: Any, engine: str = "a
     raise VerificationError(_certified(problem, _from_pins(problem, pins, chosen, verify)[0])[1])
 
 
-def _from_pins(problem: Problem, pins: Floats, engine: Engine, attach: bool) -> tuple[Mechanism, bool]:
+def _from_pins(problem: Problem, pins: Floats, engine: Engine, attach: bool) -> tuple[LocalMechanism, bool]:
     """The extension by one search over both answers, and whether the pins bear it."""
     ones, pinned = problem.answers == 1, ~np.isnan(pins)
     start, roles = search_from(problem, pins)
     growth = engine.grow(problem.graph, problem.notion, start, roles)
     z = np.where(pinned, pins, np.where(ones, growth.labels, -growth.labels)) + 0.0  # no zero has a sign
-    mechanism = Mechanism(problem, z, pinned, np.where(pinned, -1, growth.links))
+    mechanism = LocalMechanism(problem, z, pinned, np.where(pinned, -1, growth.links))
     fell = np.max(drops(start, growth.labels)[pinned], initial=0.0)
     if fell > NEAR_MISS:
         return mechanism, False
@@ -118,7 +120,7 @@ def _close(problem: Problem, given: Floats, pins: Floats, engine: Engine, upward
     return np.where(np.isnan(pins), np.nan, closed.labels)
 
 
-def _certified(problem: Problem, mechanism: Mechanism) -> tuple[Mechanism, Certificate]:
+def _certified(problem: Problem, mechanism: LocalMechanism) -> tuple[LocalMechanism, Certificate]:
     """The mechanism with its proof attached."""
     proof = prove(problem, mechanism)
     return replace(mechanism, certificate=proof), proof
@@ -175,7 +177,7 @@ def induced_bounds(
 # polish: any private mechanism, made at least as accurate at every dataset.
 
 
-def polish(problem: Problem, values: Any, engine: str = "auto") -> Mechanism:
+def polish(problem: Problem, values: Any, engine: str = "auto") -> LocalMechanism:
     """Keeps the values of a private mechanism on the boundary, and makes all others as accurate as they can be then.
 
     Args:
@@ -197,6 +199,6 @@ def polish(problem: Problem, values: Any, engine: str = "auto") -> Mechanism:
     if not certificate.private and certificate.slack < -NEAR_MISS:
         rule = "only a private mechanism can be polished"
         raise InputError("values", [Fault("not private:", "values", certificate.violated, rule)])
-    z = values.coordinates if isinstance(values, Mechanism) else pins_of(values, problem)
+    z = values.coordinates if isinstance(values, LocalMechanism) else pins_of(values, problem)
     kept = PartialMechanism(z=np.where(problem.boundary_mask, z, np.nan))
     return sealed(replace(extend(problem, kept, engine), objective=POLISH))

@@ -1,11 +1,17 @@
-"""Mechanism: the probability of answer 1 at every dataset, with what was given and what binds the rest."""
+"""Mechanism: the probability of answer 1 at every dataset, with what was given and what binds the rest.
+
+`Mechanism` is the common type. A `LocalMechanism` holds its values as arrays in this process; a `RemoteMechanism`, such
+as that of a partitioned problem, reads them where they lie.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -24,22 +30,134 @@ from hetdp.mechanism.explanation import (
     binding_path,
     find_across,
 )
+from hetdp.problem.labels import Labels
 from hetdp.problem.notebook import MOST_ROWS, html_table
 from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
-from hetdp.theory.notion import turned
+from hetdp.theory.notion import Notion, turned
 
 BLOCK = 1 << 20  # datasets that are looked at in one go
 SEAL = "_sealed"  # what a copy made by `dataclasses.replace` does not have
 
 
-@dataclass(frozen=True, eq=False)
-class Mechanism:
-    """A private mechanism on a problem's datasets. All arrays are in graph order.
+class ProblemFacts(Protocol):
+    """What every mechanism knows of its problem, with or without its edges."""
+
+    @property
+    def labels(self) -> Labels:
+        """The names of the datasets, both ways."""
+
+    @property
+    def notion(self) -> Notion:
+        """The notion of privacy."""
+
+    @property
+    def identity(self) -> str:
+        """A digest by which the problem can be recognised."""
+
+
+class Mechanism(Mapping[Any, float]):
+    """A private mechanism on a problem's datasets: a mapping from labels to p = Pr[answer 1].
+
+    Two mechanisms are equal if they are the same object; compare `coordinates` to compare values.
 
     Attributes:
-        problem: what it answers; an EdgelessProblem, which has no edges, if it was loaded without its problem.
+        problem: what it answers.
+        coordinates: z of every dataset, in the problem's order. These are the values themselves; p and error are
+            derived from them for people.
+        pinned: which values were given, or chosen by an objective.
+        links: for each free dataset the number of the neighbour that binds it; −1 where none does.
+        moved: how far in z the given values were moved, at most, to be exactly compatible; 0.0 if they were.
+        certificate: the proof, if one was asked for.
+        objective: what chose the pinned values; "extension" if they were given, "polish" if they were kept.
+        objective_gap: for the objective average, how much larger the mean accuracy of any private mechanism can be, at
+            most; None for the others, which are exact.
+    """
+
+    problem: ProblemFacts
+    coordinates: Floats
+    pinned: Mask
+    links: Indices
+    moved: float
+    certificate: Certificate | None
+    objective: str
+    objective_gap: float | None
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @property
+    @abstractmethod
+    def is_as_proved(self) -> bool:
+        """True if the certificate was made of these very values, in this process."""
+
+    @property
+    @abstractmethod
+    def probabilities(self) -> Floats:
+        """p = Pr[answer 1], rounded for reading: it prints 1.0 from z ≈ 37 on, where `errors` is still right."""
+
+    @property
+    @abstractmethod
+    def errors(self) -> Floats:
+        """The probability of the wrong answer."""
+
+    @property
+    @abstractmethod
+    def against_coin(self) -> CoinComparison:
+        """Where it is no better than a coin: at how many datasets, and which one is the worst."""
+
+    @abstractmethod
+    def blocks(self) -> Iterator[Floats]:
+        """z of all datasets, in their order, in arrays that fit in memory."""
+
+    @abstractmethod
+    def row(self, dataset: Hashable) -> dict[str, Any]:
+        """What the table of the mechanism says of one dataset: `query`, `p`, `z`, `error`, `pinned` and `given`."""
+
+    @abstractmethod
+    def explain(self, dataset: Hashable) -> BindingPath:
+        """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it."""
+
+    @abstractmethod
+    def proved_best(self) -> Self:
+        """The mechanism with a proof that it is the best one for its pins; otherwise its links explain nothing.
+
+        Raises:
+            InputError: it is not.
+        """
+
+
+class RemoteMechanism(Mechanism):
+    """A mechanism whose values lie elsewhere: it writes itself to a file or folder."""
+
+    @abstractmethod
+    def write(self, path: str | Path) -> None:
+        """Writes it, whole or not at all, if it is private."""
+
+
+class LoadedClaim(NamedTuple):
+    """A mechanism that was read from a file, to be judged on a problem.
+
+    Attributes:
+        mechanism: its values, in the problem's order.
+        made_for_another: True if the file says that it was made for another problem.
+        column: where its values come from: z, error, or p, which rounds.
+        differing: how many datasets the problem pins at another value than the mechanism has.
+    """
+
+    mechanism: Mechanism
+    made_for_another: bool
+    column: str
+    differing: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class LocalMechanism(Mechanism):
+    """A mechanism whose values are arrays in this process, in graph order.
+
+    Attributes:
+        problem: what it answers; an EdgelessProblem if it was loaded without its problem.
         coordinates: z, the values themselves; p and error are derived from it for people.
         pinned: which values were given.
         links: for each free dataset the neighbour that binds it; −1 where none does.
@@ -50,8 +168,6 @@ class Mechanism:
             most; None for the others, which are exact.
         given: which of the pinned values were given, where an objective chose the others; None if the objective says
             it all. `was_given` answers it for every dataset.
-
-    ``mechanism[label]`` is p at one dataset.
     """
 
     problem: Problem | EdgelessProblem
@@ -116,10 +232,6 @@ class Mechanism:
         z = self.coordinates[self.problem.labels.index(label)]
         return float(self.problem.notion.coordinate.probability(z))
 
-    def keys(self) -> Sequence[Any]:
-        """The labels, so that ``dict(mechanism)`` maps each to its p."""
-        return self.problem.labels.names
-
     def __iter__(self) -> Iterator[Any]:
         return iter(self.problem.labels.names)
 
@@ -128,6 +240,18 @@ class Mechanism:
 
     def __contains__(self, label: object) -> bool:
         return bool(self.problem.labels.indices([label])[0] >= 0)
+
+    def blocks(self) -> Iterator[Floats]:
+        """z of all datasets, in their order, in arrays that fit in memory."""
+        for first in range(0, len(self), BLOCK):
+            yield self.coordinates[first : first + BLOCK]
+
+    def row(self, dataset: Hashable) -> dict[str, Any]:
+        """What the table of the mechanism says of one dataset: `query`, `p`, `z`, `error`, `pinned` and `given`."""
+        at = self.problem.labels.index(dataset)
+        z, answer = float(self.coordinates[at]), int(self.problem.answers[at])
+        flags = bool(self.pinned[at]), bool(self.was_given[at])
+        return row_of(self.problem.notion, z, answer, *flags)
 
     def explain(self, dataset: Hashable) -> BindingPath:
         """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it.
@@ -140,13 +264,7 @@ class Mechanism:
         >>> hetdp.extend(problem, {"b": 0.7, "c": 0.3}).explain("a").datasets
         ['b', 'a']
         """
-        if isinstance(self.problem, EdgelessProblem):
-            raise UsageError(
-                "this mechanism was loaded without its problem, whose edges explain it",
-                "only a mechanism with its problem can be explained",
-                "hetdp.load(path, problem) joins them",
-            )
-        problem, links = self.problem, proved_best(self.problem, self).links
+        problem, links = self._explainable(), self.proved_best().links
         chain = [problem.labels.index(dataset)]
         while (link := int(links[chain[-1]])) >= 0:
             chain.append(link)
@@ -167,10 +285,33 @@ class Mechanism:
         )
         return replace(path, across=across)
 
+    def proved_best(self) -> LocalMechanism:
+        """The mechanism with a proof that it is the best one for its pins; otherwise its links explain nothing.
+
+        Raises:
+            InputError: it is not.
+            UsageError: it was loaded without its problem.
+        """
+        if self.is_as_proved:
+            return self
+        problem = self._explainable()
+        certificate = require_best(verify(problem, self))
+        best = np.where(problem.answers == 1, np.inf, -np.inf)
+        unchecked = self.pinned | (self.coordinates == best)  # the verifier looks at no links there
+        return sealed(replace(self, certificate=certificate, links=np.where(unchecked, -1, self.links)))
+
+    def _explainable(self) -> Problem:
+        if isinstance(self.problem, Problem):
+            return self.problem
+        raise UsageError(
+            "this mechanism was loaded without its problem, whose edges explain it",
+            "only a mechanism with its problem can be explained",
+            "hetdp.load(path, problem) joins them",
+        )
+
     def _beside(self, at: int) -> list[Beside]:
         """The neighbours of a dataset, each with what the edge from it promises."""
-        problem = self.problem
-        assert isinstance(problem, Problem)
+        problem = self._explainable()
         targets, columns = problem.graph.neighbours(at)
         back = turned(problem.notion.parameters)
         rows = zip(*(columns[place].tolist() for place in back), strict=True)
@@ -263,23 +404,33 @@ def _unchanging(values: Floats) -> Floats:
     return values
 
 
-def sealed(mechanism: Mechanism) -> Mechanism:
+def sealed(mechanism: LocalMechanism) -> LocalMechanism:
     """Marks a mechanism whose certificate was just made of its values."""
     mechanism.__dict__[SEAL] = True
     return mechanism
 
 
-def proved_best(problem: Problem, mechanism: Mechanism) -> Mechanism:
-    """The mechanism with a proof that it is the best one; otherwise its links explain nothing."""
-    if mechanism.is_as_proved:
-        return mechanism
-    certificate = verify(problem, mechanism)
+def row_of(notion: Notion, z: float, answer: int, pinned: bool, given: bool) -> dict[str, Any]:
+    """One row of a mechanism's table, beside the label."""
+    return {
+        "query": answer,
+        "p": float(notion.coordinate.probability(z)),
+        "z": z,
+        "error": float(notion.coordinate.error(z, answer)),
+        "worse_than_coin": z * (3 - 2 * answer) < 0.0,
+        "pinned": pinned,
+        "given": given,
+    }
+
+
+def require_best(certificate: Certificate) -> Certificate:
+    """The certificate, if it proves that a mechanism is the best one for its pins.
+
+    Raises:
+        InputError: it does not.
+    """
     if not certificate.optimal:
         rule = "only the best private mechanism is explained by its paths"
-        raise InputError(
-            "mechanism", [Fault("not the best one:", "mechanism", str(certificate).removesuffix("."), rule)]
-        )
-    best = np.where(problem.answers == 1, np.inf, -np.inf)
-    nobody_looked = mechanism.pinned | (mechanism.coordinates == best)
-    links = np.where(nobody_looked, -1, mechanism.links)
-    return sealed(replace(mechanism, certificate=certificate, links=links))
+        value = str(certificate).removesuffix(".")
+        raise InputError("mechanism", [Fault("not the best one:", "mechanism", value, rule)])
+    return certificate

@@ -11,7 +11,7 @@ import numpy as np
 
 from hetdp.certificate.certificate import verify
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.scaling import Columns, free_ways, written_edges
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.faults import FaultCollector
@@ -264,7 +264,7 @@ def odds(problem: Problem, mechanism: Any, edge_class: Any = None) -> Odds | dic
 
 def _private_values(problem: Problem, mechanism: Any) -> Floats:
     """z of a mechanism that is private on this problem, by its own proof or by a new one."""
-    if not (isinstance(mechanism, Mechanism) and mechanism.is_as_proved and mechanism.problem is problem):
+    if not (isinstance(mechanism, LocalMechanism) and mechanism.is_as_proved and mechanism.problem is problem):
         certificate = verify(problem, mechanism)
         if not certificate.private:
             rule = "only a private mechanism has odds that hold"

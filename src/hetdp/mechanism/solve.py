@@ -15,7 +15,7 @@ from hetdp.certificate.certificate import verify
 from hetdp.errors import Fault, InputError, NoExtensionError, UnknownDatasetError, UsageError, VerificationError
 from hetdp.mechanism.design import design, shares_of
 from hetdp.mechanism.digits import accuracy_of, limit_digits, right_digits
-from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.mechanism.scaling import Pattern
 from hetdp.problem.parameters import LETTERS
 from hetdp.problem.partial import PartialMechanism, pins_of
@@ -49,7 +49,7 @@ class Goal:
         """The largest error that is good enough: 1 minus the target as it was written."""
         return float(1 - Decimal(repr(self.target)))
 
-    def shares(self, mechanism: Mechanism) -> Floats:
+    def shares(self, mechanism: LocalMechanism) -> Floats:
         """What each dataset adds to the mean error, or its error where it is asked about."""
         errors = mechanism.errors
         if self.weights is not None:
@@ -58,7 +58,7 @@ class Goal:
             return errors
         return np.asarray(np.where(np.isin(np.arange(len(errors)), self.where), errors, 0.0))
 
-    def error(self, mechanism: Mechanism) -> float:
+    def error(self, mechanism: LocalMechanism) -> float:
         """The error that counts."""
         shares = self.shares(mechanism)
         if self.at != MEAN:
@@ -140,7 +140,7 @@ class Attempt(NamedTuple):
     """
 
     multiple: float
-    mechanism: Mechanism | None
+    mechanism: LocalMechanism | None
     error: float
     least: float
     enough: bool
@@ -211,7 +211,7 @@ def refuse_certainty(problem: Problem, goal: Goal) -> NoReturn:
     _refuse(goal, f"no finite ε makes an answer certain that an edge between the answers holds down{edge}")
 
 
-def refuse_out_of_reach(goal: Goal, limit: Mechanism, given: PartialMechanism | None) -> NoReturn:
+def refuse_out_of_reach(goal: Goal, limit: LocalMechanism, given: PartialMechanism | None) -> NoReturn:
     """An accuracy that is not reached even where every ε > 0 has become infinite.
 
     Args:
@@ -276,7 +276,7 @@ class SolvedEpsilon:
     multiple: float
     below: float | None
     problem: Problem
-    mechanism: Mechanism
+    mechanism: LocalMechanism
     reached: float
     error: float
     target: float
@@ -361,7 +361,7 @@ def require_growth(problem: Problem, goal: Goal, objective: str, given: PartialM
 
 
 def _solve(
-    pattern: Pattern, goal: Goal, designed: Callable[[Problem], Mechanism], given: PartialMechanism | None
+    pattern: Pattern, goal: Goal, designed: Callable[[Problem], LocalMechanism], given: PartialMechanism | None
 ) -> SolvedEpsilon:
     def attempt(multiple: float) -> Attempt:
         try:
@@ -393,7 +393,7 @@ def _bracket(
     low: Attempt,
     pattern: Pattern,
     goal: Goal,
-    at_the_limit: Callable[[], Mechanism],
+    at_the_limit: Callable[[], LocalMechanism],
     given: PartialMechanism | None,
 ) -> tuple[Attempt, Attempt]:
     """A multiple that is not enough and one that is."""
@@ -429,7 +429,7 @@ def _enough(problem: Problem, goal: Goal) -> float:
     return multiple if 0.0 < multiple < FURTHEST else 1.0
 
 
-def _proved(mechanism: Mechanism) -> Mechanism:
+def _proved(mechanism: LocalMechanism) -> LocalMechanism:
     if mechanism.certificate is None or not mechanism.certificate.private:
         raise VerificationError(mechanism.certificate)
     return mechanism

@@ -14,7 +14,7 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.errors import UsageError, VerificationError
-from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.problem.axis import Axis
 from hetdp.problem.grid import LARGEST_EXACT, UNIT
 from hetdp.problem.problem import Problem
@@ -30,7 +30,7 @@ MOST = 1 << 62  # in units: what all people may weigh together, so that whole nu
 ELSEWHERE = "fair, balanced and average answer any question"
 
 
-def weighted_vote(problem: Problem) -> Mechanism:
+def weighted_vote(problem: Problem) -> LocalMechanism:
     """The weighted vote as a mechanism, with its proof; all its values are pinned, since a formula gives them.
 
     Raises:
@@ -40,7 +40,7 @@ def weighted_vote(problem: Problem) -> Mechanism:
     space, scores = people_of(problem)
     z = vote_coordinates(space, scores)
     links = np.full(space.size, -1, dtype=np.int32 if space.size < 2**31 else np.int64)
-    mechanism = Mechanism(problem, z, np.ones(space.size, dtype=np.bool_), links)
+    mechanism = LocalMechanism(problem, z, np.ones(space.size, dtype=np.bool_), links)
     progress.report_stage("proving every edge")
     proof = verify(problem, mechanism)
     if not proof.private:

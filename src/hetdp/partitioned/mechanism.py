@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.certificate.certificate import Certificate, verify
-from hetdp.errors import Fault, InputError
+from hetdp.errors import UsageError
+from hetdp.interrupts import uninterrupted
 from hetdp.mechanism.coin import CoinComparison, CoinCounts, comparison_of, counts_of
 from hetdp.mechanism.explanation import (
     EXTENSION,
@@ -23,12 +25,12 @@ from hetdp.mechanism.explanation import (
     find_across,
     tightest,
 )
-from hetdp.mechanism.mechanism import given_by
+from hetdp.mechanism.mechanism import RemoteMechanism, given_by, require_best, row_of
 from hetdp.partitioned.partition import LocalGraph, Part
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.classes import Classes, names_from_bytes
 from hetdp.problem.graph import written_number
-from hetdp.problem.space import Constraint, Floats, Indices
+from hetdp.problem.space import Constraint, Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
 from hetdp.theory.notion import Notion, turned
 
@@ -166,8 +168,12 @@ def path_of(problem: PartitionedProblem, steps: list[Step], z: Any, upper: bool)
 # PartitionedMechanism: a mechanism whose values lie in files, a partition each.
 
 
+LABELS = 1 << 12  # labels that are looked up at once
+MOST_VALUES = 1 << 24  # datasets whose values are gathered in this process at once
+
+
 @dataclass(frozen=True, eq=False)
-class PartitionedMechanism:
+class PartitionedMechanism(RemoteMechanism):
     """A private mechanism on a partitioned problem. ``mechanism[label]`` is p at one dataset; `blocks` reads them all.
 
     Attributes:
@@ -178,6 +184,7 @@ class PartitionedMechanism:
         objective: what chose the pinned values; "extension" if they were given.
         rounds: how many rounds the search took.
         told: how many labels went from one partition to another in each of them.
+        objective_gap: None, as no objective of partitioned problems has one.
     """
 
     problem: PartitionedProblem
@@ -187,6 +194,62 @@ class PartitionedMechanism:
     objective: str = "extension"
     rounds: int = 0
     told: tuple[int, ...] = ()
+    objective_gap: float | None = None
+
+    @property
+    def is_as_proved(self) -> bool:
+        """True if the certificate was made of these very values; one that was loaded has none."""
+        return self.certificate is not None
+
+    @cached_property
+    def coordinates(self) -> Floats:  # type: ignore[override]  # read when asked for; a mechanism is frozen anyway
+        """z of all datasets, if they fit in this process.
+
+        Raises:
+            UsageError: they do not; `blocks` reads them a partition at a time.
+        """
+        return self._gathered("z")
+
+    @cached_property
+    def pinned(self) -> Mask:  # type: ignore[override]
+        """Which values were given, or chosen by an objective."""
+        return self._gathered("pinned")
+
+    @cached_property
+    def links(self) -> Indices:  # type: ignore[override]
+        """For each free dataset the number of the neighbour that binds it; −1 where none does."""
+        return self._gathered("links")
+
+    @property
+    def probabilities(self) -> Floats:
+        """p = Pr[answer 1] of all datasets, rounded for reading."""
+        return self.problem.notion.coordinate.probability(self.coordinates)
+
+    @property
+    def errors(self) -> Floats:
+        """The probability of the wrong answer at all datasets."""
+        self._require_few()
+        answers = np.concatenate([part.load("answers") for part in self.problem.parts])
+        return self.problem.notion.coordinate.error(self.coordinates, answers)
+
+    def _gathered(self, name: str) -> NDArray[Any]:
+        self._require_few()
+        values = np.concatenate([part.load(f"{self.name}/{name}") for part in self.problem.parts])
+        values.flags.writeable = False
+        return values
+
+    def _require_few(self) -> None:
+        if len(self) > MOST_VALUES:
+            rule = f"at most {MOST_VALUES:,} values of a partitioned mechanism are gathered in one process"
+            raise UsageError(f"all {len(self):,} values at once", rule, "blocks() reads them a partition at a time")
+
+    def __iter__(self) -> Iterator[Any]:
+        for part in self.problem.parts:
+            for first in range(part.first, part.first + part.size, LABELS):
+                yield from self.problem.names.labels(list(range(first, min(first + LABELS, part.first + part.size))))
+
+    def __contains__(self, label: object) -> bool:
+        return bool(self.problem.names.indices([label])[0] >= 0)
 
     def __len__(self) -> int:
         return self.problem.graph.size
@@ -216,7 +279,27 @@ class PartitionedMechanism:
 
     def explain(self, dataset: Hashable) -> BindingPath:
         """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it."""
-        return explained(proved(self), self.problem.index(dataset))
+        return explained(self.proved_best(), self.problem.index(dataset))
+
+    def row(self, dataset: Hashable) -> dict[str, Any]:
+        """What the table of the mechanism says of one dataset."""
+        number = self.problem.index(dataset)
+        answer, pinned = int(_at(self, "answers", number)), bool(_at(self, f"{self.name}/pinned", number))
+        return row_of(self.problem.notion, self.coordinate(number), answer, pinned, is_given(self, number))
+
+    def proved_best(self) -> PartitionedMechanism:
+        """The mechanism with a proof that it is the best one for its pins.
+
+        Raises:
+            InputError: it is not.
+        """
+        return replace(self, certificate=require_best(self.certificate or verify(self.problem, self)))
+
+    def write(self, path: str | Path) -> None:
+        """Writes it to a folder, a file for each partition."""
+        with uninterrupted():
+            from hetdp.partitioned.mechanism_files import save_parts
+        save_parts(self, path)
 
     def __repr__(self) -> str:
         return f"PartitionedMechanism({len(self)} datasets, {len(self.problem.parts)} partitions)"
@@ -280,32 +363,6 @@ def _at(mechanism: PartitionedMechanism, array: str, number: int) -> Any:
 def mark_given(part: Part, name: str, pins: str) -> None:
     """Writes which values of a mechanism were given, where an objective chose the others."""
     part.save(f"{name}/given", ~np.isnan(part.load(pins)))
-
-
-def proved(mechanism: PartitionedMechanism) -> PartitionedMechanism:
-    """The mechanism with a proof that it is the best one; otherwise its links explain nothing."""
-    certificate = mechanism.certificate or verify(mechanism.problem, mechanism)
-    if not certificate.optimal:
-        rule = "only the best private mechanism is explained by its paths"
-        value = str(certificate).removesuffix(".")
-        raise InputError("mechanism", [Fault("not the best one:", "mechanism", value, rule)])
-    return replace(mechanism, certificate=certificate)
-
-
-def row_at(mechanism: PartitionedMechanism, number: int) -> dict[str, Any]:
-    """What the table of a mechanism says of one dataset, beside its label."""
-    part = mechanism.problem.parts[int(mechanism.problem.parts[0].owners(np.array([number]))[0])]
-    at, coordinate = number - part.first, mechanism.problem.notion.coordinate
-    z, answer = mechanism.coordinate(number), int(part.load("answers")[at])
-    return {
-        "query": answer,
-        "p": float(coordinate.probability(z)),
-        "z": z if np.isfinite(z) else str(z),
-        "error": float(coordinate.error(z, answer)),
-        "worse_than_coin": z * (3 - 2 * answer) < 0.0,
-        "pinned": bool(part.load(f"{mechanism.name}/pinned")[at]),
-        "given": is_given(mechanism, number),
-    }
 
 
 def coin_counts(part: Part, name: str, objective: str) -> CoinCounts:

@@ -13,7 +13,7 @@ from hetdp.mechanism.accuracy.report import Accuracy, accuracy
 from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.digits import inside
 from hetdp.mechanism.explanation import BindingPath
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.plots.canvas import axes_for, entitle, own_settings
 from hetdp.plots.network import is_small, network
 from hetdp.plots.tallies import counted, grid_of
@@ -133,7 +133,7 @@ def drawing_of(
     """Chooses the picture and gathers its data, before anything is drawn."""
     if picture is not None and picture not in PICTURES:
         raise UsageError(f"there is no picture {format_value(picture)}", f"the pictures are {', '.join(PICTURES)}")
-    if isinstance(what, Mechanism | Problem):
+    if isinstance(what, LocalMechanism | Problem):
         found = _of_problem(what, picture, explain, baselines, key, at)
         return found if isinstance(what, Problem) else found._replace(caution=what.against_coin.short())
     given = next((name for name, value in (("picture", picture), ("explain", explain), ("at", at)) if value), "")
@@ -147,14 +147,14 @@ def drawing_of(
 
 
 def _of_problem(
-    what: Mechanism | Problem,
+    what: LocalMechanism | Problem,
     picture: str | None,
     explain: Any,
     baselines: bool,
     key: bool,
     at: Mapping[str, int] | None,
 ) -> Drawing:
-    problem = what.problem if isinstance(what, Mechanism) else what
+    problem = what.problem if isinstance(what, LocalMechanism) else what
     if isinstance(problem, EdgelessProblem):
         rule = "only a mechanism with its problem can be drawn"
         raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.load(path, problem) joins them")

@@ -17,7 +17,7 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import UsageError, VerificationError
-from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.problem.classes import classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
@@ -70,7 +70,7 @@ def remember(fingerprint: bytes | None, found: Remembered) -> None:
                 _known.popitem(last=False)
 
 
-def fingerprint_of(problem: Problem, mechanism: Mechanism) -> bytes | None:
+def fingerprint_of(problem: Problem, mechanism: LocalMechanism) -> bytes | None:
     """A digest of a problem and a mechanism as they are in memory now; None where nothing is to be remembered.
 
     Args:
@@ -121,14 +121,14 @@ class Proved:
     """
 
     problem: Problem
-    mechanism: Mechanism
+    mechanism: LocalMechanism
     certificate: Certificate
     digest: str
     costs: Costs
     fingerprint: bytes | None = None
 
 
-def proved(mechanism: Mechanism) -> Proved:
+def proved(mechanism: LocalMechanism) -> Proved:
     """Copies a mechanism, and proves the copy on every edge of its problem, whatever it says was proved before.
 
     A proof that this process made itself, of exactly the same bytes, is not made twice.
@@ -137,7 +137,7 @@ def proved(mechanism: Mechanism) -> Proved:
         UsageError: it is no mechanism, or has no problem.
         VerificationError: it is not private.
     """
-    if not isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, LocalMechanism):
         raise UsageError(
             f"an object of the type {type(mechanism).__name__} cannot be released",  # as text it may name a dataset
             "a release takes a Mechanism, or what hetdp.ask gives; a simulation is neither",
@@ -160,11 +160,11 @@ def proved(mechanism: Mechanism) -> Proved:
     return Proved(problem, copy, found.certificate, found.digest, found.costs, before)
 
 
-def _copied(mechanism: Mechanism, problem: Problem) -> Mechanism:
+def _copied(mechanism: LocalMechanism, problem: Problem) -> LocalMechanism:
     """A plain Mechanism of the same values, whatever class it was of; nobody else holds its arrays."""
     z, pinned, links = np.array(mechanism.coordinates), np.array(mechanism.pinned), np.array(mechanism.links)
     told: Any = {"moved": mechanism.moved, "objective": mechanism.objective, "objective_gap": mechanism.objective_gap}
-    return Mechanism(problem, z, pinned, links, **told)
+    return LocalMechanism(problem, z, pinned, links, **told)
 
 
 def digest_of(problem: Problem, coordinates: Floats) -> str:

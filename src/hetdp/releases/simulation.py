@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
 from hetdp.problem.space import Floats, Mask
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value, pluralize
@@ -86,7 +86,7 @@ def simulate(mechanism: Mechanism, dataset: Hashable, *, seed: int, runs: int = 
     >>> hetdp.simulate(mechanism, "a", seed=3, runs=1000)
     SIMULATED, no release: answer 1 in 744 of 1,000 runs at dataset a (seed 3)
     """
-    if not isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, LocalMechanism):
         raise UsageError(f"{format_value(mechanism)} is no mechanism", "the first argument is a Mechanism")
     seed, runs = whole("seed", seed, 0), whole("runs", runs, 1, MOST_RUNS)
     z = mechanism.coordinates[mechanism.problem.labels.index(dataset)]

@@ -13,7 +13,7 @@ from hetdp.errors import HetdpError, NoExtensionError, UsageError
 from hetdp.mechanism.compatibility import Repair, Witness
 from hetdp.mechanism.design import design
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.scaling import Columns, written_edges
 from hetdp.mechanism.vote import WEIGHTED_VOTE, people_of
 from hetdp.problem.classes import classes_of
@@ -129,7 +129,7 @@ class Answer:
         unpinned: whether some boundary dataset has no value, though only given values are wanted.
     """
 
-    mechanism: Mechanism | None = None
+    mechanism: LocalMechanism | None = None
     why_not: str = ""
     witness: Witness | None = None
     repair: Repair | None = None

@@ -9,7 +9,7 @@ from dash import ALL, ClientsideFunction, Input, Output, State, ctx, html, no_up
 
 from hetdp.errors import HetdpError, UsageError
 from hetdp.mechanism.accuracy.report import accuracy
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.odds import odds
 from hetdp.numbers import parse_typed
 from hetdp.problem.problem import Problem
@@ -136,7 +136,7 @@ def connect_tabs(app: Any, session: Session) -> None:
             return tuple(lines(session.sheet, session.answer))
 
 
-def _connect(app: Any, session: Session, name: str, content: Callable[[Problem, Mechanism], Any]) -> None:
+def _connect(app: Any, session: Session, name: str, content: Callable[[Problem, LocalMechanism], Any]) -> None:
     @app.callback(  # type: ignore[untyped-decorator]
         Output(name, "children"), Input("looked", "data")
     )
@@ -153,7 +153,7 @@ def _connect(app: Any, session: Session, name: str, content: Callable[[Problem, 
             return html.P(escape_unprintable(str(refusal)), className="quiet")
 
 
-def _compared(problem: Problem, found: Mechanism) -> Any:
+def _compared(problem: Problem, found: LocalMechanism) -> Any:
     name = "given values, extended" if found.objective == GIVEN else OBJECTIVES[found.objective][0].lower()
     return accuracy_table(accuracy(problem, {name: found}, engine=engine_of(problem)))
 

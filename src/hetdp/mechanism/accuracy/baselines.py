@@ -20,7 +20,7 @@ from hetdp.errors import NoExtensionError, UsageError, VerificationError
 from hetdp.mechanism.accuracy.measures import NOWHERE, Steps, is_threshold, with_one_epsilon
 from hetdp.mechanism.design import design
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.mechanism.vote import people_of, vote_coordinates, weights_of
 from hetdp.problem.grid import LARGEST_EXACT, UNIT
 from hetdp.problem.partial import PartialMechanism
@@ -275,7 +275,7 @@ BASELINES = (
 )
 
 
-def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[tuple[str, Mechanism]]:
+def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[tuple[str, LocalMechanism]]:
     """Every baseline that the problem has, by name; the best mean with one ε only if `average` is compared."""
     pure = setting.problem.notion.name == PURE.name
     if average and pure and setting.least[0] < np.inf:
@@ -298,7 +298,7 @@ def _one_epsilon_average(setting: Setting, weights: Floats) -> Floats:
     return np.where(setting.problem.answers == 1, found.coordinates, -found.coordinates)
 
 
-def proved(setting: Setting, labels: Floats, name: str) -> Mechanism:
+def proved(setting: Setting, labels: Floats, name: str) -> LocalMechanism:
     """A mechanism with these labels, if it is private; values that miss by a rounding are closed.
 
     Raises:

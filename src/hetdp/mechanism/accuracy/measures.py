@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.digits import accuracy_of
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.scaling import free_ways, written_edges
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.faults import FaultCollector
@@ -191,7 +191,7 @@ class Method:
 
     name: str
     baseline: bool
-    mechanism: Mechanism = field(repr=False)
+    mechanism: LocalMechanism = field(repr=False)
     worst_error: float
     worst_at: Any
     mean_error: float
@@ -230,7 +230,7 @@ class Method:
         return WhereDeciding(name, len(datasets), float(errors.max()) if len(datasets) else None, mean)
 
 
-def measure(problem: Problem, name: str, baseline: bool, mechanism: Mechanism, levels: Levels) -> Method:
+def measure(problem: Problem, name: str, baseline: bool, mechanism: LocalMechanism, levels: Levels) -> Method:
     """Measures a mechanism."""
     errors = mechanism.errors
     weighted = errors * levels.weights

@@ -26,7 +26,7 @@ from hetdp.mechanism.accuracy.tables import Comparison, compare, csv_text, latex
 from hetdp.mechanism.average.rows import SLOPES
 from hetdp.mechanism.design import prior_of
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
@@ -53,7 +53,7 @@ def objectives_of(wanted: Any, problem: Problem) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def designed(problem: Problem, objective: str, weights: Floats, engine: str) -> Mechanism:
+def designed(problem: Problem, objective: str, weights: Floats, engine: str) -> LocalMechanism:
     """The mechanism that an objective leads to."""
     options: dict[str, Any] = {"prior": weights} if objective == AVERAGE else {}
     return designing.design(problem, objective, engine=engine, **options)
@@ -63,31 +63,31 @@ def by_name(given: Any) -> list[tuple[str, Any]]:
     """The given mechanisms, each with a name: one, or several by name."""
     if isinstance(given, Mapping) and any(map(_holds_values, given.values())):
         return [(str(name), each) for name, each in given.items()]
-    return [(given.objective if isinstance(given, Mechanism) else UNNAMED, given)]
+    return [(given.objective if isinstance(given, LocalMechanism) else UNNAMED, given)]
 
 
 def _holds_values(value: Any) -> bool:
-    return isinstance(value, (Mechanism, PartialMechanism)) or (
+    return isinstance(value, (LocalMechanism, PartialMechanism)) or (
         hasattr(value, "__len__") and not isinstance(value, str)
     )
 
 
-def private(problem: Problem, name: str, given: Any, engine: str) -> Mechanism:
+def private(problem: Problem, name: str, given: Any, engine: str) -> LocalMechanism:
     """A given mechanism with the proof that it is private on this problem; a miss by a rounding is closed.
 
     Raises:
         InputError: it is not private.
     """
-    if isinstance(given, Mechanism) and given.problem is problem and given.is_as_proved:
+    if isinstance(given, LocalMechanism) and given.problem is problem and given.is_as_proved:
         return given
     certificate = verify(problem, given)
     z = np.array(given.coordinates, dtype=np.float64) if hasattr(given, "coordinates") else pins_of(given, problem)
     if certificate.private:
-        if isinstance(given, Mechanism):
+        if isinstance(given, LocalMechanism):
             return replace(given, problem=problem, certificate=certificate)
         size = problem.graph.size
         pinned, links = np.zeros(size, dtype=np.bool_), np.full(size, -1)
-        return Mechanism(problem, z, pinned, links, certificate=certificate, objective=name)
+        return LocalMechanism(problem, z, pinned, links, certificate=certificate, objective=name)
     try:
         return sealed(replace(extend(problem, PartialMechanism(z=z), engine), objective=name))
     except NoExtensionError:

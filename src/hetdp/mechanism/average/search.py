@@ -15,7 +15,7 @@ from hetdp.mechanism.average.program import best_nearby, best_on_average, mean_e
 from hetdp.mechanism.average.solver import ROUNDING
 from hetdp.mechanism.compatibility import NEAR_MISS, Limits, drops, limits
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import Mechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace, as_graph
@@ -168,7 +168,7 @@ MASSES = (1e-11, 0.0, 0.0)  # of weight·error left out, one round after the oth
 
 def best_average(
     problem: Problem, pins: Floats, fair: Floats, weights: Floats, max_error: float | None, engine: str
-) -> Mechanism:
+) -> LocalMechanism:
     """Rounds of a linear program, each in the scale of the best mechanism so far, until that is proved to be close.
 
     Args:
@@ -210,7 +210,7 @@ def _is_close(size: int, error: float, least: float) -> bool:
     return error - least <= (CLOSE if size > SMALL else min(CLOSE, CLOSER * error))
 
 
-def _better(one: Mechanism, other: Mechanism, weights: Floats) -> Mechanism:
+def _better(one: LocalMechanism, other: LocalMechanism, weights: Floats) -> LocalMechanism:
     """The one with the smaller mean error; of equals the first, and also where the other would move given values."""
     assert isinstance(one.problem, Problem)
     if other.moved > NEAR_MISS:
@@ -227,7 +227,7 @@ def _on_people(
     weights: Floats,
     max_error: float | None,
     engine: str,
-) -> Mechanism:
+) -> LocalMechanism:
     """The same on people: searched with edges that are stored, for which the program has rows; proved on their own."""
     stored = Problem(as_graph(space), problem.answers, problem.notion.name)
     found = best_average(stored, pins, fair, weights, max_error, engine)
@@ -249,7 +249,7 @@ def _proved_private(
     yield from (allowed.most, allowed.least)
 
 
-def _extended(problem: Problem, pins: Floats, z: Floats, engine: str) -> Mechanism:
+def _extended(problem: Problem, pins: Floats, z: Floats, engine: str) -> LocalMechanism:
     """The best mechanism with these values at the boundary, and the given ones."""
     kept = np.where(np.isnan(pins), np.where(problem.boundary_mask, z, np.nan), pins)
     return extend(problem, PartialMechanism(z=kept), engine)

@@ -16,7 +16,7 @@ from hetdp.certificate.losses import certain_answer, losses_along
 from hetdp.errors import UsageError, VerificationError
 from hetdp.mechanism.design import design
 from hetdp.mechanism.digits import accuracy_of
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.people.populations.classes import Classes, classes_of
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.losses import rounded_up
@@ -143,7 +143,11 @@ class TalliedMechanism:
 
 
 def mechanism_of(
-    found: Mechanism, problem: Problem, space: ProductSpace, classes: Classes, people: tuple[tuple[str, Whole], ...]
+    found: LocalMechanism,
+    problem: Problem,
+    space: ProductSpace,
+    classes: Classes,
+    people: tuple[tuple[str, Whole], ...],
 ) -> TalliedMechanism:
     """A mechanism on tallies, with all that is promised about it; the problem itself is not kept.
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from hetdp.certificate.certificate import verify
 from hetdp.errors import UsageError
-from hetdp.mechanism.mechanism import Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.releases.charges import costs_of
 from hetdp.releases.ledger.chain import Entry
@@ -130,7 +130,7 @@ def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Itera
         UsageError: it is not a Mechanism.
     """
     require_problem(problem)
-    if not isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, LocalMechanism):
         raise UsageError(f"an object of the type {type(mechanism).__name__}", "values are proved as a Mechanism")
     said = record["mechanism"]
     certificate = verify(problem, mechanism)
