@@ -175,8 +175,7 @@ def _publish(
     """The release of an entry, with its files written."""
     if len(entry.answers) != len(request.areas):
         raise LedgerError(place, "it has another number of answers to this question", "each area has one answer")
-    if not is_new:
-        facts = request.facts_of_repeat(facts, entry)
+    facts = request.facts_of_entry(facts, entry, is_new)
     answers = tuple(Answer(**one) for one in answers_of(entry.answers, request.areas, request.answers))
     found = Release(answers, entry.receipt(), not is_new, entry, facts)
     _write(found, record, html)

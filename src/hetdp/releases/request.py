@@ -86,12 +86,13 @@ class DrawRequest(Releasable):
         """What the ledger entry keeps, so that the record of a repeated release stays the same."""
         return {PLAN: None, PEOPLE: None}
 
-    def facts_of_repeat(self, facts: Document, entry: Entry) -> Document:
-        """The facts as they were when the answer was first released.
+    def facts_of_entry(self, facts: Document, entry: Entry, is_new: bool) -> Document:  # noqa: ARG002
+        """The facts as the entry keeps them, so that its record is the same, byte for byte, whenever it is made.
 
         Args:
             facts: the facts of the present request.
-            entry: the entry of the first release.
+            entry: the entry of the release.
+            is_new: whether it was released now, and not earlier.
         """
         software = entry.facts.get("software", facts["software"])
         return facts | {"software": software, "composition": facts["composition"] | {"version": entry.version}}

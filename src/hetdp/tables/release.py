@@ -63,15 +63,17 @@ class TableRequest(DrawRequest):
         plan = self.prepared.plan.facts
         return {PLAN: {key: plan[key] for key in SPELLED}, PEOPLE: self.prepared.same_people}
 
-    def facts_of_repeat(self, facts: Document, entry: Entry) -> Document:
+    def facts_of_entry(self, facts: Document, entry: Entry, is_new: bool) -> Document:
         """The facts in the wording of the first release.
 
         Raises:
             UsageError: the first release was about another table.
         """
-        self._require_same_table(entry)
-        first = super().facts_of_repeat(facts | self._facts_as_first_worded(entry), entry)
-        return first | {PLAN: first[PLAN] | (entry.facts.get(PLAN) or {})}
+        if not is_new:
+            self._require_same_table(entry)
+            facts = facts | self._facts_as_first_worded(entry)
+        facts = super().facts_of_entry(facts, entry, is_new)
+        return facts | {PLAN: facts[PLAN] | (entry.facts.get(PLAN) or {})}
 
     def differences(self, entry: Entry) -> list[str]:
         """The keys of the plan that differ."""
