@@ -16,7 +16,7 @@ import hetdp
 from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.graphs import grid
 from benchmarks.measure import in_turn
-from hetdp.studio.answers import ends_of, engine_of, warm, with_parameter
+from hetdp.studio.answers import ends_of, engine_of, warm
 from hetdp.studio.session import Session, sheet_of
 
 LIMITS = {500: 50, 5_000: 500}  # milliseconds, by datasets
@@ -123,7 +123,7 @@ def sections(sizes: dict[int, int], rounds: int) -> Iterator[Part]:
         for view in VIEWS[asked]:
             with opened(datasets, view) as (session, page):
                 ends = ends_of(session.sheet.problem)
-                problem = with_parameter(session.sheet.problem, int(ends.places[EDGE]), "epsilon", 0.5)
+                problem = session.sheet.problem.with_parameter(int(ends.places[EDGE]), "epsilon", 0.5)
                 alone = partial(hetdp.design, problem, "fair", engine=engine_of(problem))
                 took = in_turn({ALONE: alone, ANSWERED: page.move}, rounds)
                 answered, size = took[ANSWERED], session.sheet.problem.graph.size

@@ -16,7 +16,7 @@ from hetdp.numbers import parse_typed
 from hetdp.studio import drawing, export, opening, panels, views
 from hetdp.studio import opening as bounds
 from hetdp.studio import showing as legend
-from hetdp.studio.answers import GIVEN, with_parameter
+from hetdp.studio.answers import GIVEN
 from hetdp.studio.gallery import GALLERY, made
 from hetdp.studio.picture import Picture
 from hetdp.studio.session import Session, sheet_of
@@ -34,7 +34,7 @@ def session():
 
 def test_a_changed_edge_leaves_everything_else_as_it_was(session):
     before = session.sheet.problem
-    after = with_parameter(before, 1, "epsilon", 0.3)
+    after = before.with_parameter(1, "epsilon", 0.3)
     assert after.graph.edges()[2].tolist() == [1.0, 0.3, 0.1]
     assert after.graph.edge_classes() == before.graph.edge_classes()
     assert after.about == before.about

@@ -6,12 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hetdp.problem.classes import Classes, classes_of
-from hetdp.problem.edges import Edges
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
-from hetdp.problem.parameters import Parameters
-from hetdp.problem.problem import Problem
+from hetdp.problem.problem import Problem, replace_edges
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.theory.notion import BACK
@@ -75,13 +71,9 @@ class Pattern:
         )
 
     def _with(self, columns: Columns, with_classes: bool) -> Problem:
-        asked, findings = self.problem, FaultCollector("edges")
-        parallel = isinstance(asked.graph, DatasetGraph) and asked.graph.is_parallel  # classes tell these edges apart
-        classes = _classes(asked.graph, findings) if with_classes or parallel else None
-        parameters = Parameters(tuple(columns), tuple(columns.values()))
-        edges = Edges(self._source, self._target, parameters, classes)
-        graph = DatasetGraph.from_ends(asked.labels, (self._source, self._target), edges, "error", findings)
-        return Problem(graph, asked.answers, asked.notion.name, weights=asked.weights, about=asked.about)
+        graph = self.problem.graph
+        parallel = isinstance(graph, DatasetGraph) and graph.is_parallel  # classes tell these edges apart
+        return replace_edges(self.problem, (self._source, self._target), columns, with_classes or parallel)
 
 
 def times_down(values: Floats, multiple: float) -> Floats:
@@ -108,7 +100,3 @@ def _halves(values: Floats | np.float64) -> tuple[Floats, Floats]:
     shifted = SPLITTER * values
     big = shifted - (shifted - values)
     return np.asarray(big), np.asarray(values - big)
-
-
-def _classes(graph: DatasetGraph | ProductSpace, findings: FaultCollector) -> Classes | None:
-    return classes_of(graph.edge_classes(), findings)

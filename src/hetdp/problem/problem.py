@@ -10,14 +10,18 @@ import numpy as np
 
 from hetdp.errors import UsageError
 from hetdp.problem.boundary import boundary_of
+from hetdp.problem.classes import classes_of
+from hetdp.problem.edges import Edges
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import identity_of
 from hetdp.problem.labels import Labels
 from hetdp.problem.notebook import html_table
+from hetdp.problem.parameters import Parameters, rule_of
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.scores import Scores
-from hetdp.problem.space import Floats, Frozen, Mask
+from hetdp.problem.space import Floats, Frozen, Indices, Mask
 from hetdp.problem.values import Factors, weights_of
 from hetdp.text import format_value
 from hetdp.theory.catalogue import notion_named, notion_of
@@ -124,6 +128,36 @@ class Problem(Frozen):
         """
         return [self.graph.label(index) for index in np.flatnonzero(self.boundary_mask).tolist()]
 
+    def with_parameter(self, edge: int, name: str, value: float) -> Problem:
+        """The problem with another ε, δ or μ on one edge; the problem itself if the edge has that number already.
+
+        Labels, answers and everything else stay. The edges of a space made of people become stored ones.
+
+        Args:
+            edge: the position of the edge in `graph.edges()`.
+            name: one of `graph.parameter_names`; those of the two directions are seen from the end that comes first.
+            value: the new number.
+
+        Raises:
+            UsageError: there is no such edge or parameter, or the value is out of range.
+
+        >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 1.0])
+        >>> Problem(graph, [1, 1, 2]).with_parameter(1, "epsilon", 0.3).graph.edges()[2]
+        array([0.1, 0.3])
+        """
+        source, target, *values = self.graph.edges()
+        columns = dict(zip(self.graph.parameter_names, values, strict=True))
+        if name not in columns or not 0 <= edge < len(source):
+            raise UsageError(f"no {name} on edge {edge}", f"the {len(source)} edges have {', '.join(columns)}")
+        if not 0.0 <= value <= (1.0 if name.startswith("delta") else np.inf):
+            raise UsageError(f"{name} = {value}", rule_of(name))
+        if columns[name][edge] == value:
+            return self
+        columns[name] = columns[name].copy()
+        columns[name][edge] = value
+        on_grid = isinstance(self.graph, ProductSpace) or self.graph.on_grid
+        return replace_edges(self, (source, target), columns, on_grid=on_grid)
+
     def _repr_html_(self) -> str:
         """For notebooks; the boundary of a large space is counted only if it is known already."""
         ones = int(np.count_nonzero(self.answers == 1))
@@ -138,6 +172,29 @@ class Problem(Frozen):
     def __repr__(self) -> str:
         ones = int(np.count_nonzero(self.answers == 1))
         return f"Problem({self.graph.size} datasets, {ones} with answer 1, notion {self.notion.name!r})"
+
+
+def replace_edges(
+    problem: Problem,
+    ends: tuple[Indices, Indices],
+    columns: Mapping[str, Floats],
+    with_classes: bool = True,
+    on_grid: bool = False,
+) -> Problem:
+    """The problem with other parameters on its edges.
+
+    Args:
+        problem: the problem.
+        ends: the source and target of every edge, as `graph.edges()` lists them.
+        columns: the parameters of these edges, by name.
+        with_classes: whether the edges keep their classes; the graph is built faster without.
+        on_grid: whether the parameters are floored to multiples of 2^-40, as in problems made from people.
+    """
+    findings = FaultCollector("edges")
+    classes = classes_of(problem.graph.edge_classes(), findings) if with_classes else None
+    edges = Edges(*ends, Parameters(tuple(columns), tuple(columns.values())), classes)
+    graph = DatasetGraph.from_ends(problem.labels, ends, edges, "error", findings, on_grid)
+    return Problem(graph, problem.answers, problem.notion.name, weights=problem.weights, about=problem.about)
 
 
 def _words(about: Any) -> dict[str, str]:

@@ -26,7 +26,6 @@ from hetdp.studio.answers import (
     ends_of,
     first_objective,
     objectives_for,
-    with_parameter,
 )
 from hetdp.text import format_value
 
@@ -268,7 +267,7 @@ class Session:
         """Moves the ε, δ or μ of an edge."""
         with self.lock:
             try:
-                changed = with_parameter(self.sheet.problem, self._place_of(edge), name, value)
+                changed = self.sheet.problem.with_parameter(self._place_of(edge), name, value)
             except HetdpError as refusal:
                 self.refuse(str(refusal))
                 return
