@@ -11,12 +11,14 @@ import pytest
 
 from hetdp.people.privacy import situations
 from hetdp.people.privacy.rules import Rule
-from hetdp.people.questions.constructors import JOINED_BY, KINDS, MADE_BY
+from hetdp.people.questions.question import QUESTION_KINDS
+from hetdp.people.questions.reading import COMBINATIONS, kind_names
 from tests.documents.pages import DOCS
 
 PAGE = DOCS / "reference" / "questions.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 NEEDED = "**must be there**"
+KINDS = kind_names()
 SECTIONS = {part.splitlines()[0]: part for part in re.split(r"^#+ ", TEXT, flags=re.MULTILINE)[1:]}
 DOCUMENT = ["schema_version", "kind"]
 
@@ -35,10 +37,10 @@ def examples(heading: str) -> list[dict[str, Any]]:
 
 def keys_of(kind: str) -> dict[str, bool]:
     """The keys that a question of some kind may have, and whether they must be there."""
-    if kind in MADE_BY:
-        parameters = inspect.signature(MADE_BY[kind]).parameters.values()
+    if kind in QUESTION_KINDS:
+        parameters = inspect.signature(QUESTION_KINDS[kind]).parameters.values()
         return {one.name: one.default is one.empty for one in parameters}
-    return {"parts" if kind in JOINED_BY else "part": True}
+    return {"parts" if kind in COMBINATIONS else "part": True}
 
 
 def test_every_kind_of_question_has_its_place():

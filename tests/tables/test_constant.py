@@ -11,7 +11,7 @@ import pandas
 import pytest
 
 import hetdp
-from hetdp.people.populations.scores import constant_of
+from hetdp.people.populations.scores import constant_answer
 from hetdp.releases import request as request_module
 from hetdp.releases.record.page import page_of
 
@@ -165,7 +165,7 @@ def test_what_the_parts_of_a_question_tell_is_so_for_every_table():
     decided = 0
     for one, other, third in itertools.product(parts, repeat=3):
         for question in ((one & other) | ~third, ~(one | other) & third):
-            found = constant_of(question, list(sizes), np.array(list(sizes.values())), values)
+            found = constant_answer(question, list(sizes), np.array(list(sizes.values())), values)
             answers = {
                 bool(question.holds({"a": {"yes": a, "no": 2 - a}, "b": {"yes": b, "no": 3 - b}}, sizes))
                 for a, b in itertools.product(range(3), range(4))

@@ -136,12 +136,12 @@ def ask(
 ) -> int:
     """Asks a table of people a yes/no question."""
     from hetdp.cli import shapes
-    from hetdp.people.names import pairs
+    from hetdp.people.names import parse_pairs
     from hetdp.tables.ask import Payment
     from hetdp.tables.ask import ask as ask_table
 
     def by_group(option: str, words: tuple[str, ...]) -> dict[str, Any] | None:
-        return pairs(option, words, "GROUP=ε", "each group has one ε") if words else None
+        return parse_pairs(option, words, "GROUP=ε", "each group has one ε") if words else None
 
     require_places(output, html, as_json, (table, plan, given["ledger"], *given["after"]))
     where = {name: given.pop(name) for name in ("cluster", "workers", "memory", "work")}

@@ -139,11 +139,11 @@ def _terms(
 ) -> dict[str, Any]:
     from hetdp.cli.ledger_reports import amount
     from hetdp.errors import UsageError
-    from hetdp.people.names import pairs
+    from hetdp.people.names import parse_pairs
 
     if source is None:
         raise UsageError("no source", "--source names the data that will be asked about")
-    caps = pairs("--class-cap", class_cap, "CLASS=AMOUNT", "each class has one cap")
+    caps = parse_pairs("--class-cap", class_cap, "CLASS=AMOUNT", "each class has one cap")
     return {
         "source": source,
         "cap": amount("--cap", cap, currency),

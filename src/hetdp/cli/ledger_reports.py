@@ -243,10 +243,10 @@ def _people(currency: str, people: str, **columns: str) -> Any:
 
 
 def _classes(charge: tuple[str, ...], currency: str) -> Any:
-    from hetdp.people.names import pairs
+    from hetdp.people.names import parse_pairs
     from hetdp.releases.ledger.charge import Charge
 
-    given = pairs("--charge", charge, "CLASS=AMOUNT", "each class has one amount")
+    given = parse_pairs("--charge", charge, "CLASS=AMOUNT", "each class has one amount")
     amounts: dict[str, Any] = {name: amount("--charge", value, currency, name) for name, value in given.items()}
     if currency == "epsilon-delta":
         pairs_of = {name: (pair, pair) if isinstance(pair, str) else pair for name, pair in amounts.items()}

@@ -93,7 +93,7 @@ def _made(
     """The problem, after a look at its size."""
     from hetdp.errors import UsageError
     from hetdp.numbers import parse_whole
-    from hetdp.people.names import pairs
+    from hetdp.people.names import parse_pairs
     from hetdp.people.products.problems import require_few, tallies, values_of, votes
     from hetdp.problem.product import INSTEAD, MOST_WRITTEN, WRITTEN_RULE
 
@@ -110,10 +110,10 @@ def _made(
         number = parse_whole(people, "the number of people", 1) if people.strip().isdecimal() else None
         require_few([len(listed) if number is None else number], len(known), False, *limits)
         return votes(listed if number is None else number, asked, promised, known)
-    sizes = pairs("--group", group, "NAME=SIZE", "each group has one size")
+    sizes = parse_pairs("--group", group, "NAME=SIZE", "each group has one size")
     sizes = {name: parse_whole(size, f"the size of {name!r}", 0) for name, size in sizes.items()}
     require_few(list(sizes.values()), len(known), True, *limits)
-    chances = prior if prior in (None, "uniform") else pairs("--prior", [prior], "VALUE=p", "each value has one")
+    chances = prior if prior in (None, "uniform") else parse_pairs("--prior", [prior], "VALUE=p", "each value has one")
     return tallies(sizes, asked, promised, known, chances)
 
 
@@ -144,7 +144,7 @@ def _privacy(epsilon: str | None, deciding_epsilon: str | None, rules: str | Non
     """What is promised."""
     from hetdp import privacy
     from hetdp.errors import UsageError
-    from hetdp.people.names import pairs
+    from hetdp.people.names import parse_pairs
 
     if (epsilon is None) == (rules is None) or (rules is not None and deciding_epsilon is not None):
         what = "no ε" if epsilon is rules is None else "ε beside --rules"
@@ -155,7 +155,7 @@ def _privacy(epsilon: str | None, deciding_epsilon: str | None, rules: str | Non
     def by_name(option: str, given: str | None) -> Any:
         if given is None or not set("={") & set(given):
             return given
-        return pairs(option, [given], "NAME=ε", "each name has one ε")
+        return parse_pairs(option, [given], "NAME=ε", "each name has one ε")
 
     return privacy.rules(by_name("--epsilon", epsilon), deciding=by_name("--deciding-epsilon", deciding_epsilon))
 

@@ -99,7 +99,7 @@ def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> di
     """How many of some groups are counted in a map."""
     from hetdp.errors import UsageError
     from hetdp.numbers import parse_whole
-    from hetdp.people.names import pairs
+    from hetdp.people.names import parse_pairs
 
     if not at:
         return None
@@ -109,7 +109,7 @@ def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> di
         )
     if picture not in (None, "tallies"):
         raise UsageError(f"--at with --picture {picture}", "counts are said for a map of tallies")
-    given = pairs("--at", at, "GROUP=COUNT", "each group has one count")
+    given = parse_pairs("--at", at, "GROUP=COUNT", "each group has one count")
     return {name: parse_whole(count, f"--at {name}", 0) for name, count in given.items()}
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _is_simple = re.compile(r"[\w.+-]+( [\w.+-]+)*").fullmatch
 
 
-def name(given: Any, what: str) -> str:
+def require_name(given: Any, what: str) -> str:
     """One name.
 
     Raises:
@@ -29,23 +29,23 @@ def name(given: Any, what: str) -> str:
     return given
 
 
-def names(given: Any, what: str) -> tuple[str, ...]:
+def require_names(given: Any, what: str) -> tuple[str, ...]:
     """One name, or several different ones.
 
-    >>> names("Pupils", "a group"), names(["Pupils", "Staff"], "a group")
+    >>> require_names("Pupils", "a group"), require_names(["Pupils", "Staff"], "a group")
     (('Pupils',), ('Pupils', 'Staff'))
     """
     if isinstance(given, str) or not isinstance(given, Sequence):
-        return (name(given, what),)
-    found = tuple(name(one, what) for one in given)
+        return (require_name(given, what),)
+    found = tuple(require_name(one, what) for one in given)
     if not found or len(set(found)) < len(found):
         raise UsageError(f"{what} is {format_value(list(found))}", "several are named once each, and at least one")
     return found
 
 
-def names_or_all(given: Any, what: str) -> tuple[str, ...] | None:
+def require_names_or_all(given: Any, what: str) -> tuple[str, ...] | None:
     """Some names, or None for all there are."""
-    return None if given is None else names(given, what)
+    return None if given is None else require_names(given, what)
 
 
 def require_known(used: Iterable[str], known: Collection[str], what: str) -> None:
@@ -62,29 +62,29 @@ def require_known(used: Iterable[str], known: Collection[str], what: str) -> Non
             )
 
 
-def spoken(one: str) -> str:
+def quote_if_needed(one: str) -> str:
     """A name in a sentence: in quotation marks if it could be taken for a part of the sentence.
 
-    >>> spoken("in favour"), spoken("yes; no")
+    >>> quote_if_needed("in favour"), quote_if_needed("yes; no")
     ('in favour', "'yes; no'")
     """
     return one if _is_simple(one) else repr(one)
 
 
-def listed(several: Iterable[str], joint: str = "and") -> str:
+def join_names(several: Iterable[str], joint: str = "and") -> str:
     """Names in a sentence.
 
-    >>> listed(["Pupils"]), listed(["Pupils", "Staff", "Guests"])
+    >>> join_names(["Pupils"]), join_names(["Pupils", "Staff", "Guests"])
     ('Pupils', 'Pupils, Staff and Guests')
     """
-    *first, last = map(spoken, several)
+    *first, last = map(quote_if_needed, several)
     return f"{', '.join(first)} {joint} {last}" if first else last
 
 
 # Names with numbers, as people type them: pupil=0.3,staff=1.
 
 
-def pairs(option: str, given: Iterable[str], form: str, rule: str) -> dict[str, Any]:
+def parse_pairs(option: str, given: Iterable[str], form: str, rule: str) -> dict[str, Any]:
     """Name → number: from NAME=NUMBER, several of them with commas between, or from a JSON object.
 
     Args:

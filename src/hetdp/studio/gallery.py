@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hetdp import privacy, questions
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_whole
-from hetdp.people.names import pairs
+from hetdp.people.names import parse_pairs
 from hetdp.people.products.problems import require_few, tallies, values_of, votes
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.partial import PartialMechanism
@@ -69,7 +69,7 @@ def _people(space: str, people: str, known: tuple[str, ...], asked: Any, rules: 
         return votes(listed, asked, rules, known), repr(listed), f"--people {quote(typed)}"
     if space != TALLIES:
         raise UsageError(f"a space of {format_value(space)}", "there are votes and tallies")
-    given = pairs("groups:", [people], "NAME=SIZE", "each group has one size")
+    given = parse_pairs("groups:", [people], "NAME=SIZE", "each group has one size")
     sizes = {name: parse_whole(size, f"the size of {name!r}", 0) for name, size in given.items()}
     require_few(list(sizes.values()), len(known), True, MOST, MOST_RULE, "smaller groups have fewer tallies")
     return tallies(sizes, asked, rules, known), repr(sizes), f"--group {_typed(sizes)}"
@@ -94,7 +94,7 @@ def _epsilons(name: str, words: str) -> Any:
     words = words.strip()
     if not words or "=" not in words:
         return words or None
-    return pairs(f"{name}:", [words], "NAME=ε", "each name has one ε")
+    return parse_pairs(f"{name}:", [words], "NAME=ε", "each name has one ε")
 
 
 def _typed(given: Any) -> str:

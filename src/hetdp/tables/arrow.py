@@ -219,7 +219,7 @@ def convert_column(column: Any) -> Any:
 def scale_clipped(cells: Any, factor: int) -> Any:
     """Whole numbers times a factor; the first or last where that is too large.
 
-    >>> scaled(np.array([2, -(2**63), 2**63 - 1]), 1000).tolist()
+    >>> scale_clipped(np.array([2, -(2**63), 2**63 - 1]), 1000).tolist()
     [2000, -9223372036854775000, 9223372036854775000]
     """
     most = (2**63 - 1) // factor

@@ -16,8 +16,8 @@ from typing import Any
 
 from hetdp.documents import read_document
 from hetdp.errors import UsageError
-from hetdp.people.questions.constructors import from_json, from_toml
 from hetdp.people.questions.question import Question
+from hetdp.people.questions.reading import from_json, from_toml
 from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.ledger.lookup import source_of
 from hetdp.releases.price import Price, similar_words

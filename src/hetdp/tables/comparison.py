@@ -40,7 +40,7 @@ FOLDED = "hetdp_folded"  # how queries call the function below
 def fold_text(text: str) -> str:
     r"""A text as it is compared: without outer white space, in Unicode normal form C, and casefolded.
 
-    >>> folded(" Yes\t"), folded("STRASSE") == folded("straße"), folded("é") == folded("E\u0301")
+    >>> fold_text(" Yes\t"), fold_text("STRASSE") == fold_text("straße"), fold_text("é") == fold_text("E\u0301")
     ('yes', True, True)
     """
     return unicodedata.normalize("NFC", text.strip()).casefold()
@@ -85,7 +85,7 @@ def _letters(letters: Iterable[str]) -> str:
 def group_similar_names(names: Iterable[str]) -> list[list[str]]:
     """Names that differ in case or outer spaces only, in order.
 
-    >>> alike(["North", "South", "north "])
+    >>> group_similar_names(["North", "South", "north "])
     [['North', 'north ']]
     """
     found: dict[str, list[str]] = {}

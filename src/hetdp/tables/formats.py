@@ -263,7 +263,7 @@ def list_files(place: Path) -> list[Path]:
 def label_of_file(file: Path) -> str:
     """How messages name a file of a folder: there may be many folders with such a file.
 
-    >>> named(Path("data/people/3.csv"))
+    >>> label_of_file(Path("data/people/3.csv"))
     'people/3.csv'
     """
     return f"{file.parent.name}/{file.name}"

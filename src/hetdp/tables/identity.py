@@ -17,11 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import UsageError
-from hetdp.numbers import format_exact
 from hetdp.people.populations.scores import scores_of
-from hetdp.people.questions.logic import And, Joined, Not, Or
+from hetdp.people.questions.logic import And, Combination, Not, Or
 from hetdp.people.questions.question import Question
-from hetdp.people.questions.thresholds import ALL, RatioOfShares
 from hetdp.tables.policy import Policy
 from hetdp.tables.promise import Promise
 from hetdp.tables.request import VALUES, AskRequest, Epsilon
@@ -69,18 +67,11 @@ def canonical(question: Question, sizes: Mapping[str, int]) -> Form:
             return _sum(question, sizes)
         except UsageError:  # its scores are too large for a formula, so they are compared as written
             return ["as written", question.body()]
-    if isinstance(question, Joined):
+    if isinstance(question, Combination):
         return _joined(type(question), [canonical(part, sizes) for part in question.parts])
     if isinstance(question, Not):
         return _negated(question.part, sizes)
-    if isinstance(question, RatioOfShares):
-        facts = {"value": question.value, "a": question.group_a, "b": question.group_b, "of": question.of}
-        left_out = [] if question.of == ALL else sorted(set(question.blank))
-        return [
-            "ratio",
-            facts | {"at_least": format_exact(question.at_least), "strict": question.strict, "blank": left_out},
-        ]
-    return ["as written", question.body()]
+    return question.canonical_form()
 
 
 def _sum(question: Question, sizes: Mapping[str, int]) -> Form:
@@ -114,7 +105,7 @@ def _negated(part: Question, sizes: Mapping[str, int]) -> Form:
     """The opposite of a question that is no sum."""
     if isinstance(part, Not):
         return canonical(part.part, sizes)
-    if isinstance(part, Joined):
+    if isinstance(part, Combination):
         other = Or if isinstance(part, And) else And
         return _joined(other, [canonical(Not(one), sizes) for one in part.parts])
     return ["not", canonical(part, sizes)]

@@ -147,7 +147,7 @@ class Combination(Predicate):
 def format_literal(value: Literal) -> str:
     """A value as it is typed.
 
-    >>> written("it's"), written(3), written(0.5), written(True)
+    >>> format_literal("it's"), format_literal(3), format_literal(0.5), format_literal(True)
     ("'it''s'", '3', '0.5', 'TRUE')
     """
     if isinstance(value, bool):
@@ -158,7 +158,7 @@ def format_literal(value: Literal) -> str:
 def format_column(column: str) -> str:
     """A column as it is typed: in double quotation marks unless it is a plain word.
 
-    >>> written_name("vote"), written_name("my vote"), written_name("or")
+    >>> format_column("vote"), format_column("my vote"), format_column("or")
     ('vote', '"my vote"', '"or"')
     """
     if _is_bare(column) and column.upper() not in KEYWORDS:
@@ -199,7 +199,7 @@ def parse_predicate(given: Any, typed: bool = True) -> Predicate:
     Raises:
         UsageError: the text is anything else.
 
-    >>> print(parsed("vote in ('yes', 'aye') and not age < 18"))
+    >>> print(parse_predicate("vote in ('yes', 'aye') and not age < 18"))
     vote IN ('yes', 'aye') AND NOT (age < 18)
     """
     if not isinstance(given, str) or not given.strip():
@@ -362,8 +362,8 @@ def canonical_predicate(predicate: Predicate, exact_text: bool = False) -> Predi
         UsageError: a comparison by order has a value that is no number, ISO date or ISO timestamp; or a text of spaces
             alone is compared.
 
-    >>> from hetdp.tables.predicates import parsed
-    >>> print(canonical_predicate(parsed("NOT (vote != 'Yes ' AND NOT vote IN ('aye')) AND age >= 18.0")))
+    >>> from hetdp.tables.predicates import parse_predicate
+    >>> print(canonical_predicate(parse_predicate("NOT (vote != 'Yes ' AND NOT vote IN ('aye')) AND age >= 18.0")))
     age >= 18 AND vote IN ('aye', 'yes')
     """
     return _merged(_pushed(predicate, False, exact_text))

@@ -11,9 +11,9 @@ import numpy as np
 from hetdp.mechanism.digits import promised
 from hetdp.people.populations.folding import Ordered
 from hetdp.people.populations.population import population as population_of
-from hetdp.people.populations.scores import constant_of
+from hetdp.people.populations.scores import constant_answer
 from hetdp.people.privacy.epsilons import decimal
-from hetdp.people.questions.constructors import count
+from hetdp.people.questions.thresholds import count
 from hetdp.tables.policy import Policy
 from hetdp.tables.request import BALANCED, NO, YES, AskRequest
 
@@ -138,10 +138,10 @@ def promise_of(
 def _constant(request: AskRequest, epsilon: Ordered, codes: Any) -> int:
     """The answer, 1 or 2, if all tables of these people have it; else 0."""
     if not request.question.groups_used():
-        return constant_of(request.question, [""], np.array([epsilon.people]), request.values)
+        return constant_answer(request.question, [""], np.array([epsilon.people]), request.values)
     names, place = np.unique(codes, return_inverse=True)
     sizes = np.bincount(place, epsilon.weights).astype(np.int64)
-    return constant_of(request.question, [str(name) for name in names], sizes, request.values)
+    return constant_answer(request.question, [str(name) for name in names], sizes, request.values)
 
 
 def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Protection, ...]:

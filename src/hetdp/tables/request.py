@@ -12,12 +12,11 @@ from typing import Any
 from hetdp.documents import require_keys
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_exact, parse_whole
-from hetdp.people.names import name, spoken
+from hetdp.people.names import quote_if_needed, require_name
 from hetdp.people.privacy.epsilons import as_written, for_document, in_words
-from hetdp.people.questions.constructors import count, share
-from hetdp.people.questions.constructors import from_document as question_from
 from hetdp.people.questions.question import Question
-from hetdp.people.questions.thresholds import ALL, BLANK, RESPONDENTS
+from hetdp.people.questions.reading import from_document as question_from
+from hetdp.people.questions.thresholds import ALL, BLANK, RESPONDENTS, count, share
 from hetdp.tables.predicates import EQUALITIES, Missing, Predicate, canonical_predicate, parse_predicate
 from hetdp.text import format_value
 
@@ -56,9 +55,9 @@ class Epsilon:
         if self.constant is not None:
             return f"{in_words(self.constant)} for everybody"
         if self.by_group:
-            told = ", ".join(f"{in_words(epsilon)} for {spoken(group)}" for group, epsilon in self.by_group)
+            told = ", ".join(f"{in_words(epsilon)} for {quote_if_needed(group)}" for group, epsilon in self.by_group)
             return f"{told}, and for all others their own"
-        return f"what the column {spoken(str(self.column))} says"
+        return f"what the column {quote_if_needed(str(self.column))} says"
 
 
 def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS, argument: str = "epsilon") -> Epsilon:
@@ -85,13 +84,15 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
             raise UsageError(missing, "a column says who is in which", "group= names it")
         if not isinstance(by_group, Mapping) or not by_group:
             raise UsageError(f"{what} by group is {format_value(by_group)}", "it says a number for each group")
-        return Epsilon(by_group=tuple(sorted((name(one, "a group"), as_written(of)) for one, of in by_group.items())))
+        return Epsilon(
+            by_group=tuple(sorted((require_name(one, "a group"), as_written(of)) for one, of in by_group.items()))
+        )
     try:
         return Epsilon(constant=as_written(given))
     except UsageError:
         if not isinstance(given, str) or _looks_like_a_number(given):
             raise
-    return Epsilon(column=name(given, f"the column of {argument}="))
+    return Epsilon(column=require_name(given, f"the column of {argument}="))
 
 
 def epsilon_from(where: Any, column: Any, group: str | None, what: str, place: str) -> Epsilon:
@@ -251,9 +252,9 @@ def build_request(
         _question(at_least, more_than, of, question),
         epsilon_of(epsilon, by_group, group),
         epsilon_of(deciding, deciding_by_group, group, DECIDING, "deciding_epsilon") if steps else None,
-        name(person, "the column of person="),
-        None if group is None else name(group, "the column of group="),
-        None if area is None else name(area, "the column of by="),
+        require_name(person, "the column of person="),
+        None if group is None else require_name(group, "the column of group="),
+        None if area is None else require_name(area, "the column of by="),
         objective,
     )
     _require_possible(found)
@@ -283,9 +284,9 @@ def request_from_document(document: Any) -> AskRequest:
         question_from(document["question"]),
         always,
         deciding,
-        name(columns["person"], "the column of people"),
-        None if columns["group"] is None else name(columns["group"], "the column of groups"),
-        None if columns["area"] is None else name(columns["area"], "the column of areas"),
+        require_name(columns["person"], "the column of people"),
+        None if columns["group"] is None else require_name(columns["group"], "the column of groups"),
+        None if columns["area"] is None else require_name(columns["area"], "the column of areas"),
         document["objective"],
     )
     _require_possible(found)

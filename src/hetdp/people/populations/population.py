@@ -13,7 +13,7 @@ import numpy as np
 
 from hetdp.documents import SCHEMA_VERSION, open_envelope, refuse, require_keys
 from hetdp.errors import Fault, UsageError
-from hetdp.people.names import names
+from hetdp.people.names import require_names
 from hetdp.people.populations.classes import Classes, KindsFold, classes_of
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.scores import scores_of
@@ -238,7 +238,7 @@ def population(
     >>> people.size, people.groups, people.design().coordinate([0, 0, 1]) > 0
     (3, ('a', 'b'), True)
     """
-    known = names(list(values) if not isinstance(values, str) else values, "the values")
+    known = require_names(list(values) if not isinstance(values, str) else values, "the values")
     if len(known) < 2:
         raise UsageError(f"the values are {format_value(values)}", "everybody has one of two values or more")
     classes = classes_of(epsilon, deciding, groups, size)

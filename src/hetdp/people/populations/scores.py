@@ -10,7 +10,7 @@ import numpy as np
 
 from hetdp.errors import UsageError
 from hetdp.people.names import require_known
-from hetdp.people.questions.logic import And, Joined, Not
+from hetdp.people.questions.logic import And, Combination, Not
 from hetdp.people.questions.question import Question
 from hetdp.problem.scores import Scores, Whole
 
@@ -108,18 +108,18 @@ def _steps(row: Row, size: int) -> int:
     return size.bit_length() + 1 if scores == 1 else size * scores
 
 
-def constant_of(question: Question, groups: Sequence[str], sizes: Whole, values: Sequence[str]) -> int:
+def constant_answer(question: Question, groups: Sequence[str], sizes: Whole, values: Sequence[str]) -> int:
     """1 or 2 if every table of so many people has this answer, as far as the parts of the question tell; else 0.
 
     >>> import hetdp
     >>> asked = hetdp.questions.count("yes", 9) & hetdp.questions.majority()
-    >>> [constant_of(asked, ["all"], np.array([size]), ["yes", "no"]) for size in (8, 9)]
+    >>> [constant_answer(asked, ["all"], np.array([size]), ["yes", "no"]) for size in (8, 9)]
     [2, 0]
     """
     if isinstance(question, Not):
-        return (0, 2, 1)[constant_of(question.part, groups, sizes, values)]
-    if isinstance(question, Joined):
-        found = {constant_of(part, groups, sizes, values) for part in question.parts}
+        return (0, 2, 1)[constant_answer(question.part, groups, sizes, values)]
+    if isinstance(question, Combination):
+        found = {constant_answer(part, groups, sizes, values) for part in question.parts}
         enough = 2 if isinstance(question, And) else 1  # one part that has this answer decides
         return enough if enough in found else 3 - enough if found == {3 - enough} else 0
     return 0 if question.linear() is None else scores_of(question, groups, sizes, values).constant

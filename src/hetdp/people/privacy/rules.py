@@ -9,7 +9,7 @@ from typing import Any
 
 from hetdp.documents import SCHEMA_VERSION, build_from, open_envelope, parse_json, parse_toml, refuse
 from hetdp.errors import Fault, UsageError
-from hetdp.people.names import listed, name, names, names_or_all, spoken
+from hetdp.people.names import join_names, quote_if_needed, require_name, require_names, require_names_or_all
 from hetdp.people.privacy.epsilons import as_written, for_document, in_words
 from hetdp.people.privacy.situations import DECIDING, States, When, answer, as_when, within
 from hetdp.people.privacy.table import Table, table_of
@@ -29,7 +29,7 @@ def words_of(rules: Sequence[Rule]) -> str:
             by_group[group].append(rule)
     lines: dict[str, list[str]] = {}
     for group, found in by_group.items():
-        lines.setdefault(_promise(found), []).append(spoken(group))
+        lines.setdefault(_promise(found), []).append(quote_if_needed(group))
     told = [f"{', '.join(groups)}: {words}" for words, groups in lines.items()]
     if for_all:
         told.append(f"{'everybody else' if by_group else 'everybody'}: {_promise(for_all)}")
@@ -71,7 +71,11 @@ def _case(rule: Rule) -> str:
     """What a rule is for, in words."""
     if rule.change is None:
         return str(rule.when)
-    kind = f"between {listed(rule.change)}" if len(rule.change) == 2 else f"from or to {spoken(rule.change[0])}"
+    kind = (
+        f"between {join_names(rule.change)}"
+        if len(rule.change) == 2
+        else f"from or to {quote_if_needed(rule.change[0])}"
+    )
     return f"for changes {kind}" + ("" if rule.when is None else f" {rule.when}")
 
 
@@ -108,12 +112,12 @@ class Rule:
     when: Any = None
 
     def __post_init__(self) -> None:
-        change = names_or_all(self.change, "the change")
+        change = require_names_or_all(self.change, "the change")
         if change is not None and len(change) > 2:
             raise UsageError(
                 f"the change is {format_value(change)}", "it is from one value to another, or any that involves one"
             )
-        clean = {"epsilon": as_written(self.epsilon), "groups": names_or_all(self.groups, "the group")}
+        clean = {"epsilon": as_written(self.epsilon), "groups": require_names_or_all(self.groups, "the group")}
         for field, value in {**clean, "change": change, "when": as_when(self.when)}.items():
             object.__setattr__(self, field, value)
 
@@ -253,8 +257,8 @@ def _by_group(promised: ByGroup, **facts: Any) -> list[Rule]:
         raise UsageError("ε is {}", "it is given for one group or more, or as one number for everybody")
     shared: dict[str, list[str]] = {}
     for group, epsilon in promised.items():
-        shared.setdefault(str(as_written(epsilon)), []).append(name(group, "the group"))
-    return [Rule(epsilon, groups=names(groups, "the group"), **facts) for epsilon, groups in shared.items()]
+        shared.setdefault(str(as_written(epsilon)), []).append(require_name(group, "the group"))
+    return [Rule(epsilon, groups=require_names(groups, "the group"), **facts) for epsilon, groups in shared.items()]
 
 
 # Written privacy rules, read back: strictly, so that no promise is lost.

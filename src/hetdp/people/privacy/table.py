@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, UsageError
-from hetdp.people.names import names, require_known
+from hetdp.people.names import require_known, require_names
 from hetdp.people.privacy.epsilons import Units, as_floats, on_grid
 from hetdp.people.privacy.situations import States
 from hetdp.problem.faults import FaultCollector
@@ -56,7 +56,7 @@ class Table(NamedTuple):
         """
         require_known([group], self.groups, "group")
         require_known([before, after], self.values, "value")
-        a, b = sorted(names([before, after], "the change"), key=self.values.index)
+        a, b = sorted(require_names([before, after], "the change"), key=self.values.index)
         found: Units = self.units[self.groups.index(group), self.pairs.index((a, b))]
         return found
 
@@ -76,8 +76,8 @@ def table_of(rules: Sequence[Rule], states: States, groups: Sequence[str], value
         UsageError: a rule names a group or value that is not there.
         InputError: some change of some group has no ε.
     """
-    places = {group: at for at, group in enumerate(names(groups, "the groups"))}
-    pairs = list(combinations(names(values, "the values"), 2))
+    places = {group: at for at, group in enumerate(require_names(groups, "the groups"))}
+    pairs = list(combinations(require_names(values, "the values"), 2))
     if not pairs:
         raise UsageError(f"the values are {format_value(values)}", "everybody has one of two values or more")
     units = np.full((len(places), len(pairs), states.count, states.count), UNSAID, dtype=np.int64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_exact, parse_whole
-from hetdp.people.names import name, names, require_known
+from hetdp.people.names import require_known, require_name, require_names
 from hetdp.people.populations.scores import scores_of
 from hetdp.people.privacy.epsilons import LARGEST, on_grid
 from hetdp.people.privacy.rules import ByGroup, Privacy, rules
@@ -109,7 +109,7 @@ def values_of(given: Any) -> tuple[str, ...]:
     Raises:
         UsageError: they are none.
     """
-    found = names(list(given) if not isinstance(given, str) else given, "the values")
+    found = require_names(list(given) if not isinstance(given, str) else given, "the values")
     if len(found) < 2:
         raise UsageError(f"the values are {format_value(given)}", "everybody has one of two values or more")
     return found
@@ -302,7 +302,7 @@ def _named(people: Any) -> tuple[str, ...]:
         return tuple(map(str, range(1, int(people) + 1)))
     if isinstance(people, str | Mapping) or not isinstance(people, Sequence):
         raise UsageError(f"the people are {format_value(people)}", PEOPLE_RULE)
-    return names(list(people), "the people")
+    return require_names(list(people), "the people")
 
 
 # Tallies: how many people of each group have each value is a dataset.
@@ -362,4 +362,6 @@ def sizes_of(groups: Any) -> dict[str, int]:
     """The groups by name, each a whole number of people."""
     if not isinstance(groups, Mapping) or not groups:
         raise UsageError(f"the groups are {format_value(groups)}", GROUPS_RULE)
-    return {name(group, "a group"): parse_whole(size, f"the size of {group!r}", 0) for group, size in groups.items()}
+    return {
+        require_name(group, "a group"): parse_whole(size, f"the size of {group!r}", 0) for group, size in groups.items()
+    }

@@ -27,7 +27,7 @@ from hetdp.people.privacy.rules import Privacy, Rule
 from hetdp.people.privacy.situations import DECIDING
 from hetdp.people.products.margins import margins_of
 from hetdp.people.products.problems import UNIFORM, tallies
-from hetdp.people.questions.logic import Regrouped
+from hetdp.people.questions.logic import RegroupedQuestion
 from hetdp.people.questions.question import Question
 from hetdp.problem.axis import MOST_POSITIONS
 from hetdp.problem.labels import Labels
@@ -250,7 +250,7 @@ class Folded:
         asked = self.question
         if self.question.groups_used():
             group_of = {part: classes.names[group] for part, group in zip(parts, classes.group.tolist(), strict=True)}
-            asked = Regrouped(self.question, group_of, classes.names)
+            asked = RegroupedQuestion(self.question, group_of, classes.names)
         sizes = dict(zip(parts, classes.sizes.tolist(), strict=True))
         return tallies(sizes, asked, Privacy(rules), self.values, UNIFORM)
 

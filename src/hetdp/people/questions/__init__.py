@@ -1,19 +1,16 @@
-"""Questions as data; `hetdp.questions` is where people find them."""
+"""Yes/no questions about people, as data; `hetdp.questions` is their public name.
 
-from hetdp.people.questions.constructors import (
-    all_of,
-    count,
-    from_document,
-    from_json,
-    from_toml,
-    function,
-    majority,
-    ratio_of_shares,
-    share,
-    versus,
-    weighted_sum,
-)
+A kind of question is a class, a subclass of `question.Question`, and a function decorated with
+`question.question_kind`, both in one module. The class says how the question is evaluated (`evaluate`, or `linear` for
+a threshold), what it names, how it is written and how it is said. The function checks the arguments; its name and
+arguments are the keys of written questions. A new kind is one such module and its name below.
+"""
+
+from hetdp.people.questions.logic import function
 from hetdp.people.questions.question import Linear, Question
+from hetdp.people.questions.ratio import ratio_of_shares
+from hetdp.people.questions.reading import from_document, from_json, from_toml
+from hetdp.people.questions.thresholds import all_of, count, majority, share, versus, weighted_sum
 
 __all__ = [
     "Linear",

@@ -1,4 +1,4 @@
-"""Questions made of questions: and, or, not."""
+"""Questions made of questions: and, or, not; the same question about parts of groups; and Python functions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import UsageError
-from hetdp.people.questions.question import Linear, People, Question, Tables, Truth, width_for
+from hetdp.people.names import require_name
+from hetdp.people.questions.question import QUESTION_KINDS, Linear, People, Question, Tables, Truth, width_for
+from hetdp.text import format_value
 
 
 @dataclass(frozen=True)
-class Joined(Question):
+class Combination(Question):
     """Two or more questions, joined."""
 
     parts: tuple[Question, ...]
@@ -32,11 +34,11 @@ class Joined(Question):
         return f" {word} ".join(f"({part})" for part in self.parts)
 
 
-class And(Joined):
+class And(Combination):
     """All of the questions hold."""
 
-    def _holds(self, people: People) -> Truth:
-        return reduce(np.logical_and, (part._holds(people) for part in self.parts))
+    def evaluate(self, people: People) -> Truth:
+        return reduce(np.logical_and, (part.evaluate(people) for part in self.parts))
 
     def body(self) -> dict[str, Any]:
         return self._body("and")
@@ -45,11 +47,11 @@ class And(Joined):
         return self._words("and")
 
 
-class Or(Joined):
+class Or(Combination):
     """One or more of the questions hold."""
 
-    def _holds(self, people: People) -> Truth:
-        return reduce(np.logical_or, (part._holds(people) for part in self.parts))
+    def evaluate(self, people: People) -> Truth:
+        return reduce(np.logical_or, (part.evaluate(people) for part in self.parts))
 
     def body(self) -> dict[str, Any]:
         return self._body("or")
@@ -72,10 +74,10 @@ class Not(Question):
 
     def linear(self) -> Linear | None:
         form = self.part.linear()
-        return None if form is None else form.negated()
+        return None if form is None else form.negation()
 
-    def _holds(self, people: People) -> Truth:
-        return np.logical_not(self.part._holds(people))
+    def evaluate(self, people: People) -> Truth:
+        return np.logical_not(self.part.evaluate(people))
 
     def body(self) -> dict[str, Any]:
         return {"asks": "not", "part": self.part.body()}
@@ -87,11 +89,11 @@ class Not(Question):
         return self.part
 
 
-def joined(how: type[Joined], *questions: Question) -> Question:
+def combine(how: type[Combination], *questions: Question) -> Question:
     """Questions joined; what is joined in the same way already is not put in brackets."""
     parts: list[Question] = []
     for question in questions:
-        parts += question.parts if type(question) is how and isinstance(question, Joined) else [question]
+        parts += question.parts if type(question) is how and isinstance(question, Combination) else [question]
     return how(tuple(parts))
 
 
@@ -99,7 +101,7 @@ def joined(how: type[Joined], *questions: Question) -> Question:
 
 
 @dataclass(frozen=True)
-class Regrouped(Question):
+class RegroupedQuestion(Question):
     """The same question, where each part of a group is an axis of its own.
 
     Attributes:
@@ -118,7 +120,7 @@ class Regrouped(Question):
     def values_used(self) -> frozenset[str]:
         return self.question.values_used()
 
-    def _holds(self, people: People) -> Truth:
+    def evaluate(self, people: People) -> Truth:
         counts: dict[str, dict[str, Any]] = {}
         sizes: dict[str, int] = {}
         for group in self.groups:
@@ -142,7 +144,7 @@ class Regrouped(Question):
 
 
 @dataclass(frozen=True)
-class Function(Question):
+class FunctionQuestion(Question):
     """What a Python function says; see `questions.function`."""
 
     call: Callable[[Tables], Any]
@@ -154,7 +156,7 @@ class Function(Question):
     def values_used(self) -> frozenset[str]:
         return frozenset()
 
-    def _holds(self, people: People) -> Truth:
+    def evaluate(self, people: People) -> Truth:
         answers = np.asarray(self.call(people.counts))
         if answers.dtype != np.bool_:
             what = f"the function of the question {self.words!r} gave values of the type {answers.dtype}"
@@ -165,8 +167,29 @@ class Function(Question):
         raise UsageError(
             f"the question {self.words!r} is a Python function",
             "only questions that are data can be written down",
-            "count, share, majority, versus, weighted_sum, all_of and ratio_of_shares, joined by &, | and ~, can be",
+            f"{', '.join(QUESTION_KINDS)}, joined by &, | and ~, can be",
         )
 
     def __str__(self) -> str:
         return f"{self.words} (a Python function)"
+
+
+def function(f: Callable[[Tables], Any], words: str) -> Question:
+    """A Python function as a question, for spaces only: it cannot be written down, so nothing is released for it.
+
+    Args:
+        f: gets the counts, group → value → array, and returns booleans.
+        words: what it asks, in words.
+
+    Raises:
+        UsageError: an argument is not what it must be.
+
+    >>> import hetdp
+    >>> odd = hetdp.questions.function(lambda counts: counts["Class"]["ill"] % 2 == 1, words="an odd number are ill")
+    >>> import numpy as np
+    >>> odd.holds({"Class": {"ill": np.arange(3), "well": 2 - np.arange(3)}}, {"Class": 2})
+    array([False,  True, False])
+    """
+    if not callable(f):
+        raise UsageError(f"f is {format_value(f)}", "it is a function that gets the counts and returns booleans")
+    return FunctionQuestion(f, require_name(words, "words"))

@@ -1,11 +1,15 @@
-"""Sums and products of counts in whole numbers that cannot overflow: narrow arrays where they fit, else Python's."""
+"""The contract of a yes/no question about people, the registry of its kinds, and exact arithmetic on counts.
+
+A question is evaluated over many tables at once, said in words, written to a document and combined with others. Sums
+and products of counts are whole numbers that cannot overflow: narrow arrays where they fit, else Python's own.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,8 +94,7 @@ def _scalar(number: int, width: Any) -> Any:
     return width(number) if abs(number) <= np.iinfo(width).max else width(0)
 
 
-# What every question offers: it can be evaluated, said in words, written down, and joined with others.
-
+# The contract of a question -------------------------------------------------------------------------------------------
 
 Tables = Mapping[str, Mapping[str, Any]]
 Sizes = Mapping[str, int]
@@ -110,7 +113,7 @@ class Question(ABC):
     """
 
     @abstractmethod
-    def _holds(self, people: People) -> Truth:
+    def evaluate(self, people: People) -> Truth:
         """The answers, from counts that were looked through."""
 
     @abstractmethod
@@ -127,6 +130,13 @@ class Question(ABC):
 
     @abstractmethod
     def __str__(self) -> str: ...
+
+    def canonical_form(self) -> Any:
+        """A JSON value that all wordings of this question share, and no other question has.
+
+        The identity of a request uses it where the question is not linear. By default the question as it is written.
+        """
+        return ["as written", self.body()]
 
     def linear(self) -> Linear | None:
         """The question as a sum of whole scores, one for each person, that must reach a threshold; None if it is none.
@@ -161,7 +171,7 @@ class Question(ABC):
         require_known(counts, sizes, "group with a size")
         for values in counts.values():
             require_known(self.values_used(), values, "value")
-        return self._holds(
+        return self.evaluate(
             People(counts, {group: parse_whole(sizes[group], f"the size of {group!r}", 0) for group in counts})
         )
 
@@ -178,14 +188,14 @@ class Question(ABC):
         return {"schema_version": SCHEMA_VERSION, "kind": "question", "question": self.body()}
 
     def __and__(self, other: Any) -> Question:
-        from hetdp.people.questions.logic import And, joined
+        from hetdp.people.questions.logic import And, combine
 
-        return joined(And, self, other) if isinstance(other, Question) else NotImplemented
+        return combine(And, self, other) if isinstance(other, Question) else NotImplemented
 
     def __or__(self, other: Any) -> Question:
-        from hetdp.people.questions.logic import Or, joined
+        from hetdp.people.questions.logic import Or, combine
 
-        return joined(Or, self, other) if isinstance(other, Question) else NotImplemented
+        return combine(Or, self, other) if isinstance(other, Question) else NotImplemented
 
     def __invert__(self) -> Question:
         from hetdp.people.questions.logic import Not
@@ -194,6 +204,19 @@ class Question(ABC):
 
     def __bool__(self) -> bool:
         raise TypeError("a question is not true or false by itself; join questions by &, | and ~, not by and, or, not")
+
+
+QUESTION_KINDS: dict[str, Callable[..., Question]] = {}  # name in documents → the function that makes it
+Maker = TypeVar("Maker", bound=Callable[..., Question])
+
+
+def question_kind(make: Maker) -> Maker:
+    """Registers a function that makes questions, as a decorator.
+
+    Written questions name the function under the key ``asks``; its arguments are their other keys.
+    """
+    QUESTION_KINDS[make.__name__] = make
+    return make
 
 
 @dataclass(frozen=True)
@@ -234,7 +257,7 @@ class Linear:
         row = self._row(group)
         return row.get(value, row.get(None, 0))
 
-    def negated(self) -> Linear:
+    def negation(self) -> Linear:
         """The opposite question: a sum below the threshold is a negative sum that reaches another one."""
         turned = {group: {value: -score for value, score in row.items()} for group, row in self.scores.items()}
         return Linear(turned, 1 - self.at_least)

@@ -1,31 +1,28 @@
-"""Questions that are a sum over people and a threshold; all are evaluated as such, by `Linear`."""
+"""Threshold questions: a count, a share, a majority, A against B, a weighted sum, or a veto.
+
+Each is a sum over people that must reach a threshold, and is evaluated as such, by `Linear`. Beside each class stands
+the function that makes it, which is public and registered as a kind of question.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any
 
-import numpy as np
-
-from hetdp.numbers import format_exact, format_share
-from hetdp.people.names import listed, spoken
-from hetdp.people.questions.question import (
-    Counts,
-    Linear,
-    People,
-    Question,
-    Truth,
-    scaled_product,
-    weighted_reaches,
-    width_for,
-)
+from hetdp.errors import UsageError
+from hetdp.numbers import Number, format_exact, format_share, parse_exact, parse_whole
+from hetdp.people.names import join_names, quote_if_needed, require_name, require_names, require_names_or_all
+from hetdp.people.questions.question import Linear, People, Question, Truth, question_kind
+from hetdp.text import format_value
 
 Groups = tuple[str, ...] | None  # None: all groups
+Names = str | Sequence[str]
 Row = dict[str | None, int]
 ALL, RESPONDENTS = "all", "respondents"
-BLANK = "blank"  # the value of who gave none, unless a question says otherwise
+BLANK = "blank"  # the value of a row without an answer, unless a question says otherwise
 
 
 class Threshold(Question):
@@ -34,12 +31,12 @@ class Threshold(Question):
     def linear(self) -> Linear:
         raise NotImplementedError
 
-    def _holds(self, people: People) -> Truth:
+    def evaluate(self, people: People) -> Truth:
         return self.linear().holds(people)
 
 
 @dataclass(frozen=True)
-class Among(Threshold):
+class GroupThreshold(Threshold):
     """A threshold question about some groups, or all."""
 
     groups: Groups
@@ -52,7 +49,7 @@ class Among(Threshold):
 
 
 @dataclass(frozen=True)
-class Count(Among):
+class Count(GroupThreshold):
     """At least so many people have a value; see `questions.count`."""
 
     value: str
@@ -69,11 +66,32 @@ class Count(Among):
 
     def __str__(self) -> str:
         rows, say = ("row", "says") if self.at_least == 1 else ("rows", "say")
-        return f"at least {self.at_least:,} {rows}{of_groups(self.groups)} {say} {spoken(self.value)}"
+        return f"at least {self.at_least:,} {rows}{of_groups(self.groups)} {say} {quote_if_needed(self.value)}"
+
+
+@question_kind
+def count(value: str, at_least: int, group: Names | None = None) -> Question:
+    """At least so many people have a value.
+
+    Args:
+        value: the value that is counted.
+        at_least: how many it takes.
+        group: whom to count: a group or several; everybody, if not given.
+
+    Raises:
+        UsageError: an argument is not what it must be.
+
+    >>> import hetdp
+    >>> print(hetdp.questions.count("ill", at_least=3, group="Pupils"))
+    at least 3 rows of Pupils say ill
+    """
+    return Count(
+        require_names_or_all(group, "the group"), require_name(value, "the value"), parse_whole(at_least, "at_least", 0)
+    )
 
 
 @dataclass(frozen=True)
-class Share(Among):
+class Share(GroupThreshold):
     """At least such a share of people have a value; see `questions.share`."""
 
     value: str
@@ -101,15 +119,71 @@ class Share(Among):
     def __str__(self) -> str:
         share = format_share(self.at_least)
         whom = rows_of(self.of, self.blank, self.groups)
-        words = f"{'more than' if self.strict else 'at least'} {share} of {whom} say {spoken(self.value)}"
+        words = f"{'more than' if self.strict else 'at least'} {share} of {whom} say {quote_if_needed(self.value)}"
         words += f"; exactly {share} counts as {yes_or_no(not self.strict)}"
         if self.of == RESPONDENTS:
-            return f"{words}; if all are {listed(self.blank, 'or')}, that counts as {yes_or_no(not self.strict)}"
-        return words if self.value == BLANK else f"{words}; {BLANK} rows count as not {spoken(self.value)}"
+            return f"{words}; if all are {join_names(self.blank, 'or')}, that counts as {yes_or_no(not self.strict)}"
+        return words if self.value == BLANK else f"{words}; {BLANK} rows count as not {quote_if_needed(self.value)}"
+
+
+@question_kind
+def share(
+    value: str,
+    at_least: Number,
+    of: str = ALL,
+    strict: bool = False,
+    group: Names | None = None,
+    blank: Names | None = None,
+) -> Question:
+    """At least such a share of people have a value.
+
+    Args:
+        value: the value that is counted.
+        at_least: the share: ``"50%"``, ``0.5``, ``"1/3"``, a Fraction or a Decimal; always exactly as written.
+        of: a share of whom: ``"all"`` rows, or ``"respondents"``, which leaves out the blank ones.
+        strict: whether it takes more than the share, so that exactly the share counts as no.
+        group: whom to ask: a group or several; everybody, if not given.
+        blank: the value, or values, that are no response; ``"blank"``, if not given. Only with ``of="respondents"``.
+
+    Raises:
+        UsageError: an argument is not what it must be.
+
+    >>> import hetdp
+    >>> print(hetdp.questions.share("yes", at_least="50%"))
+    at least half of all rows say yes; exactly half counts as yes; blank rows count as not yes
+    >>> print(hetdp.questions.share("yes", "2/3", of="respondents", blank="abstain"))
+    at least 2/3 of all rows that are not abstain say yes; exactly 2/3 counts as yes; if all are abstain, that counts \
+as yes
+    """
+    part = parse_exact(at_least, "at_least")
+    if not 0 <= part <= 1:
+        raise UsageError(f"at_least is {format_value(at_least)}", 'a share is a number from 0 to 1, or "0%" to "100%"')
+    found = require_names_or_all(group, "the group")
+    return Share(found, require_name(value, "the value"), part, *check_denominator(value, of, strict, blank))
+
+
+@question_kind
+def majority(value: str = "yes", of: str = ALL, group: Names | None = None, blank: Names | None = None) -> Question:
+    """More than half of the people have a value; exactly half counts as no.
+
+    Args:
+        value: the value that is counted.
+        of: the half of whom: ``"all"`` rows, or ``"respondents"``, which leaves out the blank ones.
+        group: whom to ask: a group or several; everybody, if not given.
+        blank: the value, or values, that are no response; ``"blank"``, if not given. Only with ``of="respondents"``.
+
+    Raises:
+        UsageError: an argument is not what it must be.
+
+    >>> import hetdp
+    >>> print(hetdp.questions.majority())
+    more than half of all rows say yes; exactly half counts as no; blank rows count as not yes
+    """
+    return share(value, Fraction(1, 2), of, True, group, blank)
 
 
 @dataclass(frozen=True)
-class Versus(Among):
+class Versus(GroupThreshold):
     """More people have one value than another; see `questions.versus`."""
 
     a: str
@@ -126,8 +200,32 @@ class Versus(Among):
         return {"asks": "versus", "a": self.a, "b": self.b, "ties": self.ties} | group_key(self.groups)
 
     def __str__(self) -> str:
-        words = f"more rows{of_groups(self.groups)} say {spoken(self.a)} than {spoken(self.b)}"
+        words = f"more rows{of_groups(self.groups)} say {quote_if_needed(self.a)} than {quote_if_needed(self.b)}"
         return f"{words}; a tie counts as {self.ties}; rows with any other value do not count"
+
+
+@question_kind
+def versus(a: str, b: str, ties: str = "no", group: Names | None = None) -> Question:
+    """A against B: more people have the value A than B; other values do not count.
+
+    Args:
+        a: the value that wins.
+        b: the value it must beat.
+        ties: what a tie counts as: ``"no"`` or ``"yes"``.
+        group: whom to ask: a group or several; everybody, if not given.
+
+    Raises:
+        UsageError: an argument is not what it must be.
+
+    >>> import hetdp
+    >>> print(hetdp.questions.versus("Simonds", "Yancey"))
+    more rows say Simonds than Yancey; a tie counts as no; rows with any other value do not count
+    """
+    if ties not in ("no", "yes"):
+        raise UsageError(f"ties is {format_value(ties)}", "a tie counts as 'no' or 'yes'")
+    if a == b:
+        raise UsageError(f"{format_value(a)} stands against itself", "a and b are different values")
+    return Versus(require_names_or_all(group, "the group"), require_name(a, "a"), require_name(b, "b"), ties)
 
 
 @dataclass(frozen=True)
@@ -161,7 +259,7 @@ class WeightedSum(Threshold):
 
     def __str__(self) -> str:
         weights, scores = (
-            ", ".join(f"{spoken(name)} {format_exact(number)}" for name, number in pairs)
+            ", ".join(f"{quote_if_needed(name)} {format_exact(number)}" for name, number in pairs)
             for pairs in (self.weights, self.scores)
         )
         words = (
@@ -170,8 +268,42 @@ class WeightedSum(Threshold):
         return f"{words}; other groups and values count 0; exactly {format_exact(self.at_least)} counts as yes"
 
 
+@question_kind
+def weighted_sum(
+    weights: Mapping[str, Number], at_least: Number, scores: Mapping[str, Number] | None = None
+) -> Question:
+    """A sum over people, each counting the weight of the group times the score of the value, reaches a threshold.
+
+    Groups and values that are not named count 0.
+
+    Args:
+        weights: group → weight; exactly as written.
+        at_least: what the sum must reach; exactly that counts as yes.
+        scores: value → score; ``{"yes": 1}``, if not given.
+
+    Raises:
+        UsageError: an argument is not what it must be.
+
+    >>> import hetdp
+    >>> print(hetdp.questions.weighted_sum({"Council": 2, "Public": 0.5}, at_least=10))
+    the sum of weight × score is at least 10; weights: Council 2, Public 0.5; scores: yes 1; other groups and values \
+count 0; exactly 10 counts as yes
+    """
+    found = _numbers(weights, "weight"), _numbers({"yes": 1} if scores is None else scores, "score")
+    return WeightedSum(*found, parse_exact(at_least, "at_least"))
+
+
+def _numbers(given: Any, what: str) -> tuple[tuple[str, Fraction], ...]:
+    if not isinstance(given, Mapping) or not given:
+        raise UsageError(f"the {what}s are {format_value(given)}", f"there is one {what} or more, by name")
+    return tuple(
+        (require_name(one, f"the name of a {what}"), parse_exact(of, f"the {what} of {one!r}"))
+        for one, of in given.items()
+    )
+
+
 @dataclass(frozen=True)
-class AllOf(Among):
+class AllOf(GroupThreshold):
     """Everybody in some groups has a value; see `questions.all_of`."""
 
     value: str
@@ -186,8 +318,42 @@ class AllOf(Among):
         return {"asks": "all_of"} | group_key(self.groups) | {"value": self.value}
 
     def __str__(self) -> str:
-        words = f"all rows{of_groups(self.groups)} say {spoken(self.value)}"
+        words = f"all rows{of_groups(self.groups)} say {quote_if_needed(self.value)}"
         return f"{words}; any other value{'' if self.value == BLANK else ', blank included,'} makes it no"
+
+
+@question_kind
+def all_of(group: Names, value: str = "yes") -> Question:
+    """Everybody in a group, or in several, has a value: each of them has a veto.
+
+    Args:
+        group: a group or several.
+        value: the value that all must have.
+
+    Raises:
+        UsageError: an argument is not what it must be.
+
+    >>> import hetdp
+    >>> print(hetdp.questions.all_of(["Permanent", "Chair"]))
+    all rows of Permanent and Chair say yes; any other value, blank included, makes it no
+    """
+    return AllOf(require_names(group, "the group"), require_name(value, "the value"))
+
+
+def check_denominator(value: str, of: str, strict: bool, blank: Names | None) -> tuple[str, bool, tuple[str, ...]]:
+    """The tie rule, and what a share is divided by."""
+    if of not in (ALL, RESPONDENTS):
+        raise UsageError(f"of is {format_value(of)}", f"a share is of {ALL!r} rows or of {RESPONDENTS!r}")
+    if not isinstance(strict, bool):
+        raise UsageError(f"strict is {format_value(strict)}", "it is true or false")
+    if of == ALL and blank is not None:
+        raise UsageError(
+            f"blank is {format_value(blank)}", f"it is for shares of {RESPONDENTS!r}; {ALL!r} leaves nobody out"
+        )
+    blanks = require_names(BLANK if blank is None else blank, "blank") if of == RESPONDENTS else ()
+    if value in blanks:
+        raise UsageError(f"the value {format_value(value)} is called blank", "who gives it is a respondent")
+    return of, strict, blanks
 
 
 def yes_or_no(answer: bool) -> str:
@@ -197,12 +363,12 @@ def yes_or_no(answer: bool) -> str:
 
 def of_groups(groups: Groups) -> str:
     """Whose rows, in words; empty for everybody's."""
-    return "" if groups is None else f" of {listed(groups)}"
+    return "" if groups is None else f" of {join_names(groups)}"
 
 
 def rows_of(of: str, blank: tuple[str, ...], groups: Groups) -> str:
     """What a share is a share of, in words."""
-    return f"all rows{of_groups(groups)}" + ("" if of == ALL else f" that are not {listed(blank, 'or')}")
+    return f"all rows{of_groups(groups)}" + ("" if of == ALL else f" that are not {join_names(blank, 'or')}")
 
 
 def group_key(groups: Groups) -> dict[str, Any]:
@@ -213,54 +379,3 @@ def group_key(groups: Groups) -> dict[str, Any]:
 def blank_key(of: str, blank: tuple[str, ...]) -> dict[str, Any]:
     """The key of a document that says which values are no response."""
     return {} if of == ALL else {"blank": blank[0] if len(blank) == 1 else list(blank)}
-
-
-# The ratio of two groups' shares, as in the four-fifths rule.
-
-
-@dataclass(frozen=True)
-class RatioOfShares(Question):
-    """The share of one group is at least a part of that of another; see `questions.ratio_of_shares`."""
-
-    value: str
-    group_a: str
-    group_b: str
-    at_least: Fraction
-    of: str
-    strict: bool
-    blank: tuple[str, ...]
-
-    def groups_used(self) -> frozenset[str]:
-        return frozenset({self.group_a, self.group_b})
-
-    def values_used(self) -> frozenset[str]:
-        return frozenset({self.value, *(() if self.of == ALL else self.blank)})
-
-    def _holds(self, people: People) -> Truth:
-        """Both shares are brought to one denominator, so that only whole numbers are compared."""
-        part, parts = self.at_least.as_integer_ratio()
-        left = scaled_product(parts, people.of(self.group_a, self.value), self._asked(people, self.group_b))
-        right = scaled_product(part, people.of(self.group_b, self.value), self._asked(people, self.group_a))
-        return weighted_reaches([(1, *left), (-1, *right)], int(self.strict))
-
-    def _asked(self, people: People, group: str) -> tuple[Counts, int]:
-        """How many the share of a group is divided by."""
-        size = people.sizes[group]
-        asked = np.asarray(size, dtype=width_for(size))
-        if self.of != ALL:
-            for value in self.blank:
-                asked = asked - people.of(group, value)[0].astype(asked.dtype)
-        return asked, size
-
-    def body(self) -> dict[str, Any]:
-        whom = {"value": self.value, "group_a": self.group_a, "group_b": self.group_b}
-        facts = {"at_least": format_exact(self.at_least), "of": self.of, "strict": self.strict}
-        return {"asks": "ratio_of_shares"} | whom | facts | blank_key(self.of, self.blank)
-
-    def __str__(self) -> str:
-        a, b, value = map(spoken, (self.group_a, self.group_b, self.value))
-        among = "rows" if self.of == ALL else f"rows that are not {listed(self.blank, 'or')}"
-        words = f"the share of all {among} that say {value} is {'more than' if self.strict else 'at least'}"
-        words += f" {format_exact(self.at_least)} times as large in {a} as in {b}; exactly that counts as "
-        words += "no, as do two shares of zero" if self.strict else f"yes, as does no row of {b} that says {value}"
-        return f"{words}; a group without {among} counts as {yes_or_no(not self.strict)}"
