@@ -9,7 +9,7 @@ import pytest
 
 import hetdp
 from examples import three_voters
-from hetdp.mechanism.digits import percentage
+from hetdp.mechanism.formatting import format_percentage
 from hetdp.plots.canvas import hundredths
 from tests.documents.pages import DOCS, ROOT
 
@@ -26,7 +26,7 @@ def test_the_first_picture_shows_the_first_row_of_the_first_table():
     ]
     votes, shown = ([cell.strip() for cell in rows[at][1:]] for at in (0, 2))
     mechanism = hetdp.design(three_voters.problem(three_voters.WAYS[0]), "balanced")
-    assert shown == [f"{percentage(1.0 - mechanism[each])} %" for each in votes]
+    assert shown == [f"{format_percentage(1.0 - mechanism[each])} %" for each in votes]
     texts = re.findall(
         r"<text[^>]*>([^<]*)</text>", (DOCS / "pictures" / "three-voters.svg").read_text(encoding="utf-8")
     )

@@ -12,7 +12,7 @@ import pytest
 
 import hetdp
 from hetdp.mechanism import mechanism as module
-from hetdp.mechanism.coin import CoinCounts, counts_of
+from hetdp.mechanism.coin import CoinCounts, count_against_coin
 from tests.oracle.random_problems import compatible_problems
 
 
@@ -101,13 +101,13 @@ def test_counts_are_those_of_a_plain_loop(objective: str) -> None:
 def test_blocks_and_partitions_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     z, ones, pinned = rng.normal(size=101).round(1), rng.random(101) < 0.5, rng.random(101) < 0.3
-    whole = counts_of(z, ones, pinned)
+    whole = count_against_coin(z, ones, pinned)
     parts = CoinCounts()
     for first in range(0, 101, 7):
         block = slice(first, first + 7)
-        parts = parts.joined(counts_of(z[block], ones[block], pinned[block], first))
+        parts = parts.combine(count_against_coin(z[block], ones[block], pinned[block], first))
     assert parts == whole
-    assert CoinCounts().joined(CoinCounts()).lowest == math.inf
+    assert CoinCounts().combine(CoinCounts()).lowest == math.inf
     monkeypatch.setattr(module, "BLOCK", 1)
     assert path({"b": 0.3, "c": 0.2}).against_coin.worst == "b"
 

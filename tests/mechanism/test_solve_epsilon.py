@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 
 import hetdp
 from hetdp.mechanism import solve as solving
-from hetdp.mechanism.scaling import Pattern, times_down
+from hetdp.mechanism.scaling import Pattern, multiply_down
 from tests.mechanism.test_balanced import random_problem
 
 PATH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
@@ -300,7 +300,7 @@ class TestScaling:
 
     @given(st.floats(0.0, 1e308), st.floats(0.0, 1e308))
     def test_a_product_is_rounded_down_to_the_next_float_or_two(self, value: float, multiple: float):
-        product = float(times_down(np.array([value]), multiple)[0])
+        product = float(multiply_down(np.array([value]), multiple)[0])
         exact = Fraction(value) * Fraction(multiple)
         assert Fraction(product) <= exact
         above = math.nextafter(math.nextafter(product, math.inf), math.inf)

@@ -14,7 +14,7 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
-from hetdp.mechanism.digits import percentage
+from hetdp.mechanism.formatting import format_percentage
 from hetdp.studio.drawing import AROUND
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.server import place_of
@@ -150,7 +150,7 @@ def test_accuracy_stands_beside_the_baselines_and_follows_the_objective(studio):
         page.click(f"#objective label:has-text('{name}')")
         opened.wait(name.lower(), "#accuracy .ours")
         expected = hetdp.accuracy(problem, hetdp.design(problem, name.lower()))
-        opened.wait(f"{percentage(expected[name.lower()].mean_error)} %", "#accuracy .ours")
+        opened.wait(f"{format_percentage(expected[name.lower()].mean_error)} %", "#accuracy .ours")
     assert page.locator("#accuracy .baseline").count() == sum(each.baseline for each in expected.methods)
 
 

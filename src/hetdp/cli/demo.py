@@ -11,8 +11,8 @@ from hetdp.cli import shapes
 from hetdp.cli.options import JSON, Verb
 from hetdp.mechanism.compatibility import Repair, Witness, check
 from hetdp.mechanism.design import design
-from hetdp.mechanism.digits import accuracy_of, percentage
 from hetdp.mechanism.extension import extend
+from hetdp.mechanism.formatting import accuracy_of, format_percentage
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.problem import Problem
@@ -116,7 +116,7 @@ def _three_voters() -> Iterator[str]:
     ways = three_ways()
     yield f"   {'Pr[correct answer] when the votes are':<44}" + "".join(f"{votes:>8}" for votes in SHOWN)
     for title, mechanism in ways.items():
-        yield f"   {title:<44}" + "".join(f"{percentage(error(mechanism, votes), 2):>7}%" for votes in SHOWN)
+        yield f"   {title:<44}" + "".join(f"{format_percentage(error(mechanism, votes), 2):>7}%" for votes in SHOWN)
     yield f"""
    The same protection where it matters, and more accurate answers than with one ε for everyone. Each value is the
    best possible, given those at the datasets where one vote decides. The proof for the first line:
@@ -126,7 +126,7 @@ def _three_voters() -> Iterator[str]:
 
 def _five_voters() -> Iterator[str]:
     mechanism = solved(voters(5, DECIDING))
-    right = percentage(error(mechanism, ALL_FIVE), 2)
+    right = format_percentage(error(mechanism, ALL_FIVE), 2)
     yield f"""2. Five voters, the same rule
    32 possible votes, 80 pairs that differ in one vote. If all five vote 1, the answer is right with probability
    {right} %. Why not more? This path binds it, each step allowing p to grow by its ε:

@@ -39,7 +39,7 @@ def table_lines(mechanism: LocalMechanism) -> Iterator[str]:
 
 
 def _columns(mechanism: LocalMechanism) -> Sequence[list[str]]:
-    from hetdp.mechanism.digits import error_digits, value_digits
+    from hetdp.mechanism.formatting import format_error, format_exact
     from hetdp.problem.spelling import spell_label
 
     given, labels = mechanism.columns(), mechanism.problem.labels
@@ -48,8 +48,8 @@ def _columns(mechanism: LocalMechanism) -> Sequence[list[str]]:
     return (
         names,
         [str(answer) for answer in given["query"].tolist()],
-        [value_digits(*each) for each in zip(given["p"].tolist(), lacking.tolist(), given["z"].tolist(), strict=True)],
-        [error_digits(error) for error in given["error"].tolist()],
+        [format_exact(*each) for each in zip(given["p"].tolist(), lacking.tolist(), given["z"].tolist(), strict=True)],
+        [format_error(error) for error in given["error"].tolist()],
         ["yes" if pinned else "no" for pinned in given["pinned"].tolist()],
         [NOTHING if link < 0 else names[link] for link in mechanism.links.tolist()],
     )
@@ -189,9 +189,9 @@ SHOWN_PINS = 20
 
 def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
     """Everything people need to know about pins that do not extend."""
-    from hetdp.mechanism.digits import in_digits
+    from hetdp.mechanism.formatting import format_probability
 
-    path, pinned = witness.path, in_digits(witness.value, witness.complement)
+    path, pinned = witness.path, format_probability(witness.value, witness.complement)
     yield f"no private extension exists: {witness}"
     yield ""
     yield "Step by step:"
@@ -205,13 +205,12 @@ def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
 
 
 def _pin_lines(repair: Repair) -> Iterator[str]:
-    from hetdp.mechanism.digits import in_digits
+    from hetdp.mechanism.formatting import format_probability
     from hetdp.problem.spelling import spell_label
 
     found = repair.probabilities
-    rows = [
-        (spell_label(label, repair.labels), in_digits(p, 1.0 - p)) for label, p in islice(found.items(), SHOWN_PINS)
-    ]
+    first = islice(found.items(), SHOWN_PINS)
+    rows = [(spell_label(label, repair.labels), format_probability(p, 1.0 - p)) for label, p in first]
     width = max(len(name) for name, _ in rows)
     yield from (f"{name:<{width}}  {p}" for name, p in rows)
     if len(found) > SHOWN_PINS:
@@ -236,9 +235,9 @@ def say_accuracy(out: Output, coin: CoinComparison, hint: str = "") -> None:
         coin: how the mechanism compares with a coin.
         hint: what can be done where a coin would do better; it is no help where values were given.
     """
-    from hetdp.mechanism.digits import right_digits
+    from hetdp.mechanism.formatting import format_accuracy
 
     if coin.datasets and hint:
-        out.say(f"worst accuracy {right_digits(coin.error, right=coin.right)}, at {coin.name}")
+        out.say(f"worst accuracy {format_accuracy(coin.error, right=coin.right)}, at {coin.name}")
     if coin.worse or coin.even:
         out.say(f"{coin}{f'; {hint}' if coin.worse > coin.given and hint else ''}")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.mechanism.digits import LEAST, right_digits
+from hetdp.mechanism.formatting import LEAST, format_accuracy
 from hetdp.problem.labels import Labels
 from hetdp.problem.space import Floats, Mask
 from hetdp.problem.spelling import shorten_label
@@ -47,7 +47,7 @@ class CoinCounts(NamedTuple):
     lowest: float = np.inf
     at: int = -1
 
-    def joined(self, other: CoinCounts) -> CoinCounts:
+    def combine(self, other: CoinCounts) -> CoinCounts:
         """Both together; the first of two that are equally bad counts."""
         there = [one for one in (self, other) if one.at >= 0]
         worst = min(there, key=lambda one: (one.lowest, one.at), default=self)
@@ -101,7 +101,7 @@ class CoinComparison:
             return f"{self._of(self.even)} answered as by a coin" if self.even else ""
         have = "it has" if self.worse == 1 else f"{self.given:,} of them {'has' if self.given == 1 else 'have'}"
         given = f" ({have} a given value)" if self.given else ""
-        right = right_digits(self.error, 3, self.right)
+        right = format_accuracy(self.error, 3, self.right)
         best = BEST_FOR.get(self.objective) if self.is_best else None
         return (
             f"{self._of(self.worse)} answered worse than by a coin{given};"
@@ -124,7 +124,7 @@ class CoinComparison:
         return f"{number:,} of {pluralize(self.datasets, 'dataset')} {verb}"
 
 
-def counts_of(z: Floats, ones: Mask, was_given: Mask, first: int = 0) -> CoinCounts:
+def count_against_coin(z: Floats, ones: Mask, was_given: Mask, first: int = 0) -> CoinCounts:
     """What is to be counted in some datasets.
 
     Args:
@@ -141,7 +141,7 @@ def counts_of(z: Floats, ones: Mask, was_given: Mask, first: int = 0) -> CoinCou
     return CoinCounts(len(z), bad, given, even, float(signed[at]), first + at)
 
 
-def comparison_of(
+def compare_with_coin(
     counts: CoinCounts,
     coordinate: Coordinate,
     objective: str,

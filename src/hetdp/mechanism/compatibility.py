@@ -13,8 +13,8 @@ from hetdp.certificate.contradiction import contradicts
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import engine_for
 from hetdp.interrupts import import_uninterrupted
-from hetdp.mechanism.digits import in_different_digits
 from hetdp.mechanism.explanation import BindingPath, binding_path
+from hetdp.mechanism.formatting import format_apart
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.labels import Labels
 from hetdp.problem.notebook import html_table
@@ -167,7 +167,7 @@ class Witness:
     def __str__(self) -> str:
         path, steps = self.path, len(self.path.parameters)
         first, last = path.names[0], path.names[-1]
-        bound, value = in_different_digits((path.bounds[-1], path.complements[-1]), (self.value, self.complement))
+        bound, value = format_apart((path.bounds[-1], path.complements[-1]), (self.value, self.complement))
         return (
             f"p({first}) = {path.values[0]} allows at most"
             f" p({last}) = {bound} ({pluralize(steps, 'step')} away), but p({last}) is pinned at {value}."

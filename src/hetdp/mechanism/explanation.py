@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from hetdp.mechanism.digits import in_digits, value_digits
+from hetdp.mechanism.formatting import format_exact, format_probability
 from hetdp.problem.notebook import html_table
 from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.problem import Problem
@@ -95,7 +95,7 @@ class BindingPath:
     def values(self) -> list[str]:
         """p, or its bound, at each step, in digits that tell what is next to 1 from 1."""
         tails = zip(self.bounds, self.complements, self.coordinates, strict=True)
-        return [value_digits(*each) for each in tails]
+        return [format_exact(*each) for each in tails]
 
     @property
     def steps(self) -> list[str]:
@@ -123,12 +123,11 @@ class BindingPath:
         if self.across is None:
             return words
         other, edge = self.across, edge_in_words(self.across.parameters, self.across.edge_class)
-        value = f"p({other.name}) = {in_digits(*other.p)}{', which is given' if other.given else ''}"
+        value = f"p({other.name}) = {format_probability(*other.p)}{', which is given' if other.given else ''}"
         if other.tight:
-            return f"{words}: across {edge} from {value}, {self.relation} {in_digits(*other.bound)}"
-        return (
-            f"{words}; the nearest edge across, {edge} from {value}, allows {self.relation} {in_digits(*other.bound)}"
-        )
+            return f"{words}: across {edge} from {value}, {self.relation} {format_probability(*other.bound)}"
+        bound = format_probability(*other.bound)
+        return f"{words}; the nearest edge across, {edge} from {value}, allows {self.relation} {bound}"
 
     def _repr_html_(self) -> str:
         """For notebooks: step by step."""

@@ -17,8 +17,7 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.mechanism.coin import CoinComparison, CoinCounts, comparison_of, counts_of
-from hetdp.mechanism.digits import error_digits, value_digits
+from hetdp.mechanism.coin import CoinComparison, CoinCounts, compare_with_coin, count_against_coin
 from hetdp.mechanism.explanation import (
     EXTENSION,
     GIVEN,
@@ -30,6 +29,7 @@ from hetdp.mechanism.explanation import (
     binding_path,
     find_across,
 )
+from hetdp.mechanism.formatting import format_error, format_exact
 from hetdp.problem.labels import Labels
 from hetdp.problem.notebook import MOST_ROWS, html_table
 from hetdp.problem.problem import EdgelessProblem, Problem
@@ -222,10 +222,10 @@ class LocalMechanism(Mechanism):
         for first in range(0, len(self), BLOCK):
             block = slice(first, first + BLOCK)
             ones = self.problem.answers[block] == 1
-            counts = counts.joined(counts_of(self.coordinates[block], ones, self.was_given[block], first))
+            counts = counts.combine(count_against_coin(self.coordinates[block], ones, self.was_given[block], first))
         coordinate, names = self.problem.notion.coordinate, self.problem.labels.names
         best = self.certificate is not None and self.certificate.optimal and self.is_as_proved
-        return comparison_of(counts, coordinate, self.objective, best, names.__getitem__, self.problem.labels)
+        return compare_with_coin(counts, coordinate, self.objective, best, names.__getitem__, self.problem.labels)
 
     def __getitem__(self, label: Hashable) -> float:
         """p at one dataset."""
@@ -377,8 +377,8 @@ class LocalMechanism(Mechanism):
             (
                 spell_label(names[at], self.problem.labels),
                 str(answers[at]),
-                value_digits(self.probabilities[at], lacking[at], self.coordinates[at]),
-                error_digits(self.errors[at]),
+                format_exact(self.probabilities[at], lacking[at], self.coordinates[at]),
+                format_error(self.errors[at]),
                 bool(self.pinned[at]),
                 "" if self.links[at] < 0 else spell_label(names[self.links[at]], self.problem.labels),
             )
@@ -389,7 +389,7 @@ class LocalMechanism(Mechanism):
 
     def __repr__(self) -> str:
         coin = self.against_coin
-        worst = error_digits(coin.error if coin.datasets else 0.0, 4)
+        worst = format_error(coin.error if coin.datasets else 0.0, 4)
         warning = f", {coin.short()}" if coin.short() else ""
         return f"Mechanism({coin.datasets} datasets, {int(self.pinned.sum())} pinned, worst error {worst}{warning})"
 

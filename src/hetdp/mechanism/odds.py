@@ -12,7 +12,7 @@ import numpy as np
 from hetdp.certificate.certificate import verify
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.mechanism import LocalMechanism
-from hetdp.mechanism.scaling import Columns, free_ways, written_edges
+from hetdp.mechanism.scaling import Columns, edges_as_written, unconstrained_directions
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.partial import pins_of
@@ -241,7 +241,7 @@ def odds(problem: Problem, mechanism: Any, edge_class: Any = None) -> Odds | dic
     """
     require_problem(problem)
     z = _private_values(problem, mechanism)
-    source, target, columns = written_edges(problem.graph)
+    source, target, columns = edges_as_written(problem.graph)
     if not len(source):
         raise UsageError("a problem without edges", "odds speak of two neighbours")
     seen = _Seen(problem, z, source, target, columns)
@@ -286,7 +286,7 @@ class _Seen:
 
     def __init__(self, problem: Problem, z: Floats, source: Indices, target: Indices, columns: Columns) -> None:
         self.problem, self.z, self.source, self.target = problem, z, source, target
-        ways = list(free_ways(columns))
+        ways = list(unconstrained_directions(columns))
         self.free = np.sum(ways, axis=0) == len(ways)
         self.one_sided = ~self.free & np.any(ways, axis=0)
         strengths = [values for name, values in columns.items() if not name.startswith("delta")]

@@ -19,13 +19,13 @@ NEARLY_NOTHING = 1e-280  # below it, the error of a product may itself be rounde
 Columns = dict[str, Floats]
 
 
-def written_edges(graph: DatasetGraph | ProductSpace) -> tuple[Indices, Indices, Columns]:
+def edges_as_written(graph: DatasetGraph | ProductSpace) -> tuple[Indices, Indices, Columns]:
     """Both ends of every edge, each once, and what the edge carries, as written, by the name of the parameter."""
     source, target, *columns = graph.edges()
     return source, target, dict(zip(graph.parameter_names, columns, strict=True))
 
 
-def free_ways(columns: Columns) -> Iterator[Mask]:
+def unconstrained_directions(columns: Columns) -> Iterator[Mask]:
     """For each direction, the edges that constrain nothing in it: ε or μ is ∞, or δ is 1."""
     if "mu" in columns:
         yield np.isinf(columns["mu"])
@@ -40,7 +40,7 @@ class Pattern:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._source, self._target, self._columns = written_edges(problem.graph)
+        self._source, self._target, self._columns = edges_as_written(problem.graph)
 
     def times(self, multiple: float, with_classes: bool = True) -> Problem:
         """The problem with every ε as written times a number ≥ 0, rounded down; ε = ∞ stays.
@@ -54,7 +54,7 @@ class Pattern:
         """
         return self._with(
             {
-                name: times_down(values, multiple) if name in SCALED else values
+                name: multiply_down(values, multiple) if name in SCALED else values
                 for name, values in self._columns.items()
             },
             with_classes,
@@ -76,10 +76,10 @@ class Pattern:
         return replace_edges(self.problem, (self._source, self._target), columns, with_classes or parallel)
 
 
-def times_down(values: Floats, multiple: float) -> Floats:
+def multiply_down(values: Floats, multiple: float) -> Floats:
     """Products rounded down, so that none is above the exact one and none that is finite becomes infinite.
 
-    >>> times_down(np.array([0.1, 1e308, np.inf]), 3.0).tolist()
+    >>> multiply_down(np.array([0.1, 1e308, np.inf]), 3.0).tolist()
     [0.3, 1.7976931348623157e+308, inf]
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):

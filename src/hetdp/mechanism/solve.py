@@ -14,7 +14,7 @@ import numpy as np
 from hetdp.certificate.certificate import verify
 from hetdp.errors import Fault, InputError, NoExtensionError, UnknownDatasetError, UsageError, VerificationError
 from hetdp.mechanism.design import design, shares_of
-from hetdp.mechanism.digits import accuracy_of, limit_digits, right_digits
+from hetdp.mechanism.formatting import accuracy_of, format_accuracy, format_accuracy_limit
 from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.mechanism.scaling import Pattern
 from hetdp.problem.parameters import LETTERS
@@ -146,7 +146,7 @@ class Attempt(NamedTuple):
     enough: bool
 
 
-def narrowed(
+def narrow_bracket(
     attempt: Callable[[float], Attempt], low: Attempt, high: Attempt, allowed: float
 ) -> tuple[Attempt, Attempt]:
     """A multiple that is not enough and one that is, as near to each other as wanted.
@@ -157,7 +157,7 @@ def narrowed(
     """
     ends, heights = [low, high], [_height(low.error, allowed), _height(high.error, allowed)]
     moved, widths = -1, (math.inf, math.inf)
-    while (width := ends[1].multiple - ends[0].multiple) > (room := _room(ends[1].multiple)):
+    while (width := ends[1].multiple - ends[0].multiple) > (room := _precision_at(ends[1].multiple)):
         stalled = width > 0.5 * widths[0]
         found = attempt(ends[0].multiple + _step(width, heights, stalled, margin=0.9 * room))
         end = int(found.enough)
@@ -168,7 +168,7 @@ def narrowed(
     return ends[0], ends[1]
 
 
-def shown_too_small(
+def prove_too_small(
     attempt: Callable[[float], Attempt], low: Attempt, high: Attempt, is_met: Callable[[float], bool]
 ) -> Attempt:
     """A multiple of which it is proved that it is not enough, from one that is only found not to be."""
@@ -186,7 +186,7 @@ def _step(width: float, heights: list[float], stalled: bool, margin: float) -> f
     return min(max(width * heights[0] / (heights[0] - heights[1]), margin), width - margin)
 
 
-def _room(multiple: float) -> float:
+def _precision_at(multiple: float) -> float:
     return max(PRECISION * min(1.0, multiple), FLOATS * math.ulp(multiple))
 
 
@@ -230,7 +230,7 @@ def refuse_out_of_reach(goal: Goal, limit: LocalMechanism, given: PartialMechani
         cause = f"{_edge_across(problem, first)} lies between the answers and has ε = 0, whatever the multiple"
     whose = "" if goal.at == MEAN else f" of {shorten_label(problem.graph.label(worst), problem.labels)}"
     stays = "below" if goal.is_just_met(error) else "at or below"
-    _refuse(goal, f"the accuracy{whose} stays {stays} {limit_digits(error)}, since {cause}")
+    _refuse(goal, f"the accuracy{whose} stays {stays} {format_accuracy_limit(error)}, since {cause}")
 
 
 def _edge_across(problem: Problem, at: int) -> str:
@@ -285,7 +285,7 @@ class SolvedEpsilon:
     def __str__(self) -> str:
         place = Goal(self.target, self.at).place()
         letter = LETTERS[self.problem.notion.parameters[0]]
-        reached, coin = right_digits(self.error, digits=DIGITS), self.mechanism.against_coin
+        reached, coin = format_accuracy(self.error, digits=DIGITS), self.mechanism.against_coin
         enough = f"{round_up(self.multiple, DIGITS):.{DIGITS}g} times {letter}"
         caution = f" Caution: {coin}." if coin.worse else ""
         return f"{enough}: accuracy {reached} {place}; the target is {self.target!r}.{caution}"
@@ -368,7 +368,7 @@ def _solve(
             mechanism = designed(pattern.times(multiple, with_classes=False))
         except NoExtensionError:  # the values given beforehand need more ε than this
             return Attempt(multiple, None, 1.0, 1.0, False)
-        error = goal.error(_proved(mechanism))
+        error = goal.error(_require_proof(mechanism))
         return Attempt(multiple, mechanism, error, error - (mechanism.objective_gap or 0.0), goal.is_met(error))
 
     low: Attempt | None = None
@@ -377,11 +377,11 @@ def _solve(
         if goal.allowed == 0.0:
             refuse_certainty(pattern.problem, goal)
         low, high = _bracket(attempt, high, pattern, goal, lambda: designed(pattern.limit()), given)
-        low, high = narrowed(attempt, low, high, goal.allowed)
-        low = shown_too_small(attempt, low, high, goal.is_met)
+        low, high = narrow_bracket(attempt, low, high, goal.allowed)
+        low = prove_too_small(attempt, low, high, goal.is_met)
     assert high.mechanism is not None  # what is enough has one
     final = pattern.times(high.multiple)
-    mechanism = _proved(replace(high.mechanism, problem=final, certificate=verify(final, high.mechanism)))
+    mechanism = _require_proof(replace(high.mechanism, problem=final, certificate=verify(final, high.mechanism)))
     below = None if low is None else low.multiple
     return SolvedEpsilon(
         high.multiple, below, final, sealed(mechanism), accuracy_of(high.error), high.error, goal.target, goal.at
@@ -429,7 +429,7 @@ def _enough(problem: Problem, goal: Goal) -> float:
     return multiple if 0.0 < multiple < FURTHEST else 1.0
 
 
-def _proved(mechanism: LocalMechanism) -> LocalMechanism:
+def _require_proof(mechanism: LocalMechanism) -> LocalMechanism:
     if mechanism.certificate is None or not mechanism.certificate.private:
         raise VerificationError(mechanism.certificate)
     return mechanism

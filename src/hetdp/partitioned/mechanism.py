@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import UsageError
 from hetdp.interrupts import uninterrupted
-from hetdp.mechanism.coin import CoinComparison, CoinCounts, comparison_of, counts_of
+from hetdp.mechanism.coin import CoinComparison, CoinCounts, compare_with_coin, count_against_coin
 from hetdp.mechanism.explanation import (
     EXTENSION,
     GIVEN,
@@ -273,9 +273,9 @@ class PartitionedMechanism(RemoteMechanism):
     def against_coin(self) -> CoinComparison:
         """Where it is no better than a coin: at how many datasets, and which one is the worst; counted by workers."""
         problem = self.problem
-        counts = reduce(CoinCounts.joined, problem.run(coin_counts, self.name, self.objective), CoinCounts())
+        counts = reduce(CoinCounts.combine, problem.run(coin_counts, self.name, self.objective), CoinCounts())
         best = self.certificate is not None and self.certificate.optimal
-        return comparison_of(counts, problem.notion.coordinate, self.objective, best, problem.label, problem.labels)
+        return compare_with_coin(counts, problem.notion.coordinate, self.objective, best, problem.label, problem.labels)
 
     def explain(self, dataset: Hashable) -> BindingPath:
         """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it."""
@@ -369,4 +369,4 @@ def coin_counts(part: Part, name: str, objective: str) -> CoinCounts:
     """How the datasets of a partition compare with a coin."""
     z, ones, pinned = part.load(f"{name}/z"), part.load("answers") == 1, part.load(f"{name}/pinned")
     was_given = part.load(f"{name}/given") if part.has(f"{name}/given") else given_by(objective, pinned)
-    return counts_of(z, ones, was_given, part.first)
+    return count_against_coin(z, ones, was_given, part.first)

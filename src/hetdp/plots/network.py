@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.compatibility import Witness
-from hetdp.mechanism.digits import in_different_digits, inside
 from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.formatting import clip_uncertain, format_apart
 from hetdp.plots.canvas import hundredths, readable
 from hetdp.plots.colours import INK, SOFT
 from hetdp.plots.layout import Layout, layered
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def bounds_of(chain: list[int], path: BindingPath) -> dict[int, str]:
     """What a path allows at each of its datasets."""
     signs = ["= ", *["≤ " if path.upper else "≥ "] * (len(chain) - 1)]
-    bounds = inside(path.bounds, path.coordinates).tolist()
+    bounds = clip_uncertain(path.bounds, path.coordinates).tolist()
     return {at: sign + hundredths(bound) for at, sign, bound in zip(chain, signs, bounds, strict=True)}
 
 
@@ -36,7 +36,7 @@ def contradiction_of(witness: Witness) -> str:
     allowed, asked = hundredths(path.bounds[-1]), hundredths(witness.value)
     if allowed == asked:
         ends = (path.bounds[-1], path.complements[-1]), (witness.value, witness.complement)
-        allowed, asked = in_different_digits(*ends)
+        allowed, asked = format_apart(*ends)
     return f"≤ {allowed}\nasked {asked}"
 
 

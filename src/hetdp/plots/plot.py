@@ -11,8 +11,8 @@ import numpy as np
 from hetdp.errors import UsageError
 from hetdp.mechanism.accuracy.report import Accuracy, accuracy
 from hetdp.mechanism.compatibility import Witness
-from hetdp.mechanism.digits import inside
 from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.formatting import clip_uncertain
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.plots.canvas import axes_for, entitle, own_settings
 from hetdp.plots.network import is_small, network
@@ -160,7 +160,7 @@ def _of_problem(
         raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.load(path, problem) joins them")
     bare = isinstance(what, Problem)
     truth = np.where(problem.answers == 1, 1.0, 0.0)
-    p = truth if isinstance(what, Problem) else inside(what.probabilities, what.coordinates)
+    p = truth if isinstance(what, Problem) else clip_uncertain(what.probabilities, what.coordinates)
     ringed = problem.boundary_mask if isinstance(what, Problem) else what.pinned
     chosen = picture or ("tallies" if at and explain is None else _suitable(problem, explain))
     if explain is not None and chosen != "network":

@@ -16,7 +16,7 @@ import numpy as np
 
 from hetdp.certificate.losses import has_loss, largest_losses, losses_along
 from hetdp.errors import UsageError
-from hetdp.mechanism.scaling import Columns, written_edges
+from hetdp.mechanism.scaling import Columns, edges_as_written
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.problem import Problem
@@ -133,7 +133,7 @@ def _no_account(name: Any) -> UsageError:
 
 def _of_graph(graph: Any, z: Floats | None, notion: str) -> tuple[tuple[str, ...], Columns, Columns]:
     """The names of the accounts, the largest parameters, as written, of each, and the largest losses."""
-    source, target, columns = written_edges(graph)
+    source, target, columns = edges_as_written(graph)
     classes = classes_of(graph.edge_classes(), FaultCollector("edges"))
     both: dict[str, Floats] = {}
     for name, values in columns.items():

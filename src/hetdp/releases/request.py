@@ -86,7 +86,7 @@ class DrawRequest(Releasable):
         """What the ledger entry keeps, so that the record of a repeated release stays the same."""
         return {PLAN: None, PEOPLE: None}
 
-    def facts_of_entry(self, facts: Document, entry: Entry, is_new: bool) -> Document:  # noqa: ARG002
+    def facts_of_entry(self, facts: Document, entry: Entry, is_new: bool) -> Document:
         """The facts as the entry keeps them, so that its record is the same, byte for byte, whenever it is made.
 
         Args:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
-from hetdp.mechanism.digits import inside
+from hetdp.mechanism.formatting import clip_uncertain
 from hetdp.plots.colours import DARK, SHADES
 from hetdp.plots.layout import Layout, layered
 from hetdp.problem.labels import Labels
@@ -52,7 +52,7 @@ def values_of(session: Session) -> Floats:
     """p everywhere; without a mechanism, the given values, and NONE where there is none."""
     problem, found = session.sheet.problem, session.answer.mechanism
     if found is not None:
-        return inside(found.probabilities, found.coordinates)
+        return clip_uncertain(found.probabilities, found.coordinates)
     values = np.full(problem.graph.size, NONE)
     given = {dataset: session.given(dataset) for dataset in session.sheet.pins}
     values[list(given)] = list(given.values())
@@ -63,7 +63,7 @@ def value_at(session: Session, dataset: int) -> float:
     """p at a dataset, if there is a mechanism; it is 0 or 1 only where it is certain."""
     found = session.answer.mechanism
     assert found is not None
-    return float(inside(found.probabilities[dataset], found.coordinates[dataset]))
+    return float(clip_uncertain(found.probabilities[dataset], found.coordinates[dataset]))
 
 
 def smallest_of(ends: Ends) -> Floats:

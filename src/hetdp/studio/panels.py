@@ -9,8 +9,8 @@ from dash import html
 
 from hetdp.certificate.losses import certain_answer
 from hetdp.mechanism.accuracy.report import Accuracy
-from hetdp.mechanism.digits import error_digits, in_digits, percentage, short_digits, value_digits
 from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.formatting import format_compact, format_error, format_exact, format_percentage, format_probability
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.numbers import format_short
 from hetdp.plots.colours import ONE, TWO
@@ -48,7 +48,7 @@ def spoken(session: Session) -> str:
     graph, found = session.sheet.problem.graph, session.answer.mechanism
     if kind == "dataset":
         truth = answer_words(session.sheet.problem)[session.sheet.problem.answers[number] - 1]
-        value = "" if found is None else f", p = {short_digits(value_at(session, number))}"
+        value = "" if found is None else f", p = {format_compact(value_at(session, number))}"
         edges = len(graph.neighbours(number)[0])
         counted = "1 edge" if edges == 1 else f"{edges:,} edges"
         return f"Dataset {short(graph.label(number), graph.labels, LONGEST)}: truly {truth}{value}. {counted}."
@@ -132,7 +132,8 @@ def status(session: Session) -> tuple[str, list[Any]]:
         coin = found.mechanism.against_coin
         told = f"Proved on {_all_edges(session.sheet.problem.graph.edge_count)}, exactly."
         head = f"Private, and as accurate as can be {best}" if best else "Private"
-        hardest = f"Where it is hardest, the answer is right in {percentage(coin.error, right=coin.right)} of 100 runs."
+        right = format_percentage(coin.error, right=coin.right)
+        hardest = f"Where it is hardest, the answer is right in {right} of 100 runs."
         certain = certain_answer(found.mechanism.coordinates)
         if certain:
             hardest = constant_words(answer_words(session.sheet.problem)[certain - 1], "dataset")
@@ -161,7 +162,7 @@ def status(session: Session) -> tuple[str, list[Any]]:
                     f") = {path.values[-1]}, ",
                     f"{pluralize(len(path.parameters), 'step')} away; but p(",
                     word(last),
-                    f") is pinned at {in_digits(found.witness.value, found.witness.complement)}.",
+                    f") is pinned at {format_probability(found.witness.value, found.witness.complement)}.",
                 ]
             ),
             steps(path, True),
@@ -222,13 +223,13 @@ def dataset_words(session: Session) -> list[Any]:
             [
                 html.Div(
                     [
-                        html.Span(value_digits(p, complement, z), id="chosen-p", className="big"),
+                        html.Span(format_exact(p, complement, z), id="chosen-p", className="big"),
                         html.Span("p", className="unit"),
                     ]
                 ),
                 html.Div(
                     [
-                        html.Span(error_digits(error), id="chosen-error", className="big"),
+                        html.Span(format_error(error), id="chosen-error", className="big"),
                         html.Span("error", className="unit"),
                     ]
                 ),
@@ -238,7 +239,7 @@ def dataset_words(session: Session) -> list[Any]:
         html.Div(
             html.Div(style={"width": f"{100 * p:.2f}%", "background": ONE}), className="bar", style={"background": TWO}
         ),
-        html.P(["The answer is right in ", html.Span(percentage(error, right=right)), " of 100 runs."]),
+        html.P(["The answer is right in ", html.Span(format_percentage(error, right=right)), " of 100 runs."]),
         *coin,
     ]
 
@@ -294,7 +295,7 @@ def edge_words(session: Session) -> list[Any]:
     one, other = int(session.ends.source[at]), int(session.ends.target[at])
     rows = []
     for end in (one, other):
-        value = "" if found is None else f"p = {short_digits(value_at(session, end), 6)}"
+        value = "" if found is None else f"p = {format_compact(value_at(session, end), 6)}"
         name = html.Button(word(name_of(session, end)), **action("dataset", end), className="row")
         rows.append(html.Li(html.Div([name, html.Span(value, className="number")], className="pair")))
     edge_class = session.ends.classes[at]
@@ -345,4 +346,5 @@ def odds_list(found: Any) -> list[Any]:
 def _bar(error: float) -> Any:
     share = 1.0 - error
     width = {"width": f"{max(0.0, min(1.0, share)) * 100:.1f}%"}
-    return html.Div([html.Div(style=width, className="fill"), html.Span(f"{percentage(error)} %")], className="meter")
+    filled, label = html.Div(style=width, className="fill"), html.Span(f"{format_percentage(error)} %")
+    return html.Div([filled, label], className="meter")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
-from hetdp.mechanism.digits import short_digits
 from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.formatting import format_compact
 from hetdp.numbers import format_short
 from hetdp.plots.layout import layered
 from hetdp.plots.network import widths_of
@@ -155,9 +155,9 @@ def dataset_elements(session: Session, frame: Frame, look: Look, rows: Indices) 
             text = beside(problem.graph.label(index), problem.labels)
         if index in bounds:
             kinds += ["lit", f"step{min(look.path.index(index), LAST_STEP)}"]
-            text += f"\n{_bound(session, index, look.path, bounds[index]) if look.bare else short_digits(value)}"
+            text += f"\n{_bound(session, index, look.path, bounds[index]) if look.bare else format_compact(value)}"
         elif tell and value != NONE:
-            text += f"\n{short_digits(value)}"
+            text += f"\n{format_compact(value)}"
         data = {"id": f"n{drawn}-{index}", "label": text, "colour": colour, "ink": ink, "at": index}
         found.append({"data": data, "position": {"x": across, "y": down}, "classes": " ".join(kinds)})
     return found
@@ -166,10 +166,10 @@ def dataset_elements(session: Session, frame: Frame, look: Look, rows: Indices) 
 def _bound(session: Session, index: int, path: list[int], bound: float) -> str:
     """What a dataset on a witness's path is told: its value, the bound on it, or both."""
     if index == path[0]:
-        return f"p = {short_digits(bound)}"
+        return f"p = {format_compact(bound)}"
     witness = session.answer.witness
-    pinned = f",\nbut {short_digits(witness.value)}" if witness is not None and index in session.sheet.pins else ""
-    return f"p ≤ {short_digits(bound)}{pinned}"
+    pinned = f",\nbut {format_compact(witness.value)}" if witness is not None and index in session.sheet.pins else ""
+    return f"p ≤ {format_compact(bound)}{pinned}"
 
 
 def edge_elements(session: Session, ends: Ends, frame: Frame, look: Look, rows: Indices) -> list[Element]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.mechanism.digits import short_digits
+from hetdp.mechanism.formatting import format_compact
 from hetdp.plots.colours import SHADES
 from hetdp.plots.summary import CLOSER, across_words, is_even, marks_of, places_of, summary
 from hetdp.plots.tallies import Grid, counted, slice_of
@@ -92,7 +92,7 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
             "zmax": 1.0,
             "colorscale": [[at, code] for at, code in SHADES],
             "showscale": False,
-            "text": [["" if value == NONE else short_digits(value, 4) for value in row] for row in p.tolist()],
+            "text": [["" if value == NONE else format_compact(value, 4) for value in row] for row in p.tolist()],
             "hovertemplate": f"{across} %{{x}}, {up} %{{y}}<br>p = %{{text}}<extra></extra>",
         }
     ]
@@ -173,7 +173,7 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
             "type": "scatter",
             "x": across,
             "y": middle,
-            "text": [f"{words}<br>p = {short_digits(p, 4)}" for words, p in zip(counts, middle, strict=True)],
+            "text": [f"{words}<br>p = {format_compact(p, 4)}" for words, p in zip(counts, middle, strict=True)],
             "mode": "markers",
             "name": "the middle one",
             "marker": dots | {"line": {"color": ink["ink"], "width": 1}},

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.mechanism.digits import promised
+from hetdp.mechanism.formatting import format_promise
 from hetdp.people.populations.folding import Ordered
 from hetdp.people.populations.population import population as population_of
 from hetdp.people.populations.scores import constant_answer
@@ -76,7 +76,7 @@ class Promise:
 
     def body(self) -> dict[str, Any]:
         """As it stands in a plan."""
-        accuracy = {str(margin): promised(wrong) for margin, _, wrong in self.accuracy}
+        accuracy = {str(margin): format_promise(wrong) for margin, _, wrong in self.accuracy}
         found = {
             "area": self.area,
             "people": self.people,

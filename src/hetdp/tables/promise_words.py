@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from hetdp.mechanism.digits import promised
+from hetdp.mechanism.formatting import format_promise
 from hetdp.people.populations.mechanism import METHOD, coin_caution
 from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE
 from hetdp.people.privacy.epsilons import decimal
@@ -149,4 +149,4 @@ def _used(loss: float) -> str:
 
 def _accuracy(margin: int, wrong: float) -> str:
     where = "1 person decides" if margin == 1 else f"it takes {margin:,} people to change it"
-    return f"{promised(wrong)} where {where}"
+    return f"{format_promise(wrong)} where {where}"

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.engines.registry import engine_for
-from hetdp.mechanism.digits import accuracy_of
+from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism
-from hetdp.mechanism.scaling import free_ways, written_edges
+from hetdp.mechanism.scaling import edges_as_written, unconstrained_directions
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
@@ -86,8 +86,8 @@ def deciders_of(problem: Problem) -> Deciders:
     classes = classes_of(graph.edge_classes(), FaultCollector("edges"))
     if classes is None:
         return found
-    source, target, columns = written_edges(graph)
-    across = (answers[source] != answers[target]) & ~np.all(list(free_ways(columns)), axis=0)
+    source, target, columns = edges_as_written(graph)
+    across = (answers[source] != answers[target]) & ~np.all(list(unconstrained_directions(columns)), axis=0)
     edges = np.flatnonzero(across & (classes.numbers != NONE))
     edges = edges[np.argsort(classes.numbers[edges], kind="stable")]
     ends = np.searchsorted(classes.numbers[edges], np.arange(len(classes.names) + 1))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.mechanism.accuracy.measures import NOWHERE, Method
-from hetdp.mechanism.digits import LEAST, accuracy_of, right_digits
+from hetdp.mechanism.formatting import LEAST, accuracy_of, format_accuracy
 from hetdp.problem.space import Floats, Mask
 from hetdp.text import escape_unprintable, pluralize, round_up
 
@@ -190,7 +190,7 @@ def _row(method: Method, shown: Sequence[int]) -> list[str]:
     errors: list[float | None] = [method.worst_error, method.mean_error]
     errors += [float(method.mean_errors[at]) for at in shown]
     errors += [one.mean_error for one in method.by_class] if _classes(method) else []
-    worst, *means = (NOTHING if error is None or error != error else right_digits(error) for error in errors)
+    worst, *means = (NOTHING if error is None or error != error else format_accuracy(error) for error in errors)
     return [_in_one_line(method.name), worst, _in_one_line(_plain(method.worst_at) or NOTHING), *means]
 
 

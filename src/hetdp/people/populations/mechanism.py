@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import UsageError
-from hetdp.mechanism.digits import accuracy_of
+from hetdp.mechanism.formatting import accuracy_of
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.balanced import Balanced, Label
 from hetdp.people.populations.losses import losses_of, rounded_up

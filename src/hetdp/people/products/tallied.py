@@ -15,7 +15,7 @@ from hetdp.certificate.certificate import Certificate
 from hetdp.certificate.losses import certain_answer, losses_along
 from hetdp.errors import UsageError, VerificationError
 from hetdp.mechanism.design import design
-from hetdp.mechanism.digits import accuracy_of
+from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.people.populations.classes import Classes, classes_of
 from hetdp.people.populations.folding import Whole

@@ -9,7 +9,7 @@ import numpy as np
 from hetdp.certificate.losses import certain_answer
 from hetdp.errors import UsageError
 from hetdp.files.saving import certificate_document
-from hetdp.mechanism.digits import promised
+from hetdp.mechanism.formatting import format_promise
 from hetdp.mechanism.odds import Odds, odds
 from hetdp.people.privacy.epsilons import decimal
 from hetdp.problem.graph import DatasetGraph
@@ -192,4 +192,4 @@ def _worst(proof: Proved, coordinate: Coordinate) -> str:
     """The least probability of the right answer over all datasets: it is public, and free."""
     z, answers = proof.mechanism.coordinates, proof.problem.answers
     worst = coordinate.error(np.min(np.where(answers == 1, z, -z), initial=np.inf), 1)
-    return promised(float(worst))
+    return format_promise(float(worst))

@@ -21,10 +21,10 @@ DECIMALS = 6  # of a promise
 SHORT = 1e-5  # an error that so many decimals hardly show
 
 
-def in_digits(p: float, complement: float, digits: int = 6) -> str:
+def format_probability(p: float, complement: float, digits: int = 6) -> str:
     """p to the nearest digit; next to 1, what it lacks. Either way it may be right or wrong.
 
-    >>> in_digits(0.5, 0.5), in_digits(1.0, 2.124e-18)
+    >>> format_probability(0.5, 0.5), format_probability(1.0, 2.124e-18)
     ('0.5', '1 − 2.124e-18')
     """
     return f"1 − {complement:.{digits}g}" if 0.0 < complement < NEAR else f"{p:.{digits}g}"
@@ -39,41 +39,41 @@ def accuracy_of(error: float) -> float:
     return min(1.0 - error, MOST) if error > 0.0 else 1.0 - error
 
 
-def value_digits(p: float, complement: float, z: float, digits: int = 6) -> str:
+def format_exact(p: float, complement: float, z: float, digits: int = 6) -> str:
     """The same for a coordinate: 0 and 1 only where it is infinite.
 
-    >>> value_digits(1.0, 0.0, math.inf), value_digits(1.0, 0.0, 800.0), value_digits(0.0, 1.0, -800.0)
+    >>> format_exact(1.0, 0.0, math.inf), format_exact(1.0, 0.0, 800.0), format_exact(0.0, 1.0, -800.0)
     ('1', '1 − 4.94066e-324', '4.94066e-324')
     """
     if math.isinf(z):
-        return in_digits(p, complement, digits)
-    return in_digits(max(p, LEAST), max(complement, LEAST), digits)
+        return format_probability(p, complement, digits)
+    return format_probability(max(p, LEAST), max(complement, LEAST), digits)
 
 
-def in_different_digits(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
+def format_apart(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
     """Two different p, each with its complement, in as many digits as it takes to tell them apart.
 
-    >>> in_different_digits((0.6224593, 0.3775407), (0.6224594, 0.3775406))
+    >>> format_apart((0.6224593, 0.3775407), (0.6224594, 0.3775406))
     ('0.6224593', '0.6224594')
     """
     texts = ("", "")
     for digits in range(6, 18):
-        texts = in_digits(*one, digits), in_digits(*other, digits)
+        texts = format_probability(*one, digits), format_probability(*other, digits)
         if texts[0] != texts[1]:
             break
     return texts
 
 
-def error_digits(error: float, digits: int = 6) -> str:
+def format_error(error: float, digits: int = 6) -> str:
     """The probability of a wrong answer, rounded up.
 
-    >>> error_digits(0.12345611), error_digits(1e-30), error_digits(0.1 + 0.2), error_digits(0.0)
+    >>> format_error(0.12345611), format_error(1e-30), format_error(0.1 + 0.2), format_error(0.0)
     ('0.123457', '1e-30', '0.3', '0')
     """
-    return _rounded(error, digits, upward=True)
+    return _round(error, digits, upward=True)
 
 
-def right_digits(error: float, digits: int = 6, right: float | None = None) -> str:
+def format_accuracy(error: float, digits: int = 6, right: float | None = None) -> str:
     """The probability of the right answer, rounded down; next to 1, what it lacks.
 
     Args:
@@ -81,46 +81,46 @@ def right_digits(error: float, digits: int = 6, right: float | None = None) -> s
         digits: how many.
         right: what is to be shown where it is too small to be 1 − error.
 
-    >>> right_digits(0.2689414213699951), right_digits(1.23456e-22, 3), right_digits(0.0)
+    >>> format_accuracy(0.2689414213699951), format_accuracy(1.23456e-22, 3), format_accuracy(0.0)
     ('0.731058', '1 − 1.24e-22', '1')
-    >>> right_digits(1.0, right=1e-20)
+    >>> format_accuracy(1.0, right=1e-20)
     '1e-20'
     """
     if 0.0 < error < NEAR:
-        return f"1 − {error_digits(error, digits)}"
-    return _rounded(1.0 - error if right is None else right, digits, upward=False)
+        return f"1 − {format_error(error, digits)}"
+    return _round(1.0 - error if right is None else right, digits, upward=False)
 
 
-def limit_digits(error: float, digits: int = 6) -> str:
+def format_accuracy_limit(error: float, digits: int = 6) -> str:
     """A probability of the right answer that is not exceeded, and so rounded up; next to 1, what it lacks.
 
-    >>> limit_digits(0.37754067), limit_digits(1.239e-9, 3)
+    >>> format_accuracy_limit(0.37754067), format_accuracy_limit(1.239e-9, 3)
     ('0.62246', '1 − 1.23e-09')
     """
     if 0.0 < error < NEAR:
-        return f"1 − {_rounded(error, digits, upward=False)}"
-    return _rounded(1.0 - error, digits, upward=True)
+        return f"1 − {_round(error, digits, upward=False)}"
+    return _round(1.0 - error, digits, upward=True)
 
 
-def promised(error: float) -> str:
+def format_promise(error: float) -> str:
     """The least probability of the right answer, as a promise, a plan or a record has it.
 
-    >>> promised(0.42555748), promised(9.99e-6), promised(0.0), promised(1.0)
+    >>> format_promise(0.42555748), format_promise(9.99e-6), format_promise(0.0), format_promise(1.0)
     ('0.574442', '1 − 1e-05', '1', '0.000000')
     """
     if error == 0.0:
         return "1"
     if error < SHORT:
-        return f"1 − {error_digits(error, 2)}"
+        return f"1 − {format_error(error, 2)}"
     return f"{math.floor((1.0 - error) * 10**DECIMALS) / 10**DECIMALS:.{DECIMALS}f}"
 
 
-def percentage(error: float, decimals: int = 1, right: float | None = None) -> str:
+def format_percentage(error: float, decimals: int = 1, right: float | None = None) -> str:
     """The probability of the right answer in hundredths, rounded down; 100 and 0 only where it is certain.
 
-    >>> percentage(0.26894142), percentage(1e-9), percentage(0.0), percentage(0.3, 2)
+    >>> format_percentage(0.26894142), format_percentage(1e-9), format_percentage(0.0), format_percentage(0.3, 2)
     ('73.1', 'more than 99.9', '100', '70.00')
-    >>> percentage(1.0), percentage(1.0, right=1e-30)
+    >>> format_percentage(1.0), format_percentage(1.0, right=1e-30)
     ('0', 'less than 0.1')
     """
     right = 1.0 - error if right is None else right
@@ -134,27 +134,27 @@ def percentage(error: float, decimals: int = 1, right: float | None = None) -> s
     return f"{math.floor(right * (1.0 + SLACK) * 100.0 / unit) * unit:.{decimals}f}"
 
 
-def inside(p: ArrayLike, z: ArrayLike) -> Floats:
+def clip_uncertain(p: ArrayLike, z: ArrayLike) -> Floats:
     """Probabilities of which only those are 0 or 1 whose coordinate is infinite.
 
-    >>> inside([1.0, 1.0, 0.0], [np.inf, 800.0, -800.0]) < 1.0
+    >>> clip_uncertain([1.0, 1.0, 0.0], [np.inf, 800.0, -800.0]) < 1.0
     array([False,  True,  True])
     """
     p = np.asarray(p, dtype=np.float64)
     return np.where(np.isfinite(np.asarray(z)), np.clip(p, LEAST, MOST), p)
 
 
-def short_digits(p: float, digits: int = 3) -> str:
+def format_compact(p: float, digits: int = 3) -> str:
     """p beside a dataset in a picture: a few digits, and no 0 or 1 where it is none; see `inside`.
 
-    >>> short_digits(0.57444), short_digits(0.99999), short_digits(1.0), short_digits(1e-9)
+    >>> format_compact(0.57444), format_compact(0.99999), format_compact(1.0), format_compact(1e-9)
     ('0.574', '>0.999', '1', '1e-09')
     """
     text = f"{p:.{digits}g}"
     return f">{1.0 - 10.0**-digits:.{digits}g}" if text == "1" and p < 1.0 else text
 
 
-def _rounded(value: float, digits: int, upward: bool) -> str:
+def _round(value: float, digits: int, upward: bool) -> str:
     near = value * (1.0 - SLACK if upward else 1.0 + SLACK)
     rounding = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
     found = rounding.create_decimal(Decimal(near))

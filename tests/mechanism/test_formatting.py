@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.mechanism import digits
+from hetdp.mechanism import formatting as digits
 from hetdp.mechanism.odds import how_often, runs_of
 from hetdp.theory.catalogue import NOTIONS
 
@@ -32,22 +32,22 @@ def read(text: str) -> Decimal:
 @given(ERRORS, st.integers(2, 12))
 def test_accuracies_are_rounded_down_and_errors_up(error: float, number: int) -> None:
     exact = Decimal(error)
-    assert read(digits.error_digits(error, number)) >= exact * (1 - SLACK)
-    assert read(digits.right_digits(error, number)) <= (1 - exact) * (1 + SLACK) + Decimal("1e-16")
-    assert read(digits.promised(error)) <= 1 - exact + Decimal("1e-16")
-    assert read(digits.limit_digits(error, number)) >= (1 - exact) * (1 - SLACK) - Decimal("1e-16")
+    assert read(digits.format_error(error, number)) >= exact * (1 - SLACK)
+    assert read(digits.format_accuracy(error, number)) <= (1 - exact) * (1 + SLACK) + Decimal("1e-16")
+    assert read(digits.format_promise(error)) <= 1 - exact + Decimal("1e-16")
+    assert read(digits.format_accuracy_limit(error, number)) >= (1 - exact) * (1 - SLACK) - Decimal("1e-16")
 
 
 @given(ERRORS)
 def test_only_what_is_certain_is_printed_as_certain(error: float) -> None:
-    for text in (digits.right_digits(error), digits.promised(error), digits.percentage(error)):
+    for text in (digits.format_accuracy(error), digits.format_promise(error), digits.format_percentage(error)):
         assert (text in ("1", "1.000000", "100", "100.0")) == (error == 0.0)
-    assert (digits.error_digits(error) == "0") == (error == 0.0)
+    assert (digits.format_error(error) == "0") == (error == 0.0)
 
 
 @given(ERRORS, st.integers(0, 4))
 def test_a_percentage_is_rounded_down(error: float, decimals: int) -> None:
-    text, exact = digits.percentage(error, decimals), 100 * (1 - Decimal(error))
+    text, exact = digits.format_percentage(error, decimals), 100 * (1 - Decimal(error))
     if text.startswith("less than"):
         assert read(text) > exact
     else:
@@ -64,14 +64,14 @@ def test_an_error_is_nought_only_where_the_coordinate_is_infinite(notion: str, z
         assert float(coordinate.error(z, answer)) > 0.0
         assert 0.0 in (float(coordinate.error(np.inf, answer)), float(coordinate.error(-np.inf, answer)))
     p, complement = float(coordinate.probability(z)), float(coordinate.probability(-z))
-    assert digits.value_digits(p, complement, z) not in ("0", "1")
-    assert digits.short_digits(float(digits.inside(p, z))) not in ("0", "1")
+    assert digits.format_exact(p, complement, z) not in ("0", "1")
+    assert digits.format_compact(float(digits.clip_uncertain(p, z))) not in ("0", "1")
 
 
 def test_values_that_are_certain_are_told_so() -> None:
-    assert digits.value_digits(1.0, 0.0, math.inf) == digits.short_digits(1.0) == "1"
-    assert digits.value_digits(0.0, 1.0, -math.inf) == digits.short_digits(0.0) == "0"
-    assert digits.inside([0.0, 1.0], [-math.inf, math.inf]).tolist() == [0.0, 1.0]
+    assert digits.format_exact(1.0, 0.0, math.inf) == digits.format_compact(1.0) == "1"
+    assert digits.format_exact(0.0, 1.0, -math.inf) == digits.format_compact(0.0) == "0"
+    assert digits.clip_uncertain([0.0, 1.0], [-math.inf, math.inf]).tolist() == [0.0, 1.0]
 
 
 @given(ERRORS, ERRORS)
