@@ -1,6 +1,6 @@
-"""Where a mechanism is no better than a coin: at how many datasets, which one is the worst, and what it is best at.
+"""Comparison of a mechanism with a coin toss: at how many datasets it is worse, and which dataset is the worst.
 
-It is decided by the sign of z, never by a rounded p.
+The sign of z decides, never a rounded p.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ BEST_FOR = {
 
 
 class CoinCounts(NamedTuple):
-    """What is counted in some datasets, so that partitions can be put together.
+    """Counts over some of the datasets, which can be combined over partitions.
 
     Attributes:
-        datasets: how many there are.
-        worse: how many are answered wrongly more often than rightly.
-        given: how many of these have a value that was given.
-        even: how many are answered wrongly just as often as rightly.
+        datasets: the number of datasets.
+        worse: how many are answered wrongly more often than correctly.
+        given: how many of these have a given value.
+        even: how many are answered wrongly exactly as often as correctly.
         lowest: the least z, signed so that larger is better; infinite if there are no datasets.
-        at: where that is first; −1 if there are none.
+        at: the index of the first dataset with that z; −1 if there are none.
     """
 
     datasets: int = 0
@@ -48,7 +48,7 @@ class CoinCounts(NamedTuple):
     at: int = -1
 
     def combine(self, other: CoinCounts) -> CoinCounts:
-        """Both together; the first of two that are equally bad counts."""
+        """The counts over both sets of datasets; of two equally bad worst datasets, the first one."""
         there = [one for one in (self, other) if one.at >= 0]
         worst = min(there, key=lambda one: (one.lowest, one.at), default=self)
         return CoinCounts(
@@ -63,19 +63,19 @@ class CoinCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class CoinComparison:
-    """How a mechanism compares with a coin, which is right half of the time; as text, a sentence or none.
+    """How a mechanism compares with a coin toss, which is right half of the time. As text, it is a sentence or empty.
 
     Attributes:
-        datasets: how many datasets there are.
-        worse: how many are answered worse than by a coin: wrongly more often than rightly.
-        given: how many of these have a value that was given, and not chosen by an objective.
+        datasets: the number of datasets.
+        worse: how many are answered worse than by a coin, that is, wrongly more often than correctly.
+        given: how many of these have a given value rather than one chosen by an objective.
         even: how many are answered exactly as by a coin.
-        worst: the dataset that is answered worst; None if there is none.
-        name: how it is spelled.
+        worst: the dataset with the least accurate answer; None if there are no datasets.
+        name: the spelling of its label.
         right: the probability of the right answer there.
         error: the probability of the wrong answer there.
-        objective: what chose the values; "extension" if they were given.
-        is_best: whether it is proved that the mechanism is the best one for that.
+        objective: the objective that chose the values; "extension" if they were given.
+        is_best: whether the mechanism is proved to be the best one for that objective.
     """
 
     datasets: int
@@ -91,7 +91,7 @@ class CoinComparison:
 
     @property
     def is_better(self) -> bool:
-        """Whether no dataset is answered worse than by a coin, and some are answered better."""
+        """True if no dataset is answered worse than by a coin and at least one is answered better."""
         return not self.worse and (self.even < self.datasets or not self.datasets)
 
     def __str__(self) -> str:
@@ -109,13 +109,13 @@ class CoinComparison:
         )
 
     def short(self) -> str:
-        """The same in a few words, for a title."""
+        """A short form for titles."""
         if self.worse:
             return f"worse than a coin at {self.worse:,} of {pluralize(self.datasets, 'dataset')}"
         return "no better than a coin" if not self.is_better else ""
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The comparison as a JSON document."""
         worst = {"dataset": self.worst, "p_right": self.right, "error": self.error} if self.worse else None
         return {"count": self.worse, "given": self.given, "as_a_coin": self.even, "worst": worst}
 
@@ -125,13 +125,13 @@ class CoinComparison:
 
 
 def count_against_coin(z: Floats, ones: Mask, was_given: Mask, first: int = 0) -> CoinCounts:
-    """What is to be counted in some datasets.
+    """Counts over a range of datasets.
 
     Args:
         z: their coordinates.
         ones: where the true answer is 1.
         was_given: where the value was given.
-        first: the number of the first of them.
+        first: the index of the first of them.
     """
     if not len(z):
         return CoinCounts()
@@ -149,7 +149,7 @@ def compare_with_coin(
     label: Callable[[int], Any],
     labels: Labels,
 ) -> CoinComparison:
-    """The comparison, from what was counted in all datasets."""
+    """The comparison for the counts over all datasets."""
     right, error = (float(coordinate.error(sign * counts.lowest, 1)) for sign in (-1.0, 1.0))
     if np.isfinite(counts.lowest):
         right, error = max(right, LEAST), max(error, LEAST)

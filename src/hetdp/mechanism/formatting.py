@@ -1,6 +1,7 @@
-"""Probabilities as text. What is right is rounded down and what is wrong up, and only certainty is printed as such.
+"""Formatting of probabilities: accuracies are rounded down, errors are rounded up, and 0 and 1 mean certainty.
 
-An error is the number to start from: next to 1, an accuracy has lost its digits. It is 0 only where z is infinite.
+All functions start from the error, because an accuracy close to 1 has lost its digits. The error is 0 only where z is
+infinite.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ from numpy.typing import ArrayLike
 
 from hetdp.problem.space import Floats
 
-NEAR = 1e-4  # an error below it is shown instead of the accuracy
+NEAR = 1e-4  # a smaller error is shown instead of the accuracy
 LEAST, MOST = math.ulp(0.0), math.nextafter(1.0, 0.0)  # the floats next to 0 and 1
-SLACK = 1e-12  # of a number: what floats may have rounded, so that 0.30000000000000004 is 0.3
+SLACK = 1e-12  # relative rounding error to ignore, so that 0.30000000000000004 prints as 0.3
 SUBNORMAL = Decimal("1e-300")
 DECIMALS = 6  # of a promise
-SHORT = 1e-5  # an error that so many decimals hardly show
+SHORT = 1e-5  # a smaller error is invisible in DECIMALS decimals
 
 
 def format_probability(p: float, complement: float, digits: int = 6) -> str:
-    """p to the nearest digit; next to 1, what it lacks. Either way it may be right or wrong.
+    """p rounded to the nearest digit, or as 1 minus its complement if it is close to 1.
 
     >>> format_probability(0.5, 0.5), format_probability(1.0, 2.124e-18)
     ('0.5', '1 − 2.124e-18')
@@ -31,7 +32,7 @@ def format_probability(p: float, complement: float, digits: int = 6) -> str:
 
 
 def accuracy_of(error: float) -> float:
-    """1 − error as a float; next to 1 it is rounded down, since only what never errs has the accuracy 1.
+    """1 − error as a float, rounded down close to 1: only a mechanism that never errs has accuracy 1.
 
     >>> accuracy_of(0.25), accuracy_of(1e-300) < 1.0, accuracy_of(0.0)
     (0.75, True, 1.0)
@@ -40,7 +41,7 @@ def accuracy_of(error: float) -> float:
 
 
 def format_exact(p: float, complement: float, z: float, digits: int = 6) -> str:
-    """The same for a coordinate: 0 and 1 only where it is infinite.
+    """Like `format_probability`, but 0 and 1 are printed only if the coordinate is infinite.
 
     >>> format_exact(1.0, 0.0, math.inf), format_exact(1.0, 0.0, 800.0), format_exact(0.0, 1.0, -800.0)
     ('1', '1 − 4.94066e-324', '4.94066e-324')
@@ -51,7 +52,7 @@ def format_exact(p: float, complement: float, z: float, digits: int = 6) -> str:
 
 
 def format_apart(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
-    """Two different p, each with its complement, in as many digits as it takes to tell them apart.
+    """Formats two different p, each with its complement, with as many digits as needed to distinguish them.
 
     >>> format_apart((0.6224593, 0.3775407), (0.6224594, 0.3775406))
     ('0.6224593', '0.6224594')
@@ -74,12 +75,12 @@ def format_error(error: float, digits: int = 6) -> str:
 
 
 def format_accuracy(error: float, digits: int = 6, right: float | None = None) -> str:
-    """The probability of the right answer, rounded down; next to 1, what it lacks.
+    """The probability of the right answer, rounded down, or as 1 minus the error if it is close to 1.
 
     Args:
-        error: that of the wrong one.
-        digits: how many.
-        right: what is to be shown where it is too small to be 1 − error.
+        error: the probability of the wrong answer.
+        digits: the number of significant digits.
+        right: the probability of the right answer, where it is too small to be computed as 1 − error.
 
     >>> format_accuracy(0.2689414213699951), format_accuracy(1.23456e-22, 3), format_accuracy(0.0)
     ('0.731058', '1 − 1.24e-22', '1')
@@ -92,7 +93,7 @@ def format_accuracy(error: float, digits: int = 6, right: float | None = None) -
 
 
 def format_accuracy_limit(error: float, digits: int = 6) -> str:
-    """A probability of the right answer that is not exceeded, and so rounded up; next to 1, what it lacks.
+    """An upper limit on the probability of the right answer, rounded up, or as 1 minus the error if close to 1.
 
     >>> format_accuracy_limit(0.37754067), format_accuracy_limit(1.239e-9, 3)
     ('0.62246', '1 − 1.23e-09')
@@ -103,7 +104,7 @@ def format_accuracy_limit(error: float, digits: int = 6) -> str:
 
 
 def format_promise(error: float) -> str:
-    """The least probability of the right answer, as a promise, a plan or a record has it.
+    """The least probability of the right answer, as printed in promises, plans and records.
 
     >>> format_promise(0.42555748), format_promise(9.99e-6), format_promise(0.0), format_promise(1.0)
     ('0.574442', '1 − 1e-05', '1', '0.000000')
@@ -116,7 +117,7 @@ def format_promise(error: float) -> str:
 
 
 def format_percentage(error: float, decimals: int = 1, right: float | None = None) -> str:
-    """The probability of the right answer in hundredths, rounded down; 100 and 0 only where it is certain.
+    """The probability of the right answer in per cent, rounded down; 100 and 0 only if it is certain.
 
     >>> format_percentage(0.26894142), format_percentage(1e-9), format_percentage(0.0), format_percentage(0.3, 2)
     ('73.1', 'more than 99.9', '100', '70.00')
@@ -135,7 +136,7 @@ def format_percentage(error: float, decimals: int = 1, right: float | None = Non
 
 
 def clip_uncertain(p: ArrayLike, z: ArrayLike) -> Floats:
-    """Probabilities of which only those are 0 or 1 whose coordinate is infinite.
+    """Clips probabilities so that only those with an infinite coordinate are 0 or 1.
 
     >>> clip_uncertain([1.0, 1.0, 0.0], [np.inf, 800.0, -800.0]) < 1.0
     array([False,  True,  True])
@@ -145,7 +146,7 @@ def clip_uncertain(p: ArrayLike, z: ArrayLike) -> Floats:
 
 
 def format_compact(p: float, digits: int = 3) -> str:
-    """p beside a dataset in a picture: a few digits, and no 0 or 1 where it is none; see `inside`.
+    """p in a few digits for a picture; 0 and 1 are printed only if exact (see `clip_uncertain`).
 
     >>> format_compact(0.57444), format_compact(0.99999), format_compact(1.0), format_compact(1e-9)
     ('0.574', '>0.999', '1', '1e-09')

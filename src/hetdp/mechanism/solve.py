@@ -1,4 +1,8 @@
-"""An accuracy to reach: how much, and where it is measured."""
+"""solve_epsilon: the smallest factor for all ε of a problem at which a given accuracy is reached.
+
+A `Goal` is the accuracy and where it is measured. The search brackets the factor, narrows the bracket in few designs,
+proves that a slightly smaller factor is not enough, and explains why if no factor reaches the goal.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ ULP = 2.0**-52
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """An accuracy, and where: at the worst-off dataset, in the mean, or at given datasets, each of them.
+    """A target accuracy and where it is measured: at the worst dataset, in the mean, or at each of some datasets.
 
     Attributes:
         target: the accuracy.
@@ -46,11 +50,11 @@ class Goal:
 
     @property
     def allowed(self) -> float:
-        """The largest error that is good enough: 1 minus the target as it was written."""
+        """The largest allowed error: 1 minus the target as written."""
         return float(1 - Decimal(repr(self.target)))
 
     def shares(self, mechanism: LocalMechanism) -> Floats:
-        """What each dataset adds to the mean error, or its error where it is asked about."""
+        """The contribution of each dataset to the mean error, or the error of each dataset that the goal names."""
         errors = mechanism.errors
         if self.weights is not None:
             return np.asarray(errors * self.weights)
@@ -59,7 +63,7 @@ class Goal:
         return np.asarray(np.where(np.isin(np.arange(len(errors)), self.where), errors, 0.0))
 
     def error(self, mechanism: LocalMechanism) -> float:
-        """The error that counts."""
+        """The error of a mechanism where the goal measures it."""
         shares = self.shares(mechanism)
         if self.at != MEAN:
             return float(np.max(shares, initial=0.0))
@@ -67,15 +71,15 @@ class Goal:
 
     @property
     def rounding(self) -> float:
-        """How far, relatively, an error that is just allowed may be from it, having been a logarithm meanwhile."""
+        """The relative rounding error of an error at the limit, which was stored as a logarithm."""
         return ULP * (2.0 - math.log(self.allowed)) if self.allowed else 0.0
 
     def is_met(self, error: float) -> bool:
-        """Whether an error is small enough, up to a rounding."""
+        """True if an error is small enough, up to rounding."""
         return error <= self.allowed * (1.0 + self.rounding)
 
     def is_just_met(self, error: float) -> bool:
-        """Whether an error is the largest that is small enough, up to a rounding."""
+        """True if an error is the largest allowed one, up to rounding."""
         return self.is_met(error) and error >= self.allowed * (1.0 - self.rounding)
 
     def place(self) -> str:
@@ -86,7 +90,7 @@ class Goal:
 
 
 def goal_of(problem: Problem, target: Any, at: Any, prior: Any) -> Goal:
-    """The goal a user means."""
+    """The goal for the arguments of `solve_epsilon`."""
     if isinstance(target, (bool, np.bool_)) or not isinstance(target, Real) or not 0.0 <= float(target) <= 1.0:
         rule = "an accuracy is a number from 0 to 1"
         raise InputError("target", [Fault("no accuracy:", "target", format_value(target), rule)])
@@ -100,7 +104,7 @@ def goal_of(problem: Problem, target: Any, at: Any, prior: Any) -> Goal:
 
 
 def _labels(problem: Problem, at: Any) -> tuple[Any, ...]:
-    """One label, or several; a tuple may be a label itself."""
+    """The labels in `at`: one label or several. A tuple may itself be a label."""
     if isinstance(at, Hashable) and _is_known(problem, at):
         return (at,)
     if isinstance(at, str) or not isinstance(at, Iterable):
@@ -120,22 +124,22 @@ def _is_known(problem: Problem, label: Hashable) -> bool:
     return True
 
 
-# Closing in on the smallest multiple that is enough, in few designs: each may take a second.
+# The bracket around the smallest sufficient multiple --------------------------------------------------------------------
 
 
 PRECISION = 1e-6
 FURTHER_DOWN = 8.0
-FLOATS = 8.0  # so many floats lie between the two ends, at least; nearer ones would only compare roundings
+FLOATS = 8.0  # the ends stay at least this many floats apart, since closer ones would only compare rounding errors
 
 
 class Attempt(NamedTuple):
-    """What one multiple comes to.
+    """The design for one multiple.
 
     Attributes:
-        multiple: of every ε.
-        mechanism: the objective's mechanism; None if no private one has the given values.
-        error: its error, where it counts.
-        least: what the error of the objective's best mechanism is at least: under average, smaller by the proved gap.
+        multiple: the factor for every ε.
+        mechanism: the objective's mechanism; None if no private mechanism has the given values.
+        error: its error where the goal measures it.
+        least: a lower bound on the error of the objective's best mechanism (for average, smaller by the proved gap).
         enough: whether the error is small enough.
     """
 
@@ -149,11 +153,11 @@ class Attempt(NamedTuple):
 def narrow_bracket(
     attempt: Callable[[float], Attempt], low: Attempt, high: Attempt, allowed: float
 ) -> tuple[Attempt, Attempt]:
-    """A multiple that is not enough and one that is, as near to each other as wanted.
+    """Narrows a bracket until its ends, one too small and one sufficient, are as close as required.
 
-    The log-odds of a wrong answer fall nearly in proportion to ε. So a straight line through both ends leads next to
-    the right place (the Illinois method), and a look just beside it ends the search. Where that stalls, the middle is
-    taken.
+    The log-odds of a wrong answer fall nearly in proportion to ε, so the Illinois method (a straight line through both
+    ends) comes close to the solution, and one more attempt just beside it ends the search. Where it stalls, the middle
+    is used.
     """
     ends, heights = [low, high], [_height(low.error, allowed), _height(high.error, allowed)]
     moved, widths = -1, (math.inf, math.inf)
@@ -171,7 +175,7 @@ def narrow_bracket(
 def prove_too_small(
     attempt: Callable[[float], Attempt], low: Attempt, high: Attempt, is_met: Callable[[float], bool]
 ) -> Attempt:
-    """A multiple of which it is proved that it is not enough, from one that is only found not to be."""
+    """Lowers a multiple that was found to be too small until it is proved to be too small."""
     width = high.multiple - low.multiple
     while is_met(low.least) and low.multiple > 0.0:
         width *= FURTHER_DOWN
@@ -180,7 +184,7 @@ def prove_too_small(
 
 
 def _step(width: float, heights: list[float], stalled: bool, margin: float) -> float:
-    """How far from the lower end to look next, and not nearer to an end than a look there is worth."""
+    """The distance of the next attempt from the lower end, at least `margin` away from both ends."""
     if stalled or width <= 2.0 * margin or not all(map(math.isfinite, heights)) or heights[0] <= heights[1]:
         return 0.5 * width
     return min(max(width * heights[0] / (heights[0] - heights[1]), margin), width - margin)
@@ -191,7 +195,7 @@ def _precision_at(multiple: float) -> float:
 
 
 def _height(error: float, allowed: float) -> float:
-    """By how much the log-odds of an error are above those of the error that is allowed."""
+    """The log-odds of an error minus those of the allowed error."""
     return _log_odds(error) - _log_odds(allowed)
 
 
@@ -201,23 +205,23 @@ def _log_odds(error: float) -> float:
     return math.log(error) - math.log1p(-error)
 
 
-# Why no multiple of ε reaches an accuracy.
+# Refusals -------------------------------------------------------------------------------------------------------------
 
 
 def refuse_certainty(problem: Problem, goal: Goal) -> NoReturn:
-    """An accuracy of 1 where ε = 0 does not have it: it is approached, and never reached."""
+    """Refuses an accuracy of 1 that ε = 0 does not have: it is approached but never reached."""
     at = int(np.flatnonzero(problem.boundary_mask)[0]) if problem.boundary_mask.any() else -1
     edge = "" if at < 0 else f", such as {_edge_across(problem, at)}"
     _refuse(goal, f"no finite ε makes an answer certain that an edge between the answers holds down{edge}")
 
 
 def refuse_out_of_reach(goal: Goal, limit: LocalMechanism, given: PartialMechanism | None) -> NoReturn:
-    """An accuracy that is not reached even where every ε > 0 has become infinite.
+    """Refuses an accuracy that is not reached even if every ε > 0 is infinite.
 
     Args:
-        goal: what was asked for.
-        limit: the mechanism there.
-        given: the values given beforehand, which no multiple changes either.
+        goal: the requested accuracy.
+        limit: the mechanism with infinite ε.
+        given: the given values, which no multiple changes.
     """
     problem, worst = limit.problem, int(np.argmax(goal.shares(limit)))
     assert isinstance(problem, Problem)  # it was designed for one
@@ -245,15 +249,15 @@ def _refuse(goal: Goal, rule: str) -> NoReturn:
     raise InputError(where, [Fault("out of reach:", where, repr(goal.target), rule)])
 
 
-# solve_epsilon: how much ε, in the given proportions, an accuracy takes.
+# The search -----------------------------------------------------------------------------------------------------------
 
 
 AVERAGE = "average"
 PURE = "pure"
-POINTWISE = (PURE, "gaussian", "bounded-range")  # where no dataset gets worse under fair as the multiple grows
-A_BIT_MORE = 1.0 + 1e-12  # more than what roundings take
-DIGITS = 9  # that are printed
-TRIES = 3  # before it is asked whether the target can be reached at all
+POINTWISE = (PURE, "gaussian", "bounded-range")  # notions under which no dataset gets worse with fair as ε grows
+A_BIT_MORE = 1.0 + 1e-12  # larger than the rounding errors
+DIGITS = 9  # printed digits
+TRIES = 3  # attempts before testing whether the target can be reached at all
 FURTHER = 4.0
 FURTHEST = 1e300
 
@@ -263,14 +267,14 @@ class SolvedEpsilon:
     """The smallest multiple of a problem's ε at which an accuracy is reached.
 
     Attributes:
-        multiple: every ε times this number is enough; 0.0 if even ε = 0 everywhere is.
+        multiple: the factor for every ε; 0.0 if ε = 0 everywhere is enough.
         below: a smaller multiple that is proved not to be enough; None if the multiple is 0.
-        problem: the problem with every ε so multiplied.
-        mechanism: the objective's mechanism on it, with its proof.
-        reached: the accuracy that it has.
-        error: 1 − that, which keeps what an accuracy next to 1 rounds away.
-        target: the accuracy that was asked for.
-        at: where: "worst", "mean", or the labels of datasets.
+        problem: the problem with every ε multiplied.
+        mechanism: the objective's mechanism on that problem, with its certificate.
+        reached: its accuracy.
+        error: 1 − reached, without the rounding of an accuracy close to 1.
+        target: the requested accuracy.
+        at: where it is measured: "worst", "mean", or the labels of datasets.
     """
 
     multiple: float
@@ -300,27 +304,27 @@ def solve_epsilon(
     prior: Any = None,
     engine: str = "auto",
 ) -> SolvedEpsilon:
-    """The smallest multiple of this problem's ε, all taken times the same number, at which an accuracy is reached.
+    """Finds the smallest factor for all ε of a problem at which an accuracy is reached.
 
-    It is found to 1e-6, and to one millionth of itself if it is below 1. That it is enough, and that what is smaller by
-    so much is not, is read off mechanisms that were proved private on the problem so scaled.
+    The result is accurate to 1e-6, and to one millionth of itself if it is below 1. Mechanisms that are proved private
+    on the scaled problems show that it is enough and that a factor smaller by this much is not.
 
     Args:
-        problem: datasets, ε and query; the ε count by their proportions.
-        target: the accuracy, which is the probability of the right answer; a number from 0 to 1.
-        at: where it is to be reached: "worst" (at every dataset), "mean", or one dataset or a list of datasets (each
-            of these). A dataset whose label is "worst" or "mean" is given in a list.
-        objective: what designs the mechanism, as in `design`.
-        partial: values that are given beforehand on some datasets; they stay what they are.
+        problem: datasets, ε and query; only the proportions of the ε matter.
+        target: the accuracy, that is, the probability of the right answer; a number from 0 to 1.
+        at: where it must be reached: "worst" (at every dataset), "mean", or one dataset or a list of datasets (at each
+            of them). Put a dataset whose label is "worst" or "mean" into a list.
+        objective: the objective that designs the mechanism, as in `design`.
+        partial: values that are given on some datasets; they stay fixed.
         prior: for the mean, how much each dataset counts: a mapping label → number, or a sequence in graph order. By
-            default the weights of the problem; if it has none, all count the same.
+            default the weights of the problem; if it has none, all datasets count equally.
         engine: "auto", "cpu" or "reference"; all give the same bits.
 
     Raises:
-        InputError: the target is no accuracy, or no multiple reaches it; the message says why.
-        NoExtensionError: no private mechanism has the values given beforehand, whatever the multiple.
-        UsageError: a question without a smallest multiple: at single datasets, or in the mean, accuracy may fall while
-            ε grows if values are given beforehand, or if the objective is another one.
+        InputError: the target is not an accuracy, or no multiple reaches it; the message explains why.
+        NoExtensionError: no private mechanism has the given values, whatever the multiple.
+        UsageError: a smallest multiple need not exist: with given values, or with another objective, the accuracy at
+            single datasets or in the mean may fall as ε grows.
 
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
@@ -345,7 +349,7 @@ def solve_epsilon(
 
 
 def require_growth(problem: Problem, goal: Goal, objective: str, given: PartialMechanism | None) -> None:
-    """Refuses a question whose answer need not grow with the multiple, so that no search would find the smallest."""
+    """Refuses a goal whose accuracy may fall as the multiple grows, for which a smallest multiple need not exist."""
     if objective == AVERAGE:
         grows = goal.at == MEAN
     else:
@@ -396,7 +400,7 @@ def _bracket(
     at_the_limit: Callable[[], LocalMechanism],
     given: PartialMechanism | None,
 ) -> tuple[Attempt, Attempt]:
-    """A multiple that is not enough and one that is."""
+    """Finds a multiple that is not enough and one that is."""
     enough = _enough(pattern.problem, goal)
     multiple, tried = enough if goal.at == WORST else min(enough, 1.0), 0
     while multiple < FURTHEST:
@@ -418,7 +422,7 @@ def _bracket(
 
 
 def _enough(problem: Problem, goal: Goal) -> float:
-    """For pure ε, where the worst error 1/(1 + e^ε), of the least ε between the answers, is small enough; else 1."""
+    """A multiple that is enough under pure ε, from the worst error 1/(1 + e^ε) of the least ε across; otherwise 1."""
     least = math.inf
     for block in problem.graph.edge_blocks():
         across = problem.answers[block.source] != problem.answers[block.target]

@@ -1,7 +1,7 @@
-"""The ε-weighted vote of people: everybody counts as much as their smallest ε, and Laplace noise of scale 1 is added.
+"""The ε-weighted vote: every person is weighted by their smallest ε, and Laplace noise of scale 1 is added.
 
-Whoever changes their value changes z by at most that ε, whatever the situation; so it is private on every edge, and the
-certificate proves it again. docs/theory/products.md says more; theory/voting.py has the formula.
+A person who changes their value changes z by at most that ε in every situation, so the vote is private on every edge;
+the certificate proves this again. See docs/theory/products.md for the proof and theory/voting.py for the formula.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from hetdp.theory.pure import PURE
 
 WEIGHTED_VOTE = "weighted-vote"
 ONE = int(1 / UNIT)  # ε = 1 in units of the grid
-MOST = 1 << 62  # in units: what all people may weigh together, so that whole numbers of 64 bits hold every sum
+MOST = 1 << 62  # the largest total weight in units, so that 64-bit integers hold every sum
 ELSEWHERE = "fair, balanced and average answer any question"
 
 
 def weighted_vote(problem: Problem) -> LocalMechanism:
-    """The weighted vote as a mechanism, with its proof; all its values are pinned, since a formula gives them.
+    """Builds the weighted vote as a verified mechanism. All its values are pinned, because a formula gives them.
 
     Raises:
-        UsageError: the problem is not made of people, or its question is no threshold of a sum over them.
-        VerificationError: it could not be proved private, which would be a bug; nothing is returned.
+        UsageError: the problem is not made from people, or its question is not a threshold of a sum over people.
+        VerificationError: the vote could not be proved private, which would be a bug.
     """
     space, scores = people_of(problem)
     z = vote_coordinates(space, scores)
@@ -49,10 +49,10 @@ def weighted_vote(problem: Problem) -> LocalMechanism:
 
 
 def people_of(problem: Problem) -> tuple[ProductSpace, Scores]:
-    """The people of a problem, and what they count.
+    """The space of people of a problem and the score of each value.
 
     Raises:
-        UsageError: there are none, or its question is no threshold of a sum.
+        UsageError: the problem is not made from people, or its question is not a threshold of a sum.
     """
     if not isinstance(problem.graph, ProductSpace):
         rule = "the weighted vote counts people: it is for problems made by hetdp.spaces.votes or hetdp.spaces.tallies"
@@ -64,10 +64,10 @@ def people_of(problem: Problem) -> tuple[ProductSpace, Scores]:
 
 
 def vote_coordinates(space: ProductSpace, scores: Scores) -> Floats:
-    """z of every dataset: a multiple of 2⁻⁴⁰, brought to ±8,192 beyond it, so that each is a float, exactly.
+    """z of every dataset: a multiple of 2⁻⁴⁰, clipped to ±8,192, so that a float holds it exactly.
 
     Raises:
-        UsageError: the ε of all people together are too large for whole numbers of 64 bits.
+        UsageError: the sum of all ε is too large for 64-bit integers.
     """
     if scores.constant:
         return np.full(space.size, np.inf if scores.constant == 1 else -np.inf)
@@ -87,7 +87,7 @@ def vote_coordinates(space: ProductSpace, scores: Scores) -> Floats:
 
 
 def weights_of(space: ProductSpace, scores: Scores) -> Whole:
-    """What each person, or everybody of a group, weighs, in units of the grid: their smallest ε in any situation."""
+    """The weight of each person, or of each member of a group, in grid units: their smallest ε in any situation."""
     least = np.array([_least(axis, row) for axis, row in zip(space.axes, scores.scores, strict=True)])
     bounded = least < np.inf
     units = np.where(bounded, least / UNIT, 0.0).astype(np.int64)
@@ -96,6 +96,6 @@ def weights_of(space: ProductSpace, scores: Scores) -> Whole:
 
 
 def _least(axis: Axis, row: Whole) -> float:
-    """The smallest ε of all changes that change the score, in any state; of all changes where none does."""
+    """The smallest ε, in any state, of all changes that change the score, or of all changes if none does."""
     changes = np.array([row[one] != row[other] for one, other in combinations(range(len(row)), 2)])
     return float(np.min(axis.epsilon[changes] if changes.any() else axis.epsilon, initial=np.inf))
