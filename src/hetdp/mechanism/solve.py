@@ -124,7 +124,7 @@ def _is_known(problem: Problem, label: Hashable) -> bool:
     return True
 
 
-# The bracket around the smallest sufficient multiple --------------------------------------------------------------------
+# The bracket around the smallest sufficient multiple ------------------------------------------------------------------
 
 
 PRECISION = 1e-6
