@@ -11,7 +11,8 @@ import pytest
 from flint import arb
 
 import hetdp
-from hetdp.certificate import edges, links
+from hetdp.certificate import additive as edges
+from hetdp.certificate import additive as links
 from tests.certificate.claims import claim, up
 from tests.certificate.notions import ADDED, problem_of
 from tests.theory.exact import precision

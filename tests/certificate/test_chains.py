@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 
 import hetdp
-from hetdp.certificate.chains import link_gaps
+from hetdp.certificate.directed import link_gaps
 from tests.certificate.claims import claim, up
 from tests.certificate.notions import below, bound, problem_of, twice
 from tests.theory.exact import precision

@@ -89,7 +89,7 @@ def test_any_values_at_all_are_rounded_up_by_less_than_one_unit(notion, seed):
     )  # fmt: skip
     one, other = rng.choice(values, 120), rng.choice(values, 120)
     numbers, allowed = rng.integers(0, 40, 120), np.full(40, np.inf)
-    found = largest_losses(one, other, numbers, allowed, notion)
+    found = largest_losses(one, other, numbers, allowed, NOTIONS[notion])
     for number in range(40):
         mine = np.flatnonzero(numbers == number)
         true = max((true_loss(notion, float(one[at]), float(other[at])) for at in mine), default=Fraction(0))
@@ -98,10 +98,10 @@ def test_any_values_at_all_are_rounded_up_by_less_than_one_unit(notion, seed):
 
 def test_a_loss_that_is_a_decimal_is_charged_as_this_decimal():
     ends = np.array([0.5, 0.125]), np.array([0.25, -np.inf])
-    assert largest_losses(*ends, np.array([0, 1]), np.array([1.0, np.inf]), "pure").tolist() == [0.25, np.inf]
+    assert largest_losses(*ends, np.array([0, 1]), np.array([1.0, np.inf]), NOTIONS["pure"]).tolist() == [0.25, np.inf]
     twice = np.array([0.1, 0.3]), np.array([0.4, 0.1])  # as floats 0.4 − 0.1 is above 0.3, and 0.3 − 0.1 below 0.2
     exact = [Fraction(0.4) - Fraction(0.1), Fraction(0.3) - Fraction(0.1)]
-    found = largest_losses(*twice, np.array([0, 1]), np.array([1.0, 1.0]), "pure")
+    found = largest_losses(*twice, np.array([0, 1]), np.array([1.0, 1.0]), NOTIONS["pure"])
     for bound, loss in zip(found.tolist(), exact, strict=True):
         require_bound(loss, bound, 1.0)
 
@@ -133,7 +133,7 @@ def test_along_an_axis_every_change_counts_also_where_nothing_is_promised(seed):
     rng = np.random.default_rng(seed)
     values = [-np.inf, -2.0, -0.3, -0.1, 0.0, 0.1, 0.4, 1.7, np.inf] if seed % 3 == 0 else [-0.3, 0.1, 0.9]
     z = rng.choice(values, space.size)
-    found = losses_along(space, z, np.full(len(space.axes), np.inf))
+    found = losses_along(space, z, np.full(len(space.axes), np.inf), NOTIONS["pure"])
     labels = [space.label(at) for at in range(space.size)]
     place = {label: at for at, label in enumerate(labels)}
     true: list[Fraction | float] = [Fraction(0)] * len(space.axes)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.certificate import compiled, edges, links, scan
+from hetdp.certificate import additive as edges
+from hetdp.certificate import additive as links
+from hetdp.certificate import compiled, scan
 from hetdp.mechanism.balanced import balanced_pins
 from hetdp.mechanism.mechanism import LocalMechanism
 

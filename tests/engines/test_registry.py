@@ -12,7 +12,8 @@ import pytest
 import hetdp
 from hetdp.engines import registry
 from hetdp.engines.registry import ENGINES, engine_for
-from hetdp.theory.pure import PURE
+from hetdp.theory.approximate import DELTA
+from hetdp.theory.pure import EPSILON, PURE
 from tests.engines.growths import GRAPH_ENGINES
 
 GRAPH = hetdp.DatasetGraph.from_edges([0], [1], 1.0)
@@ -75,7 +76,7 @@ UNSUPPORTED = {
         "engine 'cpu' cannot grow on a Elsewhere under the notion 'pure'; ",
     ),
     "a notion with more parameters": (
-        ("cpu", GRAPH, replace(PURE, name="other", parameters=("epsilon", "delta")), "grow"),
+        ("cpu", GRAPH, replace(PURE, name="other", columns=(EPSILON, DELTA)), "grow"),
         "engine 'cpu' cannot grow on a DatasetGraph under the notion 'other'; ",
     ),
     "the fair search on a space that is not stored": (

@@ -19,6 +19,7 @@ from hetdp.mechanism.average import program, search, solver
 from hetdp.mechanism.average.rows import Rows
 from hetdp.mechanism.average.search import filled_in
 from hetdp.mechanism.average.solver import Solver, lower_bound
+from hetdp.theory.pure import PURE
 from tests.mechanism.problems import graph_of
 from tests.oracle.average import least_mean_errors, wishes
 from tests.oracle.leximin import has_odd_epsilon
@@ -87,12 +88,13 @@ def test_it_is_as_good_as_the_plain_linear_program_up_to_the_gap_it_states(way):
             assert mechanism[v] == pytest.approx(p, abs=1e-9)
 
 
-def test_a_notion_without_linear_rows_is_refused(monkeypatch):
-    monkeypatch.setattr(program, "LINEAR", {"other": None})
+def test_a_notion_without_rows_or_tangents_is_refused():
+    problem = voters(3, "everyone")
+    without = hetdp.Problem(problem.graph, problem.answers, replace(PURE, promises=None))
     with pytest.raises(
-        hetdp.UsageError, match=r"the notion 'pure' with the objective average; .* the notions other, gaussian"
+        hetdp.UsageError, match=r"the notion 'pure' with the objective average; .* rows or its tangents"
     ):
-        hetdp.design(voters(3, "everyone"), "average")
+        hetdp.design(without, "average")
 
 
 def test_values_that_contradict_others_are_left_aside():

@@ -8,6 +8,7 @@ import pytest
 
 import hetdp
 from hetdp.certificate.contradiction import contradicts
+from hetdp.theory.catalogue import notion_named
 from tests.mechanism.average_trials import NOTIONS
 from tests.mechanism.verdict_trials import judged, trials
 
@@ -32,16 +33,16 @@ def test_values_that_are_exactly_as_good_as_a_delta_next_to_1_allows_are_compati
 
 def test_what_exact_arithmetic_does_not_contradict_is_no_witness():
     edge = {"epsilon": 1.0}
-    assert contradicts("pure", -2.0, [edge], -0.9)
-    assert not contradicts("pure", -2.0, [edge], -1.0)
-    assert contradicts("pure", -2.0, [edge], math.nextafter(-1.0, 0.0))
-    assert contradicts("gaussian", -2.0, [{"mu": 1.0}], math.nextafter(-1.0, 0.0))
-    assert not contradicts("gaussian", -2.0, [{"mu": 1.0}], -1.0)
-    assert contradicts("bounded-range", -math.inf, [edge], -700.0)
-    assert not contradicts("bounded-range", 0.0, [{"epsilon": math.inf}], math.inf)
+    assert contradicts(notion_named("pure"), -2.0, [edge], -0.9)
+    assert not contradicts(notion_named("pure"), -2.0, [edge], -1.0)
+    assert contradicts(notion_named("pure"), -2.0, [edge], math.nextafter(-1.0, 0.0))
+    assert contradicts(notion_named("gaussian"), -2.0, [{"mu": 1.0}], math.nextafter(-1.0, 0.0))
+    assert not contradicts(notion_named("gaussian"), -2.0, [{"mu": 1.0}], -1.0)
+    assert contradicts(notion_named("bounded-range"), -math.inf, [edge], -700.0)
+    assert not contradicts(notion_named("bounded-range"), 0.0, [{"epsilon": math.inf}], math.inf)
     half = {"epsilon": 0.0, "epsilon_back": 0.0, "delta": 0.5, "delta_back": 0.5}
-    assert not contradicts("approximate", 0.0, [half], math.inf)
-    assert contradicts("approximate", math.nextafter(0.0, -1.0), [half], math.inf)
-    assert contradicts("directed", -math.inf, [{"epsilon": 1.0, "epsilon_back": 1.0}], -1e6)
+    assert not contradicts(notion_named("approximate"), 0.0, [half], math.inf)
+    assert contradicts(notion_named("approximate"), math.nextafter(0.0, -1.0), [half], math.inf)
+    assert contradicts(notion_named("directed"), -math.inf, [{"epsilon": 1.0, "epsilon_back": 1.0}], -1e6)
     one_way = {"epsilon": 1.0, "epsilon_back": math.inf}
-    assert not contradicts("directed", -math.inf, [one_way], -0.5)
+    assert not contradicts(notion_named("directed"), -math.inf, [one_way], -0.5)

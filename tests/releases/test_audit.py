@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.releases.audit import LOSSES, AuditedEdge, arcs_between, audited, loss_of, worst_edges
+from hetdp.releases.audit import AuditedEdge, arcs_between, audited, worst_edges
 from hetdp.releases.draw import Coin
 from hetdp.theory.catalogue import NOTIONS
 
@@ -42,7 +42,7 @@ def coin(coordinate: str, z: float):
 
 
 def test_every_notion_can_be_audited():
-    assert set(LOSSES) == set(NOTIONS) == set(PARAMETERS)
+    assert set(NOTIONS) == set(PARAMETERS)
 
 
 @pytest.mark.parametrize("notion", PARAMETERS)
@@ -188,18 +188,16 @@ def test_values_that_do_not_fit_are_refused():
         hetdp.audit(problem, {0: 0.5})
     with pytest.raises(hetdp.UsageError, match="is no problem"):
         hetdp.audit(3, {0: 0.5})
-    with pytest.raises(hetdp.UsageError, match="no audit is known for the notion 'unheard-of'; audit knows pure"):
-        loss_of("unheard-of")
 
 
 # The losses -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("notion", LOSSES)
+@pytest.mark.parametrize("notion", NOTIONS)
 def test_a_loss_grows_with_one_probability_and_falls_with_the_other(notion):
     grid = [0.0, 1e-300, 0.1, 0.5, 0.9, 1.0]
     for delta in (0.0, 0.05):
-        table = np.array([[LOSSES[notion](high, low, delta) for low in grid] for high in grid])
+        table = np.array([[NOTIONS[notion].loss(high, low, delta) for low in grid] for high in grid])
         assert not np.isnan(table).any()
         assert all(table[at][k] <= table[at + 1][k] for at in range(5) for k in range(6))
         assert all(table[at][k] >= table[at][k + 1] for at in range(6) for k in range(5))
@@ -210,7 +208,7 @@ def test_a_tight_edge_has_just_the_loss_that_is_promised(notion):
     problem = problem_of(notion)
     mechanism = hetdp.design(problem)
     losses = [
-        loss_of(notion)(p[0], p[1], arc.delta)
+        NOTIONS[notion].loss(p[0], p[1], arc.delta)
         for arc in arcs_between(problem, 1, 2)
         for p in (
             mechanism.probabilities[[arc.source, arc.target]],

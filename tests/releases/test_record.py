@@ -13,11 +13,9 @@ import pytest
 
 import hetdp
 from hetdp.errors import InputError, LedgerError, UsageError
-from hetdp.releases.charges import CURRENCIES
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.record.document import DIGEST, RECORD, digest_of, facts_digest, read_record, require_record
 from hetdp.releases.record.page import page_of
-from hetdp.releases.record.words import FLAVOURS, RULES
 from hetdp.theory.catalogue import NOTIONS
 from tests.releases.worlds import LABELS, SOURCE, WORDS, ledger, poll
 
@@ -49,8 +47,9 @@ def test_a_record_fills_the_third_tier_of_the_registry(quantity, made):
 
 
 def test_every_notion_has_words_and_a_rule():
-    assert FLAVOURS.keys() == CURRENCIES.keys() == NOTIONS.keys()
-    assert RULES.keys() == set(CURRENCIES.values())
+    assert len({notion.description for notion in NOTIONS.values()}) == len(NOTIONS)
+    rules = {notion.currency.name: notion.currency.rule for notion in NOTIONS.values()}
+    assert len(set(rules.values())) == len(rules) == 3
 
 
 def test_a_record_has_the_words_the_promises_and_the_odds(made):

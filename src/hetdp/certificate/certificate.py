@@ -7,9 +7,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from hetdp.certificate.edges import Survey
-from hetdp.certificate.links import Chains
-from hetdp.certificate.rules import AnyWorstEdge, WorstApproximateEdge, WorstDirectedEdge, rule_of
+from hetdp.certificate.rule import AnyWorstEdge, Chains, Survey, WorstEdge
+from hetdp.certificate.rules import rule_of
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.partitioned.verification import Seen, follow_parts, survey_parts
@@ -92,8 +91,7 @@ class Certificate:
             return f"NOT PRIVATE: {self.violated}."
         gap = round_up(self.gap, 2)
         optimal = f"optimal (gap {gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
-        anywhere = isinstance(self.worst_edge, WorstDirectedEdge | WorstApproximateEdge)
-        place = "" if anywhere else " across ½"
+        place = WorstEdge.place if self.worst_edge is None else self.worst_edge.place
         across = f"{self.enclosed}{place} by the full formula, least slack {self.slack:.1e}"
         every = "its one edge" if self.edges == 1 else f"all {self.edges:,} edges"
         how = "" if self.method == EVERY else f" ({self.method})"

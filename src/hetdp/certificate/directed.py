@@ -16,13 +16,16 @@ The slack of an arc is ε minus the least ε' that would do in its place with th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb, ctx
 
-from hetdp.certificate.edges import Survey, pick
+from hetdp.certificate.additive import RATIOS
 from hetdp.certificate.enclosure import FILTER, FINER, FIRST_PRECISION, first_alike, precision
+from hetdp.certificate.paths import path_is_below
+from hetdp.certificate.rule import Losses, Rule, Survey, WorstApproximateEdge, WorstDirectedEdge, follow_chains, pick
 from hetdp.interrupts import import_uninterrupted
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
@@ -44,16 +47,14 @@ class Judgement(NamedTuple):
     plain: Mask
 
 
-def survey_directed(space: Space, z: Floats, links: Indices, better: Floats, gaps: Callable[..., Floats]) -> Survey:
+def survey_directed(space: Space, z: Floats, links: Indices, better: Floats) -> Survey:
     """Looks at every arc of the space, and notes the four parameters of every dataset's link.
 
     Args:
         space: whose arcs they are.
         z: the values.
         links: for each free dataset the neighbour that holds it down.
-        better: the values, signed so that larger is better.
-        gaps: how much each of some links leaves open, given both values and the four parameters; of parallel edges the
-            one that leaves least is the link.
+        better: the values, signed so that larger is better; of parallel edges the one that leaves least is the link.
     """
     seen = Survey(links=np.full((4, space.size), np.nan))
     sift = import_uninterrupted("hetdp.certificate.compiled").sift_arcs if space.arc_count > SMALL else None
@@ -70,7 +71,7 @@ def survey_directed(space: Space, z: Floats, links: Indices, better: Floats, gap
             linked, doubtful = linked[: some[0]], doubtful[: some[1]]
         noted = pick(block, linked)
         if (noted.source[1:] == noted.source[:-1]).any():  # a dataset has one link, so these are parallel
-            room = gaps(better[noted.target], better[noted.source], *_four(noted))
+            room, _ = link_gaps(better[noted.target], better[noted.source], *_four(noted))
             order = np.lexsort((room, noted.source))
             noted = pick(noted, order[np.diff(noted.source[order], prepend=-1) != 0])
         seen.links[:, noted.source] = _four(noted)
@@ -178,3 +179,118 @@ def _twice(z: float) -> arb:
     if z in (np.inf, -np.inf):
         return arb(2 if z > 0.0 else 0)
     return arb(z).exp() if z <= 0.0 else 2 - arb(-z).exp()
+
+
+# Proof that nothing can be raised, for directed and approximate privacy: chains of links, with their gaps in z.
+
+
+ROOM = 2.0**-44  # of 1 + |z|: by how much a child may stay below the exact bound of its link
+ROUNDING = 2.0**-49  # more than the relative error of each formula below
+CURVED = 1.0 + 2.0**-19  # slopes and tails change by less where a parent lacks less than 1e-9
+TIED = 1e-12  # relative; where the two terms of f are so close, the steeper one counts
+
+
+def link_gaps(
+    parent: Floats, child: Floats, epsilon: Floats, epsilon_back: Floats, delta: Floats, delta_back: Floats
+) -> tuple[Floats, Floats]:
+    """For each link an upper bound on the exact bound minus the child, in z, and on the slope; ∞ if it is not tight."""
+    edge = epsilon, epsilon_back, delta, delta_back
+    with np.errstate(all="ignore"):
+        gaps = np.where(child <= 0.0, _below_half(parent, child, *edge), _above_half(parent, child, *edge))
+        gaps = np.where(np.isnan(gaps), np.inf, np.maximum(gaps, 0.0))
+        slopes = _slopes(parent, child, *edge)
+        room = ROOM * (1.0 + np.abs(child))
+    same = (parent == child) & (((epsilon == 0.0) & (delta == 0.0)) | ((epsilon_back == 0.0) & (delta_back == 0.0)))
+    gaps = np.where(same, 0.0, gaps)
+    look = np.flatnonzero(gaps > np.where(np.isfinite(room), room, 0.0))
+    if len(look):
+        tight = _is_tight(parent[look], child[look], room[look], *(column[look] for column in edge))
+        gaps[look] = np.where(tight, room[look], np.inf)
+    return gaps, slopes
+
+
+def _is_tight(
+    parent: Floats,
+    child: Floats,
+    room: Floats,
+    epsilon: Floats,
+    epsilon_back: Floats,
+    delta: Floats,
+    delta_back: Floats,
+) -> Mask:
+    """Whether the child, raised by so much, would break the link; exactly."""
+    known = np.flatnonzero(np.isfinite(child))
+    found = np.zeros(len(child), dtype=np.bool_)  # 0 is the best only where f is 0, which floats have seen
+    with np.errstate(over="ignore"):  # beyond the largest float, all that is asked breaks the link or holds for ever
+        low, high = parent[known], child[known] + room[known]
+    ones = judge(high, low, epsilon[known], delta[known], -np.inf).holds
+    twos = judge(-low, -high, epsilon_back[known], delta_back[known], -np.inf).holds
+    found[known] = ~(ones & twos)
+    return found
+
+
+def _below_half(
+    parent: Floats, child: Floats, epsilon: Floats, epsilon_back: Floats, delta: Floats, delta_back: Floats
+) -> Floats:
+    """log f(x) − log p(child), rounded up: all terms are sums of positive numbers. It is in z where p(child) ≤ ½."""
+    low = log_twice(parent)
+    ones = np.where(epsilon < np.inf, np.logaddexp(epsilon + low, np.log(2.0 * delta)), np.inf)
+    kept = np.where(epsilon_back < np.inf, np.logaddexp(low, np.log(2.0 * delta_back)) - epsilon_back, -np.inf)
+    twos = np.logaddexp(np.log(-2.0 * np.expm1(-epsilon_back)), kept)
+    bound = np.minimum(np.minimum(ones, twos), np.log(2.0))
+    gaps = ((bound - child) + ROUNDING * (1.0 + np.abs(bound))) * CURVED
+    total = parent + epsilon
+    part = total - parent
+    error = (parent - (total - part)) + (epsilon - part)
+    exact = np.abs((total - child) + error) * (1.0 + ROUNDING)
+    sums = (delta == 0.0) & (parent <= 0.0) & (total <= 0.0) & np.isfinite(exact)  # then the sum is the bound
+    gaps = np.where(sums, np.minimum(gaps, exact), gaps)
+    return np.where((child == -np.inf) & (bound == -np.inf), 0.0, gaps)
+
+
+def _above_half(
+    parent: Floats, child: Floats, epsilon: Floats, epsilon_back: Floats, delta: Floats, delta_back: Floats
+) -> Floats:
+    """log of the wrong answer's probability at the child minus that of the least one, 1 − f(x), rounded up."""
+    tail = np.exp(-np.abs(parent))  # twice the smaller one
+    is_low = parent <= 0.0
+    more, less = np.exp(epsilon), np.exp(-epsilon_back)
+    given = np.where(is_low, 2.0 * (1.0 - delta), more * tail)
+    taken = np.where(is_low, more * tail, 2.0 * np.expm1(epsilon) + 2.0 * delta)
+    rise = np.where(epsilon < np.inf, (given - taken) - ROUNDING * (given + taken), -np.inf)
+    given = np.where(is_low, 2.0 * (1.0 - delta_back), tail)
+    taken = np.where(is_low, tail, 2.0 * delta_back)
+    fall = np.where(epsilon_back < np.inf, less * ((given - taken) - ROUNDING * (given + taken)), -np.inf)
+    least = np.maximum(rise, fall)
+    gaps = (-child - np.log(least)) + ROUNDING * (1.0 + np.abs(child))
+    total = parent + epsilon_back
+    part = total - parent
+    error = (parent - (total - part)) + (epsilon_back - part)
+    exact = np.abs((total - child) + error) * (1.0 + ROUNDING)
+    sums = (delta_back == 0.0) & (parent >= 0.0) & np.isfinite(exact)  # then the sum bounds the child
+    return np.where(sums, np.minimum(np.where(least > 0.0, gaps, np.inf), exact), np.where(least > 0.0, gaps, np.inf))
+
+
+def _slopes(
+    parent: Floats, child: Floats, epsilon: Floats, epsilon_back: Floats, delta: Floats, delta_back: Floats
+) -> Floats:
+    """How much more of z the child could have for what the parent lacks, at most; 0 where the parent is certain.
+
+    In z, dz is dx over the smaller tail; and f grows by e^ε or by e^−ε' for each x, whichever term is the smaller one.
+    """
+    low = log_twice(parent)
+    ones = np.where(epsilon < np.inf, np.logaddexp(epsilon + low, np.log(2.0 * delta)), np.inf)
+    kept = np.where(epsilon_back < np.inf, np.logaddexp(low, np.log(2.0 * delta_back)) - epsilon_back, -np.inf)
+    twos = np.logaddexp(np.log(-2.0 * np.expm1(-epsilon_back)), kept)
+    steep = ones <= twos + TIED * (1.0 + np.abs(twos))
+    exponent = np.where(steep, epsilon, -epsilon_back) + np.abs(child) - np.abs(parent)
+    return np.where(np.isfinite(parent) & np.isfinite(child), np.exp(exponent) * CURVED, 0.0)
+
+
+def _rule(worst: Callable[..., Any], losses: Losses | None) -> Rule:
+    follow = partial(follow_chains, gaps_of=link_gaps)
+    return Rule(survey_directed, follow, worst, path_is_below, losses, gaps=link_gaps)
+
+
+DIRECTED = _rule(WorstDirectedEdge, RATIOS)
+APPROXIMATE = _rule(WorstApproximateEdge, None)

@@ -13,17 +13,17 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import ctx
 
-from hetdp.certificate.enclosure import crossing_slack, precision
+from hetdp.certificate.enclosure import precision
 from hetdp.certificate.products import changes_of
-from hetdp.certificate.rules import HALVED
+from hetdp.certificate.rule import Losses
+from hetdp.certificate.rules import rule_of
 from hetdp.problem.axis import cut_lines
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 
 SCALE = 10**9  # a loss is rounded up to so many parts of one
-MARGIN = 2.0**-45  # many times the relative error of any float below
 LARGE = 1e4  # beyond which floats lie too far apart for nine places; they are rounded up as they are
 PRECISION = 256
 MOST = 1 << 14  # pairs that are looked at exactly; for more, the larger decimal is taken
@@ -31,14 +31,16 @@ MOST = 1 << 14  # pairs that are looked at exactly; for more, the larger decimal
 Pairs = Iterable[tuple[Floats, Floats]]
 
 
-def has_loss(notion: str) -> bool:
+def has_loss(notion: Any) -> bool:
     """Whether the loss of an edge is one number: it is not where an edge has a δ."""
-    return notion in HALVED or notion == "directed"
+    return rule_of(notion).losses is not None
 
 
-def is_halved(notion: str) -> bool:
-    """Whether p = ½ is special: the coordinate is Laplace's, and the loss is one of probabilities."""
-    return HALVED.get(notion, True)
+def losses_of(notion: Any) -> Losses:
+    """How losses are found, for a notion that has them."""
+    losses = rule_of(notion).losses
+    assert losses is not None
+    return losses
 
 
 def certain_answer(z: Floats) -> int:
@@ -46,7 +48,7 @@ def certain_answer(z: Floats) -> int:
     return 1 if float(z.min(initial=np.inf)) == np.inf else 2 if float(z.max()) == -np.inf else 0
 
 
-def largest_losses(one: Floats, other: Floats, numbers: Indices, allowed: Floats, notion: str) -> Floats:
+def largest_losses(one: Floats, other: Floats, numbers: Indices, allowed: Floats, notion: Any) -> Floats:
     """The largest loss of each class, rounded up to nine places, and never above what is allowed.
 
     Args:
@@ -54,100 +56,83 @@ def largest_losses(one: Floats, other: Floats, numbers: Indices, allowed: Floats
         other: z at the other end.
         numbers: the class of each edge.
         allowed: for each class the largest parameter that its edges promise; the edges were proved to keep it.
-        notion: the notion of privacy, by name.
-
-    >>> one, other = np.array([0.0, 2.0]), np.array([0.25, np.inf])
-    >>> largest_losses(one, other, np.array([0, 1]), np.array([1.0, np.inf]), "pure")
-    array([0.25,  inf])
+        notion: the notion of privacy.
     """
-    halved = is_halved(notion)
-    found = losses(one, other, halved)
+    losses = losses_of(notion)
+    found = losses.estimate(one, other)
     largest = np.zeros(len(allowed))
     np.maximum.at(largest, numbers, found)
-    least, most, undecided = _decimals(largest, allowed)
+    least, most, undecided = _decimals(largest, allowed, losses.margin)
     if undecided.any():
-        near = np.flatnonzero(undecided[numbers] & (found >= largest[numbers] * (1.0 - 2.0 * MARGIN)))
+        near = np.flatnonzero(undecided[numbers] & (found >= largest[numbers] * (1.0 - 2.0 * losses.margin)))
         ends = np.sort([one[near], other[near]], axis=0)
         rows = np.unique(np.stack([numbers[near].astype(np.float64), *ends]), axis=1)
-        _settle(rows, least, undecided, halved)
+        _settle(rows, least, most, undecided, losses)
     return np.minimum(np.where(undecided, most, least), allowed)
 
 
-def losses_along(space: ProductSpace, z: Floats, allowed: Floats) -> Floats:
+def losses_along(space: ProductSpace, z: Floats, allowed: Floats, notion: Any) -> Floats:
     """The same for each axis of a product, whose edges are not stored; ε = ∞ included, where no edge is checked.
 
     Args:
         space: the product.
         z: the coordinate of each dataset.
         allowed: for each axis the largest ε that is promised along it.
+        notion: the notion of privacy.
     """
-    largest = np.array([_largest(_pairs(space, axis, z)) for axis in range(len(space.axes))])
-    least, most, undecided = _decimals(largest, allowed)
+    losses = losses_of(notion)
+    largest = np.array([_largest(_pairs(space, axis, z), losses) for axis in range(len(space.axes))])
+    least, most, undecided = _decimals(largest, allowed, losses.margin)
     for axis in np.flatnonzero(undecided).tolist():
         rows = [np.empty((3, 0))]
         for one, other in _pairs(space, axis, z):
             with np.errstate(invalid="ignore"):
-                near = np.flatnonzero(np.abs(one - other) >= largest[axis] * (1.0 - 2.0 * MARGIN))
-            near = near[losses(one[near], other[near], True) >= largest[axis] * (1.0 - 2.0 * MARGIN)]
+                near = np.flatnonzero(np.abs(one - other) >= largest[axis] * (1.0 - 2.0 * losses.margin))
+            near = near[losses.estimate(one[near], other[near]) >= largest[axis] * (1.0 - 2.0 * losses.margin)]
             ends = np.sort([one[near], other[near]], axis=0)
             rows.append(np.unique(np.stack([np.full(len(near), float(axis)), *ends]), axis=1))
             if sum(row.shape[1] for row in rows) > MOST:
                 rows = [np.unique(np.concatenate(rows, axis=1), axis=1)]
-        _settle(np.unique(np.concatenate(rows, axis=1), axis=1), least, undecided, True)
+        _settle(np.unique(np.concatenate(rows, axis=1), axis=1), least, most, undecided, losses)
     return np.minimum(np.where(undecided, most, least), allowed)
 
 
-def losses(one: Floats, other: Floats, halved: bool) -> Floats:
-    """The loss of each pair of z in ordinary floats, each right but for far less than a part in 2⁴⁵."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        found = np.asarray(np.abs(one - other))
-    found[one == other] = 0.0  # p = 0 or p = 1 at both ends
-    if halved:
-        low, high = np.minimum(one, other), np.maximum(one, other)
-        across = np.flatnonzero((low < 0.0) & (high > 0.0))
-        found[across] = -crossing_slack(low[across], high[across], np.zeros(len(across)))
-    return found
-
-
-def _decimals(largest: Floats, allowed: Floats) -> tuple[Floats, Floats, Any]:
+def _decimals(largest: Floats, allowed: Floats, margin: float) -> tuple[Floats, Floats, Any]:
     """The two decimals of nine places that a loss may round up to, and where they differ and it matters."""
     with np.errstate(invalid="ignore", over="ignore"):
-        least, most = (np.ceil(largest * factor * SCALE) / SCALE for factor in (1.0 - MARGIN, 1.0 + MARGIN))
-    most = np.where(largest < LARGE, most, largest * (1.0 + MARGIN))
+        least, most = (np.ceil(largest * factor * SCALE) / SCALE for factor in (1.0 - margin, 1.0 + margin))
+    most = np.where(largest < LARGE, most, largest * (1.0 + margin))
     least = np.where(largest < LARGE, least, most)
     return least, most, (least != most) & (least < allowed)
 
 
-def _settle(rows: Floats, least: Floats, undecided: Any, halved: bool) -> None:
-    """Decides for which classes of these rows the smaller decimal is enough: all of their near pairs keep it."""
+def _settle(rows: Floats, least: Floats, most: Floats, undecided: Any, losses: Losses) -> None:
+    """Finds for the undecided classes of these rows the smallest decimal that all of their near pairs keep."""
     if rows.shape[1] > MOST:
         return
-    enough = np.zeros_like(undecided)
-    enough[rows[0].astype(np.intp)] = True  # of classes that have no row here, nothing is decided
+    classes = rows[0].astype(np.intp)  # of classes that have no row here, nothing is decided
     with precision():
         ctx.prec = PRECISION
-        for number, one, other in rows.T.tolist():
-            at = int(number)
-            enough[at] = enough[at] and _is_at_most(one, other, Fraction(round(least[at] * SCALE), SCALE), halved)
-    undecided &= ~enough
+        for at in np.unique(classes[undecided[classes]]).tolist():
+            pairs = rows[1:, classes == at].T.tolist()
+            low, high = (round(float(bound[at]) * SCALE) for bound in (least, most))
+            while low < high:
+                middle = (low + high) // 2
+                if all(losses.is_at_most(one, other, Fraction(middle, SCALE)) for one, other in pairs):
+                    high = middle
+                else:
+                    low = middle + 1
+            least[at], undecided[at] = low / SCALE, False
 
 
-def _is_at_most(low: float, high: float, bound: Fraction, halved: bool) -> bool:
-    """Whether the loss between two finite z is at most a number; what cannot be told is not."""
-    if not (halved and low < 0.0 < high):
-        return Fraction(high) - Fraction(low) <= bound
-    most = arb(fmpq(bound.numerator, bound.denominator))
-    return bool((2 - arb(-high).exp()).log() - low <= most and (2 - arb(low).exp()).log() + high <= most)
-
-
-def _largest(pairs: Pairs) -> float:
+def _largest(pairs: Pairs, losses: Losses) -> float:
     """The largest loss of all pairs. It is nowhere above the difference of z, which is looked at first."""
     found = 0.0
     for one, other in pairs:
         with np.errstate(invalid="ignore"):
             apart = np.abs(one - other)
         if np.isnan(apart).any() or float(apart.max(initial=0.0)) > found:
-            found = max(found, float(losses(one, other, True).max(initial=0.0)))
+            found = max(found, float(losses.estimate(one, other).max(initial=0.0)))
     return found
 
 

@@ -28,6 +28,7 @@ from hetdp.files.schema import (
     VALUES,
     require_columns,
     require_notion,
+    stated_notion,
 )
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.mechanism import LocalMechanism
@@ -42,7 +43,6 @@ from hetdp.problem.query import answers_of
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value
-from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
 
@@ -238,7 +238,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> LocalMechanism:
 
 def notion_of(meta: dict[str, Any], name: str, has_z: bool, asked: Notion | None) -> Notion:
     """The notion by which values are read: the problem's, which must not mean another z than the file does."""
-    stated = NOTIONS[meta.get("notion", (asked or PURE).name)]
+    stated = stated_notion(meta) if "notion" in meta else asked or PURE
     notion = asked or stated
     coordinate = meta.get("coordinate", stated.coordinate.name)
     if coordinate != notion.coordinate.name and has_z:

@@ -23,6 +23,7 @@ from hetdp.files.schema import (
     TEXT,
     require_columns,
     require_notion,
+    stated_notion,
 )
 from hetdp.problem.classes import classes_of
 from hetdp.problem.columns import as_floats
@@ -37,7 +38,7 @@ from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.values import weights_of
 from hetdp.text import format_value
-from hetdp.theory.catalogue import NOTIONS, notion_of
+from hetdp.theory.catalogue import notion_of
 from hetdp.theory.notion import BACK, Notion
 from hetdp.theory.pure import PURE
 
@@ -182,7 +183,7 @@ def read_problem(path: str | Path, duplicates: str = "error", positive: Any = No
         weights = None if weights is None else weights_of(weights, labels)
     graph = _graph(sheets, labels, notion, duplicates, findings)
     about = sheets.meta.get("about")
-    return ProblemFile(Problem(graph, answers, notion.name, weights=weights, about=about), partial)
+    return ProblemFile(Problem(graph, answers, notion, weights=weights, about=about), partial)
 
 
 def require_form(sheets: Sheets, findings: FaultCollector) -> Notion:
@@ -261,7 +262,7 @@ def _graph(sheets: Sheets, labels: Labels, notion: Notion, duplicates: str, find
 def _notion(sheets: Sheets, findings: FaultCollector) -> Notion:
     """What the file says, or else what the columns of its edges mean; if they mean nothing, the checks end at once."""
     if "notion" in sheets.meta:
-        return NOTIONS[sheets.meta["notion"]]
+        return stated_notion(sheets.meta)
     found = [name for name in COLUMNS if name in sheets.edges.columns]
     kind = next((kind for kind in KINDS if {*found} <= {*kind}), None)
     if kind is None:

@@ -21,7 +21,7 @@ from hetdp.files.formats.json_form import lines_of, write_json
 from hetdp.files.formats.tables import DEEPEST
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.places import OURS, STANDARD, suffix_of
-from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT, VERSION
+from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT, VERSION, notion_words
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, RemoteMechanism
 from hetdp.numbers import json_number
 from hetdp.problem.faults import FaultCollector
@@ -153,7 +153,7 @@ def _bound_by(names: Any, links: Indices) -> Any:
 
 def problem_words(problem: Problem) -> dict[str, Any]:
     """What a problem states beside its tables."""
-    words: dict[str, Any] = {"schema_version": VERSION, "kind": "problem", "notion": problem.notion.name}
+    words: dict[str, Any] = {"schema_version": VERSION, "kind": "problem"} | notion_words(problem.notion)
     if isinstance(problem.graph, ProductSpace) or problem.graph.on_grid:
         words["grid"] = GRID
     return words | ({"about": dict(problem.about)} if problem.about else {})
@@ -180,7 +180,7 @@ def mechanism_words(mechanism: LocalMechanism) -> dict[str, Any]:
     return {
         "schema_version": VERSION,
         "kind": "mechanism",
-        "notion": mechanism.problem.notion.name,
+        **notion_words(mechanism.problem.notion),
         "coordinate": mechanism.problem.notion.coordinate.name,
         "objective": mechanism.objective,
         **gap_words(mechanism),

@@ -9,7 +9,9 @@ from hetdp.errors import SHOWN_FAULTS, Fault
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.parameters import COLUMNS
 from hetdp.text import CLOSE, format_value, suggest_name
-from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.catalogue import NAMES, NAMES_RULE, SETTINGS, fault_of_settings, notion_with
+from hetdp.theory.notion import Notion
+from hetdp.theory.pure import PURE
 
 VERSION = 1
 EDGE_COLUMNS = ("source", "target", *COLUMNS, "class")
@@ -18,11 +20,11 @@ MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", "binding",
 VALUES = ("z", "error", "p")  # from the one that keeps most to the one that keeps least
 PIN_COLUMNS = ("dataset", "p", "z", "error")
 PROBLEM_KEYS = (
-    *("schema_version", "kind", "notion", "grid", "positive", "about", "labels", "classes"),
+    *("schema_version", "kind", "notion", *SETTINGS, "grid", "positive", "about", "labels", "classes"),
     *("datasets", "edges"),
 )
 MECHANISM_KEYS = (
-    *("schema_version", "verb", "kind", "notion", "coordinate", "objective", "objective_gap", "moved"),
+    *("schema_version", "verb", "kind", "notion", *SETTINGS, "coordinate", "objective", "objective_gap", "moved"),
     "worse_than_coin",
     *("counts", "problem", "certificate", "software", "labels", "table_sha256", "datasets"),
 )
@@ -62,12 +64,31 @@ def require_columns(
 
 
 def require_notion(meta: dict[str, Any], place: str, findings: FaultCollector) -> None:
-    """Refuses a notion that nobody knows, and a coordinate that is not the notion's."""
-    if "notion" in meta and meta["notion"] not in list(NOTIONS):
-        rule = f"a notion is one of {', '.join(sorted(NOTIONS))}"
-        findings.add(Fault("unknown notion", f"{place}, notion", format_value(meta["notion"]), rule))
+    """Refuses an unknown notion, settings that it has not or lacks, and a coordinate that is not the notion's."""
+    if "notion" in meta and meta["notion"] not in list(NAMES):
+        findings.add(Fault("unknown notion", f"{place}, notion", format_value(meta["notion"]), NAMES_RULE))
+        return
+    wrong = fault_of_settings(meta.get("notion", PURE.name), settings_in(meta))
+    if wrong is not None:
+        what, rule = wrong
+        findings.add(Fault(what, f"{place}, notion", "", rule))
     elif "notion" in meta and "coordinate" in meta:
-        name = NOTIONS[meta["notion"]].coordinate.name
+        name = stated_notion(meta).coordinate.name
         if meta["coordinate"] != name:
             rule = f"the notion {meta['notion']!r} has the coordinate {name!r}"
             findings.add(Fault("another coordinate", f"{place}, coordinate", format_value(meta["coordinate"]), rule))
+
+
+def settings_in(meta: dict[str, Any]) -> dict[str, Any]:
+    """The settings of the whole problem that a file states."""
+    return {name: meta[name] for name in SETTINGS if name in meta}
+
+
+def stated_notion(meta: dict[str, Any]) -> Notion:
+    """The notion that a file names, after `require_notion`."""
+    return notion_with(meta["notion"], settings_in(meta))
+
+
+def notion_words(notion: Notion) -> dict[str, Any]:
+    """What a file says of a notion: its name and its settings."""
+    return {"notion": notion.name, **dict(notion.settings)}

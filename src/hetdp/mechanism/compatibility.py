@@ -277,7 +277,7 @@ def _witness(problem: Problem, pins: Floats, moves: Floats, closed: Growth, fall
 
 def witness_of(path: BindingPath, pin: float, notion: Notion) -> Witness | None:
     """The witness that a path makes against the pin at its end, if the two contradict each other exactly."""
-    if not contradicts(notion.name, path.coordinates[0], path.parameters, pin):
+    if not contradicts(notion, path.coordinates[0], path.parameters, pin):
         return None
     p, complement = (float(notion.coordinate.probability(z)) for z in (pin, -pin))
     return Witness(path, p, complement)

@@ -20,6 +20,7 @@ from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import escape_unprintable, format_value
+from hetdp.theory.catalogue import PARAMETERS
 from hetdp.theory.coordinate import Coordinate
 
 FEWEST_RUNS = 100
@@ -289,14 +290,14 @@ class _Seen:
         ways = list(unconstrained_directions(columns))
         self.free = np.sum(ways, axis=0) == len(ways)
         self.one_sided = ~self.free & np.any(ways, axis=0)
-        strengths = [values for name, values in columns.items() if not name.startswith("delta")]
+        strengths = [values for name, values in columns.items() if PARAMETERS[name].scales]
         self.epsilon = np.max([np.where(np.isinf(values), -np.inf, values) for values in strengths], axis=0)
         coordinate, (before, after) = problem.notion.coordinate, (z[source], z[target])
         nearer_one = (before > 0.0) & (after > 0.0)  # there 1 − p has the digits
         sign = np.where(nearer_one, -1.0, 1.0)
         self.difference = np.abs(coordinate.probability(sign * before) - coordinate.probability(sign * after))
         self.loss = np.maximum(_log_ratio(coordinate, before, after), _log_ratio(coordinate, -before, -after))
-        if problem.notion.parameters == ("epsilon",):
+        if problem.notion.bounds_ratios:
             self.loss = np.minimum(self.loss, self.epsilon)  # as was proved; logarithms are rounded
 
     def odds(self, edges: Indices, name: Any) -> Odds:

@@ -10,9 +10,10 @@ from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.problem import Problem, replace_edges
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices, Mask
-from hetdp.theory.notion import BACK
+from hetdp.theory.catalogue import PARAMETERS
+from hetdp.theory.notion import directions
 
-SCALED = ("epsilon", "epsilon_back", "mu")  # a δ is a probability and not a distance: it stays
+SCALED = tuple(name for name, one in PARAMETERS.items() if one.scales)
 SPLITTER = 2.0**27 + 1.0
 NEARLY_NOTHING = 1e-280  # below it, the error of a product may itself be rounded
 
@@ -26,13 +27,9 @@ def edges_as_written(graph: DatasetGraph | ProductSpace) -> tuple[Indices, Indic
 
 
 def unconstrained_directions(columns: Columns) -> Iterator[Mask]:
-    """For each direction, the edges that constrain nothing in it: ε or μ is ∞, or δ is 1."""
-    if "mu" in columns:
-        yield np.isinf(columns["mu"])
-    for end in ("", BACK):
-        if f"epsilon{end}" in columns:
-            free = np.isinf(columns[f"epsilon{end}"])
-            yield free | (columns[f"delta{end}"] >= 1.0) if f"delta{end}" in columns else free
+    """For each direction, the edges that constrain nothing in it: some parameter has its largest value."""
+    for way in directions(tuple(columns)):
+        yield np.asarray(np.logical_or.reduce([columns[name] >= PARAMETERS[name].most for name in way]))
 
 
 class Pattern:

@@ -21,12 +21,12 @@ from hetdp.mechanism.design import design, shares_of
 from hetdp.mechanism.formatting import accuracy_of, format_accuracy, format_accuracy_limit
 from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.mechanism.scaling import Pattern
-from hetdp.problem.parameters import LETTERS
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value, round_up
+from hetdp.theory.pure import PURE
 
 WORST, MEAN = "worst", "mean"
 ULP = 2.0**-52
@@ -253,8 +253,6 @@ def _refuse(goal: Goal, rule: str) -> NoReturn:
 
 
 AVERAGE = "average"
-PURE = "pure"
-POINTWISE = (PURE, "gaussian", "bounded-range")  # notions under which no dataset gets worse with fair as ε grows
 A_BIT_MORE = 1.0 + 1e-12  # larger than the rounding errors
 DIGITS = 9  # printed digits
 TRIES = 3  # attempts before testing whether the target can be reached at all
@@ -288,7 +286,7 @@ class SolvedEpsilon:
 
     def __str__(self) -> str:
         place = Goal(self.target, self.at).place()
-        letter = LETTERS[self.problem.notion.parameters[0]]
+        letter = self.problem.notion.main.letter
         reached, coin = format_accuracy(self.error, digits=DIGITS), self.mechanism.against_coin
         enough = f"{round_up(self.multiple, DIGITS):.{DIGITS}g} times {letter}"
         caution = f" Caution: {coin}." if coin.worse else ""
@@ -353,14 +351,14 @@ def require_growth(problem: Problem, goal: Goal, objective: str, given: PartialM
     if objective == AVERAGE:
         grows = goal.at == MEAN
     else:
-        pointwise = given is None and (objective != "fair" or problem.notion.name in POINTWISE)
+        pointwise = given is None and (objective != "fair" or problem.notion.fair_grows)
         grows = goal.at == WORST or pointwise
     if not grows:
         if objective == AVERAGE:
             rule, hint = "only the mean is sure to grow with ε under average", "at='mean' can be solved"
         else:
             rule, hint = "only the worst case is sure to grow with ε then", "at='worst' can be solved"
-        kind = " with values given beforehand" if given is not None else f" under the notion {problem.notion.name}"
+        kind = " with values given beforehand" if given is not None else f" under the notion {problem.notion}"
         raise UsageError(f"accuracy {goal.place()}, objective {objective}{kind}", rule, hint)
 
 
@@ -427,7 +425,7 @@ def _enough(problem: Problem, goal: Goal) -> float:
     for block in problem.graph.edge_blocks():
         across = problem.answers[block.source] != problem.answers[block.target]
         least = min(least, float(np.min(block.parameters[0], initial=np.inf, where=across)))
-    if problem.notion.name != PURE or not 0.0 < goal.allowed < 0.5 or not 0.0 < least < math.inf:
+    if problem.notion != PURE or not 0.0 < goal.allowed < 0.5 or not 0.0 < least < math.inf:
         return 1.0
     multiple = math.log((1.0 - goal.allowed) / goal.allowed) / least * A_BIT_MORE
     return multiple if 0.0 < multiple < FURTHEST else 1.0

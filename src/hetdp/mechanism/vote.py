@@ -57,7 +57,7 @@ def people_of(problem: Problem) -> tuple[ProductSpace, Scores]:
     if not isinstance(problem.graph, ProductSpace):
         rule = "the weighted vote counts people: it is for problems made by hetdp.spaces.votes or hetdp.spaces.tallies"
         raise UsageError(f"the objective {WEIGHTED_VOTE} on a problem without people", rule, ELSEWHERE)
-    if problem.scores is None or problem.notion.name != PURE.name:
+    if problem.scores is None or problem.notion != PURE:
         rule = "it is for a count, a share, a majority, A against B, a weighted sum, all of a group, or their opposite"
         raise UsageError(f"the objective {WEIGHTED_VOTE} on a question that is no threshold of a sum", rule, ELSEWHERE)
     return problem.graph, problem.scores

@@ -22,7 +22,7 @@ from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.query import answers_of
 from hetdp.problem.spelling import label_to_json, shorten_label
 from hetdp.problem.values import weights_of
-from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.catalogue import notion_of_key
 
 KNOWN = {"datasets": DATASET_COLUMNS, "edges": EDGE_COLUMNS}
 
@@ -35,7 +35,7 @@ class Tables(NamedTuple):
         words: what problem.json says.
         datasets: the table of datasets.
         edges: the table of edges.
-        notion: the notion of privacy, by name.
+        notion: the key of the notion of privacy.
     """
 
     name: str
@@ -61,7 +61,7 @@ def open_tables(path: str | Path, by: str | None = None) -> Tables:
     notion = require_form(Sheets(name, words, sheet, _empty(edges)), findings)
     if words.get("labels") == INTEGER:
         _require_integers(name, datasets, edges)
-    return Tables(name, words, datasets, edges, notion.name)
+    return Tables(name, words, datasets, edges, notion.key)
 
 
 def _require_integers(name: str, *tables: Files) -> None:
@@ -223,7 +223,7 @@ def settle_datasets(part: Part, files: Files, ones: list[Any], notion: str) -> t
     pins = np.full(part.size, np.nan)
     given = PartialMechanism(**{name: table.number_column(name) for name in PINS})
     with findings.collect():
-        pins = pins_on(EdgelessProblem(labels, answers, NOTIONS[notion], ""), given)
+        pins = pins_on(EdgelessProblem(labels, answers, notion_of_key(notion), ""), given)
     with findings.collect():
         _check_weights(table, labels)
     part.save("answers", answers)

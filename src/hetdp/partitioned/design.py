@@ -32,7 +32,7 @@ from hetdp.partitioned.mechanism import PartitionedMechanism, mark_given
 from hetdp.partitioned.partition import LocalGraph, Part, write_rows
 from hetdp.partitioned.problem import PartitionedProblem, forget, require_dask
 from hetdp.partitioned.rounds import SearchRows, grow, grow_from
-from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.catalogue import notion_of_key
 
 WORDS = "searching (fair values"
 
@@ -50,7 +50,7 @@ def fair_pins(problem: PartitionedProblem, name: str, pins: str, given: str | No
     place, turn = f"{name}-fair", 0
     try:
         problem.run(prepare, place, given, limits)
-        while any(problem.run(offer, place, turn, problem.notion.name, words=f"{WORDS}, turn {turn + 1})")):
+        while any(problem.run(offer, place, turn, problem.notion.key, words=f"{WORDS}, turn {turn + 1})")):
             growth = grow_from(problem, f"{place}-{turn}", rows=f"{place}/alike")
             after(problem, growth, keep_labels)
             forget(problem, f"{place}-{turn - 1}")
@@ -87,7 +87,7 @@ def offer(part: Part, place: str, turn: int, notion: str) -> bool:
     labels = np.full(graph.size, np.inf) if turn == 0 else graph.gather(f"{before}/own")
     start = np.full(graph.size, np.inf)
     start[graph.own] = part.load(f"{place}/most")
-    offers_on(SearchRows(graph), NOTIONS[notion], labels, graph.gather(f"{place}/roles"), start)
+    offers_on(SearchRows(graph), notion_of_key(notion), labels, graph.gather(f"{place}/roles"), start)
     part.save(f"{place}-{turn}/start", start[graph.own])
     return turn == 0 or not np.array_equal(part.load(f"{before}/start"), start[graph.own])
 
@@ -156,6 +156,6 @@ def _limits(problem: PartitionedProblem, given: str, name: str) -> Searches:
 
 def _balanced_pins(problem: PartitionedProblem, name: str, pins: str, given: str | None, limits: Searches) -> None:
     """Writes the balanced values of the boundary, in closed form by one search."""
-    growth = grow(problem, f"{name}-search", start_balanced, problem.notion.name, problem.gridded)
+    growth = grow(problem, f"{name}-search", start_balanced, problem.notion.key, problem.gridded)
     after(problem, growth, finish_balanced, pins, given, limits)
     forget(problem, growth.search)

@@ -25,7 +25,7 @@ from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import RangeLabels
 from hetdp.problem.parameters import COLUMNS, Parameters, parameters_of
 from hetdp.problem.space import Indices
-from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.catalogue import notion_of_key
 
 CHUNK = 1 << 21  # edges that a task reads at once
 SHARES = 16  # of a table that is not larger; every partition opens the files of each
@@ -72,7 +72,7 @@ def deal_edges(
     table, findings, unread = read_range(files, chunk.start, chunk.stop, EDGE_COLUMNS), FaultCollector(""), list[int]()
     ends = [table.label_column(end, findings) for end in ("source", "target")]
     given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
-    parameters = parameters_of(given, table.row, findings, unread, NOTIONS[notion].parameters)
+    parameters = parameters_of(given, table.row, findings, unread, notion_of_key(notion).parameters)
     classes = classes_of(table.class_column(findings, class_kind), findings)
     numbers = numbers_of_ends(part, chunk.number, files, (chunk.start, chunk.stop), ends, labels)
     edges = Edges(ends[0], ends[1], parameters, classes, table.row, unread)

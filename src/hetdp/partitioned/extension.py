@@ -26,7 +26,7 @@ from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label
 from hetdp.problem.values import PIN, order_values
 from hetdp.text import format_value
-from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.catalogue import notion_of_key
 
 OWN = "pins"  # the array of a problem's own values
 KEYS = ("p", "z", "error")
@@ -70,7 +70,7 @@ def pins_named(problem: PartitionedProblem, partial: Any, name: str) -> str:
     findings = FaultCollector("partial mechanism")
     order = np.argsort(numbers, kind="stable")
     numbered = {key: order_values(key, values, listed, PIN, findings)[order] for key, values in columns.items()}
-    problem.run(write_pins, numbers[order], numbered, name, problem.notion.name)
+    problem.run(write_pins, numbers[order], numbered, name, problem.notion.key)
     return name
 
 
@@ -78,7 +78,7 @@ def write_pins(part: Part, numbers: Any, numbered: dict[str, Any], name: str, no
     """Writes the values that are given on a partition's own datasets."""
     low, high = np.searchsorted(numbers, [part.first, part.first + part.size])
     own = numbers[low:high] - part.first
-    coordinate, answers, pins = NOTIONS[notion].coordinate, part.load("answers")[own], np.full(part.size, np.nan)
+    coordinate, answers, pins = notion_of_key(notion).coordinate, part.load("answers")[own], np.full(part.size, np.nan)
     for key, values in numbered.items():
         column = values[low:high]
         given = ~np.isnan(column)
@@ -117,7 +117,7 @@ def start_balanced(part: Part, search: str, notion: str, gridded: bool) -> None:
     graph = LocalGraph(part)
     answers = graph.gather("answers")
     start = np.full(graph.size, np.inf)
-    meets(graph.edge_blocks(), answers, NOTIONS[notion], start)
+    meets(graph.edge_blocks(), answers, notion_of_key(notion), start)
     part.save(f"{search}/start", round_labels_down(start[graph.own]) if gridded else start[graph.own])
 
 

@@ -312,7 +312,7 @@ def identity_of_parts(
     """The identity of the problem that the partitions make together."""
     size, starts = datasets.length, tuple(np.concatenate([[0], np.cumsum(arcs)]).astype(np.int64).tolist())
     wide = 4 if size < 2**31 else 8
-    title = f"hetdp problem 1\n{notion.name} {size} {starts[-1]}\n".encode()
+    title = f"hetdp problem 1\n{notion.key} {size} {starts[-1]}\n".encode()
     arrays = [("answers", 1, size), ("indptr", 8, size + 1), ("targets", wide, starts[-1])]
     arrays += [(f"rows_{column}", 8, starts[-1]) for column in range(len(notion.parameters))]
     pieces = [

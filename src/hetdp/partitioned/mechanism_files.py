@@ -21,7 +21,7 @@ from hetdp.files.mechanisms import coordinates_of, notion_of, require_form, requ
 from hetdp.files.places import STANDARD, existing, parts_of, reading
 from hetdp.files.problems import answer_column
 from hetdp.files.saving import certificate_document
-from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION
+from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION, notion_words
 from hetdp.numbers import parse_number
 from hetdp.partitioned.datasets import Known
 from hetdp.partitioned.labels import RANGE, FileNames, Labelled, labels_at, own_labels
@@ -34,7 +34,7 @@ from hetdp.problem.faults import KEPT, FaultCollector
 from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.query import answers_of
 from hetdp.text import format_value
-from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.catalogue import notion_of_key
 from hetdp.version import VERSION as SOFTWARE
 
 ORDER_RULE = "its rows are those of the problem's datasets, in the same order"
@@ -77,7 +77,7 @@ def read_part(part: Part, name: str, notion: str, files: Files, datasets: Files,
             findings.add_where(other, lambda at: Fault("another answer than the problem's", table.row(at), "", rule))
     z = np.empty(0)
     with findings.collect():
-        z = coordinates_of(table, EdgelessProblem(Known(said), answers, NOTIONS[notion], ""))
+        z = coordinates_of(table, EdgelessProblem(Known(said), answers, notion_of_key(notion), ""))
     pinned = table.flags("pinned", findings)
     links, strangers = _links(part, table, own, datasets, labels)
     if findings.total:
@@ -132,7 +132,7 @@ def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> int:
         raise UsageError(f"a partitioned mechanism cannot be saved to {str(path)!r}", "it is saved to a folder")
     with whole_folder(Path(path), OURS) as draft:
         (draft / ROWS).mkdir()
-        facts = mechanism.name, str(draft / ROWS), problem.notion.name, problem.names.written
+        facts = mechanism.name, str(draft / ROWS), problem.notion.key, problem.names.written
         counts = problem.run(write_part, *facts, words="writing")
         _require_parts(problem, draft / ROWS, [size for _, size in counts])
         pinned: int = sum(number for number, _ in counts)
@@ -147,7 +147,7 @@ def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
     return {
         "schema_version": VERSION,
         "kind": "mechanism",
-        "notion": problem.notion.name,
+        **notion_words(problem.notion),
         "coordinate": problem.notion.coordinate.name,
         "objective": mechanism.objective,
         "moved": mechanism.moved,
@@ -183,7 +183,7 @@ def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> 
     z, answers, pinned = part.load(f"{name}/z"), part.load("answers"), part.load(f"{name}/pinned")
     if not part.size and part.offsets[-1]:  # a problem without datasets has a table, too
         return 0, 0
-    coordinate, own = NOTIONS[notion].coordinate, labels.own(part)
+    coordinate, own = notion_of_key(notion).coordinate, labels.own(part)
     columns = {
         "dataset": own,
         "query": np.array(answers),
@@ -240,7 +240,7 @@ def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
         findings.add(Fault("wrong number of rows:", files.name, value, ORDER_RULE))
     findings.raise_if_any()
     name = problem.new_name("loaded")
-    found = problem.run(read_part, name, problem.notion.name, files, names.files, names.kind)
+    found = problem.run(read_part, name, problem.notion.key, files, names.files, names.kind)
     for one in found:
         for fault in one.faults:
             findings.add(fault)

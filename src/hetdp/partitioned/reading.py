@@ -58,7 +58,7 @@ from hetdp.partitioned.workspace import (
 from hetdp.problem.edges import require_duplicates
 from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
-from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.catalogue import notion_of_key
 from hetdp.version import VERSION
 
 
@@ -111,7 +111,7 @@ class Laid(NamedTuple):
     Attributes:
         folder: its name there.
         offsets: where partitions begin.
-        notion: the notion of privacy, by name.
+        notion: the key of the notion of privacy.
         labels: how labels become numbers.
         arcs: how many arcs begin in each partition.
         edges: how many edges there are.
@@ -176,7 +176,7 @@ def _lay_out(
     items = [(parts[0], chunk, tables.edges, tables.notion, labels, classes) for chunk in chunks]
     for faults, total in workers.run(deal_edges, items, "reading edges"):
         _take(findings, faults, total)
-    names = NOTIONS[tables.notion].parameters
+    names = notion_of_key(tables.notion).parameters
     told = names, duplicates, tables.edges, tables.datasets, labels, "grid" in tables.words
     graphs = [(part, chunks, *told) for part in parts]
     built = workers.run(build, graphs, "building the graphs")
@@ -385,7 +385,7 @@ def read_with(
     folder = str(Path(work, laid.folder))
     parts = [Part(folder, number, offsets) for number in range(len(offsets) - 1)]
     names = FileNames(parts, tables.datasets, laid.labels, workers)
-    notion = NOTIONS[laid.notion]
+    notion = notion_of_key(laid.notion)
     graph = PartitionedGraph(offsets[-1], sum(laid.arcs), laid.edges, notion.parameters, laid.ghosts)
     about = tables.words.get("about") or {}
     identity = partial(identity_of_parts, parts, laid.arcs, notion, tables.datasets, laid.labels, workers)

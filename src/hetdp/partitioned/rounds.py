@@ -19,7 +19,7 @@ from hetdp.partitioned.partition import LocalGraph, Part, columns_of, mapped
 from hetdp.partitioned.problem import PartitionedProblem, Task
 from hetdp.problem.space import Floats, Indices
 from hetdp.text import pluralize
-from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.catalogue import notion_of_key
 
 NEWS = np.dtype([("place", "<i8"), ("label", "<f8")])
 
@@ -52,7 +52,7 @@ class Round(NamedTuple):
 
     Attributes:
         search: the name of the search.
-        notion: the notion of privacy, by name.
+        notion: the key of the notion of privacy.
         number: which round, from 1 on.
         before: the round in which this partition was last at work; 0: its start labels.
         news: the partitions that have news for this one, from the round before.
@@ -71,7 +71,7 @@ class Round(NamedTuple):
 
 def one_round(part: Part, round_: Round) -> tuple[int, dict[int, int]]:
     """Grows the labels of one partition; returns how many fell, and how many news there are for each other one."""
-    notion = NOTIONS[round_.notion]
+    notion = notion_of_key(round_.notion)
     graph = LocalGraph(part)
     labels, links, active = _state(graph, round_)
     roles: Roles | None = graph.gather(f"{round_.search}/roles") if round_.with_roles else None
@@ -172,7 +172,7 @@ def grow_from(problem: PartitionedProblem, search: str, *, rows: str = "", with_
     while news:
         growth.rounds += 1
         words = f"searching (round {growth.rounds}, {pluralize(fell, 'changed label')})"
-        round_ = Round(search, problem.notion.name, growth.rounds, 0, (), with_roles, rows)
+        round_ = Round(search, problem.notion.key, growth.rounds, 0, (), with_roles, rows)
         tasks = [
             (parts[number], round_._replace(before=growth.latest[number], news=tuple(senders)))
             for number, senders in sorted(news.items())

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.certificate.chains import ADDED_UP, depth_of, joined_chains, link_gaps, too_wide
-from hetdp.certificate.links import ROUNDING, Chains, gap_of_a_chain, joined, loosen, passed_on, reach_of, seen_links
-from hetdp.certificate.rules import HALVED, RULES
+from hetdp.certificate.additive import ROUNDING, gap_of_a_chain, joined, loosen, passed_on, reach_of, seen_links
+from hetdp.certificate.rule import ADDED_UP, CYCLE, LOOSE, MISSING, Chains, Rule, depth_of, joined_chains, too_wide
+from hetdp.certificate.rules import rule_of
 from hetdp.partitioned.partition import LocalGraph, Part
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.theory.catalogue import notion_of_key
 
 
 class Claimed(NamedTuple):
@@ -44,9 +45,6 @@ def claimed(part: Part, name: str) -> Claimed:
 # Chains of links that lead from partition to partition.
 
 
-CYCLE = "links form a cycle"
-
-
 class Ends(NamedTuple):
     """What is known of the chains of a partition.
 
@@ -65,7 +63,7 @@ class Ends(NamedTuple):
 
 def chains_across(problem: PartitionedProblem, name: str) -> Chains:
     """Follows all chains to their ends."""
-    notion = problem.notion.name
+    notion = problem.notion.key
     ends: list[Ends] = problem.run(follow_within, name, notion, words="proving chains of links")
     turn, before = 0, -1
     while (count := sum(one.open for one in ends)) not in (0, before):
@@ -103,7 +101,7 @@ def _links_to_follow(part: Part, graph: LocalGraph, name: str, notion: str) -> t
     """Where each chain goes next, what the link lacks and passes on, and |z|; for notions that add, ties are enough."""
     size = graph.size
     ends, gaps, slopes = np.full(size + 1, size), np.zeros(size + 1), np.zeros(size + 1)
-    if notion in HALVED:
+    if rule_of(notion_of_key(notion)).gaps is None:
         ties = part.load(f"{name}/proof-ties")
         ends[ties] = graph.places(part.load(f"{name}/links")[ties - graph.before])
         return ends, gaps, slopes, np.ones(size + 1)
@@ -180,7 +178,7 @@ class Seen(NamedTuple):
 def look_at_part(part: Part, name: str, notion: str, with_links: bool) -> Seen:
     """Goes through the arcs of a partition, and through its links."""
     claim = claimed(part, name)
-    graph, rule = claim.graph, RULES[notion]
+    graph, rule = claim.graph, rule_of(notion_of_key(notion))
     found = rule.survey(graph, claim.z, claim.links, claim.better)
     worst = None
     if found.worst is not None:
@@ -192,24 +190,24 @@ def look_at_part(part: Part, name: str, notion: str, with_links: bool) -> Seen:
     if not with_links:
         return seen
     part.save(f"{name}/proof-links", np.asarray(found.links)[..., graph.own])
-    return _look_at_links(claim, seen, found.links, notion, name)
+    return _look_at_links(claim, seen, found.links, rule, name)
 
 
-def _look_at_links(claim: Claimed, seen: Seen, parameters: Floats, notion: str, name: str) -> Seen:
+def _look_at_links(claim: Claimed, seen: Seen, parameters: Floats, rule: Rule, name: str) -> Seen:
     """The links of notions that add to z; of the others, those that follow no edge."""
     graph, part = claim.graph, claim.graph.part
-    if notion not in HALVED:
+    if rule.gaps is not None:
         held = ~claim.skipped & (claim.better < np.inf)
         missing = np.flatnonzero(held & np.isnan(parameters[0]))
         gaps, slopes = np.zeros(graph.size), np.zeros(graph.size)
         links = np.flatnonzero(held & ~np.isnan(parameters[0]))
-        gaps[links], slopes[links] = link_gaps(
+        gaps[links], slopes[links] = rule.gaps(
             claim.better[claim.links[links]], claim.better[links], *parameters[:, links]
         )
         part.save(f"{name}/proof-gaps", gaps[graph.own])
         part.save(f"{name}/proof-slopes", slopes[graph.own])
         return seen._replace(missing=_number(graph, missing), loose=_number(graph, np.flatnonzero(np.isinf(gaps))))
-    tally = seen_links(claim.better, claim.skipped, claim.links, parameters, HALVED[notion])
+    tally = seen_links(claim.better, claim.skipped, claim.links, parameters, bool(rule.halved))
     above = joined(tally.crossings)
     room = loosen(tally, above, claim.better, claim.links, parameters)
     part.save(f"{name}/proof-ties", joined(tally.ties))
@@ -242,7 +240,7 @@ def gap_passed_on(part: Part, name: str, plain: float) -> float:
 def survey_parts(problem: PartitionedProblem, name: str, with_links: bool) -> list[Seen]:
     """What was seen in each partition."""
     words = "proving every edge"
-    found: list[Seen] = problem.run(look_at_part, name, problem.notion.name, with_links, words=words)
+    found: list[Seen] = problem.run(look_at_part, name, problem.notion.key, with_links, words=words)
     return found
 
 
@@ -250,13 +248,13 @@ def follow_parts(problem: PartitionedProblem, name: str, seen: list[Seen]) -> Ch
     """What the links of all partitions prove together."""
     for fault, numbers in (
         (FREE, [one.free_boundary for one in seen]),
-        ("a link is missing or follows no edge", [one.missing for one in seen]),
-        ("a link is not tight", [one.loose for one in seen]),
+        (MISSING, [one.missing for one in seen]),
+        (LOOSE, [one.loose for one in seen]),
     ):
         if any(number >= 0 for number in numbers):
             return Chains(fault, min(number for number in numbers if number >= 0), np.inf)
     ended = chains_across(problem, name)
-    if ended.fault or problem.notion.name not in HALVED:
+    if ended.fault or rule_of(problem.notion).gaps is not None:
         return ended
     reach = min(one.reach[0] for one in seen), max(one.reach[1] for one in seen)
     counts, gaps = sum(one.counts for one in seen), np.maximum.reduce([one.gaps for one in seen])

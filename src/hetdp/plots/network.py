@@ -18,6 +18,7 @@ from hetdp.plots.layout import Layout, layered
 from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.theory.catalogue import PARAMETERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,7 +155,7 @@ def network(problem: Problem, p: Floats, ringed: Mask, lit: BindingPath | Witnes
     graph = problem.graph
     source, target, *columns = graph.edges()
     known = dict(zip(graph.parameter_names, columns, strict=True))
-    epsilon = np.minimum.reduce([column for name, column in known.items() if "delta" not in name])
+    epsilon = np.minimum.reduce([column for name, column in known.items() if PARAMETERS[name].scales])
     beside = beside_epsilon(known)
     order = np.lexsort((epsilon, target, source))
     first = np.sort(order[(np.diff(source[order], prepend=-1) != 0) | (np.diff(target[order], prepend=-1) != 0)])

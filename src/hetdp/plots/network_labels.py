@@ -204,7 +204,7 @@ def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any
     if shown.ringed.any():
         ring = Line2D([], [], linestyle="none", marker="o", color="white", markeredgecolor=INK, markeredgewidth=1.3)
         rows.append((ring, "on the boundary" if shown.bare else "value given or chosen"))
-    letter = "μ" if shown.problem.graph.parameter_names[0] == "mu" else "ε"
+    letter = shown.problem.notion.main.letter
     chosen, left_out = _widths(shown.epsilon, shown.widths)
     for value, width in chosen:
         style = (0, (1.0, 2.0)) if np.isinf(value) else "-"

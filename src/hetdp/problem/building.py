@@ -17,6 +17,8 @@ from hetdp.problem.classes import Classes
 from hetdp.problem.decimals import CERTAIN, UNBOUNDED, Marks
 from hetdp.problem.parameters import Parameters
 from hetdp.problem.space import SMALL, Floats, Indices, Mask
+from hetdp.theory.catalogue import PARAMETERS
+from hetdp.theory.notion import directions
 from hetdp.threads import CORES, run_in_threads, slices
 
 
@@ -110,15 +112,15 @@ def _rearranged(arcs: Arcs, repeated: Mask, *keys: NDArray[Any]) -> Arcs:
 
 
 def find_unconstrained(names: tuple[str, ...], marks: tuple[Marks, ...]) -> NDArray[np.int64]:
-    """The positions of arcs that constrain in neither direction: ε or μ is ∞ in both, or δ is 1."""
+    """The positions of arcs that constrain in neither direction: in each, some parameter has its largest value."""
     if len(marks) == 1 and marks[0].max(initial=0) != UNBOUNDED:
         return np.empty(0, dtype=np.int64)
     of = dict(zip(names, marks, strict=True))
     free = np.ones(len(marks[0]), dtype=np.bool_)
-    for ways in (("mu",), ("epsilon", "delta"), ("epsilon_back", "delta_back")):
-        known = [(of[name], CERTAIN if "delta" in name else UNBOUNDED) for name in ways if name in of]
-        if known:
-            free &= np.logical_or.reduce([column == limit for column, limit in known])
+    for way in directions(names):
+        free &= np.logical_or.reduce(
+            [of[name] == (CERTAIN if PARAMETERS[name].most == 1.0 else UNBOUNDED) for name in way]
+        )
     return np.flatnonzero(free)
 
 

@@ -34,9 +34,9 @@ def identity_of(problem: Problem) -> str:
     graph = problem.graph
     if isinstance(graph, ProductSpace):
         if is_listable(graph):
-            return identity_of_stored(problem.notion.name, as_graph(graph), problem.answers)
+            return identity_of_stored(problem.notion.key, as_graph(graph), problem.answers)
         return _identity_of_product(problem, graph)
-    return identity_of_stored(problem.notion.name, graph, problem.answers)
+    return identity_of_stored(problem.notion.key, graph, problem.answers)
 
 
 def identity_of_stored(notion: str, graph: DatasetGraph, answers: Answers) -> str:
@@ -48,7 +48,7 @@ def identity_of_stored(notion: str, graph: DatasetGraph, answers: Answers) -> st
 
 def _identity_of_product(problem: Problem, space: ProductSpace) -> str:
     """The same by definition: axes, tables and states say all about edges that are never written down."""
-    text, table = product_facts(problem.notion.name, space)
+    text, table = product_facts(problem.notion.key, space)
     states = () if space.states is None else (space.states,)
     return _digest(text, (problem.answers, *states, table))
 

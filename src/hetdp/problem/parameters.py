@@ -11,20 +11,16 @@ from hetdp.errors import Fault, UsageError
 from hetdp.problem.columns import as_column, as_floats
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.space import Floats, Mask
+from hetdp.theory.catalogue import NOTIONS, PARAMETERS
 from hetdp.theory.notion import BACK, turned
+from hetdp.theory.pure import EPSILON
 
-EPSILON_RULE = "ε is a number ≥ 0"
-DELTA_RULE = "δ is a number from 0 to 1"
-MU_RULE = "μ is a number ≥ 0"
-LETTERS = {"epsilon": "ε", "epsilon_back": "ε back", "delta": "δ", "delta_back": "δ back", "mu": "μ"}
-RULES = {"ε": EPSILON_RULE, "δ": DELTA_RULE, "μ": MU_RULE}
-KINDS = (  # the sets of columns that edges may have
-    ("epsilon",),
-    ("epsilon", "epsilon_back"),
-    ("epsilon", "epsilon_back", "delta", "delta_back"),
-    ("mu",),
-)
-COLUMNS = tuple(LETTERS)
+EPSILON_RULE = EPSILON.rule
+LETTERS = {name: parameter.letter for name, parameter in PARAMETERS.items()}
+KINDS = tuple(
+    dict.fromkeys(notion.parameters for notion in NOTIONS.values())
+)  # the sets of columns that edges may have
+COLUMNS = tuple(PARAMETERS)
 COLUMNS_RULE = "edges have epsilon, with epsilon_back, delta and delta_back as needed; or mu"
 
 
@@ -53,7 +49,7 @@ class Parameters(NamedTuple):
 
 def rule_of(name: str) -> str:
     """What the numbers of a column must satisfy."""
-    return RULES[LETTERS[name][0]]
+    return PARAMETERS[name].rule
 
 
 def require_kind(given: Iterable[str]) -> None:
@@ -101,7 +97,7 @@ def report_faulty_parameters(
 ) -> Mask | None:
     """Reports numbers that are missing or out of range; where, or None if nowhere."""
     columns = parameters.columns
-    limits = [1.0 if "delta" in name else np.inf for name in parameters.names]
+    limits = [PARAMETERS[name].most for name in parameters.names]
     if not len(columns[0]) or all(
         values.min() >= 0.0 and values.max() <= limit for values, limit in zip(columns, limits, strict=True)
     ):
@@ -113,7 +109,7 @@ def report_faulty_parameters(
         for mask, what in (
             (missing, f"missing {letter}"),
             (negative, f"negative {letter}"),
-            (large, f"{letter} above 1:"),
+            (large, f"{letter} above {limit:g}:"),
         ):
             _report(mask & own, what, place, values, rule_of(name), findings)
         faulty |= missing | negative | large

@@ -24,7 +24,7 @@ from hetdp.problem.scores import Scores
 from hetdp.problem.space import Floats, Frozen, Indices, Mask
 from hetdp.problem.values import Factors, weights_of
 from hetdp.text import format_value
-from hetdp.theory.catalogue import notion_named, notion_of
+from hetdp.theory.catalogue import PARAMETERS, notion_named, notion_of
 from hetdp.theory.notion import Notion
 
 
@@ -68,6 +68,7 @@ class Problem(Frozen):
         weights: how much each dataset counts in averages: a mapping label → number ≥ 0, or a sequence in graph order.
         about: words for people, such as {"title": …, "privacy_unit": …, "neighbour_relation": …}.
         scores: of a space made of people, the query as a threshold of a sum over people; `hetdp.spaces` gives it.
+        alpha: the order of a notion that has one; no other notion takes it.
 
     >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5)
     >>> Problem(graph, {"a": 1, "b": 1, "c": 2}).boundary
@@ -80,18 +81,19 @@ class Problem(Frozen):
         self,
         graph: DatasetGraph | ProductSpace,
         query: Any,
-        notion: str | None = None,
+        notion: str | Notion | None = None,
         positive: Any = None,
         weights: Any = None,
         about: Mapping[str, str] | None = None,
         scores: Scores | None = None,
+        alpha: float | None = None,
     ) -> None:
         if not isinstance(graph, DatasetGraph | ProductSpace):
             raise UsageError(f"{format_value(graph)} is no graph", "a Problem is made of a DatasetGraph and a query")
         self.graph: DatasetGraph | ProductSpace = graph
         self.answers: Answers = answers_of(query, graph.labels, positive)
         self.answers.flags.writeable = False
-        self.notion: Notion = notion_for(graph, notion)
+        self.notion: Notion = notion_for(graph, notion, {} if alpha is None else {"alpha": alpha})
         later = weights is None or isinstance(weights, Factors)
         self._weights: Floats | Factors | None = weights if later else weights_of(weights, graph.labels)
         self.about: Mapping[str, str] = _words(about)
@@ -149,7 +151,7 @@ class Problem(Frozen):
         columns = dict(zip(self.graph.parameter_names, values, strict=True))
         if name not in columns or not 0 <= edge < len(source):
             raise UsageError(f"no {name} on edge {edge}", f"the {len(source)} edges have {', '.join(columns)}")
-        if not 0.0 <= value <= (1.0 if name.startswith("delta") else np.inf):
+        if not 0.0 <= value <= PARAMETERS[name].most:
             raise UsageError(f"{name} = {value}", rule_of(name))
         if columns[name][edge] == value:
             return self
@@ -167,11 +169,11 @@ class Problem(Frozen):
         rows += [(f"truly {self.about.get('answer_2', 'answer 2')}", self.graph.size - ones)]
         if self.graph.size <= COUNTED or "boundary_mask" in self.__dict__:
             rows.append(("on the boundary", int(self.boundary_mask.sum())))
-        return html_table("Problem", [], [*rows, ("notion of privacy", self.notion.name)])
+        return html_table("Problem", [], [*rows, ("notion of privacy", self.notion.key)])
 
     def __repr__(self) -> str:
         ones = int(np.count_nonzero(self.answers == 1))
-        return f"Problem({self.graph.size} datasets, {ones} with answer 1, notion {self.notion.name!r})"
+        return f"Problem({self.graph.size} datasets, {ones} with answer 1, notion {self.notion.key!r})"
 
 
 def replace_edges(
@@ -194,7 +196,7 @@ def replace_edges(
     classes = classes_of(problem.graph.edge_classes(), findings) if with_classes else None
     edges = Edges(*ends, Parameters(tuple(columns), tuple(columns.values())), classes)
     graph = DatasetGraph.from_ends(problem.labels, ends, edges, "error", findings, on_grid)
-    return Problem(graph, problem.answers, problem.notion.name, weights=problem.weights, about=problem.about)
+    return Problem(graph, problem.answers, problem.notion, weights=problem.weights, about=problem.about)
 
 
 def _words(about: Any) -> dict[str, str]:
@@ -204,11 +206,16 @@ def _words(about: Any) -> dict[str, str]:
     return dict(words)
 
 
-def notion_for(graph: DatasetGraph | ProductSpace, name: str | None) -> Notion:
+def notion_for(
+    graph: DatasetGraph | ProductSpace, name: str | Notion | None, settings: Mapping[str, Any] | None = None
+) -> Notion:
     """The notion of that name, or the one that the edges suggest; refused if it does not fit the edges."""
-    if name is not None and not isinstance(name, str):
+    if name is not None and not isinstance(name, str | Notion):
         raise UsageError(f"the notion {format_value(name)}", "a notion is named by a text, such as 'pure'")
-    notion = notion_of(graph.parameter_names) if name is None else notion_named(name)
+    if isinstance(name, Notion):
+        notion = name
+    else:
+        notion = notion_named(notion_of(graph.parameter_names).name if name is None else name, settings)
     if notion.parameters != graph.parameter_names:
         raise UsageError(
             f"the notion {notion.name!r} on edges with {', '.join(graph.parameter_names)}",

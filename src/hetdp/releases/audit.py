@@ -1,4 +1,4 @@
-"""What an audit compares: the loss between two probabilities under each notion, and the edges worth looking at."""
+"""audit: many exact draws at both ends of some edges, and what they show of the privacy that is lost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +20,6 @@ from hetdp.releases.draw import Coin
 from hetdp.releases.simulation import whole
 from hetdp.text import format_value, pluralize
 
-Loss = Callable[[float, float, float], float]
-
 
 class Arc(NamedTuple):
     """One direction of an edge of a class: Pr at source is bounded by Pr at target, by ε or μ, and δ."""
@@ -32,43 +29,6 @@ class Arc(NamedTuple):
     promised: float
     delta: float
     edge_class: Any = None
-
-
-def _ratio(high: float, low: float, delta: float) -> float:
-    """The ε in high = e^ε · low + δ."""
-    if high <= delta:
-        return -math.inf
-    return math.log((high - delta) / low) if low > 0.0 else math.inf
-
-
-def _shift(of: Callable[[float], float]) -> Loss:
-    """The difference in a coordinate that is −inf at 0 and inf at 1."""
-
-    def loss(high: float, low: float, _: float) -> float:
-        above, below = (-math.inf if p <= 0.0 else math.inf if p >= 1.0 else of(p) for p in (high, low))
-        return -math.inf if above == -math.inf or below == math.inf else above - below
-
-    return loss
-
-
-LOSSES: dict[str, Loss] = {
-    "pure": _ratio,
-    "directed": _ratio,
-    "approximate": _ratio,
-    "gaussian": _shift(NormalDist().inv_cdf),
-    "bounded-range": _shift(lambda p: math.log(p) - math.log1p(-p)),
-}
-
-
-def loss_of(notion: str) -> Loss:
-    """The ε, or μ, that a probability shows against another one and δ: larger with the first, smaller with the second.
-
-    >>> loss_of("approximate")(0.5, 0.25, 0.25), loss_of("pure")(0.1, 0.0, 0.0)
-    (0.0, inf)
-    """
-    if notion not in LOSSES:
-        raise UsageError(f"no audit is known for the notion {notion!r}", f"audit knows {', '.join(LOSSES)}")
-    return LOSSES[notion]
 
 
 def arcs_between(problem: Problem, source: int, target: int) -> list[Arc]:
@@ -139,8 +99,8 @@ def _suspicion(problem: Problem, block: EdgeBlock, z: Floats, draws: int) -> Flo
     high, low = coordinate.probability(above), coordinate.probability(below)
     delta = block.parameters[notion.parameters.index("delta")] if "delta" in notion.parameters else np.zeros(1)
     with np.errstate(over="ignore", invalid="ignore"):
-        if notion.name in ("gaussian", "bounded-range"):
-            allowed = coordinate.probability(below + promised)
+        if notion.curve is not None:
+            allowed = coordinate.probability(notion.curve.reach(below, promised))
         else:
             allowed = np.minimum(1.0, np.where(low > 0.0, np.exp(promised) * low, 0.0) + delta)
         spread = high * (1.0 - high) + allowed**2 / np.maximum(low, 1.0 / draws) + 1.0 / draws
@@ -380,7 +340,7 @@ Bounds = tuple[tuple[float, float], tuple[float, float]]
 
 def _judged(problem: Problem, arc: Arc, draws: int, ones: dict[int, int], bounds: dict[int, Bounds]) -> AuditedEdge:
     """One direction, by the answer that speaks most against it."""
-    loss, label = loss_of(problem.notion.name), problem.graph.label
+    loss, label = problem.notion.loss, problem.graph.label
 
     def by(answer: int) -> AuditedEdge:
         source, target = (ones[end] if answer == 1 else draws - ones[end] for end in (arc.source, arc.target))

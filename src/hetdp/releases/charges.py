@@ -23,18 +23,13 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.releases.ledger.charge import EVERYBODY as NO_CLASS
-from hetdp.theory.notion import BACK
+from hetdp.theory.approximate import BY_EPSILON_AND_DELTA
+from hetdp.theory.notion import BACK, Notion
+from hetdp.theory.pure import BY_EPSILON
 
 EVERYBODY = NO_CLASS  # the account of edges without a class, and of people without a group
 CLASS, PERSON = "class", "person"
-EPSILON, EPSILON_DELTA, GAUSSIAN = "epsilon", "epsilon-delta", "gaussian"
-CURRENCIES = {  # by which rule a notion adds up
-    "pure": EPSILON,
-    "directed": EPSILON,
-    "bounded-range": EPSILON,
-    "approximate": EPSILON_DELTA,
-    "gaussian": GAUSSIAN,
-}
+EPSILON, EPSILON_DELTA = BY_EPSILON.name, BY_EPSILON_AND_DELTA.name
 
 
 @dataclass(frozen=True)
@@ -44,7 +39,7 @@ class Costs:
     Attributes:
         kind: ``"class"`` (accounts have public names) or ``"person"`` (they have ids, which the ledger hides).
         names: the class, or the id of the person, of each account.
-        currency: ``"epsilon"``, ``"epsilon-delta"`` or ``"gaussian"``.
+        currency: the name of the currency that the notion is counted in.
         allowed: for each parameter (epsilon, delta or mu) the largest that the account is promised, as written; ∞ where
             nothing is promised.
         used: for each parameter what is charged: the largest loss that the mechanism can cause the account, rounded up.
@@ -63,8 +58,8 @@ class Costs:
 
     @property
     def main(self) -> str:
-        """The parameter that a loss is counted in."""
-        return "mu" if "mu" in self.allowed else "epsilon"
+        """The parameter that a loss is counted in: the first one of the notion."""
+        return next(iter(self.allowed))
 
 
 def costs_of(problem: Problem, coordinates: Floats | None = None) -> Costs:
@@ -76,7 +71,7 @@ def costs_of(problem: Problem, coordinates: Floats | None = None) -> Costs:
             cost: all that is allowed.
 
     Raises:
-        UsageError: there are no edges, so that nobody is protected; or nobody knows how the notion adds up.
+        UsageError: there are no edges, so that nobody is protected.
 
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, 0.3], classes=["pupils", "pupils"])
@@ -84,16 +79,15 @@ def costs_of(problem: Problem, coordinates: Floats | None = None) -> Costs:
     >>> found.names, found.allowed["epsilon"]
     (('pupils',), array([0.3]))
     """
-    notion = problem.notion.name
-    if notion not in CURRENCIES:
-        raise UsageError(f"no rule is known by which {notion!r} adds up", f"it is one of {', '.join(CURRENCIES)}")
+    notion = problem.notion
     if not problem.graph.edge_count:
         rule = "a release needs a promise, and promises are made on edges"
         raise UsageError("there are no edges, so nobody is protected", rule)
     graph = problem.graph
     z = coordinates if has_loss(notion) else None
-    names, allowed, used = _of_product(graph, z) if isinstance(graph, ProductSpace) else _of_graph(graph, z, notion)
-    return Costs(CLASS, names, CURRENCIES[notion], allowed, used)
+    of = _of_product if isinstance(graph, ProductSpace) else _of_graph
+    names, allowed, used = of(graph, z, notion)
+    return Costs(CLASS, names, notion.currency.name, allowed, used)
 
 
 def account_name(name: Any) -> str:
@@ -131,7 +125,7 @@ def _no_account(name: Any) -> UsageError:
     return UsageError(f"a class of edges has no account: it is a {type(name).__name__}", rule)
 
 
-def _of_graph(graph: Any, z: Floats | None, notion: str) -> tuple[tuple[str, ...], Columns, Columns]:
+def _of_graph(graph: Any, z: Floats | None, notion: Notion) -> tuple[tuple[str, ...], Columns, Columns]:
     """The names of the accounts, the largest parameters, as written, of each, and the largest losses."""
     source, target, columns = edges_as_written(graph)
     classes = classes_of(graph.edge_classes(), FaultCollector("edges"))
@@ -150,15 +144,15 @@ def _of_graph(graph: Any, z: Floats | None, notion: str) -> tuple[tuple[str, ...
     allowed = {name: largest_by_account(numbers, values, len(there)) for name, values in both.items()}
     used = dict(allowed)
     if z is not None:
-        main = "mu" if "mu" in allowed else "epsilon"
+        main = notion.main.name
         used[main] = largest_losses(z[source], z[target], numbers, allowed[main], notion)
     return tuple(names[number] for number in there.tolist()), allowed, used
 
 
-def _of_product(space: ProductSpace, z: Floats | None) -> tuple[tuple[str, ...], Columns, Columns]:
+def _of_product(space: Any, z: Floats | None, notion: Notion) -> tuple[tuple[str, ...], Columns, Columns]:
     """The same without storing edges: each axis is a class."""
     along = np.array([_along(space, at) if axis.length > 1 else 0.0 for at, axis in enumerate(space.axes)])
-    losses = along if z is None else losses_along(space, z, along)
+    losses = along if z is None else losses_along(space, z, along, notion)
     found: dict[str, tuple[float, float]] = {}
     for axis, allowed, used in zip(space.axes, along.tolist(), losses.tolist(), strict=True):
         name = account_name(axis.name)

@@ -170,7 +170,7 @@ def _copied(mechanism: LocalMechanism, problem: Problem) -> LocalMechanism:
 def digest_of(problem: Problem, coordinates: Floats) -> str:
     """A digest of the problem's identity, its words, whose edges they are, and every z, bit by bit; zeros are one."""
     found = hashlib.sha256(TITLE)
-    found.update(f"{problem.identity}\n{problem.notion.name} {problem.notion.coordinate.name}\n".encode())
+    found.update(f"{problem.identity}\n{problem.notion.key} {problem.notion.coordinate.name}\n".encode())
     found.update(json.dumps({key: problem.about[key] for key in WORDS if key in problem.about}).encode() + b"\n")
     _add_classes(found, problem.graph)
     found.update(np.ascontiguousarray(coordinates + 0.0, dtype="<f8").data)

@@ -18,6 +18,7 @@ from hetdp.problem.spelling import spell_label
 from hetdp.studio.answers import Ends
 from hetdp.studio.session import Session
 from hetdp.text import escape_unprintable
+from hetdp.theory.catalogue import PARAMETERS
 
 MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # that a browser still moves smoothly
 AROUND = 60  # datasets of a neighbourhood
@@ -68,7 +69,7 @@ def value_at(session: Session, dataset: int) -> float:
 
 def smallest_of(ends: Ends) -> Floats:
     """The ε of every edge; where its directions differ, the smaller one."""
-    return np.asarray(np.minimum.reduce([values for name, values in ends.columns.items() if "delta" not in name]))
+    return np.asarray(np.minimum.reduce([values for name, values in ends.columns.items() if PARAMETERS[name].scales]))
 
 
 def usual_of(values: Floats) -> float | None:

@@ -15,6 +15,7 @@ from hetdp.problem.spelling import spell_label
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.opening import MOST_BYTES, SIZE_RULE, TOO_LARGE
 from hetdp.studio.session import Session
+from hetdp.theory.catalogue import PARAMETERS
 
 
 def button(words: str, name: str, title: str = "", kind: str = "plain", action: str = "") -> Any:
@@ -271,7 +272,7 @@ def _inspector() -> list[Any]:
 
 def _mover(name: str, letter: str) -> Any:
     """A number that can be dragged or typed."""
-    most = 1 if name == "p" or name.startswith("delta") else 3
+    most = 1 if name == "p" or PARAMETERS[name].most == 1.0 else 3
     slider = dcc.Input(
         id={"type": "slider", "name": name},
         type="range",

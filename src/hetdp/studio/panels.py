@@ -14,7 +14,7 @@ from hetdp.mechanism.formatting import format_compact, format_error, format_exac
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.numbers import format_short
 from hetdp.plots.colours import ONE, TWO
-from hetdp.problem.parameters import describe_parameters
+from hetdp.problem.parameters import LETTERS, describe_parameters
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.spelling import spell_label
 from hetdp.releases.record.words import constant_words
@@ -117,7 +117,7 @@ def title(session: Session) -> list[Any]:
         html.Span(word(escape_unprintable(about)[:LONGEST_LABEL]), className="question")
         if about != session.sheet.name
         else "",
-        html.Span(f"{size} · {problem.notion.name} privacy{given}", className="quiet"),
+        html.Span(f"{size} · {problem.notion} privacy{given}", className="quiet"),
     ]
 
 
@@ -271,7 +271,7 @@ def dataset_more(session: Session) -> list[Any]:
 def _neighbour(session: Session, at: int, other: int) -> Any:
     """A neighbour, and the edges to it: one for each class."""
     graph = session.sheet.problem.graph
-    letter = "μ" if "mu" in graph.parameter_names else "ε"
+    letter = LETTERS[graph.parameter_names[0]]
     edges = graph.edges_between(at, other)
     chips = []
     for edge in edges:

@@ -21,6 +21,7 @@ from hetdp.studio.session import Session, Visit
 from hetdp.studio.styles import stylesheet
 from hetdp.studio.views import AROUND, MAP, NETWORK, SUMMARY, WORDS, cells_of, map_figure, summary_figure, views_of
 from hetdp.text import escape_unprintable
+from hetdp.theory.catalogue import PARAMETERS
 
 
 def key_of(session: Session, view: str) -> list[Any]:
@@ -256,7 +257,7 @@ def _inspector(session: Session, ids: list[dict[str, str]]) -> dict[str, Any]:
         here = session.last == f"slider-{name}"
         sliders.append(no_update if value is None or here or value == float("inf") else value)
         typed.append(session.typed(name))
-        large = name != "p" and not name.startswith("delta")
+        large = name != "p" and PARAMETERS[name].most > 1.0
         most.append(max(3.0, 2.0 * value) if large and value not in (None, float("inf")) and not here else no_update)
     return {
         "words": words,

@@ -35,10 +35,10 @@ from hetdp.tables.preparation import Preparation
 from hetdp.tables.promise import Promise, Protection
 from hetdp.tables.request import NO, YES, AskRequest
 from hetdp.text import escape_unprintable, pluralize
+from hetdp.theory.pure import BY_EPSILON, PURE
 
 PLAN = "plan"  # the kind of mechanism, in the record
 ANSWERS = (YES, NO)
-NOTION = "pure"
 NAME = "record"
 PLANNED = ("people", "allowed", "used")
 UNPLANNED = (
@@ -80,8 +80,8 @@ def planned_facts(plan: Plan) -> Document:
     return {
         "question": escape_unprintable(f"Is it true that {request.question}? (Yes is: {request.counted}.)"),
         "privacy": {
-            "notion": NOTION,
-            "flavour": words.FLAVOURS[NOTION],
+            "notion": PURE.key,
+            "flavour": PURE.description,
             "unit": facts["unit"],
             "neighbours": facts["neighbours"],
         },
@@ -221,7 +221,7 @@ def _number(sentence: str, people: int) -> int:
 
 def _is_paid(composition: Document, people: int) -> bool:
     """Whether everybody paid for themselves; of which data, and how much, is for the ledger to say."""
-    told = {"currency": EPSILON, "rule": words.RULES[EPSILON], "kind": PERSON, "accounts": people, "charged": []}
+    told = {"currency": EPSILON, "rule": BY_EPSILON.rule, "kind": PERSON, "accounts": people, "charged": []}
     return {key: composition[key] for key in told} == told
 
 

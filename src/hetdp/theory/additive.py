@@ -5,10 +5,13 @@ Letters: z is the label at u, shift is the edge's parameter.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 
 from hetdp.theory.coordinate import Coordinate, Floats
-from hetdp.theory.notion import Notion
+from hetdp.theory.notion import Currency, Curve, Loss, Notion, Parameter
 from hetdp.theory.rounding import add_down, beyond_meeting, half_down
 
 
@@ -26,9 +29,49 @@ def across(label: float, shift: float) -> float:
     return beyond_meeting(label, half_down(shift), add_down(-label, shift))
 
 
-def additive(name: str, parameter: str, coordinate: Coordinate) -> Notion:
+def reach(z: Floats, shift: Floats) -> Floats:
+    """The bound in ordinary floats."""
+    return np.asarray(z + shift)
+
+
+def difference_in(coordinate: Callable[[float], float]) -> Loss:
+    """The loss that is a difference in a coordinate, which is −inf at 0 and inf at 1."""
+
+    def loss(high: float, low: float, _: float) -> float:
+        above, below = (-math.inf if p <= 0.0 else math.inf if p >= 1.0 else coordinate(p) for p in (high, low))
+        return -math.inf if above == -math.inf or below == math.inf else above - below
+
+    return loss
+
+
+def additive(
+    name: str,
+    parameter: Parameter,
+    coordinate: Coordinate,
+    *,
+    description: str,
+    currency: Currency,
+    loss: Loss,
+    log_slope: Callable[[Floats, Floats], Floats],
+    bounds_ratios: bool = False,
+) -> Notion:
     """The notion that adds this parameter to this coordinate; two that meet share the parameter evenly."""
-    return Notion(name, (parameter,), coordinate, step=add_down, quick=quick, meet=half_down, across=across)
+    return Notion(
+        name=name,
+        columns=(parameter,),
+        coordinate=coordinate,
+        step=add_down,
+        quick=quick,
+        meet=half_down,
+        across=across,
+        description=description,
+        currency=currency,
+        loss=loss,
+        curve=Curve(reach, log_slope),
+        adds=True,
+        bounds_ratios=bounds_ratios,
+        fair_grows=True,
+    )
 
 
 def mean_by_tails(coordinate: Coordinate, z: Floats, other: Floats) -> Floats:

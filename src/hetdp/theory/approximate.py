@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 
-from hetdp.theory.coordinate import LAPLACE
-from hetdp.theory.directed import DOWN, UP, fall_below, gain, rise_above
+from hetdp.theory.coordinate import LAPLACE, Floats
+from hetdp.theory.directed import DOWN, EPSILON_BACK, UP, fall_below, gain, rise_above
 from hetdp.theory.directed import fall as fall_without
 from hetdp.theory.directed import rise as rise_without
-from hetdp.theory.notion import Notion
+from hetdp.theory.notion import Currency, Notion, Parameter, Promises, log_ratio
+from hetdp.theory.pure import EPSILON
 from hetdp.theory.pure import meet as meet_without
 from hetdp.theory.rounding import (
     EIGHT_ULPS_DOWN,
@@ -130,12 +131,30 @@ def across(label: float, epsilon: float, epsilon_back: float, delta: float, delt
     return beyond_meeting(label, least, step(-label, epsilon, epsilon_back, delta, delta_back))
 
 
+def promises(parameters: tuple[Floats, ...]) -> Promises:
+    """ε and δ of each arc."""
+    return parameters[0], parameters[2]
+
+
+DELTA = Parameter("delta", "δ", "δ is a number from 0 to 1", most=1.0, scales=False)
+DELTA_BACK = Parameter("delta_back", "δ back", "δ is a number from 0 to 1", most=1.0, scales=False)
+BY_EPSILON_AND_DELTA = Currency(
+    "epsilon-delta",
+    "ε",
+    10**9,
+    "For each account, the ε used by all its releases add up, and so do the δ.",
+    has_delta=True,
+)
 APPROXIMATE = Notion(
-    "approximate",
-    ("epsilon", "epsilon_back", "delta", "delta_back"),
-    LAPLACE,
+    name="approximate",
+    columns=(EPSILON, EPSILON_BACK, DELTA, DELTA_BACK),
+    coordinate=LAPLACE,
     step=step,
     quick=quick,
     meet=meet,
     across=across,
+    description="(ε, δ)-differential privacy, with an ε and a δ for each pair of neighbours and each direction",
+    currency=BY_EPSILON_AND_DELTA,
+    loss=log_ratio,
+    promises=promises,
 )

@@ -6,10 +6,13 @@ z = log(p / (1 − p)). docs/theory/other-notions.md has the statement and its p
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from hetdp.theory.additive import additive, mean_by_tails
+from hetdp.theory.additive import additive, difference_in, mean_by_tails
 from hetdp.theory.coordinate import Coordinate, Floats
+from hetdp.theory.pure import BY_EPSILON, EPSILON
 
 
 def tail(z: Floats) -> Floats:
@@ -46,5 +49,20 @@ def middle(z: Floats, other: Floats) -> Floats:
     return mean_by_tails(LOGIT, z, other)
 
 
+def log_slope(z: Floats, epsilon: Floats) -> Floats:
+    """log f′."""
+    return np.asarray(epsilon - 2.0 * (np.logaddexp(0.0, z + epsilon) - np.logaddexp(0.0, z)))
+
+
 LOGIT = Coordinate("logit", of_tail, tail, log_tail, middle)
-BOUNDED_RANGE = additive("bounded-range", "epsilon", LOGIT)
+BOUNDED_RANGE = additive(
+    "bounded-range",
+    EPSILON,
+    LOGIT,
+    description="bounded range, with an ε of its own for each pair of neighbours; it implies pure differential privacy"
+    " with the same ε",
+    currency=BY_EPSILON,
+    loss=difference_in(lambda p: math.log(p) - math.log1p(-p)),
+    log_slope=log_slope,
+    bounds_ratios=True,
+)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 
 from hetdp.theory.coordinate import LAPLACE
-from hetdp.theory.notion import Notion
+from hetdp.theory.notion import Notion, Parameter, log_ratio
+from hetdp.theory.pure import BY_EPSILON, EPSILON, promises
 from hetdp.theory.pure import meet as meet_both_ways
 from hetdp.theory.rounding import (
     EIGHT_ULPS_DOWN,
@@ -130,4 +131,17 @@ def across(label: float, epsilon: float, epsilon_back: float) -> float:
     return beyond_meeting(label, meet(epsilon, epsilon_back), step(-label, epsilon, epsilon_back))
 
 
-DIRECTED = Notion("directed", ("epsilon", "epsilon_back"), LAPLACE, step=step, quick=quick, meet=meet, across=across)
+EPSILON_BACK = Parameter("epsilon_back", "ε back", "ε is a number ≥ 0")
+DIRECTED = Notion(
+    name="directed",
+    columns=(EPSILON, EPSILON_BACK),
+    coordinate=LAPLACE,
+    step=step,
+    quick=quick,
+    meet=meet,
+    across=across,
+    description="pure differential privacy, with an ε of its own for each pair of neighbours and each direction",
+    currency=BY_EPSILON,
+    loss=log_ratio,
+    promises=promises,
+)

@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
-from hetdp.theory.additive import additive, mean_by_tails
+from hetdp.theory.additive import additive, difference_in, mean_by_tails
 from hetdp.theory.coordinate import Coordinate, Floats
+from hetdp.theory.notion import Currency, Parameter
 
 ROOT_2 = math.sqrt(2.0)
 DEEP = 30.0  # from where on the series has seven digits and more
@@ -32,10 +33,7 @@ def of_tail(p: Floats) -> Floats:
     >>> of_tail(np.array([0.0, 0.5, 0.158655254])).round(6)
     array([-inf,   0.,  -1.])
     """
-    from statistics import NormalDist  # it loads a good deal, which other notions do not need
-
-    inverse = NormalDist().inv_cdf
-    return np.asarray(np.frompyfunc(lambda x: inverse(x) if x > 0.0 else -math.inf, 1, 1)(p), dtype=np.float64)
+    return np.asarray(np.frompyfunc(lambda x: probit(x) if x > 0.0 else -math.inf, 1, 1)(p), dtype=np.float64)
 
 
 def log_tail(z: Floats) -> Floats:
@@ -57,5 +55,28 @@ def middle(z: Floats, other: Floats) -> Floats:
     return mean_by_tails(PROBIT, z, other)
 
 
+def probit(p: float) -> float:
+    """Φ⁻¹(p), for 0 < p < 1."""
+    from statistics import NormalDist  # it loads a good deal, which other notions do not need
+
+    return NormalDist().inv_cdf(p)
+
+
+def log_slope(z: Floats, mu: Floats) -> Floats:
+    """log f′, which is the logarithm of φ(z + μ)/φ(z)."""
+    return np.asarray(-mu * (z + 0.5 * mu))
+
+
 PROBIT = Coordinate("probit", of_tail, tail, log_tail, middle)
-GAUSSIAN = additive("gaussian", "mu", PROBIT)
+MU = Parameter("mu", "μ", "μ is a number ≥ 0")
+GAUSSIAN = additive(
+    "gaussian",
+    MU,
+    PROBIT,
+    description="Gaussian differential privacy, with a μ of its own for each pair of neighbours",
+    currency=Currency(
+        "gaussian", "μ²", 10**12, "For each account, the μ² used by all its releases add up.", squared=True
+    ),
+    loss=difference_in(probit),
+    log_slope=log_slope,
+)

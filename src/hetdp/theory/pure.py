@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 
-from hetdp.theory.coordinate import LAPLACE
-from hetdp.theory.notion import Notion
+import numpy as np
+
+from hetdp.theory.coordinate import LAPLACE, Floats
+from hetdp.theory.notion import Currency, Notion, Parameter, Promises, log_ratio
 from hetdp.theory.rounding import (
     EIGHT_ULPS_DOWN,
     LN2_HI,
@@ -81,6 +83,26 @@ def across(label: float, epsilon: float) -> float:
     return beyond_meeting(label, meet(epsilon), step(-label, epsilon))
 
 
+def promises(parameters: tuple[Floats, ...]) -> Promises:
+    """ε of each arc, and no δ."""
+    return parameters[0], np.zeros_like(parameters[0])
+
+
+EPSILON = Parameter("epsilon", "ε", "ε is a number ≥ 0")
+BY_EPSILON = Currency("epsilon", "ε", 10**9, "For each account, the ε used by all its releases add up.")
 PURE = Notion(
-    name="pure", parameters=("epsilon",), coordinate=LAPLACE, step=step, quick=quick, meet=meet, across=across
+    name="pure",
+    columns=(EPSILON,),
+    coordinate=LAPLACE,
+    step=step,
+    quick=quick,
+    meet=meet,
+    across=across,
+    description="pure differential privacy, with an ε of its own for each pair of neighbours",
+    currency=BY_EPSILON,
+    loss=log_ratio,
+    promises=promises,
+    adds=True,
+    bounds_ratios=True,
+    fair_grows=True,
 )

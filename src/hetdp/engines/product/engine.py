@@ -67,7 +67,6 @@ def _name(notion: Notion) -> str:
 # The product engine: spaces made of people, any notion with one ε for each edge.
 
 
-ADDITIVE = ("pure", "bounded-range")  # the notions whose step from a label ≥ 0 adds ε
 NOBODY: Roles = np.empty(0, dtype=np.uint8)
 PIECES = 64  # of a pass; more than threads, so that none waits long for another
 
@@ -118,7 +117,7 @@ def swept(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | Non
     With pins, the sweep goes over edges between them too, which take no part. Where it leaves all pins as they are,
     that makes no difference: behind the last pin on a chain, there are only edges that do take part.
     """
-    if notion.name not in ADDITIVE or not space.size:
+    if not notion.adds or not space.size:
         return None
     labels = _swept_once(space, start) if space.state_count == 1 else _swept_plainly(space, start)
     if labels is None or (roles is not None and np.any((roles == Role.PINNED) & (labels < start))):

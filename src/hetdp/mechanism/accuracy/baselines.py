@@ -245,7 +245,6 @@ def exponential_by_edge(setting: Setting) -> Floats:
 
 ONE_EPSILON, ONE_AVERAGE = "one ε", "one ε, average"
 OWN_EPSILON, PE = "exponential, own ε", "PE"  # the second where the edges are people's, as its authors meant it
-SYMBOLS = {"mu": "μ"}  # of parameters that are not an ε
 
 
 class Baseline(NamedTuple):
@@ -259,7 +258,7 @@ class Baseline(NamedTuple):
     def name_on(self, setting: Setting) -> str:
         """What it is called on a problem."""
         if self.name == ONE_EPSILON:
-            return self.name.replace("ε", SYMBOLS.get(setting.problem.notion.parameters[0], "ε"))
+            return self.name.replace("ε", setting.problem.notion.main.letter)
         if self.name == OWN_EPSILON and isinstance(setting.problem.graph, ProductSpace):
             return PE
         return self.otherwise if self.otherwise and not setting.threshold else self.name
@@ -277,7 +276,7 @@ BASELINES = (
 
 def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[tuple[str, LocalMechanism]]:
     """Every baseline that the problem has, by name; the best mean with one ε only if `average` is compared."""
-    pure = setting.problem.notion.name == PURE.name
+    pure = setting.problem.notion == PURE
     if average and pure and setting.least[0] < np.inf:
         yield ONE_AVERAGE, proved(setting, _one_epsilon_average(setting, weights), ONE_AVERAGE)
     for baseline in BASELINES:

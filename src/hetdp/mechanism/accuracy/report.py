@@ -23,7 +23,6 @@ from hetdp.mechanism.accuracy.measures import (
     steps_to_the_other_answer,
 )
 from hetdp.mechanism.accuracy.tables import Comparison, compare, csv_text, latex_lines, long_columns, text_lines
-from hetdp.mechanism.average.rows import SLOPES
 from hetdp.mechanism.design import prior_of
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import LocalMechanism, sealed
@@ -41,7 +40,7 @@ FEW, MANY = 1_000, 30_000  # datasets for which an average is mostly found in se
 def objectives_of(wanted: Any, problem: Problem) -> tuple[str, ...]:
     """The objectives to compare: one, several, or all that there are, but for an average that would take minutes."""
     if wanted is None:
-        most = FEW if problem.notion.name in SLOPES else MANY
+        most = MANY if problem.notion.curve is None else FEW
         return tuple(name for name in designing.OBJECTIVES if name != AVERAGE or problem.graph.size <= most)
     names = (wanted,) if isinstance(wanted, str) or not isinstance(wanted, Iterable) else tuple(wanted)
     rule = f"an objective is one of {', '.join(designing.OBJECTIVES)}, and for people {WEIGHTED_VOTE}"

@@ -16,7 +16,7 @@ import numpy as np
 
 from hetdp.engines.contract import Engine
 from hetdp.errors import UsageError
-from hetdp.mechanism.average.rows import DEEPEST, LINEAR, SLOPES, Rows, Tangents, joined, rows_between
+from hetdp.mechanism.average.rows import DEEPEST, Rows, Tangents, joined, rows_between
 from hetdp.mechanism.average.solver import TOLERANCE, Solver, has_many_rows, lower_bound
 from hetdp.mechanism.compatibility import Limits
 from hetdp.problem.problem import Problem
@@ -154,10 +154,10 @@ class Answer:
 
 def require_rows(problem: Problem) -> None:
     """Refuses a notion whose edges are not known as rows of a linear program."""
-    name, known = problem.notion.name, (*LINEAR, *SLOPES)
-    if name not in known:
-        rule = f"the objective average is known for the notions {', '.join(known)}"
-        raise UsageError(f"the notion {name!r} with the objective average", rule, "objective='fair' works for any")
+    if problem.notion.promises is None and problem.notion.curve is None:
+        rule = "the objective average needs a notion that states its rows or its tangents"
+        what = f"the notion {problem.notion.name!r} with the objective average"
+        raise UsageError(what, rule, "objective='fair' works for any")
 
 
 def best_on_average(problem: Problem, reference: Floats, weights: Floats, allowed: Limits, mass: float) -> Answer:
@@ -226,7 +226,7 @@ class _Program:
         """The columns of a minimum between these bounds; and a lower bound on the mean error, whatever these are."""
         problem, bounds = self._problem, (lower, upper, self.lower, self.upper)
         between = problem, self._columns, self._tail_is_p, self._log_tail
-        if problem.notion.name in SLOPES:
+        if problem.notion.curve is not None:
             x, error = solved_by_tangents(Tangents(*between), self._reference, self._cost, *bounds, COSTS * GAIN)
         else:
             x, error = _solve(rows_between(*between), self._cost, *bounds)

@@ -7,7 +7,7 @@ reference. Near the reference all x are near 1, however small the tails are, and
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,23 +16,6 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask
 
 LARGEST = 600.0  # of exponents; what is larger constrains nothing
-Promises = tuple[Floats, Floats]
-
-
-def _without_delta(parameters: tuple[Floats, ...]) -> Promises:
-    return parameters[0], np.zeros_like(parameters[0])
-
-
-def _with_delta(parameters: tuple[Floats, ...]) -> Promises:
-    return parameters[0], parameters[2]
-
-
-# For each notion: ε and δ of an arc u → v, where the probability of either answer at u is ≤ e^ε · that at v + δ.
-LINEAR: dict[str, Callable[[tuple[Floats, ...]], Promises]] = {
-    "pure": _without_delta,
-    "directed": _without_delta,
-    "approximate": _with_delta,
-}
 
 
 class Rows(NamedTuple):
@@ -86,7 +69,9 @@ def _of_block(problem: Problem, block: EdgeBlock, number: Indices, tail_is_p: Ma
     """For either answer A:  Pr[A at u] − e^ε·Pr[A at v] ≤ δ, where a probability is its tail, or 1 minus its tail."""
     inside = np.flatnonzero((number[block.source] >= 0) & (number[block.target] >= 0))
     u, v = block.source[inside], block.target[inside]
-    epsilon, delta = LINEAR[problem.notion.name](tuple(parameter[inside] for parameter in block.parameters))
+    promises = problem.notion.promises
+    assert promises is not None
+    epsilon, delta = promises(tuple(parameter[inside] for parameter in block.parameters))
     holds = (epsilon < np.inf) & (delta < 1.0)
     if not holds.all():
         u, v, epsilon, delta = u[holds], v[holds], epsilon[holds], delta[holds]
@@ -104,23 +89,11 @@ def _of_block(problem: Problem, block: EdgeBlock, number: Indices, tail_is_p: Ma
             yield Rows(number[u], number[v], a, b, limit * unit)
 
 
-# Rows of the linear program for notions whose bound is curved: p(v) ≤ f(p(u)), where z(v) ≤ z(u) + parameter.
+# Rows of the linear program for notions whose bound is curved: p(v) ≤ f(p(u)), with tangents of f.
 
 
 DEEPEST = 0.5 * math.exp(-50.0)  # smaller tails have no weight, and share a scale
 EXCEEDED = 1e-8  # of a row; where the curve is exceeded by more, a tangent is added
-
-
-def _gaussian(z: Floats, mu: Floats) -> Floats:
-    return np.asarray(-mu * (z + 0.5 * mu))
-
-
-def _bounded_range(z: Floats, epsilon: Floats) -> Floats:
-    return np.asarray(epsilon - 2.0 * (np.logaddexp(0.0, z + epsilon) - np.logaddexp(0.0, z)))
-
-
-# For each notion: log f′ at the probability whose coordinate is z.
-SLOPES: dict[str, Callable[[Floats, Floats], Floats]] = {"gaussian": _gaussian, "bounded-range": _bounded_range}
 
 
 class Tangents:
@@ -129,7 +102,8 @@ class Tangents:
     def __init__(self, problem: Problem, columns: Indices, tail_is_p: Mask, log_tail: Floats) -> None:
         """As `rows_between`."""
         self._coordinate = problem.notion.coordinate
-        self._log_slope = SLOPES[problem.notion.name]
+        assert problem.notion.curve is not None
+        self._reach, self._log_slope = problem.notion.curve
         self._tail_is_p, self._log_tail = tail_is_p[columns], log_tail[columns]
         self._deepest = -float(self._coordinate.of_tail(np.array(DEEPEST)))
         number = numbered(problem, columns)
@@ -145,19 +119,23 @@ class Tangents:
     def touching(self, z: Floats) -> Rows:
         """Two tangents for each arc: where its source is, and where its target is, for given values of the columns."""
         arcs = np.arange(len(self._shift))
-        return joined(self._rows(arcs, at) for at in (z[self._source], z[self._target] - self._shift))
+        return joined(self._rows(arcs, at) for at in (z[self._source], self._source_of(z[self._target], arcs)))
 
     def exceeded(self, x: Floats) -> Rows:
         """The tangents that a solution exceeds, touching between where its sources and where its targets are."""
         z = self._values(x)
-        arcs = np.flatnonzero(z[self._target] > z[self._source] + self._shift)
-        rows = self._rows(arcs, 0.5 * (z[self._source[arcs]] + z[self._target[arcs]] - self._shift[arcs]))
+        arcs = np.flatnonzero(z[self._target] > self._reach(z[self._source], self._shift))
+        rows = self._rows(arcs, 0.5 * (z[self._source[arcs]] + self._source_of(z[self._target[arcs]], arcs)))
         return rows.take(np.flatnonzero(rows.excess(x) > EXCEEDED))
 
     def excess(self, x: Floats) -> float:
         """How far, in z, a solution exceeds the curve, at most."""
         z = self._values(x)
-        return float(np.max(z[self._target] - z[self._source] - self._shift, initial=0.0))
+        return float(np.max(z[self._target] - self._reach(z[self._source], self._shift), initial=0.0))
+
+    def _source_of(self, z: Floats, arcs: Indices) -> Floats:
+        """Where the bound of these arcs is z: the mirror of the bound, as swapping the answers mirrors the rule."""
+        return -self._reach(-z, self._shift[arcs])
 
     def _values(self, x: Floats) -> Floats:
         tail = self._coordinate.from_probability(np.clip(x * np.exp(self._log_tail), 0.0, 1.0))
@@ -167,13 +145,13 @@ class Tangents:
         """The tangents at z of the source. Near 1 all is written in 1 − p, so that no tail is lost to rounding."""
         u, v, shift = self._source[arcs], self._target[arcs], self._shift[arcs]
         z = np.clip(z, -self._deepest - shift, self._deepest)
-        log_slope = self._log_slope(z, shift)
+        log_slope, reached = self._log_slope(z, shift), self._reach(z, shift)
         at_u, at_v = log_slope + self._log_tail[u], self._log_tail[v]
         largest = np.maximum(at_u, at_v)
         size_u, size_v = np.exp(at_u - largest), np.exp(at_v - largest)
         tail_u, tail_v = self._tail_is_p[u], self._tail_is_p[v]
         probability, unit = self._coordinate.probability, np.exp(-largest)
-        allowed = np.where(tail_v, 1.0, -1.0) * probability(np.where(tail_v, z + shift, -z - shift)) * unit
+        allowed = np.where(tail_v, 1.0, -1.0) * probability(np.where(tail_v, reached, -reached)) * unit
         there = np.where(tail_u, -1.0, 1.0) * probability(np.where(tail_u, z, -z)) * np.exp(log_slope - largest)
         a, b = np.where(tail_u, -size_u, size_u), np.where(tail_v, size_v, -size_v)
         return Rows(u, v, a, b, allowed + there)

@@ -229,7 +229,7 @@ def _on_people(
     engine: str,
 ) -> LocalMechanism:
     """The same on people: searched with edges that are stored, for which the program has rows; proved on their own."""
-    stored = Problem(as_graph(space), problem.answers, problem.notion.name)
+    stored = Problem(as_graph(space), problem.answers, problem.notion)
     found = best_average(stored, pins, fair, weights, max_error, engine)
     best = _extended(problem, pins, found.coordinates, engine)
     best = replace(best, objective=found.objective, objective_gap=found.objective_gap)

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hetdp.certificate.losses import MARGIN, SCALE, losses
+from hetdp.certificate.additive import LOSS_MARGIN, ratios
+from hetdp.certificate.losses import SCALE
 from hetdp.people.populations.balanced import Balanced
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.vote import WeightedVote
@@ -92,7 +93,7 @@ def rounded_up(units: Whole) -> Floats:
     high, low = np.divmod(rest, 1 << HALF)
     parts = high * SCALE - (-low * SCALE >> HALF)  # each is below 2⁵¹
     decimals = (whole * SCALE - (-parts >> HALF)) / SCALE
-    beyond = np.ldexp(units.astype(np.float64), -GRID) * (1.0 + MARGIN)
+    beyond = np.ldexp(units.astype(np.float64), -GRID) * (1.0 + LOSS_MARGIN)
     return np.where(units >= UNBOUNDED, np.inf, np.where(units <= 1 << 53, decimals, beyond))
 
 
@@ -185,8 +186,8 @@ def _across(formula: Balanced, sides: list[Side], beside: Whole) -> Whole:
         found = np.zeros(len(own))
         for high, low in ends:
             one, other = (np.ldexp(np.minimum(own, limit[group]).astype(np.float64), -GRID) for limit in (high, low))
-            found = np.maximum(found, losses(np.negative(other), one, True))
-        return np.ceil(np.ldexp(np.minimum(found, 2.0**22) * (1.0 + MARGIN), GRID)).astype(np.int64)
+            found = np.maximum(found, ratios(np.negative(other), one))
+        return np.ceil(np.ldexp(np.minimum(found, 2.0**22) * (1.0 + LOSS_MARGIN), GRID)).astype(np.int64)
 
     every = np.arange(len(most))
     alike = units_of(np.full(len(most), UNBOUNDED), every)

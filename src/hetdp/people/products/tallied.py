@@ -35,6 +35,7 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.product import MOST_ARCS, ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.theory.coordinate import LAPLACE
+from hetdp.theory.pure import PURE
 
 METHOD = "every edge"
 
@@ -171,7 +172,7 @@ def mechanism_of(
         digest.update(np.ascontiguousarray(column, dtype="<i8").data)
     digest.update(np.ascontiguousarray(z + 0.0, dtype="<f8").data)
     changes = tuple(_change(space, axis, z) for axis in range(len(space.axes)))
-    losses = losses_along(space, z, rounded_up(classes.units))
+    losses = losses_along(space, z, rounded_up(classes.units), PURE)
     told = digest.hexdigest(), losses, certain_answer(z), values
     return TalliedMechanism(z, space.labels, proof, space.edge_count, worst, changes, classes, people, *told)
 

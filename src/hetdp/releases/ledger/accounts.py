@@ -10,13 +10,15 @@ from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger.amounts import CURRENCIES, INFINITE, Currency, added
+from hetdp.releases.ledger.amounts import INFINITE, added
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.charge import CLASS, EVERYBODY, PERSON, Sealed
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours, read_neighbours
 from hetdp.releases.ledger.sqlite import Statement
 from hetdp.releases.ledger.tables import classes, people
 from hetdp.text import format_value
+from hetdp.theory.catalogue import currency_named
+from hetdp.theory.notion import Currency
 
 CAP, SPENT, CAP_DELTA, SPENT_DELTA = range(4)  # the rows of balances
 COLUMNS = ("cap", "spent", "cap_delta", "spent_delta")
@@ -69,11 +71,12 @@ class Terms(NamedTuple):
 def terms_of(entry: Entry) -> Terms:
     """What an entry declares; ValueError if it does not."""
     facts = entry.facts
-    if facts.keys() - {NEIGHBOURS} != {"currency", "cap", "caps"} or facts["currency"] not in CURRENCIES:
+    currency = currency_named(facts.get("currency"))
+    if facts.keys() - {NEIGHBOURS} != {"currency", "cap", "caps"} or currency is None:
         raise ValueError("no declaration")
     caps = {name: _pair(pair) for name, pair in facts["caps"].items()}
     neighbours = read_neighbours(facts.get(NEIGHBOURS))
-    return Terms(entry.number, entry.source, CURRENCIES[facts["currency"]], _pair(facts["cap"]), caps, neighbours)
+    return Terms(entry.number, entry.source, currency, _pair(facts["cap"]), caps, neighbours)
 
 
 def _pair(given: Any) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_decimal
 from hetdp.text import format_value
+from hetdp.theory.catalogue import currency_named, currency_names
+from hetdp.theory.notion import Currency
 
 INFINITE = 2**63 - 1  # as a spend: everything; as a cap: no limit
 LARGEST = 2**62  # what is not below this counts as infinite
@@ -20,40 +22,19 @@ SPLIT = 2.0**27 + 1
 DIGITS = 15  # decimals of so many digits are the shortest ones of their floats
 
 
-class Currency(NamedTuple):
-    """How privacy is counted, and how it adds up.
-
-    Attributes:
-        name: the word for it in files and on the command line.
-        unit: what the first amount is of, in words.
-        scale: how many units make one; the smallest amount is one unit.
-        squared: whether what people write is squared before it adds up.
-        has_delta: whether δ is counted beside it.
-    """
-
-    name: str
-    unit: str
-    scale: int
-    squared: bool = False
-    has_delta: bool = False
-
-
-EPSILON = Currency("epsilon", "ε", 10**9)
-EPSILON_DELTA = Currency("epsilon-delta", "ε", 10**9, has_delta=True)
-GAUSSIAN = Currency("gaussian", "μ²", 10**12, squared=True)
-CURRENCIES = {currency.name: currency for currency in (EPSILON, EPSILON_DELTA, GAUSSIAN)}
 DELTA_SCALE = 10**18
 
 
 def currency_of(name: str) -> Currency:
-    """The currency of that name.
+    """The currency of that name; each notion has one.
 
     >>> currency_of("epsilon").scale
     1000000000
     """
-    if name not in CURRENCIES:
-        raise UsageError(f"there is no currency {format_value(name)}", f"it is one of {', '.join(CURRENCIES)}")
-    return CURRENCIES[name]
+    found = currency_named(name)
+    if found is None:
+        raise UsageError(f"there is no currency {format_value(name)}", f"it is one of {', '.join(currency_names())}")
+    return found
 
 
 def spent(value: Any, scale: int, squared: bool = False) -> int:

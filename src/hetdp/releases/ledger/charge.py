@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger.amounts import CURRENCIES, DELTA_SCALE, all_spent, all_squares, currency_of, spent
+from hetdp.releases.ledger.amounts import DELTA_SCALE, all_spent, all_squares, currency_of, spent
 from hetdp.text import format_value
+from hetdp.theory.catalogue import currency_named
 
 CLASS, PERSON = KINDS = ("class", "person")
 EVERYBODY = "everybody"  # the account of what is in no class
@@ -150,10 +151,14 @@ def opened(content: Any) -> Sealed:
 def _opened(content: bytes) -> Sealed:
     text, _, rest = content.partition(b"\n")
     head = json.loads(text)
-    if not isinstance(head, dict) or head.get("schema_version") != VERSION or head.get("currency") not in CURRENCIES:
+    if (
+        not isinstance(head, dict)
+        or head.get("schema_version") != VERSION
+        or currency_named(head.get("currency")) is None
+    ):
         raise ValueError("not the head of a charge")
     count, currency = _whole(head["accounts"]), head["currency"]
-    has_delta = CURRENCIES[currency].has_delta
+    has_delta = currency_of(currency).has_delta
     if head.get("kind") == CLASS:
         deltas = _array(head["deltas"]) if has_delta else None
         found = seal(currency, _names(head["names"]), None, _array(head["amounts"]), deltas, None)
@@ -221,7 +226,7 @@ class Charge:
     `Charge.to_classes` and `Charge.to_people` make one from ε, δ or μ.
 
     Attributes:
-        currency: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
+        currency: ``epsilon``, ``epsilon-delta``, or that of another notion.
         kind: ``class`` or ``person``: what the names are of.
         names: the classes by name, or the people by what tells them apart (text or whole numbers); nobody twice.
         amounts: for each of them the cost in whole units: 10⁻⁹ of ε, or 10⁻¹² of μ²; 2⁶³ − 1 is infinite.
@@ -246,7 +251,7 @@ class Charge:
         """A charge to classes: for each name ε, or μ for the currency ``gaussian``; as numbers or decimal text.
 
         Args:
-            currency: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
+            currency: ``epsilon``, ``epsilon-delta``, or that of another notion.
             amounts: what each class pays, rounded up.
             deltas: the δ of each class, for ``epsilon-delta``.
 
@@ -277,7 +282,7 @@ class Charge:
         The decimal of a float is the shortest that means it, the one that Python prints.
 
         Args:
-            currency: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
+            currency: ``epsilon``, ``epsilon-delta``, or that of another notion.
             ids: what tells people apart: text or whole numbers, nobody twice.
             amounts: for each of them ε, or μ for the currency ``gaussian``; or one number for all.
             deltas: the δ of each, for ``epsilon-delta``.

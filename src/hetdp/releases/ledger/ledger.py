@@ -175,7 +175,7 @@ class Ledger:
             cap: what each account may spend: ε, a pair of ε and δ, or μ, as numbers or decimal text; ``inf`` is no
                 limit.
             caps: other caps for some classes, and for the people in them; of several caps the lowest holds.
-            currency: how its privacy adds up: ``epsilon``, ``epsilon-delta`` or ``gaussian``.
+            currency: how its privacy adds up: ``epsilon``, ``epsilon-delta``, or that of another notion.
             unit: whose data changes between neighbouring datasets: ``person``, ``household`` or any other text. What is
                 not declared, the first charge fixes; a charge about anything else is refused.
             relation: how it changes: ``replace-one`` (one person's answer changes), ``add-remove`` (one person joins

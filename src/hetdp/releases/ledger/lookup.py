@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from hetdp.errors import UsageError
 from hetdp.releases.ledger import tables
 from hetdp.releases.ledger.accounts import Terms
-from hetdp.releases.ledger.amounts import CURRENCIES, DELTA_SCALE, written
+from hetdp.releases.ledger.amounts import DELTA_SCALE, currency_of, written
 from hetdp.releases.ledger.chain import (
     CHANGED,
     DECLARE,
@@ -152,7 +152,7 @@ def most_paid(ledger: Ledger, entries: Iterable[Entry]) -> dict[str, str]:
             (charge,) = (opened(row.content) for row in rows)
         except ValueError:
             raise database.unusable(CHANGED) from None
-        known = CURRENCIES[charge.currency]
+        known = currency_of(charge.currency)
         words = f"{known.unit} {written(int(charge.amounts.max(initial=0)), known.scale)}"
         delta = f", δ {written(int(charge.deltas.max(initial=0)), DELTA_SCALE)}" if known.has_delta else ""
         found[wanted] = words + delta

@@ -15,10 +15,10 @@ from hetdp.people.privacy.epsilons import decimal
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
 from hetdp.releases.charges import CLASS, EPSILON, EPSILON_DELTA, Costs, account_name
+from hetdp.releases.ledger.amounts import currency_of
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.proof import Proved
 from hetdp.releases.record import words
-from hetdp.releases.record.words import RULES
 from hetdp.text import escape_unprintable, pluralize
 from hetdp.theory.coordinate import Coordinate
 
@@ -50,7 +50,7 @@ def composition_of(costs: Costs, source: str, version: str) -> dict[str, Any]:
         "source": source,
         "version": version,
         "currency": costs.currency,
-        "rule": RULES[costs.currency],
+        "rule": currency_of(costs.currency).rule,
         "kind": costs.kind,
         "accounts": len(costs.names),
         "charged": charged(costs),
@@ -112,8 +112,8 @@ def facts_of_problem(proof: Proved, costs: Costs) -> dict[str, Any]:
     return {
         "question": escape_unprintable(about.get("title", words.NO_TITLE)),
         "privacy": {
-            "notion": notion.name,
-            "flavour": words.FLAVOURS[notion.name],
+            "notion": notion.key,
+            "flavour": notion.description,
             "unit": escape_unprintable(about.get("privacy_unit", words.UNIT)),
             "neighbours": escape_unprintable(about.get("neighbour_relation", words.NEIGHBOURS)),
             "promises": [_promise(costs, at, told, same) for at in range(len(costs.names))],

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from hetdp.releases.charges import EPSILON, EPSILON_DELTA, GAUSSIAN
 from hetdp.releases.ledger.neighbours import UNSTATED
 
-FLAVOURS = {
-    "pure": "pure differential privacy, with an ε of its own for each pair of neighbours",
-    "directed": "pure differential privacy, with an ε of its own for each pair of neighbours and each direction",
-    "approximate": "(ε, δ)-differential privacy, with an ε and a δ for each pair of neighbours and each direction",
-    "gaussian": "Gaussian differential privacy, with a μ of its own for each pair of neighbours",
-    "bounded-range": "bounded range, with an ε of its own for each pair of neighbours; it implies pure differential"
-    " privacy with the same ε",
-}
 MODEL = "central: those who hold the data compute the answer, and are trusted with the data"
 UNIT, NEIGHBOURS = UNSTATED
 NO_TITLE = "a yes/no question about the data"
-RULES = {
-    EPSILON: "For each account, the ε used by all its releases add up.",
-    EPSILON_DELTA: "For each account, the ε used by all its releases add up, and so do the δ.",
-    GAUSSIAN: "For each account, the μ² used by all its releases add up.",
-}
 PROVED = "The proof of privacy was made of exactly the values that the answer was drawn with, in exact arithmetic."
 DRAWN = (
     "The answer was drawn with exactly its probability: bits of the operating system's generator were compared with an"
