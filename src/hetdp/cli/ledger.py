@@ -56,8 +56,8 @@ OPTIONS = [
     click.Option(["--class-cap"], metavar="CLASS=AMOUNT,…", multiple=True, help="Other caps for some classes."),
     click.Option(
         ["--currency"],
-        type=click.Choice(["epsilon", "epsilon-delta", "gaussian"]),
-        help="What is counted, and so how it adds up. Default: epsilon.",
+        metavar="NAME",
+        help="What is counted, and so how it adds up: epsilon, epsilon-delta or gaussian. Default: epsilon.",
     ),
     click.Option(["--unit"], metavar="WORDS", help="Whose data changes between neighbours: person, household, …"),
     click.Option(
