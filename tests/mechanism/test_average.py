@@ -92,7 +92,7 @@ def test_a_notion_without_rows_or_tangents_is_refused():
     problem = voters(3, "everyone")
     without = hetdp.Problem(problem.graph, problem.answers, replace(PURE, promises=None))
     with pytest.raises(
-        hetdp.UsageError, match=r"the notion 'pure' with the objective average; .* rows or its tangents"
+        hetdp.UsageError, match="the notion 'pure' with the objective average"
     ):
         hetdp.design(without, "average")
 
