@@ -1,4 +1,8 @@
-"""A mark for kernel functions that are called rarely."""
+"""From Python functions to compiled ones: a theory function runs compiled from the very source that states it.
+
+A function that is marked `noinline` is compiled by itself; all others become part of their callers, which is faster but
+takes longer to compile.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,10 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 from hetdp import jit
-
-Kept = TypeVar("Kept", bound=Callable[..., object])
-
-
-def apart(function: Kept) -> Kept:
-    """Compiled as a function of its own; all others become part of their callers, faster but longer to compile."""
-    function.apart = True  # type: ignore[attr-defined]
-    return function
-
-
-# From Python functions to compiled ones: a theory function runs compiled from the very source that states it.
-
+from hetdp.theory.notion import is_noinline
 
 Function = Callable[..., Any]
 Replacements = dict[Function, Function]
@@ -39,7 +32,7 @@ def rebuilt(function: Function, name: str, replaced: Replacements, done: Replace
     for used, value in globals_of(function, replaced).items():
         if isinstance(value, FunctionType) and value not in done:
             plain = rebuilt(value, value.__name__, replaced, done)
-            done[value] = jit.compile_uncached(plain, forceinline=not hasattr(value, "apart"), **OPTIONS)
+            done[value] = jit.compile_uncached(plain, forceinline=not is_noinline(value), **OPTIONS)
         scope[used] = done[value] if isinstance(value, FunctionType) else value
     copy = FunctionType(function.__code__.replace(co_name=name), scope, name, function.__defaults__)
     copy.__qualname__ = name

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from hetdp.theory.coordinate import Coordinate, Floats
 
@@ -227,6 +227,20 @@ def with_constants(functions: Mapping[str, object], **constants: float) -> dict[
         copy.__module__ = value.__module__
         copy.__dict__.update(value.__dict__)
     return {key: scope[key] for key in own}  # type: ignore[misc]
+
+
+Marked = TypeVar("Marked", bound=Callable[..., object])
+
+
+def noinline(function: Marked) -> Marked:
+    """Marks a function that engines compile by itself instead of as a part of its callers."""
+    function.noinline = True  # type: ignore[attr-defined]
+    return function
+
+
+def is_noinline(function: Callable[..., object]) -> bool:
+    """Whether a function is marked so."""
+    return "noinline" in vars(function)
 
 
 def log_ratio(high: float, low: float, delta: float) -> float:

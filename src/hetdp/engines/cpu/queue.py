@@ -11,9 +11,9 @@ from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
 
-from hetdp.engines.compiling import apart
 from hetdp.jit import cgutils, intrinsic, types
 from hetdp.problem.space import Indices
+from hetdp.theory.notion import noinline
 
 DIGIT_BITS = 11
 DIGITS = 1 << DIGIT_BITS
@@ -71,7 +71,7 @@ def compiled_prefetch(typing_context: Any, array: Any, index: Any) -> Any:
 # A small binary heap of (key, dataset), for the few keys that arrive in front of the buckets.
 
 
-@apart
+@noinline
 def push_heap(desk: Indices, key: int, dataset: int) -> None:
     """Adds an entry; there must be room."""
     place = desk[HEAP_END]
@@ -85,7 +85,7 @@ def push_heap(desk: Indices, key: int, dataset: int) -> None:
     desk[HEAP_IDS + place] = dataset
 
 
-@apart
+@noinline
 def pop_heap(desk: Indices) -> int:
     """Removes the entry with the smallest key."""
     top = desk[HEAP_IDS]
@@ -172,7 +172,7 @@ def end_chunk(desk: Indices, pool: Indices, chunk: int) -> int:
     return below << CHUNK_BITS
 
 
-@apart
+@noinline
 def take_ties(desk: Indices, pool: Indices) -> None:
     """Moves some of the ties to the batch."""
     end = 0
@@ -207,7 +207,7 @@ def first_bucket(desk: Indices) -> int:
 # From the buckets to the front of the queue: the lowest keys, sorted if few, split further if many.
 
 
-@apart
+@noinline
 def refill(desk: Indices, pool: Indices, bits: Indices) -> bool:
     """Brings the smallest keys to the front; False when the queue is empty."""
     desk[RUN_AT] = desk[RUN_END] = 0
@@ -230,7 +230,7 @@ def refill(desk: Indices, pool: Indices, bits: Indices) -> bool:
     return True
 
 
-@apart
+@noinline
 def append_sorted(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
     """Moves a short bucket to the end of the run."""
     first = desk[RUN_END]
@@ -262,7 +262,7 @@ def is_stale(desk: Indices, key: int, bucket: int) -> bool:
     return bool(key <= desk[LIMIT] or bucket_of(key, desk[LAST]) != bucket)
 
 
-@apart
+@noinline
 def split(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
     """Moves a long bucket to lower levels, and its smallest keys to the ties."""
     smallest = LARGEST_KEY
@@ -331,7 +331,7 @@ def pop(desk: Indices, pool: Indices, bits: Indices) -> int:
     return int(desk[BATCH_IDS + desk[BATCH_AT] - 1])
 
 
-@apart
+@noinline
 def spill(desk: Indices, pool: Indices, bits: Indices) -> None:
     """Puts run and heap back into the buckets."""
     desk[LIMIT] = desk[CURRENT]

@@ -47,13 +47,13 @@ def _votes(problem: Problem, fair: Floats, weights: Floats, engine: Engine) -> I
         start = np.full(len(fair), np.inf)
         start[int(np.argmax(depth))] = -FAR
         away = engine.grow(problem.graph, problem.notion, start).labels + FAR
-        reached = away < (0.5 * FAR if problem.notion.is_directed else np.inf)  # and never came near ½
+        reached = away < (np.inf if problem.notion.adds else 0.5 * FAR)  # and never came near ½
         where = away[reached & problem.boundary_mask]
         if len(where):
             away = np.where(reached, away, np.inf)
             shift = _best_shift(problem, away, sign, weights, (float(where.min()), float(where.max())))
             vote = np.where(reached, sign * (away - shift), fair)
-            yield engine.grow(problem.graph, problem.notion, vote).labels if problem.notion.is_directed else vote
+            yield engine.grow(problem.graph, problem.notion, vote).labels if not problem.notion.adds else vote
 
 
 def _best_shift(problem: Problem, away: Floats, sign: float, weights: Floats, between: tuple[float, float]) -> float:

@@ -52,7 +52,7 @@ def _without_contradictions(
     for _ in range(ROUNDS):
         growth = engine.grow(problem.graph, problem.notion, np.where(np.isnan(kept), np.inf, kept))
         fell = drops(kept, growth.labels) > NOISE
-        if problem.notion.is_directed:
+        if not problem.notion.adds:
             probability = problem.notion.coordinate.probability
             fell &= ~(probability(kept) - probability(growth.labels) <= NOISE_IN_P)
         if not fell.any():
