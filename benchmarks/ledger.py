@@ -55,7 +55,7 @@ def one_class(folder: Path) -> dict[str, Callable[[], Any]]:
 
     def release_first() -> None:
         with remembered._lock:
-            remembered._known.clear()
+            remembered._cache.clear()
         release()
 
     return {
@@ -70,7 +70,7 @@ def many_people(folder: Path, people: int) -> dict[str, Callable[[], Any]]:
     """A spend that charges everybody, from their ids to what is durable, and an UPDATE of everybody's row."""
     ledger, numbers = Ledger.create(folder / "many.ledger", source="survey", cap="inf"), count()
     charge = Charge.to_people("epsilon", [f"person {number}" for number in range(people)], 0.1)
-    keys = charge.sealed(bytes(32)).keys.tobytes()
+    keys = charge.seal(bytes(32)).keys.tobytes()
     database = bare(folder / "people.sqlite")
     database.execute(PEOPLE)
     database.execute("BEGIN")

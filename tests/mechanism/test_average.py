@@ -91,9 +91,7 @@ def test_it_is_as_good_as_the_plain_linear_program_up_to_the_gap_it_states(way):
 def test_a_notion_without_rows_or_tangents_is_refused():
     problem = voters(3, "everyone")
     without = hetdp.Problem(problem.graph, problem.answers, replace(PURE, promises=None))
-    with pytest.raises(
-        hetdp.UsageError, match="the notion 'pure' with the objective average"
-    ):
+    with pytest.raises(hetdp.UsageError, match="the notion 'pure' with the objective average"):
         hetdp.design(without, "average")
 
 

@@ -9,4 +9,4 @@ from hetdp.releases import proof as remembered
 
 @pytest.fixture(autouse=True)
 def _nothing_is_remembered() -> None:
-    remembered._known.clear()
+    remembered._cache.clear()

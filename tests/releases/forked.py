@@ -33,7 +33,7 @@ def fresh(name: str) -> None:
     shutil.copyfile(f"{name}.ledger", "used.ledger")
     for file in ("record.json", "page.html"):
         Path(file).unlink(missing_ok=True)
-    remembered._known.clear()
+    remembered._cache.clear()
 
 
 def forked(name: str, label: str) -> int:

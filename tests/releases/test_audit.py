@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.releases.audit import AuditedEdge, arcs_between, audited, worst_edges
+from hetdp.releases.audit import AuditedEdge, arcs_between, audit_with, worst_edges
 from hetdp.releases.draw import Coin
 from hetdp.theory.catalogue import NOTIONS
 
@@ -99,8 +99,8 @@ def other_coin(_: str, z: float):
 def test_broken_coins_are_caught(broken):
     problem = problem_of("pure")
     mechanism = hetdp.design(problem)
-    assert audited(problem, mechanism, FEW, 0.999999, 10, broken).contradictions
-    assert not audited(problem, mechanism, FEW, 0.999999, 10, coin).contradictions
+    assert audit_with(problem, mechanism, FEW, 0.999999, 10, broken).contradictions
+    assert not audit_with(problem, mechanism, FEW, 0.999999, 10, coin).contradictions
 
 
 def test_certain_answers_next_to_uncertain_ones_are_caught():

@@ -14,7 +14,7 @@ from hetdp.people.privacy.epsilons import decimal
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.releases.charges import EVERYBODY, account_name, costs_of
-from hetdp.releases.record.facts import charge_of, charged
+from hetdp.releases.record.facts import charge_of, charged_accounts
 from hetdp.tables.charges import costs_of_people
 from hetdp.tables.people_table import Payers
 from hetdp.tables.policy import Names, Policy
@@ -101,7 +101,7 @@ def test_an_edge_without_protection_costs_everything():
     graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, np.inf], classes=["x", "x"])
     found = costs_of(hetdp.Problem(graph, [1, 1, 2]))
     assert found.allowed["epsilon"].tolist() == [np.inf]
-    assert charged(found) == [{"account": "x", "epsilon": "inf", "delta": None, "mu": None, "used": "inf"}]
+    assert charged_accounts(found) == [{"account": "x", "epsilon": "inf", "delta": None, "mu": None, "used": "inf"}]
 
 
 def test_a_space_of_people_costs_the_same_as_its_stored_edges():
@@ -148,7 +148,7 @@ def test_people_pay_one_by_one_or_by_group():
     together = costs_of_people(policy, None)
     assert (together.kind, together.names) == ("class", ("pupils", "staff"))
     assert together.allowed["epsilon"].tolist() == [0.5, np.inf]
-    assert charged(each) == []
+    assert charged_accounts(each) == []
     by_kind = costs_of_people(
         policy, Payers(["1", "2", "3"], np.array([2, 0, 2])), losses=np.array([0.25, 0.5, 0.75, 3.0])
     )

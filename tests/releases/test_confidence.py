@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from scipy import stats
 
-from hetdp.releases.audit import at_least, bounds_of, log_tail
+from hetdp.releases.audit import bounds_of, log_tail, lower_bound
 
 
 def chance_of_more(count: int, draws: int, p: Fraction) -> Fraction:
@@ -22,19 +22,19 @@ def chance_of_more(count: int, draws: int, p: Fraction) -> Fraction:
 @pytest.mark.parametrize("draws", [1, 2, 7, 30])
 def test_bounds_are_on_the_careful_side_of_the_exact_ones_and_near_them(draws, doubt):
     for count in range(1, draws + 1):
-        low = at_least(count, draws, doubt)
+        low = lower_bound(count, draws, doubt)
         assert chance_of_more(count, draws, Fraction(low)) <= Fraction(doubt)
         assert chance_of_more(count, draws, Fraction(low * (1 + 1e-4))) > Fraction(doubt)
         high = bounds_of(draws - count, draws, doubt)[0][1]
         assert chance_of_more(count, draws, 1 - Fraction(high)) <= Fraction(doubt)
-    assert at_least(0, draws, doubt) == 0.0
+    assert lower_bound(0, draws, doubt) == 0.0
     assert bounds_of(draws, draws, doubt)[0][1] == 1.0
     assert bounds_of(0, draws, doubt)[1][1] == 1.0
 
 
 def test_over_all_outcomes_bounds_fail_no_more_often_than_they_say():
     draws, doubt = 12, 0.05
-    lows = [at_least(count, draws, doubt) for count in range(draws + 1)]
+    lows = [lower_bound(count, draws, doubt) for count in range(draws + 1)]
     highs = [bounds_of(count, draws, doubt)[0][1] for count in range(draws + 1)]
     for p in (Fraction(at, 40) for at in range(1, 40)):
         law = [math.comb(draws, seen) * p**seen * (1 - p) ** (draws - seen) for seen in range(draws + 1)]
@@ -48,7 +48,7 @@ def test_over_all_outcomes_bounds_fail_no_more_often_than_they_say():
 )
 def test_large_counts_agree_with_quantiles_of_the_beta_law(count, draws, doubt):
     expected = stats.beta.ppf(doubt, count, draws - count + 1)
-    low = at_least(count, draws, doubt)
+    low = lower_bound(count, draws, doubt)
     assert low == pytest.approx(expected, rel=1e-6)
     assert low <= expected
 

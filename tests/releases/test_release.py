@@ -17,8 +17,8 @@ from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.releases import proof as remembered
 from hetdp.releases import request as request_module
-from hetdp.releases.proof import digest_of, proved
-from hetdp.releases.record.document import is_whole, read_record
+from hetdp.releases.proof import digest_of, prove
+from hetdp.releases.record.document import has_valid_digest, read_record
 from tests.releases.worlds import CURRENCY, LABELS, PROMISES, SOURCE, WORDS, certain, ledger, poll, spent
 
 
@@ -91,10 +91,10 @@ def test_exactly_the_bytes_that_were_proved_are_drawn_from(monkeypatch, tmp_path
     mechanism = poll()
     looked_up: list[float] = []
     monkeypatch.setattr(request_module, "draw", lambda _, z: bool(looked_up.append(z)))
-    seen = proved(mechanism)
+    seen = prove(mechanism)
     values = mechanism.coordinates.copy()
     writable = replace(mechanism, coordinates=values)
-    proof = proved(writable)
+    proof = prove(writable)
     values.flags.writeable = True
     values[:] = 9.0  # whoever made the mechanism still holds the array
     assert proof.mechanism.coordinates.tolist() == seen.mechanism.coordinates.tolist()
@@ -137,7 +137,7 @@ def test_a_mechanism_on_another_problem_is_proved_on_that_one(tmp_path):
     looser = replace(
         mechanism, problem=hetdp.Problem(hetdp.DatasetGraph.from_edges(LABELS[:-1], LABELS[1:], 2.0), [2, 2, 1, 1])
     )
-    assert proved(looser).digest != proved(mechanism).digest
+    assert prove(looser).digest != prove(mechanism).digest
 
 
 def test_the_digest_tells_every_bit_of_z_but_not_the_two_zeros():
@@ -193,7 +193,7 @@ def test_people_of_a_product_are_told_apart_by_their_names():
     def of(name: str) -> hetdp.Mechanism:
         return hetdp.design(hetdp.Problem(ProductSpace([Axis.person(name, ["yes", "no"], 0.5)]), [1, 2]))
 
-    assert proved(of("a")).digest != proved(of("b")).digest
+    assert prove(of("a")).digest != prove(of("b")).digest
 
 
 class Shifty(hetdp.Mechanism):
@@ -203,7 +203,7 @@ class Shifty(hetdp.Mechanism):
 def test_a_copy_is_a_plain_mechanism_and_needs_its_arrays():
     mechanism = poll()
     strange = Shifty(mechanism.problem, mechanism.coordinates, mechanism.pinned, mechanism.links)
-    assert type(proved(strange).mechanism) is hetdp.Mechanism
+    assert type(prove(strange).mechanism) is hetdp.Mechanism
     with pytest.raises(UsageError, match="without its arrays"):
         replace(mechanism, coordinates=None)
 
@@ -230,7 +230,7 @@ def test_a_notion_that_nobody_can_prove_or_draw_is_refused(monkeypatch, tmp_path
     with pytest.raises(UsageError, match="no draw is known"):
         hetdp.release(mechanism, "one", ledger=kept)
     monkeypatch.delitem(RULES, "pure")
-    remembered._known.clear()
+    remembered._cache.clear()
     with pytest.raises(UsageError, match="no proof is known"):
         hetdp.release(mechanism, "one", ledger=kept)
     assert entries(kept) == 2
@@ -281,7 +281,7 @@ def test_records_are_private_files_and_nothing_else_is_replaced(tmp_path):
     assert hetdp.release(poll(), "one", ledger=kept, record=record, html=page).repeated
     assert (record.read_bytes(), page.read_bytes()) == before
     assert read_record(record) == first.record
-    assert is_whole(first.record)
+    assert has_valid_digest(first.record)
     for path, what in ((record, "another release"), (page, "no record")):
         with pytest.raises(UsageError, match=what):
             hetdp.release(poll(), "one", ledger=kept, version="2", record=path)

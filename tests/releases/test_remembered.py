@@ -11,7 +11,7 @@ import hetdp
 from hetdp.errors import VerificationError
 from hetdp.releases import proof
 from hetdp.releases import proof as remembered
-from hetdp.releases.proof import proved
+from hetdp.releases.proof import prove
 from tests.releases.worlds import LABELS, WORDS, ledger, poll
 
 
@@ -21,7 +21,7 @@ def proofs(monkeypatch):
     made: list[object] = []
     verify = proof.verify
     monkeypatch.setattr(proof, "verify", lambda *given: [made.append(given), verify(*given)][1])
-    monkeypatch.setattr(remembered, "_known", type(remembered._known)())
+    monkeypatch.setattr(remembered, "_cache", type(remembered._cache)())
     return made
 
 
@@ -57,19 +57,19 @@ def test_nobody_can_change_what_is_remembered(proofs, tmp_path):
 
 def test_values_changed_in_place_are_proved_again_and_refused(proofs):
     mechanism = poll()
-    proved(mechanism)
+    prove(mechanism)
     write(mechanism.coordinates, 3, np.nextafter(mechanism.coordinates[3], np.inf))
     with pytest.raises(VerificationError, match="nothing is released"):
-        proved(mechanism)
+        prove(mechanism)
     assert len(proofs) == 2
 
 
 def test_promises_changed_in_place_are_proved_again_and_refused(proofs):
     mechanism = poll()
-    proved(mechanism)
+    prove(mechanism)
     write(mechanism.problem.graph.parameters[0], slice(None), 0.001)
     with pytest.raises(VerificationError, match="nothing is released"):
-        proved(mechanism)
+        prove(mechanism)
     assert len(proofs) == 2
 
 
@@ -94,11 +94,11 @@ OTHERS = {
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_whatever_differs_is_proved_and_told_anew(proofs, other, tmp_path):
     kept = ledger(tmp_path, "inf")
-    proved(poll())
+    prove(poll())
     assert len(proofs) == 1
     expected = hetdp.release(other(), "two", ledger=kept).record
     assert len(proofs) == 2
-    remembered._known.clear()
+    remembered._cache.clear()
     alone = hetdp.release(other(), "two", ledger=kept).record
     assert alone == expected
 
@@ -112,19 +112,19 @@ def test_a_problem_that_changes_meanwhile_is_not_remembered(proofs, monkeypatch)
         return found
 
     monkeypatch.setattr(proof, "verify", slow)
-    assert proved(mechanism).fingerprint is None
-    assert not remembered._known
+    assert prove(mechanism).fingerprint is None
+    assert not remembered._cache
 
 
 def test_few_proofs_are_kept_and_none_of_what_is_large_or_oddly_named(proofs, monkeypatch):
     for number in range(remembered.MOST + 3):
-        proved(same_edges(epsilon=(1.0, 0.5, 0.2 + number / 100)))
-    assert len(remembered._known) == remembered.MOST
-    remembered._known.clear()
-    proved(same_edges(classes=(("pupils", 1), ("pupils", 1), None)))
+        prove(same_edges(epsilon=(1.0, 0.5, 0.2 + number / 100)))
+    assert len(remembered._cache) == remembered.MOST
+    remembered._cache.clear()
+    prove(same_edges(classes=(("pupils", 1), ("pupils", 1), None)))
     monkeypatch.setattr(remembered, "LARGEST", 9)
-    proved(poll())
-    assert not remembered._known
+    prove(poll())
+    assert not remembered._cache
 
 
 def test_a_source_that_was_the_only_one_is_not_taken_for_it_later(tmp_path):

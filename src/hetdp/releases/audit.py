@@ -17,7 +17,7 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.space import EdgeBlock, Floats
 from hetdp.problem.spelling import shorten_label
 from hetdp.releases.draw import Coin
-from hetdp.releases.simulation import whole
+from hetdp.releases.simulation import check_whole
 from hetdp.text import format_value, pluralize
 
 
@@ -115,7 +115,7 @@ NEAR = 1e-9  # how near to the exact bound, in proportion, is near enough
 SMALL = 1e-18  # what is left of a series, in proportion, when it is left off
 
 
-def at_least(count: int, draws: int, doubt: float) -> float:
+def lower_bound(count: int, draws: int, doubt: float) -> float:
     """A bound that the probability is below only with a chance of `doubt`, whatever the probability is.
 
     It is the p at which `count` or more of `draws` would be seen with that chance, rounded down.
@@ -146,7 +146,7 @@ def bounds_of(count: int, draws: int, doubt: float) -> tuple[tuple[float, float]
     >>> bounds_of(100, 100, 0.01)[0][1], round(bounds_of(100, 100, 0.01)[1][1], 4)
     (1.0, 0.045)
     """
-    seen, missed = at_least(count, draws, doubt), at_least(draws - count, draws, doubt)
+    seen, missed = lower_bound(count, draws, doubt), lower_bound(draws - count, draws, doubt)
     return (seen, _rest(missed)), (missed, _rest(seen))
 
 
@@ -299,21 +299,21 @@ def audit(
     >>> bool(hetdp.audit(problem, {"a": 0.9, "b": 0.1}, draws=2000).contradictions)
     True
     """
-    return audited(problem, mechanism, draws, confidence, edges, lambda coordinate, z: Coin(coordinate, z).toss)
+    return audit_with(problem, mechanism, draws, confidence, edges, lambda coordinate, z: Coin(coordinate, z).toss)
 
 
-def audited(
+def audit_with(
     problem: Problem, mechanism: Any, draws: int, confidence: float, edges: int | Iterable[tuple[Any, Any]], toss: Toss
 ) -> Audit:
     """The same with any coin: what takes a coordinate's name and z, and gives something to toss."""
     z = values_of(problem, mechanism)
-    draws = whole("draws", draws, 1, MOST_DRAWS)
+    draws = check_whole("draws", draws, 1, MOST_DRAWS)
     if not isinstance(confidence, Real) or not 0.5 < confidence < 1.0:
         raise UsageError(f"confidence={format_value(confidence)}", "it is a number between 0.5 and 1")
     if isinstance(edges, Iterable):
         pairs = _named(problem, edges)
     else:
-        pairs = worst_edges(problem, z, whole("edges", edges, 1), draws)
+        pairs = worst_edges(problem, z, check_whole("edges", edges, 1), draws)
     arcs = [arc for pair in pairs for arc in arcs_between(problem, *pair)]
     progress.report_stage("drawing")
     name = problem.notion.coordinate.name

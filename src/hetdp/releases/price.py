@@ -11,12 +11,12 @@ from hetdp.errors import UsageError
 from hetdp.releases.ledger.chain import (
     CHANGED,
     Entry,
-    declaration,
-    find,
-    question,
+    declaration_key,
+    find_entries,
+    normalize_version,
+    question_key,
     read_head,
     require_text,
-    same_version,
 )
 from hetdp.releases.ledger.charging import (
     ClassPrice,
@@ -27,7 +27,7 @@ from hetdp.releases.ledger.charging import (
     require_terms,
 )
 from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.ledger.lookup import similar_entries, source_of
+from hetdp.releases.ledger.lookup import find_source, similar_entries
 from hetdp.releases.record.facts import charge_of
 from hetdp.releases.request import DrawRequest, check_version, open_request
 from hetdp.text import format_value, pluralize
@@ -125,17 +125,17 @@ def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "
 
 
 def _price(request: DrawRequest, keeper: Ledger, source: str | None, version: str) -> Price:
-    source, currency = source_of(keeper, source)
+    source, currency = find_source(keeper, source)
     require_text(source=source, version=version)
     charge = charge_of(request.costs, currency)
     database = keeper._database
     with database.reading() as connection:
         head = read_head(database, connection, keeper.id)
-        key, declared_as = question(source, request.digest, version), declaration(source)
-        known = find(database, connection, head, key, declared_as)
+        key, declared_as = question_key(source, request.digest, version), declaration_key(source)
+        known = find_entries(database, connection, head, key, declared_as)
         terms = require_terms(database, source, known.get(declared_as))
         require_currency(terms, charge)
-        sealed = charge.sealed(head.secret)
+        sealed = charge.seal(head.secret)
         rows: list[ClassPrice] = []
         if key in known:
             require_same_charge(database, connection, known[key], sealed)
@@ -164,7 +164,7 @@ def similar_words(keeper: Ledger, source: str, request: DrawRequest, version: st
         request: what is asked now.
         version: which state of the data this is.
     """
-    entries = similar_entries(keeper, source, request.theme(), question(source, request.digest, version))
+    entries = similar_entries(keeper, source, request.theme(), question_key(source, request.digest, version))
     if not entries:
         return ()
     words = [
@@ -178,6 +178,6 @@ def similar_words(keeper: Ledger, source: str, request: DrawRequest, version: st
 
 def _difference(request: DrawRequest, entry: Entry, version: str) -> str:
     """How a question differs from an earlier one, in words."""
-    others = [] if same_version(version) == same_version(entry.version) else ["version"]
+    others = [] if normalize_version(version) == normalize_version(entry.version) else ["version"]
     others += request.differences(entry)
     return f", which differs in {' and '.join(filter(None, (', '.join(others[:-1]), others[-1])))}" if others else ""

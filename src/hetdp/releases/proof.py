@@ -32,7 +32,7 @@ LARGEST = 100_000  # arcs and datasets of a problem whose proof is kept
 
 
 @dataclass
-class Remembered:
+class CachedProof:
     """What follows from the bytes alone.
 
     Attributes:
@@ -48,26 +48,26 @@ class Remembered:
     facts: str | None = None
 
 
-_known: OrderedDict[bytes, Remembered] = OrderedDict()
+_cache: OrderedDict[bytes, CachedProof] = OrderedDict()
 _lock = threading.Lock()
 
 
-def known(fingerprint: bytes | None) -> Remembered | None:
+def find_proof(fingerprint: bytes | None) -> CachedProof | None:
     """What is remembered of these bytes, if anything is."""
     with _lock:
-        found = None if fingerprint is None else _known.get(fingerprint)
+        found = None if fingerprint is None else _cache.get(fingerprint)
         if fingerprint is not None and found is not None:
-            _known.move_to_end(fingerprint)
+            _cache.move_to_end(fingerprint)
         return found
 
 
-def remember(fingerprint: bytes | None, found: Remembered) -> None:
+def store_proof(fingerprint: bytes | None, found: CachedProof) -> None:
     """Keeps something; the caller took the fingerprint before and after it was made, and it was the same."""
     with _lock:
         if fingerprint is not None:
-            _known[fingerprint] = found
-            while len(_known) > MOST:
-                _known.popitem(last=False)
+            _cache[fingerprint] = found
+            while len(_cache) > MOST:
+                _cache.popitem(last=False)
 
 
 def fingerprint_of(problem: Problem, mechanism: LocalMechanism) -> bytes | None:
@@ -94,7 +94,7 @@ def fingerprint_of(problem: Problem, mechanism: LocalMechanism) -> bytes | None:
     return found.digest()
 
 
-def told(text: str) -> dict[str, Any]:
+def parse_facts(text: str) -> dict[str, Any]:
     """Facts from their JSON: each release has its own."""
     found: dict[str, Any] = json.loads(text)
     return found
@@ -108,7 +108,7 @@ WORDS = ("title", "answer_1", "answer_2", "change", "privacy_unit", "neighbour_r
 
 
 @dataclass(frozen=True)
-class Proved:
+class ProvedMechanism:
     """A mechanism as it was proved a moment ago.
 
     Attributes:
@@ -128,7 +128,7 @@ class Proved:
     fingerprint: bytes | None = None
 
 
-def proved(mechanism: LocalMechanism) -> Proved:
+def prove(mechanism: LocalMechanism) -> ProvedMechanism:
     """Copies a mechanism, and proves the copy on every edge of its problem, whatever it says was proved before.
 
     A proof that this process made itself, of exactly the same bytes, is not made twice.
@@ -148,16 +148,16 @@ def proved(mechanism: LocalMechanism) -> Proved:
         raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.load(path, problem) joins them")
     copy = _copied(mechanism, problem)
     before = fingerprint_of(problem, copy)
-    found = known(before)
+    found = find_proof(before)
     if found is None:
         certificate = verify(problem, copy)
         if not certificate.private:
             raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
-        found = Remembered(certificate, digest_of(problem, copy.coordinates), costs_of(problem, copy.coordinates))
+        found = CachedProof(certificate, digest_of(problem, copy.coordinates), costs_of(problem, copy.coordinates))
         before = before if before == fingerprint_of(problem, copy) else None  # somebody is changing the problem
-        remember(before, found)
+        store_proof(before, found)
     copy = sealed(replace(copy, certificate=found.certificate))
-    return Proved(problem, copy, found.certificate, found.digest, found.costs, before)
+    return ProvedMechanism(problem, copy, found.certificate, found.digest, found.costs, before)
 
 
 def _copied(mechanism: LocalMechanism, problem: Problem) -> LocalMechanism:

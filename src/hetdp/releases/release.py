@@ -17,10 +17,10 @@ from hetdp.files.formats.writing import whole_file
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.database import SPENDING
 from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.ledger.lookup import source_of
-from hetdp.releases.ledger.spending import Question, spend
+from hetdp.releases.ledger.lookup import find_source
+from hetdp.releases.ledger.spending import SpendRequest, spend
 from hetdp.releases.price import similar_words
-from hetdp.releases.record.document import answers_of, completed, facts_digest, read_record, require_places
+from hetdp.releases.record.document import answers_of, complete_record, facts_digest, read_record, require_places
 from hetdp.releases.record.facts import charge_of, composition_of
 from hetdp.releases.record.page import page_of
 from hetdp.releases.request import THEME, Document, DrawRequest, check_version, open_request
@@ -71,7 +71,7 @@ class Release:
     @cached_property
     def record(self) -> dict[str, Any]:
         """The record as a document; the same whenever this release is asked for again."""
-        return completed(self._facts, [one._asdict() for one in self.answers], self._entry, self.receipt)
+        return complete_record(self._facts, [one._asdict() for one in self.answers], self._entry, self.receipt)
 
     def html(self) -> str:
         """The record as a page."""
@@ -139,7 +139,7 @@ def release(
     """
     version = check_version(version)
     keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    only, (source, currency) = keeper._seen if source is None else None, source_of(keeper, source)
+    only, (source, currency) = keeper._seen if source is None else None, find_source(keeper, source)
     with open_request(what, dataset) as request:
         charge = charge_of(request.costs, currency)
         earlier = [after] if isinstance(after, str | PathLike) else after
@@ -161,7 +161,9 @@ def release(
             "facts_sha256": facts_digest(facts),
             THEME: request.theme(),
         }
-        question = Question(source, charge, request.digest, version, draw, entry_facts, receipts, request.neighbours)
+        question = SpendRequest(
+            source, charge, request.digest, version, draw, entry_facts, receipts, request.neighbours
+        )
         entry, is_new = spend(keeper._database, keeper.id, question, only)
         try:
             return _publish(request, facts, entry, is_new, keeper.place, record, html)

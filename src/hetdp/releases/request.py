@@ -22,7 +22,7 @@ from hetdp.releases.charges import Costs
 from hetdp.releases.draw import draw
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.neighbours import Neighbours, neighbours_of
-from hetdp.releases.proof import fingerprint_of, known, proved, told
+from hetdp.releases.proof import find_proof, fingerprint_of, parse_facts, prove
 from hetdp.releases.record.facts import answer_words, facts_of_problem
 from hetdp.text import format_value
 
@@ -155,7 +155,7 @@ class MechanismRequest(DrawRequest):
     """
 
     def __init__(self, mechanism: Any, dataset: Any = None) -> None:
-        self._proof, self._dataset = proved(mechanism), dataset
+        self._proof, self._dataset = prove(mechanism), dataset
         about = self._proof.problem.about
         neighbours = neighbours_of(about.get("privacy_unit"), about.get("neighbour_relation"))
         super().__init__(self._proof.digest, self._proof.costs, (None,), answer_words(about), neighbours)
@@ -163,9 +163,9 @@ class MechanismRequest(DrawRequest):
     def facts(self) -> Document:
         """The record's facts about the mechanism; the same bytes give the same facts."""
         proof = self._proof
-        found = known(proof.fingerprint)
+        found = find_proof(proof.fingerprint)
         if found is not None and found.facts is not None:
-            return told(found.facts)
+            return parse_facts(found.facts)
         facts = facts_of_problem(proof, proof.costs)
         if found is not None and proof.fingerprint == fingerprint_of(proof.problem, proof.mechanism):
             found.facts = json.dumps(facts)

@@ -22,7 +22,7 @@ from hetdp.theory.coordinate import Coordinate
 MARK = "SIMULATED"
 
 
-def seeded(coordinate: Coordinate, z: Floats, seed: int) -> Mask:
+def draw_seeded(coordinate: Coordinate, z: Floats, seed: int) -> Mask:
     """Whether each answer is 1: one for every z, the same for the same seed.
 
     >>> from hetdp.theory.coordinate import LAPLACE
@@ -88,13 +88,13 @@ def simulate(mechanism: Mechanism, dataset: Hashable, *, seed: int, runs: int = 
     """
     if not isinstance(mechanism, LocalMechanism):
         raise UsageError(f"{format_value(mechanism)} is no mechanism", "the first argument is a Mechanism")
-    seed, runs = whole("seed", seed, 0), whole("runs", runs, 1, MOST_RUNS)
+    seed, runs = check_whole("seed", seed, 0), check_whole("runs", runs, 1, MOST_RUNS)
     z = mechanism.coordinates[mechanism.problem.labels.index(dataset)]
-    ones = seeded(mechanism.problem.notion.coordinate, np.full(runs, z), seed)
+    ones = draw_seeded(mechanism.problem.notion.coordinate, np.full(runs, z), seed)
     return Simulation(dataset, seed, np.where(ones, 1, 2).astype(np.int8))
 
 
-def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     """A whole number in range, or a refusal."""
     number = value if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
     if number is None or number < least or (most is not None and number > most):

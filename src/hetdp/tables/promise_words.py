@@ -14,7 +14,7 @@ from hetdp.people.populations.mechanism import METHOD, coin_caution
 from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE
 from hetdp.people.privacy.epsilons import decimal
 from hetdp.releases.record.words import constant_words
-from hetdp.releases.simulation import MARK, seeded
+from hetdp.releases.simulation import MARK, draw_seeded
 from hetdp.tables.comparison import group_similar_names
 from hetdp.tables.plan import NEIGHBOURS, meaning_of_missing
 from hetdp.tables.preparation import Preparation
@@ -35,7 +35,7 @@ def draw_simulated_answers(coordinates: Sequence[float], seed: int) -> list[str]
         coordinates: of the answers, in the Laplace coordinate.
         seed: of the generator.
     """
-    ones = seeded(LAPLACE, np.asarray(coordinates, dtype=np.float64), seed)
+    ones = draw_seeded(LAPLACE, np.asarray(coordinates, dtype=np.float64), seed)
     return [YES if one else NO for one in ones.tolist()]
 
 

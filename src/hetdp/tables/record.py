@@ -98,7 +98,7 @@ def planned_facts(plan: Plan) -> Document:
         ],
         "accuracy": [accuracy for one in facts["areas"] for accuracy in _accuracy(one)],
         "cautions": list(_cautions(facts["areas"])),
-        "security": words.security(all(one["constant"] is not None for one in facts["areas"])),
+        "security": words.security_words(all(one["constant"] is not None for one in facts["areas"])),
         "mechanism": {
             "kind": PLAN,
             "sha256": digest_of_question(plan),
@@ -124,7 +124,7 @@ def _accuracy(area: Document) -> Iterator[Document]:
     if area["constant"] is not None:
         yield {"area": area["area"], "where": words.EVERY_TABLE, "probability": "1"}
     for margin, probability in area["accuracy_by_margin"].items():
-        yield {"area": area["area"], "where": words.where_changed(int(margin)), "probability": probability}
+        yield {"area": area["area"], "where": words.margin_words(int(margin)), "probability": probability}
 
 
 def _certificate_document(found: Certificate | Theorem) -> dict[str, Any]:

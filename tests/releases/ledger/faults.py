@@ -148,7 +148,7 @@ def world(folder: Path, cap: int = 10) -> None:
     hetdp.save(mechanism, folder / "mechanism.json")
     kept = ledger(folder, cap, name="first.ledger")
     hetdp.release(mechanism, "one", ledger=kept, version="0")
-    remembered._known.clear()
+    remembered._cache.clear()
 
 
 def begin(folder: Path, start: str = CLEAN) -> None:

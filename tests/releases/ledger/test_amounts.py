@@ -15,13 +15,13 @@ from hetdp.errors import UsageError
 from hetdp.releases.ledger.amounts import (
     INFINITE,
     LARGEST,
-    added,
-    all_spent,
-    all_squares,
-    cap,
+    add_units,
     currency_of,
-    spent,
-    written,
+    format_units,
+    units_of_cap,
+    units_spent,
+    units_spent_each,
+    units_squared_each,
 )
 
 NANO, ATTO, PICO = 10**9, 10**18, 10**12
@@ -38,48 +38,48 @@ def ceiling(value: Fraction) -> int:
 @given(st.lists(AMOUNTS, min_size=1, max_size=20), st.sampled_from([NANO, ATTO]))
 def test_many_floats_are_rounded_up_from_the_decimals_that_were_written(values, scale):
     expected = [INFINITE if math.isinf(value) else ceiling(Fraction(repr(value)) * scale) for value in values]
-    assert all_spent(values, scale).tolist() == expected == [spent(value, scale) for value in values]
+    assert units_spent_each(values, scale).tolist() == expected == [units_spent(value, scale) for value in values]
 
 
 @given(st.lists(AMOUNTS, min_size=1, max_size=5))
 def test_squares_are_rounded_up_from_the_decimals_that_were_written(values):
     expected = [INFINITE if value >= 2**31 else ceiling(Fraction(repr(value)) ** 2 * PICO) for value in values]
-    assert all_squares(values, PICO).tolist() == expected
+    assert units_squared_each(values, PICO).tolist() == expected
 
 
 @given(st.integers(0, 10**13))
 def test_a_decimal_of_nine_digits_is_itself_as_a_spend_and_as_a_cap(units):
     text = str(Decimal(units) / NANO)
-    assert spent(text, NANO) == cap(text, NANO) == units
-    assert Decimal(written(units, NANO)) == Decimal(text)
+    assert units_spent(text, NANO) == units_of_cap(text, NANO) == units
+    assert Decimal(format_units(units, NANO)) == Decimal(text)
     floored = math.nextafter(float(text), 0) if Fraction(float(text)) > Fraction(text) else float(text)
-    assert all_spent([floored], NANO).tolist() == [units], "ε as hetdp keeps it: never above what was written"
+    assert units_spent_each([floored], NANO).tolist() == [units], "ε as hetdp keeps it: never above what was written"
 
 
 def test_the_decimal_counts_that_was_written():
-    assert spent(0.1, NANO) == spent("0.1", NANO) == spent(Decimal("0.1"), NANO) == 10**8
-    assert spent(Fraction(1, 3), NANO) == 333333334
-    assert cap(Fraction(1, 3), NANO) == 333333333
-    assert spent(np.float64(0.3), NANO) == 3 * 10**8
-    assert spent("0.1", PICO, squared=True) == 10**10
+    assert units_spent(0.1, NANO) == units_spent("0.1", NANO) == units_spent(Decimal("0.1"), NANO) == 10**8
+    assert units_spent(Fraction(1, 3), NANO) == 333333334
+    assert units_of_cap(Fraction(1, 3), NANO) == 333333333
+    assert units_spent(np.float64(0.3), NANO) == 3 * 10**8
+    assert units_spent("0.1", PICO, squared=True) == 10**10
 
 
 @pytest.mark.parametrize("tiny", [1e-12, "1e-12", 5e-324, "1e-5000", 1e-9, Decimal("1e-100")])
 def test_a_tiny_spend_costs_one_unit_and_a_tiny_cap_allows_none(tiny):
-    assert spent(tiny, NANO) == 1
-    assert cap(tiny, NANO) == (1 if float(tiny) == 1e-9 else 0)
+    assert units_spent(tiny, NANO) == 1
+    assert units_of_cap(tiny, NANO) == (1 if float(tiny) == 1e-9 else 0)
     if isinstance(tiny, float) and tiny != 1e-9:  # that float is above the decimal
-        assert all_spent([tiny], NANO).tolist() == [1]
+        assert units_spent_each([tiny], NANO).tolist() == [1]
 
 
 @pytest.mark.parametrize("large", ["inf", math.inf, 1e300, "1e99999", 2**80, LARGEST])
 def test_what_is_too_large_to_count_is_infinite(large):
-    assert spent(large, NANO) == cap(large, NANO) == INFINITE
+    assert units_spent(large, NANO) == units_of_cap(large, NANO) == INFINITE
 
 
 def test_an_infinite_cap_is_no_limit():
-    assert cap("inf", NANO) == cap(math.inf, NANO) == INFINITE
-    assert written(INFINITE, NANO) == "inf"
+    assert units_of_cap("inf", NANO) == units_of_cap(math.inf, NANO) == INFINITE
+    assert format_units(INFINITE, NANO) == "inf"
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,19 @@ def test_an_infinite_cap_is_no_limit():
 )
 def test_what_is_no_amount_is_refused(wrong):
     with pytest.raises(UsageError, match="is no amount; an amount of privacy is a number, 0 or larger, or inf"):
-        spent(wrong, NANO)
+        units_spent(wrong, NANO)
 
 
 @pytest.mark.parametrize("wrong", [-1e-300, math.nan])
 def test_an_array_with_what_is_no_amount_is_refused(wrong):
-    for convert in (all_spent, all_squares):
+    for convert in (units_spent_each, units_squared_each):
         with pytest.raises(UsageError, match="negative or not a number"):
             convert([1.0, wrong], NANO)
 
 
 @given(st.integers(0, INFINITE), st.integers(0, INFINITE))
 def test_sums_stop_at_infinity(left, right):
-    assert added(np.array([left]), np.array([right])).tolist() == [min(left + right, INFINITE)]
+    assert add_units(np.array([left]), np.array([right])).tolist() == [min(left + right, INFINITE)]
 
 
 def test_an_unknown_currency_is_refused():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger.charge import Charge, opened, order_of, pseudonyms
+from hetdp.releases.ledger.charge import Charge, decode_charge, make_pseudonyms, order_of
 
 SECRET = bytes(range(32))
 NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N"]), min_size=1, max_size=8)
@@ -19,8 +19,8 @@ UNITS = st.integers(0, 2**63 - 1)
 def test_a_charge_to_classes_comes_back_from_its_bytes(amounts, has_delta):
     units = np.array(list(amounts.values()), np.int64)
     currency = "epsilon-delta" if has_delta else "epsilon"
-    sealed = Charge(currency, "class", tuple(amounts), units, units if has_delta else None).sealed(SECRET)
-    again = opened(sealed.content)
+    sealed = Charge(currency, "class", tuple(amounts), units, units if has_delta else None).seal(SECRET)
+    again = decode_charge(sealed.content)
     assert (again.names, again.digest, again.content) == (sealed.names, sealed.digest, sealed.content)
     assert dict(zip(again.names, again.amounts.tolist(), strict=True)) == {k: v for k, v in amounts.items() if v}
 
@@ -31,12 +31,12 @@ def test_a_charge_to_people_comes_back_from_its_bytes(people, has_delta, has_cla
     currency, second = ("epsilon-delta", deltas) if has_delta else ("epsilon", None)
     classes = [row[2] for row in people.values()] if has_classes else None
     named = "id" if has_classes else None
-    sealed = Charge(currency, "person", list(people), amounts, second, classes, named).sealed(SECRET)
-    again = opened(sealed.content)
+    sealed = Charge(currency, "person", list(people), amounts, second, classes, named).seal(SECRET)
+    again = decode_charge(sealed.content)
     assert again.named == named
     assert (again.digest, again.content, again.class_names) == (sealed.digest, sealed.content, sealed.class_names)
     pays = {key: row for key, row in people.items() if row[0] or (has_delta and row[1])}
-    expected = {pseudonyms([key], SECRET).tobytes(): row for key, row in pays.items()}
+    expected = {make_pseudonyms([key], SECRET).tobytes(): row for key, row in pays.items()}
     found = [again.keys.tobytes()[at : at + 16] for at in range(0, 16 * again.accounts, 16)]
     assert found == sorted(expected)
     assert again.amounts.tolist() == [expected[key][0] for key in found]
@@ -45,27 +45,27 @@ def test_a_charge_to_people_comes_back_from_its_bytes(people, has_delta, has_cla
 
 
 def test_the_order_of_people_does_not_matter_and_the_secret_does():
-    there = Charge.to_people("epsilon", ["Ann", "Bob"], ["0.1", "0.2"]).sealed(SECRET)
-    back = Charge.to_people("epsilon", ["Bob", "Ann"], ["0.2", "0.1"]).sealed(SECRET)
-    other = Charge.to_people("epsilon", ["Bob", "Ann"], ["0.2", "0.1"]).sealed(bytes(32))
+    there = Charge.to_people("epsilon", ["Ann", "Bob"], ["0.1", "0.2"]).seal(SECRET)
+    back = Charge.to_people("epsilon", ["Bob", "Ann"], ["0.2", "0.1"]).seal(SECRET)
+    other = Charge.to_people("epsilon", ["Bob", "Ann"], ["0.2", "0.1"]).seal(bytes(32))
     assert there.digest == back.digest != other.digest
     assert b"Ann" not in there.content
 
 
 def test_numbers_are_the_same_people_as_their_digits():
     forms = [[7, 8], ["7", "8"], np.array([7, 8]), [np.int64(7), 8], np.array(["7", "8"])]
-    assert len({pseudonyms(form, SECRET).tobytes() for form in forms}) == 1
+    assert len({make_pseudonyms(form, SECRET).tobytes() for form in forms}) == 1
 
 
 @pytest.mark.parametrize("wrong", [1.0, None, True, b"x", ("a",)])
 def test_people_are_told_apart_by_text_or_whole_numbers(wrong):
     with pytest.raises(UsageError, match="a person is neither text nor a whole number"):
-        pseudonyms(["a", wrong], SECRET)
+        make_pseudonyms(["a", wrong], SECRET)
 
 
 def test_nobody_is_charged_twice():
     with pytest.raises(UsageError, match="a person is charged twice; each account is charged once"):
-        Charge.to_people("epsilon", ["a", "b", "a"], 1.0).sealed(SECRET)
+        Charge.to_people("epsilon", ["a", "b", "a"], 1.0).seal(SECRET)
     with pytest.raises(UsageError, match="a class is charged twice; each account is charged once"):
         Charge("epsilon", "class", ("a", "a"), np.array([1, 2]))
 
@@ -101,11 +101,11 @@ def test_a_charge_stays_as_it_was_made():
     given, names, classes = np.array([1, 2]), ["a", "b"], ["x", "y"]
     of_classes, of_people = Charge("epsilon", "class", names, given), Charge("epsilon", "person", names, given)
     in_classes = Charge("epsilon-delta", "person", ("a", "b"), given, given, classes)
-    before = [charge.sealed(SECRET).digest for charge in (of_classes, in_classes)]
+    before = [charge.seal(SECRET).digest for charge in (of_classes, in_classes)]
     given[:], classes[0] = -5, "y"
     assert of_people.amounts.tolist() == [1, 2]
     names[0] = "b"
-    assert [charge.sealed(SECRET).digest for charge in (of_classes, in_classes)] == before
+    assert [charge.seal(SECRET).digest for charge in (of_classes, in_classes)] == before
     for amounts in (of_classes.amounts, in_classes.deltas):
         with pytest.raises(ValueError, match="read-only"):
             amounts[0] = -5
@@ -117,7 +117,7 @@ def test_amounts_that_were_forced_below_zero_are_refused_when_they_are_to_be_pai
     charge.amounts.setflags(write=True)
     charge.amounts[0] = -5
     with pytest.raises(UsageError, match="a charge whose amounts do not fit"):
-        charge.sealed(SECRET)
+        charge.seal(SECRET)
 
 
 def test_pseudonyms_that_begin_alike_are_in_order_by_the_rest():
@@ -127,4 +127,4 @@ def test_pseudonyms_that_begin_alike_are_in_order_by_the_rest():
 
 
 def test_half_a_character_is_a_name_like_any_other():
-    assert len(np.unique(pseudonyms(["\ud800", "\ud801", "?"], SECRET))) == 3
+    assert len(np.unique(make_pseudonyms(["\ud800", "\ud801", "?"], SECRET))) == 3

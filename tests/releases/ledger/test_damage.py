@@ -16,8 +16,8 @@ import pytest
 import sqlalchemy
 
 from hetdp.errors import HetdpError, LedgerError, UsageError
-from hetdp.releases.ledger.chain import parsed
-from hetdp.releases.ledger.charge import Charge, canonical
+from hetdp.releases.ledger.chain import parse_entry
+from hetdp.releases.ledger.charge import Charge, canonical_json
 from hetdp.releases.ledger.ledger import Ledger
 from tests.releases.ledger.conftest import server
 from tests.releases.ledger.test_spending import TENTH, never
@@ -129,7 +129,7 @@ def test_every_change_of_an_entry_is_found(used, address):
     entries, table = used.history(), _table("hetdp_entries")
     for entry in entries if "://" not in address else entries[3:4]:
         for key, other in _others(json.loads(entry.body)).items():
-            body = canonical(json.loads(entry.body) | {key: other})
+            body = canonical_json(json.loads(entry.body) | {key: other})
             with altering(address) as connection:
                 connection.execute(table.update().where(table.c.number == entry.number).values(body=body))
             require_found(address)
@@ -193,7 +193,7 @@ def test_an_answer_that_was_changed_is_not_given_again(used, address):
     entry, table = used.history()[3], _table("hetdp_entries")
     assert (entry.kind, entry.answers) == ("spend", (True, False))
     body = entry.body.replace('"answers":[1,0]', '"answers":[0,1]')
-    assert parsed(body) != entry
+    assert parse_entry(body) != entry
     with altering(address) as connection:
         connection.execute(table.update().where(table.c.number == entry.number).values(body=body))
     with pytest.raises(LedgerError, match="it was changed"):

@@ -10,9 +10,9 @@ from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger.amounts import INFINITE, added
+from hetdp.releases.ledger.amounts import INFINITE, add_units
 from hetdp.releases.ledger.chain import Entry
-from hetdp.releases.ledger.charge import CLASS, EVERYBODY, PERSON, Sealed
+from hetdp.releases.ledger.charge import CLASS, EVERYBODY, PERSON, SealedCharge
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours, read_neighbours
 from hetdp.releases.ledger.sqlite import Statement
 from hetdp.releases.ledger.tables import classes, people
@@ -86,7 +86,7 @@ def _pair(given: Any) -> tuple[int, int]:
     return first, second
 
 
-def exceeding(balances: NDArray[np.int64]) -> NDArray[np.bool_]:
+def exceeds_cap(balances: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which accounts have spent more than they may."""
     over = (balances[CAP] < INFINITE) & (balances[SPENT] > balances[CAP])
     found: NDArray[np.bool_] = over | ((balances[CAP_DELTA] < INFINITE) & (balances[SPENT_DELTA] > balances[CAP_DELTA]))
@@ -125,7 +125,7 @@ def is_charged(connection: Connection, terms: Terms) -> bool:
 
 
 def classes_after(
-    connection: Connection, terms: Terms, charge: Sealed
+    connection: Connection, terms: Terms, charge: SealedCharge
 ) -> tuple[set[str], NDArray[np.int64], NDArray[np.int64]]:
     """The class accounts that are known, and the balances of those that pay, before a charge and after it.
 
@@ -140,12 +140,12 @@ def classes_after(
     rows = [known.get(name, _empty(terms.cap_of(name))) for name in charge.names]
     before = np.array(rows, np.int64).reshape(-1, 4).T.copy()
     after = before.copy()
-    after[SPENT] = added(before[SPENT], charge.amounts)
-    after[SPENT_DELTA] = added(before[SPENT_DELTA], charge.deltas)
+    after[SPENT] = add_units(before[SPENT], charge.amounts)
+    after[SPENT_DELTA] = add_units(before[SPENT_DELTA], charge.deltas)
     return set(known), before, after
 
 
-def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list[str]:
+def charge_classes(connection: Connection, terms: Terms, charge: SealedCharge) -> list[str]:
     """Charges class accounts; returns those that then exceed their caps."""
     known, _, balances = classes_after(connection, terms, charge)
     for name, values in zip(charge.names, balances.T.tolist(), strict=True):
@@ -154,7 +154,7 @@ def charge_classes(connection: Connection, terms: Terms, charge: Sealed) -> list
             CHANGE_CLASS.write(connection, of_source=terms.number, of_name=name, **row)
         else:
             ADD_CLASS.write(connection, source=terms.number, name=name, **row)
-    return [charge.names[at] for at in np.flatnonzero(exceeding(balances)).tolist()]
+    return [charge.names[at] for at in np.flatnonzero(exceeds_cap(balances)).tolist()]
 
 
 def _empty(cap: tuple[int, int]) -> tuple[int, int, int, int]:

@@ -37,7 +37,7 @@ def currency_of(name: str) -> Currency:
     return found
 
 
-def spent(value: Any, scale: int, squared: bool = False) -> int:
+def units_spent(value: Any, scale: int, squared: bool = False) -> int:
     """An amount as somebody wrote it, in whole units, rounded up.
 
     >>> spent("0.1", 10**9), spent(1e-12, 10**9), spent(0, 10**9), spent("inf", 10**9) == INFINITE
@@ -46,7 +46,7 @@ def spent(value: Any, scale: int, squared: bool = False) -> int:
     return _units(value, scale, squared, ROUND_CEILING)
 
 
-def cap(value: Any, scale: int, squared: bool = False) -> int:
+def units_of_cap(value: Any, scale: int, squared: bool = False) -> int:
     """A cap as somebody wrote it, in whole units, rounded down; infinity is no limit.
 
     >>> cap(0.3, 10**9), cap("inf", 10**9) == INFINITE
@@ -81,7 +81,7 @@ def _decimal(value: Any) -> Decimal:
     return number
 
 
-def all_spent(values: Any, scale: int) -> NDArray[np.int64]:
+def units_spent_each(values: Any, scale: int) -> NDArray[np.int64]:
     """Many floats in whole units, each rounded up from the decimal that was written, as `spent` does it.
 
     That decimal is the shortest one that means the float. Where a whole number of units means the float, too, and has
@@ -110,17 +110,17 @@ def all_spent(values: Any, scale: int) -> NDArray[np.int64]:
     return units
 
 
-def all_squares(values: Any, scale: int) -> NDArray[np.int64]:
+def units_squared_each(values: Any, scale: int) -> NDArray[np.int64]:
     """The same for the squares of the floats."""
     given = np.asarray(values, dtype=np.float64).reshape(-1)
-    all_spent(given, 1)  # refuses what is no amount
+    units_spent_each(given, 1)  # refuses what is no amount
     return _one_by_one(given, scale, True)
 
 
 def _one_by_one(given: NDArray[np.float64], scale: int, squared: bool) -> NDArray[np.int64]:
     """Each different number once."""
     different, where = np.unique(given, return_inverse=True)
-    units = np.array([spent(value, scale, squared) for value in different.tolist()], np.int64)
+    units = np.array([units_spent(value, scale, squared) for value in different.tolist()], np.int64)
     return units[where.reshape(-1)]
 
 
@@ -138,7 +138,7 @@ def _high(value: Any) -> Any:
     return large - (large - value)
 
 
-def added(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+def add_units(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sums that stop at infinity.
 
     >>> added(np.array([1, INFINITE]), np.array([2, 5])).tolist() == [3, INFINITE]
@@ -149,7 +149,7 @@ def added(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64
     return found
 
 
-def written(units: int, scale: int) -> str:
+def format_units(units: int, scale: int) -> str:
     """Units as the decimal they stand for.
 
     >>> written(300000000, 10**9), written(INFINITE, 10**9)

@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError
 from hetdp.releases.ledger import tables
-from hetdp.releases.ledger.charge import canonical, is_name
+from hetdp.releases.ledger.charge import canonical_json, is_name
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.file import PLACE
 from hetdp.releases.ledger.sqlite import Statement
@@ -79,7 +79,7 @@ class Entry:
         """The line of JSON that is hashed; whatever the answers, it is as long."""
         document = {name: getattr(self, name) for name in KEYS if name != "schema_version"}
         document |= {"schema_version": VERSION, "answers": [int(answer) for answer in self.answers]}
-        return canonical(document)
+        return canonical_json(document)
 
     @cached_property
     def hash(self) -> str:
@@ -96,12 +96,12 @@ def digest(body: str) -> str:
     return sha256(body.encode()).hexdigest()
 
 
-def question(source: str, request: str, version: str) -> str:
+def question_key(source: str, request: str, version: str) -> str:
     """What tells one question about declared data from another."""
-    return digest(canonical({"source": source, "request": request, "version": same_version(version)}))
+    return digest(canonical_json({"source": source, "request": request, "version": normalize_version(version)}))
 
 
-def same_version(version: str) -> str:
+def normalize_version(version: str) -> str:
     """A version of the data in the form in which versions are compared: without capitals, whole numbers as such.
 
     Other decimals are compared as they are written: 1.10 may be the tenth version, or October.
@@ -114,16 +114,16 @@ def same_version(version: str) -> str:
     return number[1] if number else plain
 
 
-def declaration(source: str) -> str:
+def declaration_key(source: str) -> str:
     """By what the declaration of a source is found."""
-    return digest(canonical({"declared": source}))
+    return digest(canonical_json({"declared": source}))
 
 
-def asked(entry: Entry) -> str | None:
+def entry_key(entry: Entry) -> str | None:
     """By what an entry is found again, if it is."""
     if entry.kind == SPEND:
-        return question(entry.source, entry.request, entry.version)
-    return declaration(entry.source) if entry.kind == DECLARE else None
+        return question_key(entry.source, entry.request, entry.version)
+    return declaration_key(entry.source) if entry.kind == DECLARE else None
 
 
 def require_text(**given: Any) -> None:
@@ -142,15 +142,15 @@ def require_text(**given: Any) -> None:
             raise UsageError(f"{format_value(value)} is no {name}", "it has no blanks at its ends", "leave them out")
 
 
-def looks(name: str) -> str:
+def normalize_name(name: str) -> str:
     """What people see of a name: without capitals and blanks."""
     return "".join(normalize("NFKC", name).casefold().split())
 
 
-def facts_of(given: Mapping[str, Any] | None) -> dict[str, Any]:
+def check_facts(given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Facts as they will be read again."""
     try:
-        facts: dict[str, Any] = json.loads(canonical(dict(given or {})))
+        facts: dict[str, Any] = json.loads(canonical_json(dict(given or {})))
     except (TypeError, ValueError, RecursionError):
         raise UsageError(
             "the facts of an entry are no JSON", "they hold text, finite numbers, lists and names"
@@ -158,7 +158,7 @@ def facts_of(given: Mapping[str, Any] | None) -> dict[str, Any]:
     return facts
 
 
-def parsed(body: Any) -> Entry:
+def parse_entry(body: Any) -> Entry:
     """An entry from its line; ValueError if it is not one."""
     if not isinstance(body, str):
         raise ValueError("not text")
@@ -284,7 +284,7 @@ def entry_at(database: Database, connection: Connection, head: Head, number: int
     return _linked(database, head, rows[0])
 
 
-def find(database: Database, connection: Connection, head: Head, *what: str) -> dict[str, Entry]:
+def find_entries(database: Database, connection: Connection, head: Head, *what: str) -> dict[str, Entry]:
     """The entries by which something was asked or declared, as far as there are any."""
     rows = [row for wanted in what for row in BY_QUESTION.rows(connection, wanted=wanted)]
     return {row.asked: _linked(database, head, row) for row in rows}
@@ -304,20 +304,20 @@ def _linked(database: Database, head: Head, row: Any) -> Entry:
 def read_entry(database: Database, head: Head, row: Any) -> Entry:
     """An entry from its row, which says the same about itself everywhere."""
     try:
-        entry = parsed(row.body)
+        entry = parse_entry(row.body)
     except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
-    if entry.number != row.number or entry.ledger != head.ledger or asked(entry) != row.asked:
+    if entry.number != row.number or entry.ledger != head.ledger or entry_key(entry) != row.asked:
         raise database.unusable(CHANGED)
     return entry
 
 
-def append(connection: Connection, head: Head, kind: str, **facts: Any) -> tuple[Head, Entry]:
+def append_entry(connection: Connection, head: Head, kind: str, **facts: Any) -> tuple[Head, Entry]:
     """Adds an entry, and moves the head to it."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     entry = Entry(head.ledger, head.entries + 1, head.hash, now, kind, **facts)
     head = head._replace(entries=entry.number, hash=entry.hash)
-    ADD.write(connection, number=entry.number, asked=asked(entry), body=entry.body)
+    ADD.write(connection, number=entry.number, asked=entry_key(entry), body=entry.body)
     MOVE.write(connection, entries=head.entries, hash=head.hash, place=head.place)
     return head, entry
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger.amounts import DELTA_SCALE, all_spent, all_squares, currency_of, spent
+from hetdp.releases.ledger.amounts import DELTA_SCALE, currency_of, units_spent, units_spent_each, units_squared_each
 from hetdp.text import format_value
 from hetdp.theory.catalogue import currency_named
 
@@ -26,7 +26,7 @@ AMOUNT, NUMBER = "<i8", "<u4"
 _encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
 
 
-class Sealed(NamedTuple):
+class SealedCharge(NamedTuple):
     """A charge without anybody's name.
 
     Attributes:
@@ -61,7 +61,7 @@ class Sealed(NamedTuple):
         return len(self.amounts)
 
 
-def canonical(document: dict[str, Any]) -> str:
+def canonical_json(document: dict[str, Any]) -> str:
     """JSON in the one form that is hashed: ASCII, keys in order, no spaces."""
     return _encoded(document)
 
@@ -71,7 +71,7 @@ def is_name(value: Any) -> bool:
     return isinstance(value, str) and "\0" not in value and value.isprintable()
 
 
-def pseudonyms(ids: Any, secret: bytes) -> NDArray[np.bytes_]:
+def make_pseudonyms(ids: Any, secret: bytes) -> NDArray[np.bytes_]:
     """Keys for people: keyed BLAKE2b of their ids as text, 16 bytes; 7 and "7" are the same person."""
     values = ids.tolist() if isinstance(ids, np.ndarray) else ids
     kinds = set(map(type, values))
@@ -98,7 +98,7 @@ def order_of(keys: NDArray[np.bytes_]) -> NDArray[np.intp]:
     return order if bool((begins[1:] > begins[:-1]).all()) else np.argsort(keys, kind="stable")
 
 
-def seal(
+def encode_charge(
     currency: str,
     names: Sequence[str],
     keys: NDArray[np.bytes_] | None,
@@ -106,7 +106,7 @@ def seal(
     deltas: NDArray[np.int64] | None,
     classes: Sequence[str] | None,
     named: str | None = None,
-) -> Sealed:
+) -> SealedCharge:
     """Puts a charge, already in order, into bytes."""
     head: dict[str, Any] = {"schema_version": VERSION, "currency": currency, "accounts": len(amounts)}
     nobody, numbers = np.zeros(0, KEY), np.zeros(0, NUMBER)
@@ -115,7 +115,7 @@ def seal(
         head |= {"kind": CLASS, "names": list(names), "amounts": amounts.tolist()}
         if deltas is not None:
             head["deltas"] = deltas.tolist()
-        content = canonical(head).encode()
+        content = canonical_json(head).encode()
     else:
         if classes is not None:
             different = tuple(sorted(set(classes)))
@@ -123,9 +123,14 @@ def seal(
             numbers = np.array([where[name] for name in classes], NUMBER)
         head |= {"kind": PERSON, "classes": different, "named": named}
         columns = [amounts, *([] if deltas is None else [deltas])]
-        parts = [canonical(head).encode(), b"\n", keys.tobytes(), *(each.astype(AMOUNT).tobytes() for each in columns)]
+        parts = [
+            canonical_json(head).encode(),
+            b"\n",
+            keys.tobytes(),
+            *(each.astype(AMOUNT).tobytes() for each in columns),
+        ]
         content = b"".join([*parts, numbers.tobytes()])
-    return Sealed(
+    return SealedCharge(
         currency,
         head["kind"],
         tuple(names),
@@ -140,15 +145,15 @@ def seal(
     )
 
 
-def opened(content: Any) -> Sealed:
+def decode_charge(content: Any) -> SealedCharge:
     """A charge from its bytes; ValueError if they are not those of a charge."""
     try:
-        return _opened(content)
+        return _decode(content)
     except (TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         raise ValueError("not a charge") from None
 
 
-def _opened(content: bytes) -> Sealed:
+def _decode(content: bytes) -> SealedCharge:
     text, _, rest = content.partition(b"\n")
     head = json.loads(text)
     if (
@@ -161,9 +166,9 @@ def _opened(content: bytes) -> Sealed:
     has_delta = currency_of(currency).has_delta
     if head.get("kind") == CLASS:
         deltas = _array(head["deltas"]) if has_delta else None
-        found = seal(currency, _names(head["names"]), None, _array(head["amounts"]), deltas, None)
+        found = encode_charge(currency, _names(head["names"]), None, _array(head["amounts"]), deltas, None)
     elif head.get("kind") == PERSON:
-        found = _people(currency, count, _names(head["classes"]), _naming(head["named"]), rest, has_delta)
+        found = _decode_people(currency, count, _names(head["classes"]), _naming(head["named"]), rest, has_delta)
     else:
         raise ValueError("no kind of account")
     if (
@@ -175,7 +180,9 @@ def _opened(content: bytes) -> Sealed:
     return found
 
 
-def _people(currency: str, count: int, names: list[str], named: str | None, rest: bytes, has_delta: bool) -> Sealed:
+def _decode_people(
+    currency: str, count: int, names: list[str], named: str | None, rest: bytes, has_delta: bool
+) -> SealedCharge:
     width = KEY_BYTES + 8 + 8 * has_delta + 4 * bool(names)
     if len(rest) != count * width:
         raise ValueError("a charge of another length")
@@ -189,7 +196,7 @@ def _people(currency: str, count: int, names: list[str], named: str | None, rest
     if bool((keys[1:] <= keys[:-1]).any()) or (names and bool((numbers >= len(names)).any())):
         raise ValueError("a charge out of order")
     classes = [names[number] for number in numbers.tolist()] if names else None
-    return seal(currency, (), keys, amounts, deltas, classes, named)
+    return encode_charge(currency, (), keys, amounts, deltas, classes, named)
 
 
 def _whole(value: Any) -> int:
@@ -259,12 +266,12 @@ class Charge:
             UsageError: an amount is not a number, negative, or a δ is missing.
         """
         known = currency_of(currency)
-        units = np.array([spent(value, known.scale, known.squared) for value in amounts.values()], np.int64)
+        units = np.array([units_spent(value, known.scale, known.squared) for value in amounts.values()], np.int64)
         second = None
         if deltas is not None:
             if deltas.keys() != amounts.keys():
                 raise UsageError("a δ without its ε, or an ε without its δ", "every class has both")
-            second = np.array([spent(deltas[name], DELTA_SCALE) for name in amounts], np.int64)
+            second = np.array([units_spent(deltas[name], DELTA_SCALE) for name in amounts], np.int64)
         return cls(currency, CLASS, tuple(amounts), units, second)
 
     @classmethod
@@ -334,14 +341,14 @@ class Charge:
             if not fits or (values is not None and bool((values < 0).any())):
                 raise UsageError("a charge whose amounts do not fit", "there is one whole number, 0 or more, for each")
 
-    def sealed(self, secret: bytes) -> Sealed:
+    def seal(self, secret: bytes) -> SealedCharge:
         """The charge as a ledger with this secret keeps it: in order, without those who pay nothing."""
         self._require_amounts()  # arrays can be made writable again
         if self.kind == CLASS:
             listed = sorted((name, at) for at, name in enumerate(self.names) if self._pays(at))
             chosen = np.array([at for _, at in listed], np.intp)
-            return seal(self.currency, [name for name, _ in listed], None, *self._taken(chosen), None)
-        keys = pseudonyms(self.names, secret)
+            return encode_charge(self.currency, [name for name, _ in listed], None, *self._taken(chosen), None)
+        keys = make_pseudonyms(self.names, secret)
         order = order_of(keys)
         keys = keys[order]
         if bool((keys[1:] == keys[:-1]).any()):
@@ -349,7 +356,7 @@ class Charge:
         pays = self.amounts > 0 if self.deltas is None else (self.amounts > 0) | (self.deltas > 0)
         order, keys = order[pays[order]], keys[pays[order]]
         classes = None if self.classes is None else [self.classes[at] for at in order.tolist()]
-        return seal(self.currency, (), keys, *self._taken(order), classes, self.named)
+        return encode_charge(self.currency, (), keys, *self._taken(order), classes, self.named)
 
     def _pays(self, at: int) -> bool:
         return bool(self.amounts[at] or (self.deltas is not None and self.deltas[at]))
@@ -376,7 +383,7 @@ def _each(values: Any, count: int, scale: int, squared: bool) -> NDArray[np.int6
     if given.ndim > 1 or (given.ndim == 1 and len(given) != count):
         raise UsageError("a charge whose amounts do not fit", "there is one amount for each person, or one for all")
     if given.dtype.kind == "f":
-        units = (all_squares if squared else all_spent)(given, scale)
+        units = (units_squared_each if squared else units_spent_each)(given, scale)
     else:
-        units = np.array([spent(value, scale, squared) for value in given.reshape(-1).tolist()], np.int64)
+        units = np.array([units_spent(value, scale, squared) for value in given.reshape(-1).tolist()], np.int64)
     return np.broadcast_to(units, (count,)).copy() if given.ndim == 0 else units

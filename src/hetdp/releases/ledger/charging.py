@@ -21,15 +21,15 @@ from hetdp.releases.ledger.accounts import (
     Terms,
     charge_classes,
     classes_after,
-    exceeding,
+    exceeds_cap,
     is_charged,
     terms_of,
 )
-from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, written
+from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, format_units
 from hetdp.releases.ledger.chain import CHANGED, RECORD, SPEND, STATE, Entry, Head, entry_at
-from hetdp.releases.ledger.charge import CLASS, EVERYBODY, Charge, Sealed, opened
+from hetdp.releases.ledger.charge import CLASS, EVERYBODY, Charge, SealedCharge, decode_charge
 from hetdp.releases.ledger.database import Database
-from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, joined, read_neighbours
+from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, combine_neighbours, read_neighbours
 from hetdp.releases.ledger.people import charge_people, people_after
 from hetdp.releases.ledger.sqlite import Statement
 from hetdp.text import format_value
@@ -43,7 +43,7 @@ ADD_STATED = Statement(insert(tables.sources), ("source", "entry"))
 MOVE_STATED = Statement(update(tables.sources).where(_of_source), ("entry",))
 
 
-class Charged(NamedTuple):
+class ChargeResult(NamedTuple):
     """What a charge came to.
 
     Attributes:
@@ -52,26 +52,26 @@ class Charged(NamedTuple):
         classes: their names, if they are classes.
     """
 
-    sealed: Sealed
+    sealed: SealedCharge
     exceeded: int
     classes: tuple[str, ...]
 
 
-def charge_all(database: Database, connection: Connection, head: Head, terms: Terms, charge: Charge) -> Charged:
+def charge_all(database: Database, connection: Connection, head: Head, terms: Terms, charge: Charge) -> ChargeResult:
     """Charges everybody; if somebody then exceeds their cap, the caller is to undo the transaction."""
     require_currency(terms, charge)
-    sealed = charge.sealed(head.secret)
+    sealed = charge.seal(head.secret)
     try:
         if sealed.kind == CLASS:
             names = tuple(charge_classes(connection, terms, sealed))
-            charged = Charged(sealed, len(names), names)
+            charged = ChargeResult(sealed, len(names), names)
         else:
-            charged = Charged(sealed, charge_people(connection, terms, sealed), ())
+            charged = ChargeResult(sealed, charge_people(connection, terms, sealed), ())
     except UsageError:
         raise
     except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
-    keep(connection, sealed)
+    store_charge(connection, sealed)
     return charged
 
 
@@ -82,7 +82,7 @@ def require_currency(terms: Terms, charge: Charge) -> None:
         raise UsageError(f"a charge of {charge.currency}", rule)
 
 
-def neighbours_known(database: Database, connection: Connection, head: Head, terms: Terms) -> Neighbours:
+def find_neighbours(database: Database, connection: Connection, head: Head, terms: Terms) -> Neighbours:
     """The unit and the relation of a source, as its declaration, its first charge or a later statement gives them."""
     rows = STATED_AT.rows(connection, of_source=terms.number)
     if not rows:
@@ -111,12 +111,12 @@ def neighbours_after(
     Raises:
         UsageError: the charge is about something else than the source.
     """
-    known = neighbours_known(database, connection, head, terms)
-    after = joined(known, given, is_charged(connection, terms), terms.source)
+    known = find_neighbours(database, connection, head, terms)
+    after = combine_neighbours(known, given, is_charged(connection, terms), terms.source)
     return after, after != known
 
 
-def point_to(connection: Connection, terms: Terms, number: int) -> None:
+def store_statement(connection: Connection, terms: Terms, number: int) -> None:
     """Notes which entry states a source's unit and relation."""
     if STATED_AT.rows(connection, of_source=terms.number):
         MOVE_STATED.write(connection, of_source=terms.number, entry=number)
@@ -124,7 +124,7 @@ def point_to(connection: Connection, terms: Terms, number: int) -> None:
         ADD_STATED.write(connection, source=terms.number, entry=number)
 
 
-def require_same_charge(database: Database, connection: Connection, entry: Entry, sealed: Sealed) -> Entry:
+def require_same_charge(database: Database, connection: Connection, entry: Entry, sealed: SealedCharge) -> Entry:
     """The entry of an earlier answer, if the same accounts would pay the same for it now.
 
     The classes by which caps are found may differ: nothing is charged again, so no cap is looked up.
@@ -135,10 +135,10 @@ def require_same_charge(database: Database, connection: Connection, entry: Entry
     return entry
 
 
-def _is_same_charge(database: Database, connection: Connection, entry: Entry, sealed: Sealed) -> bool:
+def _is_same_charge(database: Database, connection: Connection, entry: Entry, sealed: SealedCharge) -> bool:
     rows = CONTENT.rows(connection, wanted=entry.charge)
     try:
-        (kept,) = (opened(row.content) for row in rows)
+        (kept,) = (decode_charge(row.content) for row in rows)
     except ValueError:
         raise database.unusable(CHANGED) from None
     alike = [(one.currency, one.kind, one.names, one.named, one.keys.tobytes()) for one in (kept, sealed)]
@@ -155,10 +155,10 @@ def require_terms(database: Database, source: str, entry: Entry | None) -> Terms
         raise UsageError(
             f"the ledger has no source {format_value(source)}", "data is declared before it is asked about"
         )
-    return checked_terms(database, entry)
+    return read_terms(database, entry)
 
 
-def checked_terms(database: Database, entry: Entry) -> Terms:
+def read_terms(database: Database, entry: Entry) -> Terms:
     """What an entry declares."""
     try:
         return terms_of(entry)
@@ -166,7 +166,7 @@ def checked_terms(database: Database, entry: Entry) -> Terms:
         raise database.unusable(CHANGED) from None
 
 
-def keep(connection: Connection, sealed: Sealed) -> None:
+def store_charge(connection: Connection, sealed: SealedCharge) -> None:
     """Keeps a charge, once."""
     if not IS_KEPT.rows(connection, wanted=sealed.digest):
         KEEP.write(connection, digest=sealed.digest, content=sealed.content)
@@ -205,7 +205,7 @@ class ClassPrice(NamedTuple):
     largest: str
 
 
-def class_prices(connection: Connection, terms: Terms, sealed: Sealed) -> Iterator[ClassPrice]:
+def class_prices(connection: Connection, terms: Terms, sealed: SealedCharge) -> Iterator[ClassPrice]:
     """What the accounts of each class would pay."""
     codes: NDArray[Any]
     if sealed.kind == CLASS:
@@ -215,7 +215,7 @@ def class_prices(connection: Connection, terms: Terms, sealed: Sealed) -> Iterat
         names = sealed.class_names or (EVERYBODY,)
         codes = sealed.class_numbers if sealed.class_names else np.zeros(sealed.accounts, np.intp)
         before, after = people_after(connection, terms, sealed)
-    left, left_after, over = _left(before), _left(after), exceeding(after)
+    left, left_after, over = _left(before), _left(after), exceeds_cap(after)
     for code in np.unique(codes).tolist():
         here = codes == code
         yield _row(
@@ -223,7 +223,7 @@ def class_prices(connection: Connection, terms: Terms, sealed: Sealed) -> Iterat
         )
 
 
-def _costs(sealed: Sealed, here: NDArray[np.bool_]) -> tuple[int, int]:
+def _costs(sealed: SealedCharge, here: NDArray[np.bool_]) -> tuple[int, int]:
     return int(sealed.amounts[here].max()), int(sealed.deltas[here].max())
 
 
@@ -244,16 +244,16 @@ def _row(
 ) -> ClassPrice:
     known, exceeded = terms.currency, int(over.sum())
     least, scale = int(left[0].min()), terms.currency.scale
-    after_words = written(int(after[0].min()), scale), written(int(after[1].min()), DELTA_SCALE)
+    after_words = format_units(int(after[0].min()), scale), format_units(int(after[1].min()), DELTA_SCALE)
     return ClassPrice(
         name,
         before.shape[1],
-        written(int(before[CAP].min()), scale),
-        written(int(before[CAP].max()), scale),
-        written(costs[0], scale),
-        written(least, scale),
+        format_units(int(before[CAP].min()), scale),
+        format_units(int(before[CAP].max()), scale),
+        format_units(costs[0], scale),
+        format_units(least, scale),
         None if exceeded else after_words[0],
-        written(costs[1], DELTA_SCALE) if known.has_delta else None,
+        format_units(costs[1], DELTA_SCALE) if known.has_delta else None,
         after_words[1] if known.has_delta and not exceeded else None,
         exceeded,
         _largest(least, scale, known.squared),
@@ -263,5 +263,5 @@ def _row(
 def _largest(units: int, scale: int, squared: bool) -> str:
     """The largest ε that fits, rounded down; or μ, whose square does."""
     if squared and units < INFINITE:
-        return written(isqrt(units), isqrt(scale))
-    return written(units, scale)
+        return format_units(isqrt(units), isqrt(scale))
+    return format_units(units, scale)

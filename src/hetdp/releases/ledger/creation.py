@@ -16,13 +16,13 @@ from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError
 from hetdp.releases.ledger import tables
-from hetdp.releases.ledger.amounts import DELTA_SCALE, cap, currency_of
-from hetdp.releases.ledger.chain import CREATE, SECRET, Head, append
+from hetdp.releases.ledger.amounts import DELTA_SCALE, currency_of, units_of_cap
+from hetdp.releases.ledger.chain import CREATE, SECRET, Head, append_entry
 from hetdp.releases.ledger.charge import is_name
 from hetdp.releases.ledger.database import MAKING, Database
-from hetdp.releases.ledger.file import NOTHING_SPENT, draft_of, settle
+from hetdp.releases.ledger.file import NOTHING_SPENT, draft_of, sync_folder
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours
-from hetdp.releases.ledger.sqlite import Statement, pragma
+from hetdp.releases.ledger.sqlite import Statement, read_pragma
 from hetdp.text import format_value
 
 Declared = dict[str, Any]
@@ -30,7 +30,9 @@ LEDGER = Statement(select(tables.head.c.ledger))
 THINGS = Statement(select(column("type"), column("name")).select_from(table("sqlite_master")))
 
 
-def declared(currency: str, limit: Any, caps: Mapping[str, Any] | None, neighbours: Neighbours = NOTHING) -> Declared:
+def check_declaration(
+    currency: str, limit: Any, caps: Mapping[str, Any] | None, neighbours: Neighbours = NOTHING
+) -> Declared:
     """What an entry says that declares a source; caps are rounded down."""
     known = currency_of(currency)
     if limit is None:
@@ -39,12 +41,12 @@ def declared(currency: str, limit: Any, caps: Mapping[str, Any] | None, neighbou
 
     def pair(value: Any) -> list[int]:
         if not known.has_delta:
-            return [cap(value, known.scale, known.squared), 0]
+            return [units_of_cap(value, known.scale, known.squared), 0]
         if str(value) == "inf":
-            return [cap(value, 1)] * 2
+            return [units_of_cap(value, 1)] * 2
         if not isinstance(value, (tuple, list)) or len(value) != 2:
             raise UsageError(f"{format_value(value)} is no cap of {known.name}", "it is a pair: ε and δ")
-        return [cap(value[0], known.scale), cap(value[1], DELTA_SCALE)]
+        return [units_of_cap(value[0], known.scale), units_of_cap(value[1], DELTA_SCALE)]
 
     for name in caps or {}:
         if not is_name(name):
@@ -83,7 +85,7 @@ def create(database: Database) -> None:
         drafting.write(fill, _is_made, MAKING)
         os.link(draft, database.path)
         with suppress(OSError):
-            settle(folder)
+            sync_folder(folder)
     except FileExistsError:
         raise _already(database) from None
     except OSError as refusal:
@@ -104,7 +106,7 @@ def _fill(database: Database, connection: Connection) -> str:
     head = Head(secrets.token_hex(16), secret, 0, "", database.place)
     row = {"one": 1, "schema_version": tables.VERSION, "ledger": head.ledger, "secret": secret.hex()}
     connection.execute(insert(tables.head).values(**row, entries=0, hash="", place=head.place))
-    append(connection, head, CREATE, facts={SECRET: sha256(secret).hexdigest()})
+    append_entry(connection, head, CREATE, facts={SECRET: sha256(secret).hexdigest()})
     return head.ledger
 
 
@@ -122,15 +124,18 @@ def require_shape(database: Database, connection: Connection, path: Path | None 
     """
     if database.path is None:
         return  # whoever may change tables there may change anything
-    ((application,),), ((version,),) = pragma(connection, "application_id"), pragma(connection, "user_version")
+    ((application,),), ((version,),) = (
+        read_pragma(connection, "application_id"),
+        read_pragma(connection, "user_version"),
+    )
     if application != tables.APPLICATION:
         raise database.unusable("it is not a ledger", "hetdp ledger init makes one, hetdp.Ledger.create in Python")
     if version != tables.VERSION:
         raise database.unusable("it is a ledger of another version")
-    if pragma(connection, "journal_mode") != [("delete",)]:
+    if read_pragma(connection, "journal_mode") != [("delete",)]:
         rule = f"{NOTHING_SPENT}. Hint: `sqlite3 FILE 'PRAGMA journal_mode = DELETE'` sets it back"
         raise database.unusable("it was changed to keep another kind of journal", rule)
-    ((pages,),), ((size,),) = pragma(connection, "page_count"), pragma(connection, "page_size")
+    ((pages,),), ((size,),) = read_pragma(connection, "page_count"), read_pragma(connection, "page_size")
     try:
         length = (path or database.path).stat().st_size
     except OSError:
@@ -143,6 +148,6 @@ def require_shape(database: Database, connection: Connection, path: Path | None 
     if found != wanted:
         raise database.unusable("it has other tables than a ledger")
     for each in tables.metadata.tables.values():
-        columns = [(row[1], bool(row[5])) for row in pragma(connection, f"table_info({each.name})")]
+        columns = [(row[1], bool(row[5])) for row in read_pragma(connection, f"table_info({each.name})")]
         if columns != [(one.name, bool(one.primary_key)) for one in each.columns]:
             raise database.unusable("it has other columns than a ledger")

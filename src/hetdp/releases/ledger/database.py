@@ -27,18 +27,18 @@ from hetdp.releases.ledger.file import (
     IN_USE,
     NOTHING_SPENT,
     File,
+    find_file,
     finish_creation,
-    found_at,
-    in_the_way,
-    is_abandoned,
-    is_left,
-    is_linked,
-    refusal,
-    settle,
-    tidy,
-    was_moved_from,
+    has_abandoned_journal,
+    has_journal,
+    has_several_names,
+    journal_fault,
+    journal_left_behind,
+    name_fault,
+    resolve_journal,
+    sync_folder,
 )
-from hetdp.releases.ledger.sqlite import TURN, Kept, Statement
+from hetdp.releases.ledger.sqlite import TURN, ConnectionCache, Statement
 
 POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
 LIKE_A_URL = re.compile(r"[a-z][\w+.-]+:/|postgres(ql)?(\+\w+)?[:/]", re.IGNORECASE)
@@ -192,7 +192,7 @@ class Database:
             self.shown = f"postgresql://{host}{port}/{url.database or ''}"
         self._engine = _postgres(url) if url is not None and self.path is None else _sqlite(self._where, timeout)
         sqlalchemy.event.listen(self._engine, "begin", _begin)
-        self._kept = Kept(self._engine.connect)
+        self._kept = ConnectionCache(self._engine.connect)
 
     def at(self, path: Path) -> Database:
         """The same kind of database in a file that will get this one's path."""
@@ -288,7 +288,7 @@ class Database:
         if self.path is None:
             return
         try:
-            settle(Path(os.path.realpath(self.path)).parent)
+            sync_folder(Path(os.path.realpath(self.path)).parent)
         except OSError:
             rule = "it was asked before, so nothing more was spent, and no answer was given"
             raise self.unusable("the disk cannot be read or written", rule) from None
@@ -299,7 +299,7 @@ class Database:
         Args:
             place: where it was last written to, as the ledger says.
         """
-        journal = None if self._file is None else was_moved_from(self._file, place)
+        journal = None if self._file is None else journal_left_behind(self._file, place)
         if self._file is not None and journal is not None:
             hint = f"move {journal} beside it as {self._file.journal.name}, or move the ledger back"
             what = "it was moved away from the journal of a process that was stopped while it wrote to it"
@@ -461,7 +461,7 @@ class Database:
             return None
         making = "hetdp ledger init makes one, hetdp.Ledger.create in Python"
         try:
-            found = found_at(self.path)
+            found = find_file(self.path)
         except PermissionError:
             raise self.unusable(f"{CLOSED}: this user may not look into its folder") from None
         except (FileNotFoundError, NotADirectoryError):
@@ -470,22 +470,22 @@ class Database:
             raise self.unusable(f"{CLOSED}: {error.strerror or 'the system refused'}") from None
         if not stat.S_ISREG(found.state.st_mode):
             raise self.unusable("it is no file", making)
-        if is_linked(found):
+        if has_several_names(found):
             finish_creation(found)
             found = found.now() or found
         self._require_one_name(found)
-        wrong = in_the_way(found)
+        wrong = journal_fault(found)
         if wrong is not None:
             raise self.unusable(*wrong)
-        if TURN.under_way == 1 and is_left(found.journal):
-            words = tidy(found, self.timeout, self._require_whole)
+        if TURN.under_way == 1 and has_journal(found.journal):
+            words = resolve_journal(found, self.timeout, self._require_whole)
             if words is not None:
                 raise self.unusable(words)
             found = found.now() or found
         return found
 
     def _require_one_name(self, file: File) -> None:
-        wrong = refusal(file) if self._known_as is None else None
+        wrong = name_fault(file) if self._known_as is None else None
         if wrong is not None:
             raise self.unusable(*wrong)
 
@@ -494,19 +494,19 @@ class Database:
         if self._file is None or self.path is None:
             return
         try:
-            now = found_at(self.path)
+            now = find_file(self.path)
         except (FileNotFoundError, NotADirectoryError):
             raise self.unusable(REPLACED) from None
         except OSError:
             raise self.unusable(REASONS[sqlite3.SQLITE_IOERR]) from None
         if not os.path.samestat(now.state, self._file.state):
             raise self.unusable(REPLACED)
-        if is_linked(now):
+        if has_several_names(now):
             self._require_one_name(now)
 
     def _is_half_done(self) -> bool:
         """Whether a journal is left, so that it is decided later what becomes of the transaction."""
-        return self._file is not None and is_abandoned(self._file)
+        return self._file is not None and has_abandoned_journal(self._file)
 
     def _require_whole(self, path: Path, as_it_is: bool) -> None:
         """Computes everything again in a file, without its journal if wanted.

@@ -75,22 +75,22 @@ class File(NamedTuple):
         return None
 
 
-def found_at(path: Path) -> File:
+def find_file(path: Path) -> File:
     """The file that a path leads to; OSError if there is none."""
     real = Path(os.path.realpath(path))
     return File(real, real.stat())
 
 
-def refusal(file: File) -> tuple[str, str] | None:
+def name_fault(file: File) -> tuple[str, str] | None:
     """What is wrong with the names of a file, and what to do about it; None if it has one name."""
-    if is_linked(file):
+    if has_several_names(file):
         return f"it has {file.state.st_nlink} names (hard links)", SEVERAL_NAMES
     if _is_mounted(file.path):
         return "it is mounted as a single file (bind mount)", MOUNTED
     return None
 
 
-def in_the_way(file: File) -> tuple[str, str] | None:
+def journal_fault(file: File) -> tuple[str, str] | None:
     """What stands in the place of a journal and is none, and what to do about it; None if nothing does.
 
     SQLite would wait for a pipe for ever, and write what a log of its own holds into the file, whosever it is.
@@ -110,7 +110,7 @@ def in_the_way(file: File) -> tuple[str, str] | None:
     return None
 
 
-def is_linked(file: File) -> bool:
+def has_several_names(file: File) -> bool:
     """Whether the file has more names than one."""
     return file.state.st_nlink != 1
 
@@ -127,16 +127,16 @@ def _is_mounted(path: Path) -> bool:
     return any(line.split(b" ", 5)[4:5] == [written] for line in listed.splitlines())
 
 
-def is_left(journal: Path) -> bool:
+def has_journal(journal: Path) -> bool:
     """Whether there is a journal with something in it; an empty one means nothing."""
     with suppress(OSError, ValueError):  # a damaged ledger may name a place that is no path
         return journal.stat().st_size > 0
     return False
 
 
-def is_abandoned(file: File) -> bool:
+def has_abandoned_journal(file: File) -> bool:
     """Whether a journal is left that nobody uses; it is decided later what becomes of the transaction it belongs to."""
-    if not is_left(file.journal):
+    if not has_journal(file.journal):
         return False
     if sys.platform != "linux":
         return True
@@ -166,7 +166,7 @@ def finish_creation(file: File) -> None:
                 other.unlink()
 
 
-def settle(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Makes names that were made or removed in a folder durable; OSError if they may not be."""
     if sys.platform == "win32":
         return
@@ -180,16 +180,16 @@ def settle(folder: Path) -> None:
         _close(place)
 
 
-def was_moved_from(file: File, place: str) -> Path | None:
+def journal_left_behind(file: File, place: str) -> Path | None:
     """The journal that was left where the ledger was last written to; None if none is known of."""
     before = Path(place.partition(" ")[2] or os.sep)
     if not before.name:
         return None
     journal = before.with_name(f"{before.name}-journal")
-    return journal if before != file.path and is_left(journal) and not before.exists() else None
+    return journal if before != file.path and has_journal(journal) and not before.exists() else None
 
 
-def tidy(file: File, timeout: float, check: Callable[[Path, bool], None]) -> str | None:
+def resolve_journal(file: File, timeout: float, check: Callable[[Path, bool], None]) -> str | None:
     """Looks at a journal that a killed process left beside a ledger.
 
     A process that is killed while it commits leaves the ledger as it was before, as it is afterwards, or half-written.
@@ -208,7 +208,7 @@ def tidy(file: File, timeout: float, check: Callable[[Path, bool], None]) -> str
     if sys.platform != "linux":
         return None
     until = time.monotonic() + timeout
-    while is_left(file.journal):
+    while has_journal(file.journal):
         if (words := _tidied(file, check)) is not None:
             return words or None
         if time.monotonic() > until:
@@ -223,7 +223,7 @@ def _tidied(file: File, check: Callable[[Path, bool], None]) -> str | None:
         before = file.journal.stat()
         descriptor = _opened(file.path)
     except OSError:
-        return "" if not is_left(file.journal) else f"{LEFT_JOURNAL}, which this user cannot look at"
+        return "" if not has_journal(file.journal) else f"{LEFT_JOURNAL}, which this user cannot look at"
     try:
         if _is_locked(descriptor, PENDING):
             return None  # somebody ends a transaction, or looks at the journal as we do
@@ -235,7 +235,7 @@ def _tidied(file: File, check: Callable[[Path, bool], None]) -> str | None:
             if error.errno in (errno.EAGAIN, errno.EACCES):
                 return None
             return _unwritable(file, before)
-        if not is_left(file.journal):
+        if not has_journal(file.journal):
             return ""
         return _examined(file, descriptor, check)
     except OSError as error:
@@ -276,7 +276,7 @@ def _examined(file: File, descriptor: int, check: Callable[[Path, bool], None]) 
             return _undone(file, check)
         os.fsync(descriptor)
         file.journal.unlink()
-        settle(file.path.parent)
+        sync_folder(file.path.parent)
     except OSError as error:
         return f"{LEFT_JOURNAL}, which cannot be removed: {error.strerror or 'the system refused'}"
     return ""

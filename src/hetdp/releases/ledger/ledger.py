@@ -18,34 +18,34 @@ from hetdp.releases.ledger.chain import (
     RECORD,
     STATE,
     Entry,
-    append,
-    declaration,
-    find,
+    append_entry,
+    declaration_key,
+    find_entries,
     is_written,
     read_head,
     require_receipts,
     require_text,
 )
-from hetdp.releases.ledger.charge import CLASS, Charge, canonical, opened
+from hetdp.releases.ledger.charge import CLASS, Charge, canonical_json, decode_charge
 from hetdp.releases.ledger.charging import (
     charge_all,
-    checked_terms,
+    find_neighbours,
     neighbours_after,
-    neighbours_known,
-    point_to,
+    read_terms,
     require_terms,
+    store_statement,
 )
-from hetdp.releases.ledger.creation import create, declared, require_shape
+from hetdp.releases.ledger.creation import check_declaration, create, require_shape
 from hetdp.releases.ledger.database import DECLARING, RECORDING, Database
-from hetdp.releases.ledger.lookup import Seen
-from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_of, stated
-from hetdp.releases.ledger.spending import Question, spend
+from hetdp.releases.ledger.lookup import KnownSources
+from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_of, state_neighbours
+from hetdp.releases.ledger.spending import SpendRequest, spend
 from hetdp.releases.ledger.status import Status, history_of, status_of
-from hetdp.releases.ledger.verification import Verified, verified
+from hetdp.releases.ledger.verification import VerifiedLedger, verify_chain
 from hetdp.text import format_value
 
 
-def exported(database: Database) -> Iterator[str]:
+def export_lines(database: Database) -> Iterator[str]:
     """Each entry as the line that is hashed, in order; then each charge once, with its digest.
 
     What has been written stays as it is, so that charges are read one by one, and nobody waits meanwhile.
@@ -57,7 +57,7 @@ def exported(database: Database) -> Iterator[str]:
         with database.reading() as connection:
             content = connection.scalar(select(tables.charges.c.content).where(tables.charges.c.digest == digest))
         try:
-            charge = opened(content)
+            charge = decode_charge(content)
         except ValueError:
             raise database.unusable(CHANGED) from None
         if charge.digest != digest:
@@ -67,7 +67,7 @@ def exported(database: Database) -> Iterator[str]:
             if charge.kind == CLASS
             else {"base64": b64encode(charge.content).decode()}
         )
-        yield canonical({"charge": digest, **form})
+        yield canonical_json({"charge": digest, **form})
 
 
 # The ledger itself, as `hetdp.Ledger` offers it.
@@ -105,7 +105,7 @@ class Ledger:
         with self._database.reading() as connection:
             require_shape(self._database, connection)
             self._id = read_head(self._database, connection).ledger
-        self._seen = Seen()
+        self._seen = KnownSources()
 
     @classmethod
     def create(
@@ -141,7 +141,7 @@ class Ledger:
         """
         if source is not None:
             require_text(source=source)
-            declared(currency, cap, caps, neighbours_of(unit, relation))
+            check_declaration(currency, cap, caps, neighbours_of(unit, relation))
         create(Database(address, timeout))
         ledger = cls(address, timeout=timeout)
         if source is not None:
@@ -192,28 +192,30 @@ class Ledger:
         require_text(source=source)
         given = neighbours_of(unit, relation)
         only_states = any(given) and cap is None and not caps
-        facts = {} if only_states else declared(currency, cap, caps, given)
+        facts = {} if only_states else check_declaration(currency, cap, caps, given)
 
         def work(connection: Connection) -> Entry:
             head = read_head(self._database, connection, self._id)
-            earlier = find(self._database, connection, head, declaration(source)).get(declaration(source))
+            earlier = find_entries(self._database, connection, head, declaration_key(source)).get(
+                declaration_key(source)
+            )
             if earlier is None:
-                told = facts or declared(currency, cap, caps, given)  # it has no cap, which is refused
+                told = facts or check_declaration(currency, cap, caps, given)  # it has no cap, which is refused
                 self._seen.look(self._database, connection, head)
                 self._seen.require_unlike(source)
-                return append(connection, head, DECLARE, source=source, facts=told)[1]
+                return append_entry(connection, head, DECLARE, source=source, facts=told)[1]
             if facts and any(earlier.facts[key] != facts[key] for key in ("currency", "cap", "caps")):
                 rule = "a source is declared once; new data has a new name"
                 raise UsageError(
                     f"the source {format_value(source)} was declared with other caps or another currency", rule
                 )
-            terms = checked_terms(self._database, earlier)
-            known = neighbours_known(self._database, connection, head, terms)
-            after = stated(known, given, source)
+            terms = read_terms(self._database, earlier)
+            known = find_neighbours(self._database, connection, head, terms)
+            after = state_neighbours(known, given, source)
             if after == known:
                 return earlier
-            entry = append(connection, head, STATE, source=source, facts={NEIGHBOURS: after.document()})[1]
-            point_to(connection, terms, entry.number)
+            entry = append_entry(connection, head, STATE, source=source, facts={NEIGHBOURS: after.document()})[1]
+            store_statement(connection, terms, entry.number)
             return entry
 
         return self._database.write(work, is_written, DECLARING)
@@ -255,7 +257,7 @@ class Ledger:
                 was asked before.
         """
         about = neighbours_of(unit, relation)
-        asked = Question(source, charge, request, version, draw, facts, receipts, about)
+        asked = SpendRequest(source, charge, request, version, draw, facts, receipts, about)
         return spend(self._database, self._id, asked).entry
 
     def record(
@@ -279,17 +281,17 @@ class Ledger:
 
         def work(connection: Connection) -> Entry:
             head = read_head(self._database, connection, self._id)
-            known = find(self._database, connection, head, declaration(source)).get(declaration(source))
+            known = find_entries(self._database, connection, head, declaration_key(source)).get(declaration_key(source))
             terms = require_terms(self._database, source, known)
-            inherited = neighbours_known(self._database, connection, head, terms)
+            inherited = find_neighbours(self._database, connection, head, terms)
             about = Neighbours(*(now or before for now, before in zip(given, inherited, strict=True)))
             after, is_news = neighbours_after(self._database, connection, head, terms, about)
             sealed = charge_all(self._database, connection, head, terms, charge).sealed
             facts = {"note": note} | ({NEIGHBOURS: after.document()} if any(after) else {})
             told = {"source": source, "charge": sealed.digest, "accounts": sealed.accounts, "facts": facts}
-            entry = append(connection, head, RECORD, **told)[1]
+            entry = append_entry(connection, head, RECORD, **told)[1]
             if is_news:
-                point_to(connection, terms, entry.number)
+                store_statement(connection, terms, entry.number)
             return entry
 
         return self._database.write(work, is_written, RECORDING)
@@ -322,7 +324,7 @@ class Ledger:
         with self._database.reading() as connection:
             return history_of(self._database, connection, read_head(self._database, connection, self._id))
 
-    def verify(self, records: Iterable[Mapping[str, Any]] = ()) -> Verified:
+    def verify(self, records: Iterable[Mapping[str, Any]] = ()) -> VerifiedLedger:
         """Recomputes everything from the chain: hashes, charges, caps and the balance of every account.
 
         Args:
@@ -338,7 +340,7 @@ class Ledger:
             require_shape(self._database, connection)
             head = read_head(self._database, connection, self._id)
             compared = require_receipts(self._database, connection, head, records)
-            return verified(self._database, connection, head, compared)
+            return verify_chain(self._database, connection, head, compared)
 
     def export(self) -> Iterator[str]:
         """The whole ledger as lines of JSON that anybody can check, without the secret of its pseudonyms.
@@ -346,4 +348,4 @@ class Ledger:
         Raises:
             LedgerError: the ledger cannot be used.
         """
-        yield from exported(self._database)
+        yield from export_lines(self._database)

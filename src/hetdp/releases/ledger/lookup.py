@@ -12,24 +12,24 @@ from sqlalchemy.engine import Connection
 from hetdp.errors import UsageError
 from hetdp.releases.ledger import tables
 from hetdp.releases.ledger.accounts import Terms
-from hetdp.releases.ledger.amounts import DELTA_SCALE, currency_of, written
+from hetdp.releases.ledger.amounts import DELTA_SCALE, currency_of, format_units
 from hetdp.releases.ledger.chain import (
     CHANGED,
     DECLARE,
     SPEND,
     Entry,
     Head,
-    declaration,
+    declaration_key,
     digest,
     entry_at,
-    find,
-    looks,
+    find_entries,
+    normalize_name,
     read_entry,
     read_head,
     require_receipts,
 )
-from hetdp.releases.ledger.charge import opened
-from hetdp.releases.ledger.charging import checked_terms, require_terms
+from hetdp.releases.ledger.charge import decode_charge
+from hetdp.releases.ledger.charging import read_terms, require_terms
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.sqlite import Statement
 from hetdp.text import format_value
@@ -50,7 +50,7 @@ ALIKE = Statement(_alike.order_by(_number.desc()).limit(MOST_ALIKE))
 
 
 @dataclass
-class Seen:
+class KnownSources:
     """Which data a ledger has declared, as far as it was read; a spend looks its own declaration up again.
 
     Attributes:
@@ -69,13 +69,13 @@ class Seen:
         if last != [self.hash]:
             self.entries, self.declared = 0, []
         entries = [read_entry(database, head, row) for row in DECLARATIONS.rows(connection, after=self.entries)]
-        self.declared += [checked_terms(database, entry) for entry in entries if entry.kind == DECLARE]
+        self.declared += [read_terms(database, entry) for entry in entries if entry.kind == DECLARE]
         self.entries, self.hash = head.entries, head.hash
 
     def require_unlike(self, source: str) -> None:
         """Refuses a new name that differs from a known one in capitals and blanks only."""
         for terms in self.declared:
-            if looks(terms.source) == looks(source):
+            if normalize_name(terms.source) == normalize_name(source):
                 rule = "data whose names differ only in capitals or blanks is easily confused, and has two budgets"
                 hint = f"it is {format_value(terms.source)}, if it is the same data"
                 raise UsageError(
@@ -97,7 +97,7 @@ class Seen:
         raise UsageError("no source is named", f"the ledger has several: {names}")
 
 
-def source_of(ledger: Ledger, named: str | None) -> tuple[str, str]:
+def find_source(ledger: Ledger, named: str | None) -> tuple[str, str]:
     """The data that is asked about, and how its privacy is counted; by default the only data that the ledger knows.
 
     What is known already is not read again: whoever spends compares it with the ledger as it is then.
@@ -113,7 +113,7 @@ def source_of(ledger: Ledger, named: str | None) -> tuple[str, str]:
     with database.reading() as connection:
         head = read_head(database, connection, ledger.id)
         if named is not None:
-            entry = find(database, connection, head, declaration(named)).get(declaration(named))
+            entry = find_entries(database, connection, head, declaration_key(named)).get(declaration_key(named))
             return named, require_terms(database, named, entry).currency.name
         seen.look(database, connection, head)
     return seen.only().source, seen.only().currency.name
@@ -131,14 +131,14 @@ def similar_entries(ledger: Ledger, source: str, theme: str, key: str) -> list[E
     database = ledger._database
     with database.reading() as connection:
         head = read_head(database, connection, ledger.id)
-        if find(database, connection, head, key):
+        if find_entries(database, connection, head, key):
             return []
         rows = ALIKE.rows(connection, words=f'%"theme":"{theme}"%')
     entries = [read_entry(database, head, row) for row in rows]
     return [one for one in entries if (one.kind, one.source, one.facts.get("theme")) == (SPEND, source, theme)]
 
 
-def most_paid(ledger: Ledger, entries: Iterable[Entry]) -> dict[str, str]:
+def largest_payments(ledger: Ledger, entries: Iterable[Entry]) -> dict[str, str]:
     """For each charge of these entries, what the one pays who pays most, in words.
 
     Raises:
@@ -149,17 +149,17 @@ def most_paid(ledger: Ledger, entries: Iterable[Entry]) -> dict[str, str]:
         with database.reading() as connection:
             rows = CONTENT.rows(connection, wanted=wanted)
         try:
-            (charge,) = (opened(row.content) for row in rows)
+            (charge,) = (decode_charge(row.content) for row in rows)
         except ValueError:
             raise database.unusable(CHANGED) from None
         known = currency_of(charge.currency)
-        words = f"{known.unit} {written(int(charge.amounts.max(initial=0)), known.scale)}"
-        delta = f", δ {written(int(charge.deltas.max(initial=0)), DELTA_SCALE)}" if known.has_delta else ""
+        words = f"{known.unit} {format_units(int(charge.amounts.max(initial=0)), known.scale)}"
+        delta = f", δ {format_units(int(charge.deltas.max(initial=0)), DELTA_SCALE)}" if known.has_delta else ""
         found[wanted] = words + delta
     return found
 
 
-def entry_of(ledger: Ledger, receipt: Mapping[str, Any]) -> Entry:
+def find_receipt(ledger: Ledger, receipt: Mapping[str, Any]) -> Entry:
     """The entry that a receipt of this ledger names.
 
     Raises:

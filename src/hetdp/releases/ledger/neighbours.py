@@ -10,7 +10,7 @@ import re
 from typing import Any, NamedTuple
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger.chain import looks
+from hetdp.releases.ledger.chain import normalize_name
 from hetdp.releases.ledger.charge import is_name
 from hetdp.text import escape_unprintable, format_value
 
@@ -108,7 +108,7 @@ def read_neighbours(document: Any) -> Neighbours:
     return found
 
 
-def joined(known: Neighbours, given: Neighbours, is_charged: bool, source: str) -> Neighbours:
+def combine_neighbours(known: Neighbours, given: Neighbours, is_charged: bool, source: str) -> Neighbours:
     """What a source has after a charge: what it had, and what its first charge states beyond that.
 
     Args:
@@ -126,7 +126,7 @@ def joined(known: Neighbours, given: Neighbours, is_charged: bool, source: str) 
     return Neighbours(*(before or now for before, now in zip(known, given, strict=True)))
 
 
-def stated(known: Neighbours, given: Neighbours, source: str) -> Neighbours:
+def state_neighbours(known: Neighbours, given: Neighbours, source: str) -> Neighbours:
     """What a source has once somebody has stated by hand what was not stated so far.
 
     Raises:
@@ -171,7 +171,7 @@ def _named(words: Any, names: dict[str, tuple[str, ...]], what: str) -> str | No
 
 def _seen(text: str) -> str:
     """What people see of it: without capitals, blanks, hyphens, apostrophes and a full stop."""
-    return re.sub(r"[-_/‐‑–’']", "", looks(text)).rstrip(".")
+    return re.sub(r"[-_/‐‑–’']", "", normalize_name(text)).rstrip(".")
 
 
 def _shown(one: str | None) -> str:

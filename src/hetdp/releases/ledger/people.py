@@ -12,9 +12,9 @@ from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding, require_kind
-from hetdp.releases.ledger.amounts import added
-from hetdp.releases.ledger.charge import AMOUNT, KEY, KEY_BYTES, PERSON, Sealed
+from hetdp.releases.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeds_cap, require_kind
+from hetdp.releases.ledger.amounts import add_units
+from hetdp.releases.ledger.charge import AMOUNT, KEY, KEY_BYTES, PERSON, SealedCharge
 from hetdp.releases.ledger.sqlite import Statement
 from hetdp.releases.ledger.tables import people
 from hetdp.text import format_value
@@ -47,7 +47,7 @@ class Share(NamedTuple):
 NOBODY = Share(np.zeros(0, KEY), np.zeros((4, 0), np.int64))
 
 
-def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
+def charge_people(connection: Connection, terms: Terms, charge: SealedCharge) -> int:
     """Charges people; returns how many of them then exceed their caps. ValueError if balances are none."""
     firsts = _starts(connection, terms, charge)
     starts = _in_order(firsts or _new_rows(charge.keys))
@@ -57,13 +57,15 @@ def charge_people(connection: Connection, terms: Terms, charge: Sealed) -> int:
         part = slice(*np.searchsorted(row_of, [row, row + 1]))
         before = _read(connection, terms, starts, row) if firsts else NOBODY
         costs = charge.amounts[part], charge.deltas[part]
-        after, where = charged(before, charge.keys[part], *costs, caps[:, part], bool(charge.class_names))
-        too_many += int(exceeding(after.balances[:, where]).sum())
+        after, where = charge_share(before, charge.keys[part], *costs, caps[:, part], bool(charge.class_names))
+        too_many += int(exceeds_cap(after.balances[:, where]).sum())
         _write(connection, terms, starts[row : row + 1].tobytes(), after, bool(firsts), charge.named)
     return too_many
 
 
-def people_after(connection: Connection, terms: Terms, charge: Sealed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def people_after(
+    connection: Connection, terms: Terms, charge: SealedCharge
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The balances of those who pay, before a charge and after it; nothing is written. ValueError if they are none."""
     _starts(connection, terms, charge)
     shares = [NOBODY, *read_people(connection, terms)]
@@ -72,13 +74,13 @@ def people_after(connection: Connection, terms: Terms, charge: Sealed) -> tuple[
     )
     caps, nothing = caps_of(terms, charge), np.zeros(charge.accounts, np.int64)
     before, after = (
-        charged(known, charge.keys, *costs, caps, bool(charge.class_names))
+        charge_share(known, charge.keys, *costs, caps, bool(charge.class_names))
         for costs in ((nothing, nothing), (charge.amounts, charge.deltas))
     )
     return before[0].balances[:, before[1]], after[0].balances[:, after[1]]
 
 
-def _starts(connection: Connection, terms: Terms, charge: Sealed) -> list[bytes]:
+def _starts(connection: Connection, terms: Terms, charge: SealedCharge) -> list[bytes]:
     """Where rows begin; refuses people where classes pay, or who are named otherwise."""
     rows = STARTS.rows(connection, of_source=terms.number)
     firsts = [row.first for row in rows]
@@ -133,7 +135,7 @@ def _in_order(firsts: Sequence[Any]) -> NDArray[np.bytes_]:
 def _read(connection: Connection, terms: Terms, starts: NDArray[np.bytes_], row: int) -> Share:
     first = starts[row : row + 1].tobytes()
     (found,) = ONE.rows(connection, of_source=terms.number, of_first=first)
-    share = parsed_share(terms, found.pseudonyms, found.balances)
+    share = parse_share(terms, found.pseudonyms, found.balances)
     require_inside(share, starts[row : row + 2])
     return share
 
@@ -153,7 +155,7 @@ def _write(connection: Connection, terms: Terms, first: bytes, share: Share, is_
             ADD.write(connection, source=terms.number, first=start, named=named, **values)
 
 
-def caps_of(terms: Terms, charge: Sealed) -> NDArray[np.int64]:
+def caps_of(terms: Terms, charge: SealedCharge) -> NDArray[np.int64]:
     """The caps that a charge says people have, by their classes; without classes the least of all: two rows."""
     if not charge.class_names:
         return np.repeat(np.array(terms.least(), np.int64)[:, None], charge.accounts, axis=1)
@@ -161,7 +163,7 @@ def caps_of(terms: Terms, charge: Sealed) -> NDArray[np.int64]:
     return by_class[:, charge.class_numbers]
 
 
-def charged(
+def charge_share(
     before: Share,
     keys: NDArray[np.bytes_],
     amounts: NDArray[np.int64],
@@ -189,8 +191,8 @@ def charged(
     if by_class:
         balances[CAP, where] = np.minimum(balances[CAP, where], caps[0])
         balances[CAP_DELTA, where] = np.minimum(balances[CAP_DELTA, where], caps[1])
-    balances[SPENT, where] = added(balances[SPENT, where], amounts)
-    balances[SPENT_DELTA, where] = added(balances[SPENT_DELTA, where], deltas)
+    balances[SPENT, where] = add_units(balances[SPENT, where], amounts)
+    balances[SPENT_DELTA, where] = add_units(balances[SPENT_DELTA, where], deltas)
     return Share(all_keys, balances), where
 
 
@@ -200,13 +202,13 @@ def read_people(connection: Connection, terms: Terms) -> list[Share]:
     if not rows:
         return []
     starts = _in_order([row.first for row in rows])
-    shares = [parsed_share(terms, row.pseudonyms, row.balances) for row in rows]
+    shares = [parse_share(terms, row.pseudonyms, row.balances) for row in rows]
     for at, share in enumerate(shares):
         require_inside(share, starts[at : at + 2])
     return shares
 
 
-def parsed_share(terms: Terms, keys: Any, balances: Any) -> Share:
+def parse_share(terms: Terms, keys: Any, balances: Any) -> Share:
     """People from the bytes in which they are kept; ValueError if they are none."""
     if not isinstance(keys, bytes) or not isinstance(balances, bytes) or len(keys) % KEY_BYTES:
         raise ValueError("no share")

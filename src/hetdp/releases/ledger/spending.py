@@ -11,24 +11,30 @@ from hetdp.errors import BudgetError
 from hetdp.releases.ledger.chain import (
     SPEND,
     Entry,
-    append,
-    declaration,
-    facts_of,
-    find,
+    append_entry,
+    check_facts,
+    declaration_key,
+    find_entries,
     is_written,
-    question,
+    question_key,
     read_head,
     require_receipts,
     require_text,
 )
 from hetdp.releases.ledger.charge import Charge
-from hetdp.releases.ledger.charging import charge_all, neighbours_after, point_to, require_same_charge, require_terms
+from hetdp.releases.ledger.charging import (
+    charge_all,
+    neighbours_after,
+    require_same_charge,
+    require_terms,
+    store_statement,
+)
 from hetdp.releases.ledger.database import Database
-from hetdp.releases.ledger.lookup import Seen
+from hetdp.releases.ledger.lookup import KnownSources
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours
 
 
-class Question(NamedTuple):
+class SpendRequest(NamedTuple):
     """What is asked of a ledger, and who pays.
 
     Attributes:
@@ -52,7 +58,7 @@ class Question(NamedTuple):
     neighbours: Neighbours = NOTHING
 
 
-class Spent(NamedTuple):
+class SpendResult(NamedTuple):
     """What came of a spend.
 
     Attributes:
@@ -64,7 +70,7 @@ class Spent(NamedTuple):
     is_new: bool
 
 
-def spend(database: Database, ledger: str, asked: Question, only: Seen | None = None) -> Spent:
+def spend(database: Database, ledger: str, asked: SpendRequest, only: KnownSources | None = None) -> SpendResult:
     """Charges everybody or nobody, draws answers, and returns them when all of it is written down durably.
 
     Args:
@@ -78,22 +84,22 @@ def spend(database: Database, ledger: str, asked: Question, only: Seen | None = 
         BudgetError, LedgerError, UsageError: as `Ledger.spend` says.
     """
     require_text(source=asked.source, request=asked.request, version=asked.version)
-    facts = facts_of(asked.facts)
+    facts = check_facts(asked.facts)
     receipts: list[Mapping[str, Any]] = []
     drawn: list[tuple[bool, ...]] = []
 
-    def work(connection: Connection) -> Spent:
+    def work(connection: Connection) -> SpendResult:
         head = read_head(database, connection, ledger)
         if only is not None:
             only.look(database, connection, head)
             only.only()
         receipts.extend(asked.receipts if not receipts else ())
         require_receipts(database, connection, head, receipts)
-        key, declared_as = question(asked.source, asked.request, asked.version), declaration(asked.source)
-        known = find(database, connection, head, key, declared_as)
+        key, declared_as = question_key(asked.source, asked.request, asked.version), declaration_key(asked.source)
+        known = find_entries(database, connection, head, key, declared_as)
         if key in known:
-            sealed = asked.charge.sealed(head.secret)
-            return Spent(require_same_charge(database, connection, known[key], sealed), False)
+            sealed = asked.charge.seal(head.secret)
+            return SpendResult(require_same_charge(database, connection, known[key], sealed), False)
         terms = require_terms(database, asked.source, known.get(declared_as))
         after, is_news = neighbours_after(database, connection, head, terms, asked.neighbours)
         sealed, exceeded, names = charge_all(database, connection, head, terms, asked.charge)
@@ -103,10 +109,10 @@ def spend(database: Database, ledger: str, asked: Question, only: Seen | None = 
             drawn.append(tuple(bool(answer) for answer in asked.draw()))
         told = {"source": asked.source, "request": asked.request, "version": asked.version, "charge": sealed.digest}
         kept = facts | ({NEIGHBOURS: after.document()} if any(after) else {})
-        entry = append(connection, head, SPEND, **told, accounts=sealed.accounts, answers=drawn[0], facts=kept)[1]
+        entry = append_entry(connection, head, SPEND, **told, accounts=sealed.accounts, answers=drawn[0], facts=kept)[1]
         if is_news:
-            point_to(connection, terms, entry.number)
-        return Spent(entry, True)
+            store_statement(connection, terms, entry.number)
+        return SpendResult(entry, True)
 
     spent = database.write(work, lambda connection, found: is_written(connection, found.entry))
     if not spent.is_new:

@@ -73,7 +73,7 @@ class Statement:
         return driver.execute(text, [given[name] for name in names])
 
 
-def pragma(connection: Connection, what: str) -> list[Any]:
+def read_pragma(connection: Connection, what: str) -> list[Any]:
     """What SQLite says of itself."""
     driver: Any = connection.connection.driver_connection
     found: list[Any] = driver.execute(f"PRAGMA {what}").fetchall()
@@ -109,11 +109,11 @@ class Turn:
 
 
 TURN = Turn()
-_all: weakref.WeakSet[Kept] = weakref.WeakSet()
+_all: weakref.WeakSet[ConnectionCache] = weakref.WeakSet()
 _left_alone: list[Connection] = []  # of another process: to close one would be to use it
 
 
-class Kept:
+class ConnectionCache:
     """A place for one connection. Whoever takes it has TURN, and gives it back or closes it.
 
     Args:

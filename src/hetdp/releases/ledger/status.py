@@ -11,10 +11,10 @@ from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError
 from hetdp.releases.ledger import tables
-from hetdp.releases.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeding, read_classes
-from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, written
+from hetdp.releases.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeds_cap, read_classes
+from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, format_units
 from hetdp.releases.ledger.chain import CHANGED, DECLARE, Entry, Head, read_entry
-from hetdp.releases.ledger.charging import checked_terms, neighbours_known
+from hetdp.releases.ledger.charging import find_neighbours, read_terms
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import Neighbours
 from hetdp.releases.ledger.people import NOBODY, naming_of, read_people
@@ -49,7 +49,7 @@ class Group:
         cap_delta: the same for δ; None if the currency has none.
         classes: the classes that were declared with this cap.
         people: how many of them have spent something.
-        most_spent: what the one of them has spent who has spent most.
+        most_spent: the largest amount spent by any of them.
         exhausted: how many of them have nothing left.
     """
 
@@ -74,7 +74,7 @@ class Status:
         classes: the classes that have a cap of their own, or have spent something; none where people pay.
         people: how many people have spent something.
         named: what their ids are, as the first charge to people said; None if it did not, or there is none.
-        most_spent: what the one of them has spent who has spent most.
+        most_spent: the largest amount spent by any of them.
         exhausted: how many of them have nothing left.
         by_cap: the same people by what they may spend, the lowest cap first, with the classes that have it.
         privacy_unit: whose data changes between neighbouring datasets; None if nobody has stated it.
@@ -104,9 +104,7 @@ def history_of(database: Database, connection: Connection, head: Head) -> list[E
 
 def status_of(database: Database, connection: Connection, head: Head, source: str | None) -> list[Status]:
     """All sources, or one."""
-    listed = [
-        checked_terms(database, entry) for entry in history_of(database, connection, head) if entry.kind == DECLARE
-    ]
+    listed = [read_terms(database, entry) for entry in history_of(database, connection, head) if entry.kind == DECLARE]
     if source is not None:
         listed = [terms for terms in listed if terms.source == source]
         if not listed:
@@ -114,7 +112,7 @@ def status_of(database: Database, connection: Connection, head: Head, source: st
                 f"the ledger has no source {format_value(source)}", "data is declared before it is asked about"
             )
     try:
-        return [_status(connection, terms, neighbours_known(database, connection, head, terms)) for terms in listed]
+        return [_status(connection, terms, find_neighbours(database, connection, head, terms)) for terms in listed]
     except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
 
@@ -128,7 +126,7 @@ def _status(connection: Connection, terms: Terms, neighbours: Neighbours) -> Sta
         terms.source,
         terms.currency.name,
         terms.currency.unit,
-        written(terms.cap[0], terms.currency.scale),
+        format_units(terms.cap[0], terms.currency.scale),
         _delta(terms, terms.cap[1]),
         tuple(_balance(terms, name, values) for name, values in sorted(known.items())),
         balances.shape[1],
@@ -140,12 +138,14 @@ def _status(connection: Connection, terms: Terms, neighbours: Neighbours) -> Sta
 
 
 def _spent(terms: Terms, balances: NDArray[np.int64]) -> tuple[str, int]:
-    """What the one of these people has spent who has spent most, and how many have nothing left."""
+    """The largest amount spent by any person in the group, and how many have nothing left."""
     more = balances.copy()
     more[SPENT] += more[SPENT] < INFINITE
     if terms.currency.has_delta:
         more[SPENT_DELTA] += more[SPENT_DELTA] < INFINITE
-    return written(int(balances[SPENT].max(initial=0)), terms.currency.scale), int(np.count_nonzero(exceeding(more)))
+    return format_units(int(balances[SPENT].max(initial=0)), terms.currency.scale), int(
+        np.count_nonzero(exceeds_cap(more))
+    )
 
 
 def _by_cap(terms: Terms, balances: NDArray[np.int64]) -> tuple[Group, ...]:
@@ -161,7 +161,7 @@ def _by_cap(terms: Terms, balances: NDArray[np.int64]) -> tuple[Group, ...]:
         columns[pair] = np.flatnonzero(numbers == number)
     return tuple(
         Group(
-            written(pair[0], terms.currency.scale),
+            format_units(pair[0], terms.currency.scale),
             _delta(terms, pair[1]),
             tuple(sorted(declared.get(pair, ()))),
             len(columns[pair]),
@@ -174,8 +174,8 @@ def _by_cap(terms: Terms, balances: NDArray[np.int64]) -> tuple[Group, ...]:
 def _balance(terms: Terms, name: str, values: tuple[int, ...]) -> Balance:
     scale = terms.currency.scale
     deltas = _delta(terms, values[CAP_DELTA]), _delta(terms, values[SPENT_DELTA])
-    return Balance(name, written(values[CAP], scale), written(values[SPENT], scale), *deltas)
+    return Balance(name, format_units(values[CAP], scale), format_units(values[SPENT], scale), *deltas)
 
 
 def _delta(terms: Terms, units: int) -> str | None:
-    return written(units, DELTA_SCALE) if terms.currency.has_delta else None
+    return format_units(units, DELTA_SCALE) if terms.currency.has_delta else None

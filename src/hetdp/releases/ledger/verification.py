@@ -14,13 +14,19 @@ from hetdp.releases.ledger import tables
 from hetdp.releases.ledger.accounts import Terms, read_classes
 from hetdp.releases.ledger.amounts import INFINITE
 from hetdp.releases.ledger.chain import CHANGED, CREATE, DECLARE, RECORD, SPEND, STATE, Head, read_entry, read_head
-from hetdp.releases.ledger.charge import CLASS, Sealed, opened
-from hetdp.releases.ledger.charging import checked_terms
+from hetdp.releases.ledger.charge import CLASS, SealedCharge, decode_charge
+from hetdp.releases.ledger.charging import read_terms
 from hetdp.releases.ledger.creation import require_shape
 from hetdp.releases.ledger.database import Database
-from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, joined, read_neighbours, stated
-from hetdp.releases.ledger.people import NOBODY, Share, caps_of, charged, naming_of, read_people
-from hetdp.releases.ledger.sqlite import Statement, pragma
+from hetdp.releases.ledger.neighbours import (
+    NEIGHBOURS,
+    Neighbours,
+    combine_neighbours,
+    read_neighbours,
+    state_neighbours,
+)
+from hetdp.releases.ledger.people import NOBODY, Share, caps_of, charge_share, naming_of, read_people
+from hetdp.releases.ledger.sqlite import Statement, read_pragma
 
 ENTRIES = Statement(select(tables.entries).order_by(tables.entries.c.number))
 DIGESTS = Statement(select(tables.charges.c.digest))
@@ -30,7 +36,7 @@ SOURCES = [Statement(select(table.c.source).distinct()) for table in (tables.cla
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerifiedLedger:
     """That a ledger is as its chain says.
 
     Attributes:
@@ -71,7 +77,7 @@ class Replay:
         if (entry.kind == CREATE) != (entry.number == 1):
             raise self._database.unusable(CHANGED)
         if entry.kind == DECLARE:
-            terms = self.terms[entry.source] = checked_terms(self._database, entry)
+            terms = self.terms[entry.source] = read_terms(self._database, entry)
             self.neighbours[entry.source] = terms.neighbours
         elif entry.kind == STATE:
             self._relate(entry)
@@ -90,7 +96,9 @@ class Replay:
         try:
             before, given = self.neighbours[source], read_neighbours(entry.facts.get(NEIGHBOURS))
             after = (
-                stated(before, given, source) if is_stated else joined(before, given, source in self.charged, source)
+                state_neighbours(before, given, source)
+                if is_stated
+                else combine_neighbours(before, given, source in self.charged, source)
             )
         except (KeyError, ValueError):
             raise self._database.unusable(CHANGED) from None
@@ -109,12 +117,12 @@ def require_whole(database: Database, connection: Connection, path: Path | None 
         path: the file, if it is not that of the database.
     """
     require_shape(database, connection, path)
-    verified(database, connection, read_head(database, connection, is_trusted=True), 0)
+    verify_chain(database, connection, read_head(database, connection, is_trusted=True), 0)
 
 
-def verified(database: Database, connection: Connection, head: Head, records: int) -> Verified:
+def verify_chain(database: Database, connection: Connection, head: Head, records: int) -> VerifiedLedger:
     """Reads the whole chain and computes every balance again."""
-    if database.path is not None and pragma(connection, "integrity_check(1)") != [("ok",)]:
+    if database.path is not None and read_pragma(connection, "integrity_check(1)") != [("ok",)]:
         raise database.unusable("it is damaged")
     replay = _replayed(database, connection, head)
     try:
@@ -123,7 +131,7 @@ def verified(database: Database, connection: Connection, head: Head, records: in
     except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
     classes = sum(len(names) for names, _, _ in sums.values())
-    return Verified(head.ledger, head.entries, head.hash, len(replay.terms), classes, people, records)
+    return VerifiedLedger(head.ledger, head.entries, head.hash, len(replay.terms), classes, people, records)
 
 
 def _replayed(database: Database, connection: Connection, head: Head) -> Replay:
@@ -152,7 +160,7 @@ def _summed(connection: Connection, replay: Replay) -> Sums:
     sums: Sums = {number: ({}, NOBODY, None) for number in terms}
     for (number, digest), times in replay.times.items():
         (row,) = CONTENT.rows(connection, wanted=digest)
-        charge = opened(row.content)
+        charge = decode_charge(row.content)
         if charge.digest != digest or charge.accounts != replay.sizes[digest]:
             raise ValueError("another charge")
         if charge.currency != terms[number].currency.name:
@@ -165,7 +173,7 @@ def _summed(connection: Connection, replay: Replay) -> Sums:
             if len(people.keys) and charge.named != named:
                 raise ValueError("people who are named in two ways")
             caps = caps_of(terms[number], charge)
-            people = charged(people, charge.keys, *costs, caps, bool(charge.class_names))[0]
+            people = charge_share(people, charge.keys, *costs, caps, bool(charge.class_names))[0]
             sums[number] = names, people, charge.named
     return sums
 
@@ -174,7 +182,7 @@ def _times(amounts: Any, times: int) -> Any:
     return np.where(amounts > INFINITE // times, INFINITE, amounts * times)
 
 
-def _add_classes(names: dict[str, tuple[int, ...]], terms: Terms, charge: Sealed, costs: Any) -> None:
+def _add_classes(names: dict[str, tuple[int, ...]], terms: Terms, charge: SealedCharge, costs: Any) -> None:
     for name, amount, delta in zip(charge.names, *map(np.ndarray.tolist, costs), strict=True):
         cap, cap_delta = terms.cap_of(name)
         _, spent, _, spent_delta = names.get(name, (cap, 0, cap_delta, 0))

@@ -156,7 +156,7 @@ LARGEST = 64 << 20  # bytes; a record is small
 Document = dict[str, Any]
 
 
-def completed(facts: Document, answers: Sequence[Document], entry: Any, receipt: Document) -> Document:
+def complete_record(facts: Document, answers: Sequence[Document], entry: Any, receipt: Document) -> Document:
     """A whole record: what was known before the draw, then the answers and the place in the ledger.
 
     It is the same, byte for byte, whenever it is made again from the same facts and the same entry.
@@ -190,7 +190,7 @@ def answers_of(bits: Sequence[bool], areas: Sequence[str | None], words: Sequenc
     return [{"area": area, "answer": 1 if bit else 2, "words": words[0 if bit else 1]} for area, bit in named]
 
 
-def is_whole(document: Document) -> bool:
+def has_valid_digest(document: Document) -> bool:
     """Whether a record has the digest of its content; whoever changes both is found by the ledger only."""
     return bool(document[DIGEST] == digest_of(document))
 

@@ -17,7 +17,7 @@ from hetdp.problem.product import ProductSpace
 from hetdp.releases.charges import CLASS, EPSILON, EPSILON_DELTA, Costs, account_name
 from hetdp.releases.ledger.amounts import currency_of
 from hetdp.releases.ledger.charge import Charge
-from hetdp.releases.proof import Proved
+from hetdp.releases.proof import ProvedMechanism
 from hetdp.releases.record import words
 from hetdp.text import escape_unprintable, pluralize
 from hetdp.theory.coordinate import Coordinate
@@ -31,7 +31,7 @@ def parameter_texts(costs: Costs, at: int) -> dict[str, str | None]:
     return allowed | {"used": decimal(costs.used[costs.main][at])}
 
 
-def charged(costs: Costs) -> list[dict[str, Any]]:
+def charged_accounts(costs: Costs) -> list[dict[str, Any]]:
     """What each account is charged; people are not listed."""
     if costs.kind != CLASS:
         return []
@@ -53,7 +53,7 @@ def composition_of(costs: Costs, source: str, version: str) -> dict[str, Any]:
         "rule": currency_of(costs.currency).rule,
         "kind": costs.kind,
         "accounts": len(costs.names),
-        "charged": charged(costs),
+        "charged": charged_accounts(costs),
     }
 
 
@@ -77,7 +77,7 @@ def charge_of(costs: Costs, currency: str | None = None) -> Charge:
     return Charge.to_people(counted_by, costs.names, amounts[first], amounts.get("delta"), costs.groups, costs.named)
 
 
-def charge_told(composition: dict[str, Any], currency: str) -> Charge | None:
+def charge_of_composition(composition: dict[str, Any], currency: str) -> Charge | None:
     """The charge that a record tells of, for data that is counted so; None for people, whom it does not list."""
     if composition["kind"] != CLASS:
         return None
@@ -93,7 +93,7 @@ MECHANISM = "mechanism"
 MOST_EDGES = 1 << 22  # beyond which odds are left out: they would take longer than the proof
 
 
-def facts_of_problem(proof: Proved, costs: Costs) -> dict[str, Any]:
+def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
     """The part of a record that a mechanism fills.
 
     Args:
@@ -130,7 +130,7 @@ def facts_of_problem(proof: Proved, costs: Costs) -> dict[str, Any]:
         "constant": [{"area": None, "answer": answer_words(about)[certain - 1]}] if certain else [],
         "accuracy": [{"area": None, "where": words.AT_WORST, "probability": _worst(proof, notion.coordinate)}],
         "cautions": _cautions(proof),
-        "security": words.security(certain > 0),
+        "security": words.security_words(certain > 0),
         "mechanism": {
             "kind": MECHANISM,
             "sha256": proof.digest,
@@ -155,7 +155,7 @@ def answer_words(about: Any) -> tuple[str, str]:
     return escape_unprintable(about.get("answer_1", "1")), escape_unprintable(about.get("answer_2", "2"))
 
 
-def _odds(proof: Proved) -> dict[str, Odds]:
+def _odds(proof: ProvedMechanism) -> dict[str, Odds]:
     """The odds of each account; none where there are too many edges to go through once more."""
     if proof.problem.graph.edge_count > MOST_EDGES:
         return {}
@@ -182,13 +182,13 @@ def _promise(costs: Costs, at: int, told: dict[str, Odds], same: str) -> dict[st
     }
 
 
-def _cautions(proof: Proved) -> list[str]:
+def _cautions(proof: ProvedMechanism) -> list[str]:
     """Where a coin would do as well, or better, at any of the possible datasets; which one is true plays no part."""
     told = str(proof.mechanism.against_coin)
     return [escape_unprintable(f"{told[:1].upper()}{told[1:]}.")] if told else []
 
 
-def _worst(proof: Proved, coordinate: Coordinate) -> str:
+def _worst(proof: ProvedMechanism, coordinate: Coordinate) -> str:
     """The least probability of the right answer over all datasets: it is public, and free."""
     z, answers = proof.mechanism.coordinates, proof.problem.answers
     worst = coordinate.error(np.min(np.where(answers == 1, z, -z), initial=np.inf), 1)

@@ -17,11 +17,11 @@ from hetdp.problem.problem import Problem, require_problem
 from hetdp.releases.charges import costs_of
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.ledger.lookup import entry_of, source_of
+from hetdp.releases.ledger.lookup import find_receipt, find_source
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, is_same, neighbours_of, read_neighbours
-from hetdp.releases.proof import Proved, digest_of
-from hetdp.releases.record.document import Document, answers_of, facts_digest, is_whole
-from hetdp.releases.record.facts import MECHANISM, answer_words, charge_told, composition_of, facts_of_problem
+from hetdp.releases.proof import ProvedMechanism, digest_of
+from hetdp.releases.record.document import Document, answers_of, facts_digest, has_valid_digest
+from hetdp.releases.record.facts import MECHANISM, answer_words, charge_of_composition, composition_of, facts_of_problem
 
 ELSE = "tells something else"
 
@@ -68,7 +68,7 @@ def check_of(name: str, passed: bool, holds: str, fails: str) -> RecordCheck:
 def check_digest(record: Document) -> RecordCheck:
     """Whether the record's digest fits its content."""
     fails = "the record was changed: its digest is that of another content"
-    return check_of("record", is_whole(record), "the record's digest fits its content", fails)
+    return check_of("record", has_valid_digest(record), "the record's digest fits its content", fails)
 
 
 def check_ledger(record: Document, ledger: Ledger) -> RecordCheck:
@@ -80,7 +80,7 @@ def check_ledger(record: Document, ledger: Ledger) -> RecordCheck:
     receipt, composition = record["ledger"], record["composition"]
     if receipt["ledger"] != ledger.id:
         return RecordCheck("ledger", False, "the record names another ledger")
-    entry, number = entry_of(ledger, receipt), f"entry {receipt['entry']:,} of the ledger"
+    entry, number = find_receipt(ledger, receipt), f"entry {receipt['entry']:,} of the ledger"
     kept = entry.facts
     told = [entry.request, entry.source, entry.version, entry.time, kept.get("facts_sha256")]
     said = [record["mechanism"]["sha256"], composition["source"], composition["version"], record["released"]]
@@ -112,10 +112,10 @@ def _is_about(privacy: Document, kept: Any) -> bool:
 def _is_charged(ledger: Ledger, entry: Entry, composition: Document) -> bool:
     """Whether the entry charged the accounts that the record lists; people are listed by neither."""
     try:
-        charge = charge_told(composition, source_of(ledger, entry.source)[1])
+        charge = charge_of_composition(composition, find_source(ledger, entry.source)[1])
     except (UsageError, KeyError):
         return False
-    return charge is None or charge.sealed(b"").digest == entry.charge
+    return charge is None or charge.seal(b"").digest == entry.charge
 
 
 def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Iterator[RecordCheck]:
@@ -144,7 +144,7 @@ def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Itera
     holds = "each account was charged the largest loss that these values can cause it"
     yield check_of("charge", composition == paid, holds, "other amounts were charged than these values can cost")
     if same and certificate.private:
-        facts = facts_of_problem(Proved(problem, mechanism, certificate, digest, costs), costs)
+        facts = facts_of_problem(ProvedMechanism(problem, mechanism, certificate, digest, costs), costs)
         facts["mechanism"]["objective"] = said["objective"]  # files of values alone do not say it
         yield check_content(record, facts, answer_words(problem.about))
 

@@ -32,7 +32,7 @@ AT_WORST = "in the worst case"
 EVERY_TABLE = "whatever the data is"
 
 
-def security(is_constant: bool) -> list[str]:
+def security_words(is_constant: bool) -> list[str]:
     """Why a release can be trusted; nothing is drawn where the answer is the same whatever the data is."""
     return [NOT_DRAWN, *KEPT_CONSTANT] if is_constant else [PROVED, DRAWN, *KEPT]
 
@@ -46,7 +46,7 @@ def constant_words(answer: str, of: str = "table") -> str:
     return f"The answer is the same for every {of}: {answer}. It uses no randomness and costs nobody anything."
 
 
-def where_changed(margin: int) -> str:
+def margin_words(margin: int) -> str:
     """A margin in words.
 
     >>> where_changed(1), where_changed(2000)
