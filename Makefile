@@ -6,9 +6,13 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PINNED ?=  # PINNED=1, as in CI: exactly the versions of constraints.txt, whose hashes pip checks
 export HETDP_PINNED := $(PINNED)
+STRESS ?= 20
+JIT_OFF := tests/engines tests/certificate/test_scan.py  # where tests marked jit_off are
 PYTEST := $(BIN)/python -m pytest --quiet -n $(WORKERS) --maxprocesses 4 --dist worksteal
 
-.PHONY: help demo test lint docs constraints bench bench-quick clean
+unexport PYTHONDONTWRITEBYTECODE  # else every process compiles every module again
+
+.PHONY: help demo test stress slowest kernels lint docs constraints bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:  ## what can be made
@@ -17,11 +21,22 @@ help:  ## what can be made
 demo: $(VENV)/runtime.stamp  ## the paper's examples, solved and explained, in seconds
 	@$(BIN)/hetdp demo
 
-test: lint  ## all checks: lint, types, layers, tests, doctests, and the CPU engine without its JIT
+test: $(VENV)/test.stamp  ## all checks: lint, types, layers, tests, doctests, and the CPU engine without its JIT
+	@$(MAKE) --no-print-directory -j2 lint kernels
 	@echo "hetdp: tests"
 	@$(PYTEST)
 	@echo "hetdp: the CPU engine's tests again, with the JIT switched off"
-	@NUMBA_DISABLE_JIT=1 $(PYTEST) tests -m jit_off
+	@NUMBA_DISABLE_JIT=1 $(PYTEST) -m jit_off $(JIT_OFF)
+
+stress: $(VENV)/test.stamp  ## the long runs that `make test` takes a small part of: fuzzing, kills, races (STRESS=5: five times as much)
+	@echo "hetdp: stress, $(STRESS) times as much as make test"
+	@HETDP_STRESS=$(STRESS) $(PYTEST) -m stress tests
+
+slowest: $(VENV)/test.stamp  ## the slowest 20 tests
+	@$(PYTEST) --durations 20 --durations-min 0.5
+
+kernels: $(VENV)/test.stamp
+	@$(BIN)/python -m tests.kernels
 
 lint: $(VENV)/test.stamp  ## style, types and the direction of imports
 	@echo "hetdp: style, types, layers"

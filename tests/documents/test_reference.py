@@ -82,6 +82,7 @@ def test_every_exit_code_is_described():
 
 def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # compiled kernels and fonts are there already
     monkeypatch.setenv("HOME", str(tmp_path))
     Path("poll.json").write_text(POLL)
     Path("grid.json").write_text(POLL.replace('"111"', "[0, 1]"))

@@ -10,6 +10,7 @@ import hetdp
 from hetdp.mechanism.scaling import Pattern
 from tests.mechanism.average_trials import NOTIONS, WANTED, outcome, random_problem, trials
 from tests.oracle.barrier import mean_error_inside
+from tests.stress import stress, times
 
 CURVED = ("gaussian", "bounded-range")
 
@@ -19,9 +20,10 @@ def mean_error(problem: hetdp.Problem, mechanism: hetdp.Mechanism) -> float:
     return float(weights @ mechanism.errors / weights.sum())
 
 
+@stress
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_the_gap_is_small_and_the_mean_is_never_below_that_of_fair(notion):
-    for found in (outcome(trial) for trial in trials(15, 10, notion)):
+    for found in (outcome(trial) for trial in trials(15, times(10), notion)):
         assert found.private
         assert found.within
         assert 0.0 <= found.gap <= WANTED

@@ -11,11 +11,13 @@ from hetdp.certificate.contradiction import contradicts
 from hetdp.theory.catalogue import notion_named
 from tests.mechanism.average_trials import NOTIONS
 from tests.mechanism.verdict_trials import judged, trials
+from tests.stress import stress, times
 
 
+@stress
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_check_says_what_extend_does_and_every_witness_is_right(notion):
-    found = [judged(*trial) for trial in trials(16, 80, notion)]
+    found = [judged(*trial) for trial in trials(16, times(80), notion)]
     assert all(checked == extends and right for checked, extends, right in found)
     assert {checked for checked, _, _ in found} == {True, False}
 

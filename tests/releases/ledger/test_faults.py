@@ -23,8 +23,9 @@ from tests.releases.ledger.faults import (
 )
 from tests.releases.ledger.test_spending import TENTH
 from tests.releases.worlds import SOURCE, ledger
+from tests.stress import STRESS, stress
 
-EVERY = 37  # of all the faults, one in so many
+EVERY = max(37 // STRESS, 1)  # of all the faults, one in so many
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@stress
 def test_whatever_call_fails_the_words_are_true_and_asking_again_is_paid_for_once(folder):
     listed = list(faults(counted(folder)))
     assert len(listed) > 300
