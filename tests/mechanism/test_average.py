@@ -17,7 +17,7 @@ from hetdp.cli.demo import voters
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.average import program, search, solver
 from hetdp.mechanism.average.rows import Rows
-from hetdp.mechanism.average.search import filled_in
+from hetdp.mechanism.average.search import complete_fairly
 from hetdp.mechanism.average.solver import Solver, lower_bound
 from hetdp.theory.pure import PURE
 from tests.mechanism.problems import graph_of
@@ -100,9 +100,9 @@ def test_values_that_contradict_others_are_left_aside():
     engine = engine_for("reference", problem.graph, problem.notion, "settle")
     nothing, weights = np.full(4, np.nan), np.array([0.1, 0.3, 0.3, 0.3])
     for z in ([-np.inf, 0.5, 1.5, 2.5], [-30.0, 0.5, 1.5, 2.5]):
-        found = filled_in(problem, nothing, np.array(z), weights, engine)
+        found = complete_fairly(problem, nothing, np.array(z), weights, engine)
         assert found[1:].tolist() == pytest.approx([0.5, 1.5, 2.5])
-    found = filled_in(problem, nothing, np.array([-0.5, 0.4, 9.0, 2.4]), weights, engine)
+    found = complete_fairly(problem, nothing, np.array([-0.5, 0.4, 9.0, 2.4]), weights, engine)
     assert found.tolist() == pytest.approx([-0.5, 0.4, 1.4, 2.4])
 
 

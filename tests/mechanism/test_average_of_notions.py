@@ -11,7 +11,7 @@ import hetdp
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.average import search
 from hetdp.mechanism.average.rows import Tangents
-from hetdp.mechanism.average.search import filled_in
+from hetdp.mechanism.average.search import complete_fairly
 from tests.oracle.average_of_notions import CURVES, Case, cases, least_mean_errors
 
 COUNTS = {"directed": 100, "approximate": 100, "gaussian": 40, "bounded-range": 40}
@@ -102,6 +102,6 @@ def test_a_tail_that_no_tolerance_keeps_is_no_contradiction():
     problem = hetdp.Problem(graph, [2, 1], "directed")
     z = problem.notion.coordinate.from_probability(math.exp(-1.5) * (1.0 - 1e-10))
     engine = engine_for("reference", graph, problem.notion, "settle")
-    found = filled_in(problem, np.full(2, np.nan), np.array([z, math.inf]), np.array([0.1, 0.9]), engine)
+    found = complete_fairly(problem, np.full(2, np.nan), np.array([z, math.inf]), np.array([0.1, 0.9]), engine)
     assert found[0] == pytest.approx(z)
     assert found[1] > 20.0

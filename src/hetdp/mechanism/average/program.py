@@ -1,9 +1,10 @@
-"""Where the linear program starts from: the best mechanism at hand, whose tails give the scale of every variable.
+"""The linear program of the objective average, in the scale of a reference mechanism.
 
-The fair mechanism is far from the best average where people have very different ε. There a weighted vote is near it, in
-which every step away from one far dataset counts by its ε. On any graph that is a growth from the deepest dataset of
-one answer, shifted to where the average is best. Where an edge is no addition far from ½ either (with δ, or nothing
-promised in one direction) that is not private, and is lowered until it is.
+The reference is the best mechanism known at the start: its tails give the scale of every variable. The fair mechanism
+is far from the best average where people have very different ε. A weighted vote, in which every step away from one far
+dataset counts by its ε, is close to it. On any graph this is a growth from the deepest dataset of one answer, shifted
+to where the average is best. Where edges do not add far from ½ (with δ, or without a bound in one direction) the vote
+is not private, and it is lowered until it is.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ import numpy as np
 
 from hetdp.engines.contract import Engine
 from hetdp.errors import UsageError
-from hetdp.mechanism.average.rows import DEEPEST, Rows, Tangents, joined, rows_between
+from hetdp.mechanism.average.rows import DEEPEST, Rows, Tangents, concatenate_rows, rows_between
 from hetdp.mechanism.average.solver import TOLERANCE, Solver, has_many_rows, lower_bound
 from hetdp.mechanism.compatibility import Limits
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 
-FAR = 1e4  # so far below ½ that a growth from there never meets it
-SHIFTS = 24  # of the golden section
+FAR = 1e4  # so far below ½ that a growth from there never reaches it
+SHIFTS = 24  # steps of the golden-section search
 
 
 def mean_error(problem: Problem, z: Floats, weights: Floats) -> float:
@@ -57,7 +58,7 @@ def _votes(problem: Problem, fair: Floats, weights: Floats, engine: Engine) -> I
 
 
 def _best_shift(problem: Problem, away: Floats, sign: float, weights: Floats, between: tuple[float, float]) -> float:
-    """By golden section; it need not be the very best."""
+    """The best shift, approximately, by golden-section search."""
     counted = np.where(np.isfinite(away), weights, 0.0)
     far = np.where(np.isfinite(away), away, 0.0)
 
@@ -71,16 +72,16 @@ def _best_shift(problem: Problem, away: Floats, sign: float, weights: Floats, be
     return (low + high) / 2.0
 
 
-# The linear program of a curved bound: solved, cut where it exceeds the curve, solved again.
+# Curved bounds: solve, cut where the solution exceeds the curve, solve again ------------------------------------------
 
 
 ROUNDS = 60
-LIKELY = 0.3  # tangents with less room than this, under the reference, are there from the start
-NEAR_ENOUGH = 1e-8  # in z; so little is lost where values are made private afterwards
-NEAR = 1e-3  # tangents with more room than this, and without a price, are left behind
+LIKELY = 0.3  # tangents with less slack than this under the reference are added at the start
+NEAR_ENOUGH = 1e-8  # in z; making values private afterwards loses no more than this
+NEAR = 1e-3  # tangents with more slack than this and without a price are removed
 
 
-def solved_by_tangents(
+def solve_by_tangents(
     tangents: Tangents,
     reference: Floats,
     cost: Floats,
@@ -90,17 +91,17 @@ def solved_by_tangents(
     highest: Floats,
     gain: float,
 ) -> tuple[Floats, float]:
-    """The columns of a minimum, up to what a tolerance and the last round leave open, and a bound on that minimum.
+    """Minimises the cost up to the solver's tolerance and the last round; returns the solution and a lower bound.
 
     Args:
-        tangents: of all arcs between the columns.
+        tangents: the tangents of all arcs between the columns.
         reference: z of each column, where the first tangents touch.
-        cost: of each column.
-        lower: of each column, in the solution.
-        upper: of each column, in the solution.
-        lowest: of each column, for the bound.
-        highest: of each column, for the bound.
-        gain: a round after which the minimum is larger by less than this is the last one.
+        cost: the cost of each column.
+        lower: the lower bound of each column in the solution.
+        upper: the upper bound of each column in the solution.
+        lowest: the lower bound of each column for the bound on the minimum.
+        highest: the upper bound of each column for the bound on the minimum.
+        gain: the search ends with the first round that raises the minimum by less than this.
     """
     if not len(cost):
         return cost, 0.0
@@ -122,11 +123,11 @@ def solved_by_tangents(
         before = value
         if not stalls:  # else what is left behind might come back for ever
             rows = rows.take(np.flatnonzero((found.prices > 0.0) | (rows.excess(x) > -NEAR)))
-        rows = joined([rows, fresh])
+        rows = concatenate_rows([rows, fresh])
     return x, least
 
 
-# One linear program: the datasets that count, in the scale of a reference, and the rows that may bind.
+# The program: the datasets that count and the rows that may bind ------------------------------------------------------
 
 
 COSTS = 1e6  # so that the solver's tolerance on costs is small beside those that matter
@@ -141,10 +142,10 @@ GAIN = 1e-9  # in mean accuracy; rounds of tangents that gain less are the last
 
 @dataclass(frozen=True)
 class Answer:
-    """What a program found.
+    """The result of a program.
 
     Attributes:
-        z: values of the datasets that count, NaN elsewhere; private up to the solver's tolerance.
+        z: the values of the datasets that count, NaN elsewhere; private up to the solver's tolerance.
         error: a proved lower bound on the mean error of every private mechanism.
     """
 
@@ -153,7 +154,7 @@ class Answer:
 
 
 def require_rows(problem: Problem) -> None:
-    """Refuses a notion whose edges are not known as rows of a linear program."""
+    """Refuses a notion whose edges have no rows in a linear program."""
     if problem.notion.promises is None and problem.notion.curve is None:
         rule = "the objective average needs a notion that states its rows or its tangents"
         what = f"the notion {problem.notion.name!r} with the objective average"
@@ -161,11 +162,11 @@ def require_rows(problem: Problem) -> None:
 
 
 def best_on_average(problem: Problem, reference: Floats, weights: Floats, allowed: Limits, mass: float) -> Answer:
-    """Solves for the datasets that count; those of the least weight·tail, up to `mass` in all, are left out."""
-    certain, reference = np.isinf(reference), _not_too_deep(problem, reference)
+    """Solves for the datasets that count; those with the least weight·tail, up to `mass` in total, are left out."""
+    certain, reference = np.isinf(reference), _clip_reference(problem, reference)
     tail = problem.notion.coordinate.probability(-np.abs(reference))
     free = (allowed.least < allowed.most) & ~(certain & (not problem.notion.is_directed))
-    program = _Program(problem, reference, weights, allowed, _that_count(weights * tail, free, mass))
+    program = _Program(problem, reference, weights, allowed, _columns_that_count(weights * tail, free, mass))
     x, error = program.solve(program.lower, program.upper)
     return Answer(allowed.between(program.values(x, leave_out=True)), error)
 
@@ -173,13 +174,13 @@ def best_on_average(problem: Problem, reference: Floats, weights: Floats, allowe
 def best_nearby(
     problem: Problem, reference: Floats, weights: Floats, allowed: Limits, factor: float, smallest: float
 ) -> Answer:
-    """The same for all datasets, with a value for each, among mechanisms whose tails differ by a factor at most.
+    """Solves for all datasets, among mechanisms whose tails differ from the reference by at most a factor.
 
-    Tails of the smallest size, and below, do not shrink. The bound on the mean error is one for all private mechanisms.
+    Tails of the smallest size or below do not shrink. The bound on the mean error holds for all private mechanisms.
     """
     columns = np.flatnonzero(allowed.least < allowed.most)
     costs = COSTS / max(mean_error(problem, reference, weights), LEAST_ERROR)
-    program = _Program(problem, _not_too_deep(problem, reference), weights, allowed, columns, costs)
+    program = _Program(problem, _clip_reference(problem, reference), weights, allowed, columns, costs)
     coordinate, scale, here = problem.notion.coordinate, program.scale, reference[columns]
     start = coordinate.probability(-np.abs(here)) / scale
     lower = np.where(scale <= smallest, start, np.maximum(program.lower, start / factor))
@@ -223,17 +224,17 @@ class _Program:
         self._costs, self._cost = costs, costs * np.where(tail_is_error, weights, -weights)[columns] * self.scale
 
     def solve(self, lower: Floats, upper: Floats) -> tuple[Floats, float]:
-        """The columns of a minimum between these bounds; and a lower bound on the mean error, whatever these are."""
+        """The solution between these bounds, and a lower bound on the mean error that does not depend on them."""
         problem, bounds = self._problem, (lower, upper, self.lower, self.upper)
         between = problem, self._columns, self._tail_is_p, self._log_tail
         if problem.notion.curve is not None:
-            x, error = solved_by_tangents(Tangents(*between), self._reference, self._cost, *bounds, COSTS * GAIN)
+            x, error = solve_by_tangents(Tangents(*between), self._reference, self._cost, *bounds, COSTS * GAIN)
         else:
             x, error = _solve(rows_between(*between), self._cost, *bounds)
         return x, error / self._costs + self._constant
 
     def values(self, x: Floats, leave_out: bool) -> Floats:
-        """z of the datasets that have a column, NaN elsewhere; and, if so asked, where a solver leaves it anywhere."""
+        """z of the datasets that have a column, NaN elsewhere and, with `leave_out`, where the cost is negligible."""
         coordinate = self._problem.notion.coordinate
         x = np.where(x - self.lower < SNAP * np.maximum(1.0, self.lower), self.lower, x)  # else a long way off in z
         tails = np.clip(x * self.scale, 0.0, 1.0)
@@ -246,8 +247,8 @@ class _Program:
         return z
 
 
-def _not_too_deep(problem: Problem, reference: Floats) -> Floats:
-    """The reference with tails that a scale can be made of."""
+def _clip_reference(problem: Problem, reference: Floats) -> Floats:
+    """Clips the reference so that its tails can serve as scales."""
     coordinate = problem.notion.coordinate
     deepest, unknown = (-float(coordinate.of_tail(np.array(tail))) for tail in (DEEPEST, UNKNOWN))
     if problem.notion.is_directed:
@@ -255,8 +256,8 @@ def _not_too_deep(problem: Problem, reference: Floats) -> Floats:
     return np.clip(reference, -deepest, deepest)
 
 
-def _that_count(loss: Floats, free: Mask, mass: float) -> Indices:
-    """Without a mass to leave out, all free ones: a dataset without weight may still stand between two that have it."""
+def _columns_that_count(loss: Floats, free: Mask, mass: float) -> Indices:
+    """The columns of the program: without a mass all free datasets, since one without weight may lie between others."""
     candidates = np.flatnonzero(free)
     if mass <= 0.0:
         return candidates
@@ -266,9 +267,9 @@ def _that_count(loss: Floats, free: Mask, mass: float) -> Indices:
 
 
 def _solve(rows: Rows, cost: Floats, lower: Floats, upper: Floats, least: Floats, most: Floats) -> tuple[Floats, float]:
-    """Solves with the rows that may bind, adds those that were exceeded, until none is; and bounds the minimum.
+    """Solves with the rows that may bind and adds violated rows until there are none; returns solution and lower bound.
 
-    The solution lies between `lower` and `upper`; the bound is for all that lies between `least` and `most`.
+    The solution lies between `lower` and `upper`; the bound holds for everything between `least` and `most`.
     """
     if not len(cost):
         return cost, 0.0

@@ -1,7 +1,8 @@
-"""The rows of the linear program: what an edge allows, written in the tails of a reference mechanism.
+"""The rows of the linear program: the privacy constraints of edges, scaled by the tails of a reference mechanism.
 
 The variable of a dataset is x = tail / (tail of the reference), where the tail is the smaller of p and 1 − p under the
-reference. Near the reference all x are near 1, however small the tails are, and a solver's tolerances are relative.
+reference. Close to the reference all x are close to 1, however small the tails are, so that the solver's tolerances are
+relative. Notions whose edges are linear in p have `Rows`; notions with a curved bound have `Tangents` of the curve.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import numpy as np
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask
 
-LARGEST = 600.0  # of exponents; what is larger constrains nothing
+LARGEST = 600.0  # a larger exponent constrains nothing
 
 
 class Rows(NamedTuple):
-    """Rows  a·x[first] + b·x[second] ≤ limit, each divided by its largest coefficient; columns are numbered."""
+    """Rows  a·x[first] + b·x[second] ≤ limit, each divided by its largest coefficient."""
 
     first: Indices
     second: Indices
@@ -28,11 +29,11 @@ class Rows(NamedTuple):
     limit: Floats
 
     def excess(self, x: Floats) -> Floats:
-        """How far each row is exceeded; negative where there is room."""
+        """The amount by which each row is violated; negative where it has slack."""
         return np.asarray(self.a * x[self.first] + self.b * x[self.second] - self.limit)
 
     def take(self, which: Indices) -> Rows:
-        """Some of them."""
+        """A selection of the rows."""
         return Rows(*(column[which] for column in self))
 
 
@@ -40,26 +41,26 @@ def rows_between(problem: Problem, columns: Indices, tail_is_p: Mask, log_tail: 
     """All rows of the edges between the datasets that have a column.
 
     Args:
-        problem: where the edges come from.
-        columns: the datasets that have one, in order.
+        problem: the problem with the edges.
+        columns: the datasets that have a column, in order.
         tail_is_p: for every dataset, whether its tail is p; otherwise it is 1 − p.
         log_tail: log of the reference's tail, for every dataset.
     """
-    number = numbered(problem, columns)
-    return joined(
+    number = number_columns(problem, columns)
+    return concatenate_rows(
         rows for block in problem.graph.edge_blocks() for rows in _of_block(problem, block, number, tail_is_p, log_tail)
     )
 
 
-def numbered(problem: Problem, columns: Indices) -> Indices:
-    """For every dataset the number of its column, −1 where it has none."""
+def number_columns(problem: Problem, columns: Indices) -> Indices:
+    """The column number of every dataset; −1 for datasets without a column."""
     number = np.full(problem.graph.size, -1, dtype=np.int32)
     number[columns] = np.arange(len(columns), dtype=np.int32)
     return number
 
 
-def joined(parts: Iterable[Rows]) -> Rows:
-    """All rows, one after the other."""
+def concatenate_rows(parts: Iterable[Rows]) -> Rows:
+    """Concatenates rows."""
     ends, numbers = np.zeros(0, dtype=np.int32), np.zeros(0)
     found = [Rows(ends, ends, numbers, numbers, numbers), *parts]
     return Rows(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
@@ -89,24 +90,24 @@ def _of_block(problem: Problem, block: EdgeBlock, number: Indices, tail_is_p: Ma
             yield Rows(number[u], number[v], a, b, limit * unit)
 
 
-# Rows of the linear program for notions whose bound is curved: p(v) ≤ f(p(u)), with tangents of f.
+# Tangents, for notions with a curved bound p(v) ≤ f(p(u)) -------------------------------------------------------------
 
 
-DEEPEST = 0.5 * math.exp(-50.0)  # smaller tails have no weight, and share a scale
-EXCEEDED = 1e-8  # of a row; where the curve is exceeded by more, a tangent is added
+DEEPEST = 0.5 * math.exp(-50.0)  # smaller tails have no weight and share one scale
+EXCEEDED = 1e-8  # a tangent is added where the curve is exceeded by more than this
 
 
 class Tangents:
-    """The arcs between the datasets that have a column, and the tangents of what they allow."""
+    """The arcs between the datasets that have a column, with the tangents of their bounds."""
 
     def __init__(self, problem: Problem, columns: Indices, tail_is_p: Mask, log_tail: Floats) -> None:
-        """As `rows_between`."""
+        """Takes the arguments of `rows_between`."""
         self._coordinate = problem.notion.coordinate
         assert problem.notion.curve is not None
         self._reach, self._log_slope = problem.notion.curve
         self._tail_is_p, self._log_tail = tail_is_p[columns], log_tail[columns]
         self._deepest = -float(self._coordinate.of_tail(np.array(DEEPEST)))
-        number = numbered(problem, columns)
+        number = number_columns(problem, columns)
         ends, shifts = [np.zeros((2, 0), dtype=np.int32)], [np.zeros(0)]
         for block in problem.graph.edge_blocks():
             both = np.stack([number[block.source], number[block.target]])
@@ -117,24 +118,26 @@ class Tangents:
         self._shift = np.concatenate(shifts)
 
     def touching(self, z: Floats) -> Rows:
-        """Two tangents for each arc: where its source is, and where its target is, for given values of the columns."""
+        """Two tangents for each arc: one at the value of its source and one at the value of its target."""
         arcs = np.arange(len(self._shift))
-        return joined(self._rows(arcs, at) for at in (z[self._source], self._source_of(z[self._target], arcs)))
+        return concatenate_rows(
+            self._rows(arcs, at) for at in (z[self._source], self._source_of(z[self._target], arcs))
+        )
 
     def exceeded(self, x: Floats) -> Rows:
-        """The tangents that a solution exceeds, touching between where its sources and where its targets are."""
+        """The tangents that a solution violates, taken midway between its source and target values."""
         z = self._values(x)
         arcs = np.flatnonzero(z[self._target] > self._reach(z[self._source], self._shift))
         rows = self._rows(arcs, 0.5 * (z[self._source[arcs]] + self._source_of(z[self._target[arcs]], arcs)))
         return rows.take(np.flatnonzero(rows.excess(x) > EXCEEDED))
 
     def excess(self, x: Floats) -> float:
-        """How far, in z, a solution exceeds the curve, at most."""
+        """The largest amount, in z, by which a solution exceeds the curve."""
         z = self._values(x)
         return float(np.max(z[self._target] - self._reach(z[self._source], self._shift), initial=0.0))
 
     def _source_of(self, z: Floats, arcs: Indices) -> Floats:
-        """Where the bound of these arcs is z: the mirror of the bound, as swapping the answers mirrors the rule."""
+        """The source value for which the bound of these arcs is z: swapping the answers mirrors the bound."""
         return -self._reach(-z, self._shift[arcs])
 
     def _values(self, x: Floats) -> Floats:
@@ -142,7 +145,7 @@ class Tangents:
         return np.clip(np.where(self._tail_is_p, tail, -tail), -self._deepest, self._deepest)
 
     def _rows(self, arcs: Indices, z: Floats) -> Rows:
-        """The tangents at z of the source. Near 1 all is written in 1 − p, so that no tail is lost to rounding."""
+        """The tangents at z of the source. Close to 1 they are expressed in 1 − p, so that rounding loses no tail."""
         u, v, shift = self._source[arcs], self._target[arcs], self._shift[arcs]
         z = np.clip(z, -self._deepest - shift, self._deepest)
         log_slope, reached = self._log_slope(z, shift), self._reach(z, shift)

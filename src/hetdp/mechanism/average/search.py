@@ -1,4 +1,9 @@
-"""From a solver's values to a private mechanism: what contradicts is left aside, the rest closed and filled in."""
+"""best_average: the private mechanism with the largest mean accuracy, with a proved bound on its distance to the best.
+
+Each round solves a linear program in the scale of the best mechanism so far. Its values are made private: those that
+contradict others are dropped, the rest are closed downward and completed fairly. If this does not get close enough to
+the proved bound, further rounds search near the best mechanism so far. docs/theory/average.md has the proofs.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +26,13 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace, as_graph
 from hetdp.problem.space import Floats, Indices
 
-NOISE = 1e-5  # in z; a solver's tolerance, along a path
-NOISE_IN_P = (
-    1e-8  # what that tolerance may be in p where z has a tail that no tolerance keeps: next to one that is not small
-)
+NOISE = 1e-5  # in z: the solver's tolerance, accumulated along a path
+NOISE_IN_P = 1e-8  # the same in p, for notions where a small tail next to a large one is lost in the tolerance
 ROUNDS = 20
 
 
-def filled_in(problem: Problem, pins: Floats, z: Floats, weights: Floats, engine: Engine) -> Floats:
-    """A private mechanism near the values, NaN where there are none: closed downward, the rest filled in fairly."""
+def complete_fairly(problem: Problem, pins: Floats, z: Floats, weights: Floats, engine: Engine) -> Floats:
+    """A private mechanism near the values (NaN where there are none): closed downward and completed fairly."""
     graph, notion, ones = problem.graph, problem.notion, problem.answers == 1
     kept, growth = _without_contradictions(problem, pins, z, weights, engine)
     given = ~np.isnan(kept)
@@ -42,10 +45,10 @@ def filled_in(problem: Problem, pins: Floats, z: Floats, weights: Floats, engine
 def _without_contradictions(
     problem: Problem, pins: Floats, z: Floats, weights: Floats, engine: Engine
 ) -> tuple[Floats, Growth]:
-    """The values without those that contradict others by more than noise, and the growth from what is left.
+    """Drops values that contradict others by more than noise; returns the rest and the growth from them.
 
-    A value that lies too low pulls down all that it is connected to: one that weighs less than what it pulls down goes;
-    otherwise, what it pulls down. Such values are of datasets whose neighbours were left out of the program.
+    A value that is too low lowers everything it is connected to. It is dropped if it weighs less than what it lowers;
+    otherwise the values it lowers are dropped. Such values belong to datasets whose neighbours are not in the program.
     """
     free = np.isnan(pins)
     kept = np.where(free, z, pins)
@@ -66,7 +69,7 @@ def _without_contradictions(
 
 
 def _origins(growth: Growth) -> Indices:
-    """For each dataset the one from which its label came in the end."""
+    """For each dataset, the dataset from which its label originates."""
     origin = np.where(growth.links < 0, np.arange(len(growth.links)), growth.links)
     while True:
         further = origin[origin]
@@ -75,18 +78,18 @@ def _origins(growth: Growth) -> Indices:
         origin = further
 
 
-# Rounds of linear programs close to the best mechanism so far, for problems on which one program is not enough.
+# Rounds near the best mechanism so far --------------------------------------------------------------------------------
 
 
-SHALLOW = (1e-10, 1e-3, 1e-6, 1e-10)  # of the mean error: no tail is smaller, and no more than this is lost by that
+SHALLOW = (1e-10, 1e-3, 1e-6, 1e-10)  # the smallest tail in a series of rounds, relative to the mean error
 SMALLEST = 1e-20
 NEARBY_ROUNDS = 80
-FACTORS = (1.5, 20.0, 1e3)  # by which a tail may change in a round: at least, at first, at most
+FACTORS = (1.5, 20.0, 1e3)  # the factor by which a tail may change in a round: least, first, largest
 PATIENCE = 4  # rounds without progress before the search ends
-PROGRESS = 1e-11  # of the mean error; less is none
+PROGRESS = 1e-11  # a smaller relative change of the mean error is no progress
 
 
-def improved(
+def improve_nearby(
     problem: Problem,
     z: Floats,
     weights: Floats,
@@ -95,27 +98,27 @@ def improved(
     least: float,
     is_close: Callable[[float, float], bool],
 ) -> tuple[Floats, float]:
-    """A private mechanism that is at least as good, and the largest lower bound on the mean error that was found.
+    """Improves a private mechanism; returns it with the largest lower bound on the mean error that was found.
 
     Args:
         problem: datasets, ε and query.
         z: a private mechanism within the limits, at every dataset.
-        weights: of the mean; they add up to 1.
-        allowed: what given values, and a largest error, allow.
-        engine: which engine makes values private.
-        least: a lower bound on the mean error that is known already.
+        weights: the weights of the mean; they add up to 1.
+        allowed: the limits set by given values and a largest error.
+        engine: the engine that makes values private.
+        least: the lower bound on the mean error that is known so far.
         is_close: whether an error and a bound are close enough.
     """
     best = z
     for shallow in SHALLOW:
-        z, least = _rounds(problem, z, weights, allowed, engine, least, is_close, shallow)
+        z, least = _improve_without_deep_tails(problem, z, weights, allowed, engine, least, is_close, shallow)
         best = min(best, z, key=lambda z: mean_error(problem, z, weights))
         if is_close(mean_error(problem, best, weights), least):
             break
     return best, least
 
 
-def _rounds(
+def _improve_without_deep_tails(
     problem: Problem,
     z: Floats,
     weights: Floats,
@@ -125,15 +128,15 @@ def _rounds(
     is_close: Callable[[float, float], bool],
     shallow: float,
 ) -> tuple[Floats, float]:
-    """The same for mechanisms without tails below a part of the mean error."""
+    """One series of rounds, over mechanisms without tails smaller than `shallow` times the mean error."""
     smallest = max(shallow * mean_error(problem, z, weights), SMALLEST)
-    best = _shallow(problem, z, allowed, smallest)
+    best = _clip_tails(problem, z, allowed, smallest)
     error, factor, stalled = mean_error(problem, best, weights), FACTORS[1], 0
     for _ in range(NEARBY_ROUNDS):
         if is_close(error, least) or stalled == PATIENCE:
             break
         answer = best_nearby(problem, best, weights, allowed, factor, 1.01 * smallest)
-        candidates = [_shallow(problem, z, allowed, smallest) for z in _private(problem, answer.z, engine)]
+        candidates = [_clip_tails(problem, z, allowed, smallest) for z in _make_private(problem, answer.z, engine)]
         errors = [mean_error(problem, z, weights) for z in candidates]
         gain, hoped = error - min(errors), error - mean_error(problem, answer.z, weights)
         moved = max(gain, answer.error - least) > PROGRESS * error
@@ -145,53 +148,53 @@ def _rounds(
     return best, least
 
 
-def _shallow(problem: Problem, z: Floats, allowed: Limits, smallest: float) -> Floats:
-    """The same mechanism without deep tails, as far as it is allowed; if it was private, it still is."""
+def _clip_tails(problem: Problem, z: Floats, allowed: Limits, smallest: float) -> Floats:
+    """Clips deep tails as far as the limits allow. A private mechanism stays private."""
     deepest = -float(problem.notion.coordinate.of_tail(np.array(smallest)))
     return allowed.between(np.clip(z, -deepest, deepest))
 
 
-def _private(problem: Problem, z: Floats, engine: Engine) -> list[Floats]:
-    """The values lowered until they are private, and raised."""
+def _make_private(problem: Problem, z: Floats, engine: Engine) -> list[Floats]:
+    """Two private mechanisms near the values: one by lowering them and one by raising them."""
     lowered = engine.grow(problem.graph, problem.notion, z).labels
     return [lowered, -engine.grow(problem.graph, problem.notion, -z).labels + 0.0]
 
 
-# average: the private mechanism of the largest mean accuracy, and how far it can be from that at most.
+# The search -----------------------------------------------------------------------------------------------------------
 
 
-CLOSE = 3e-8  # in mean accuracy; a result that is proved to be this close to the best is taken
-CLOSER = 1e-8  # of the mean error; on small problems it is to be this close as well
-SMALL = 5_000  # datasets, of which none is left out
-MASSES = (1e-11, 0.0, 0.0)  # of weight·error left out, one round after the other
+CLOSE = 3e-8  # a result that is proved to be this close to the best mean accuracy is accepted
+CLOSER = 1e-8  # the same relative to the mean error, required in addition on small problems
+SMALL = 5_000  # up to this many datasets, no dataset is left out
+MASSES = (1e-11, 0.0, 0.0)  # the weight·error left out in each round
 
 
 def best_average(
     problem: Problem, pins: Floats, fair: Floats, weights: Floats, max_error: float | None, engine: str
 ) -> LocalMechanism:
-    """Rounds of a linear program, each in the scale of the best mechanism so far, until that is proved to be close.
+    """Searches for the best mean accuracy until the result is proved to be close to it.
 
     Args:
         problem: datasets, ε and query.
         pins: z of the datasets whose values are given, NaN elsewhere; compatible.
         fair: z of the fair mechanism with these pins, at every dataset.
-        weights: of the mean; they add up to 1.
-        max_error: what no free dataset's error may exceed; the fair mechanism's do not.
-        engine: which engine searches.
+        weights: the weights of the mean; they add up to 1.
+        max_error: the largest error of a free dataset; the fair mechanism satisfies it.
+        engine: the engine that searches.
     """
     if isinstance(problem.graph, ProductSpace):
-        return _on_people(problem, problem.graph, pins, fair, weights, max_error, engine)
+        return _best_average_of_people(problem, problem.graph, pins, fair, weights, max_error, engine)
     chosen = engine_for(engine, problem.graph, problem.notion, "settle")
     allowed = limits(problem, pins, chosen, max_error)
     scale = reference(problem, fair, weights, allowed, chosen)
-    best, least = _extended(problem, pins, fair, engine), 0.0
+    best, least = _extend(problem, pins, fair, engine), 0.0
     is_close = partial(_is_close, problem.graph.size)
     for mass in MASSES if problem.graph.size > SMALL else MASSES[1:]:
         progress.report_stage("searching for the best average")
         answer = best_on_average(problem, scale, weights, allowed, mass)
         least = max(least, answer.error)
-        for z in _proved_private(problem, pins, answer.z, scale, weights, allowed, chosen):
-            best = _better(best, _extended(problem, pins, z, engine), weights)
+        for z in _private_candidates(problem, pins, answer.z, scale, weights, allowed, chosen):
+            best = _better(best, _extend(problem, pins, z, engine), weights)
             if is_close(mean_error(problem, best.coordinates, weights), least):
                 break
         if is_close(mean_error(problem, best.coordinates, weights), least):
@@ -199,19 +202,19 @@ def best_average(
         if mean_error(problem, best.coordinates, weights) < mean_error(problem, scale, weights):
             scale = np.where(np.isfinite(best.coordinates), best.coordinates, scale)
     else:
-        z, least = improved(problem, best.coordinates, weights, allowed, chosen, least, is_close)
-        best = _better(best, _extended(problem, pins, z, engine), weights)
+        z, least = improve_nearby(problem, best.coordinates, weights, allowed, chosen, least, is_close)
+        best = _better(best, _extend(problem, pins, z, engine), weights)
     gap = max(0.0, mean_error(problem, best.coordinates, weights) * (1.0 + ROUNDING) - least)
     return sealed(replace(best, objective="average", objective_gap=gap, given=~np.isnan(pins)))
 
 
 def _is_close(size: int, error: float, least: float) -> bool:
-    """Whether the mean error of a mechanism is proved to be near the least possible one."""
+    """True if the mean error of a mechanism is proved to be close to the least possible one."""
     return error - least <= (CLOSE if size > SMALL else min(CLOSE, CLOSER * error))
 
 
 def _better(one: LocalMechanism, other: LocalMechanism, weights: Floats) -> LocalMechanism:
-    """The one with the smaller mean error; of equals the first, and also where the other would move given values."""
+    """The mechanism with the smaller mean error; the first if they are equal or if the other moves given values."""
     assert isinstance(one.problem, Problem)
     if other.moved > NEAR_MISS:
         return one
@@ -219,7 +222,7 @@ def _better(one: LocalMechanism, other: LocalMechanism, weights: Floats) -> Loca
     return min(one, other, key=lambda mechanism: mean_error(problem, mechanism.coordinates, weights))
 
 
-def _on_people(
+def _best_average_of_people(
     problem: Problem,
     space: ProductSpace,
     pins: Floats,
@@ -228,28 +231,28 @@ def _on_people(
     max_error: float | None,
     engine: str,
 ) -> LocalMechanism:
-    """The same on people: searched with edges that are stored, for which the program has rows; proved on their own."""
+    """`best_average` on a space of people: the search stores the edges; the result is proved on the space itself."""
     stored = Problem(as_graph(space), problem.answers, problem.notion)
     found = best_average(stored, pins, fair, weights, max_error, engine)
-    best = _extended(problem, pins, found.coordinates, engine)
+    best = _extend(problem, pins, found.coordinates, engine)
     best = replace(best, objective=found.objective, objective_gap=found.objective_gap)
     return sealed(replace(best, given=~np.isnan(pins)))
 
 
-def _proved_private(
+def _private_candidates(
     problem: Problem, pins: Floats, z: Floats, scale: Floats, weights: Floats, allowed: Limits, engine: Engine
 ) -> Iterator[Floats]:
-    """Private mechanisms near what a solver found, the most promising first; the last ones hold where it is far off."""
+    """Private mechanisms near a solver's values, the most promising first; the last ones are fallbacks."""
     whole = np.where(np.isnan(z), scale, z)
     for values in (z, whole, scale):
-        yield filled_in(problem, pins, values, weights, engine)
+        yield complete_fairly(problem, pins, values, weights, engine)
     for values in (whole, scale):
         yield allowed.between(engine.grow(problem.graph, problem.notion, values).labels)
         yield allowed.between(-engine.grow(problem.graph, problem.notion, -values).labels)
     yield from (allowed.most, allowed.least)
 
 
-def _extended(problem: Problem, pins: Floats, z: Floats, engine: str) -> LocalMechanism:
-    """The best mechanism with these values at the boundary, and the given ones."""
+def _extend(problem: Problem, pins: Floats, z: Floats, engine: str) -> LocalMechanism:
+    """Extends these values at the boundary, together with the given values."""
     kept = np.where(np.isnan(pins), np.where(problem.boundary_mask, z, np.nan), pins)
     return extend(problem, PartialMechanism(z=kept), engine)
