@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.people.products.margins import margins_of
-from hetdp.people.products.tallied import Folded, folded
+from hetdp.people.products.tallied import TalliedPeople, tally_people
 from hetdp.problem.axis import Axis
 
 q: Any = hetdp.questions
@@ -29,7 +29,7 @@ QUESTIONS = [
 ]
 
 
-def as_votes(people: Folded, epsilon: list[float], deciding: list[float], groups: list[str]) -> hetdp.Problem:
+def as_votes(people: TalliedPeople, epsilon: list[float], deciding: list[float], groups: list[str]) -> hetdp.Problem:
     """Everybody an axis of their own, and the question asked of groups: the slow way."""
     names = [str(at) for at in range(len(epsilon))]
 
@@ -67,7 +67,7 @@ def margins_by_hand(answers: dict[tuple, int]) -> dict[tuple, int]:
 def test_tallies_answer_and_promise_what_votes_do(people, question, objective):
     people = [(0.5, 0.2, "a"), (0.5, 0.2, "b"), *people]
     epsilon, deciding, groups = (list(column) for column in zip(*people, strict=True))
-    found = folded(question, np.array(epsilon), ("yes", "no"), np.array(groups), np.array(deciding))
+    found = tally_people(question, np.array(epsilon), ("yes", "no"), np.array(groups), np.array(deciding))
     mechanism = found.design(objective)
     problem = as_votes(found, epsilon, deciding, groups)
     slow = hetdp.design(problem, objective)
@@ -131,16 +131,16 @@ def test_margins_are_numbers_of_people(values):
 
 
 def test_people_who_are_alike_are_counted_together():
-    people = folded(q.majority(), [0.5] * 50 + [1.0] * 50, groups=["a", "b"] * 50)
+    people = tally_people(q.majority(), [0.5] * 50 + [1.0] * 50, groups=["a", "b"] * 50)
     assert people.size == 51 * 51  # groups make no more of them, unless the question names some
-    named = folded(q.ratio_of_shares("yes", "a", "b"), [0.5] * 50 + [1.0] * 50, groups=["a", "b"] * 50)
+    named = tally_people(q.ratio_of_shares("yes", "a", "b"), [0.5] * 50 + [1.0] * 50, groups=["a", "b"] * 50)
     assert named.size == 26**4
 
 
 def test_blank_is_a_value_like_the_others():
     question = q.share("yes", "50%", of="respondents")
     values = ("yes", "no", "blank")
-    mechanism = folded(question, [0.3, 0.3, 1.0, 1.0], values).design("fair")
+    mechanism = tally_people(question, [0.3, 0.3, 1.0, 1.0], values).design("fair")
     problem = hetdp.spaces.votes(4, question, {"1": 0.3, "2": 0.3, "3": 1.0, "4": 1.0}, values)
     slow = hetdp.design(problem)
     for at, table in enumerate(product((YES, NO, BLANK), repeat=4)):
@@ -149,19 +149,19 @@ def test_blank_is_a_value_like_the_others():
 
 def test_too_many_tallies_are_refused_before_they_are_made():
     with pytest.raises(hetdp.UsageError) as refusal:
-        folded(q.majority(), np.linspace(0.1, 1, 40)).design("fair")
+        tally_people(q.majority(), np.linspace(0.1, 1, 40)).design("fair")
     assert "40 people of 40 kinds, by their ε and what is asked, make 1,099,511,627,776 tallies" in str(refusal.value)
     assert "at most 838,860 here" in str(refusal.value)
     assert "balanced and weighted-vote need none" in str(refusal.value)
     with pytest.raises(hetdp.UsageError, match=r"about 10\^30 tallies.*--by asks each area by itself"):
-        folded(q.count("yes", 3) & q.count("no", 3), np.linspace(0.1, 1, 100)).design("balanced")
+        tally_people(q.count("yes", 3) & q.count("no", 3), np.linspace(0.1, 1, 100)).design("balanced")
     with pytest.raises(hetdp.UsageError, match=r"2,000,001 tallies.*1,048,576 from people of one kind"):
-        folded(q.majority(), np.full(2_000_000, 0.5)).design("fair")
+        tally_people(q.majority(), np.full(2_000_000, 0.5)).design("fair")
 
 
 def test_the_digest_is_of_every_value():
     def digest(question: Any, epsilon: list[float], objective: str = "fair") -> str:
-        return folded(question, epsilon).design(objective).digest
+        return tally_people(question, epsilon).design(objective).digest
 
     first = digest(q.majority(), [0.1, 0.5, 0.5])
     assert first == digest(q.majority(), [0.5, 0.1, 0.5])  # the order of people is no part of it

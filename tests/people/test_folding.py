@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.people.populations.folding import FEW, Fold, Ordered, in_order, in_units, rows_in_order
-from hetdp.people.populations.levels import SPAN, Level, least_meeting
-from hetdp.people.privacy.epsilons import UNBOUNDED, on_grid
+from hetdp.people.populations.balanced import SPAN, Level, least_meeting
+from hetdp.people.populations.folding import FEW, EpsilonLevels, Fold, sort_rows, sorted_rows, to_units
+from hetdp.people.privacy.epsilons import UNBOUNDED, epsilon_to_units
 from hetdp.tables.policy import Names, Policy
 
 Q = hetdp.questions
@@ -41,7 +41,7 @@ def epsilons(seed: int, size: int):
 @pytest.mark.parametrize("seed", range(12))
 def test_levels_are_the_different_epsilons(seed):
     epsilon, _ = epsilons(seed, 1 + 37 * seed)
-    ordered = Ordered(epsilon.copy())
+    ordered = EpsilonLevels(epsilon.copy())
     levels, sizes = np.unique(epsilon + 0.0, return_counts=True)
     assert ordered.levels.tolist() == levels.tolist()
     assert ordered.sizes.tolist() == sizes.tolist()
@@ -53,11 +53,17 @@ def test_levels_are_the_different_epsilons(seed):
 def test_units_are_those_of_each_epsilon_as_written(seed):
     epsilon, rng = epsilons(seed, 200)
     short = np.array([float(f"{one:.6g}") for one in epsilon if one >= 1e-8 or one == 0.0] + [0.5, 0.25, 3.0, 4096.0])
-    assert in_units(short).tolist() == [on_grid(one) for one in (short + 0.0).tolist()]
-    found = in_units(epsilon).tolist()
-    assert all(on_grid(one) - 1 <= unit <= on_grid(one) for one, unit in zip(np.abs(epsilon), found, strict=True))
+    assert to_units(short).tolist() == [epsilon_to_units(one) for one in (short + 0.0).tolist()]
+    found = to_units(epsilon).tolist()
+    assert all(
+        epsilon_to_units(one) - 1 <= unit <= epsilon_to_units(one)
+        for one, unit in zip(np.abs(epsilon), found, strict=True)
+    )
     dyadic = rng.integers(0, 1 << 40, 100) / (1 << 40)  # whole units, of which the floats may be above their decimals
-    assert all(on_grid(one) - 1 <= unit <= on_grid(one) for one, unit in zip(dyadic, in_units(dyadic), strict=True))
+    assert all(
+        epsilon_to_units(one) - 1 <= unit <= epsilon_to_units(one)
+        for one, unit in zip(dyadic, to_units(dyadic), strict=True)
+    )
 
 
 @pytest.mark.parametrize("largest", [1, 5, 1 << 30, (1 << 53) + 5, (1 << 62) + 1])
@@ -67,10 +73,10 @@ def test_rows_are_ordered_by_their_keys_and_stay_so_where_these_are_equal(larges
     spread = rng.integers(0, largest, size)
     near = largest - 1 - rng.integers(0, min(largest, 60), size)  # differ only in their lowest parts
     for keys in (spread, near, np.where(rng.random(size) < 0.5, spread, near)):
-        rows, ordered = in_order(keys)
+        rows, ordered = sort_rows(keys)
         assert rows.tolist() == np.argsort(keys, kind="stable").tolist()
         assert ordered.tolist() == sorted(keys.tolist())
-        assert rows_in_order(keys.copy()).tolist() == rows.tolist()
+        assert sorted_rows(keys.copy()).tolist() == rows.tolist()
 
 
 @pytest.mark.parametrize("values", [("yes", "no"), ("yes", "no", "blank")])
@@ -85,7 +91,7 @@ def test_counts_are_those_of_a_loop(seed, values):
         counts[people.classes.member[who], answer] += 1
     assert people.counts(answers).tolist() == counts.tolist()
     assert people.counts(answers.astype(np.uint64)).tolist() == counts.tolist()
-    assert people.units.tolist() == in_units(epsilon + 0.0).tolist()
+    assert people.units.tolist() == to_units(epsilon + 0.0).tolist()
     assert (np.diff(people.classes.units) >= 0).all()
 
 

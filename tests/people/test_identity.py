@@ -16,7 +16,7 @@ import pytest
 
 from hetdp import questions, spaces
 from hetdp.people.questions.logic import And, Not, Or
-from hetdp.tables.identity import EVERYBODY, canonical
+from hetdp.tables.identity import EVERYBODY, canonical_question
 
 VALUES = ("yes", "no", "blank")
 SIZES = {"a": 2, "b": 2}
@@ -114,7 +114,7 @@ def formed(sizes: dict[str, int]) -> list[tuple[Any, str, tuple[bool, ...]]]:
     found = []
     every = list(tables(sizes))
     for asked, means in (*thresholds(), *joined()):
-        form = canonical(asked, sizes)
+        form = canonical_question(asked, sizes)
         found.append((asked, json.dumps(form, sort_keys=True), tuple(bool(means(one)) for one in every)))
     return found
 
@@ -156,34 +156,34 @@ def test_a_count_a_share_and_a_majority_of_so_many_people_are_one_question():
     for size in range(1, 40):
         sizes = {EVERYBODY: size}
         for k in range(size + 2):
-            form = canonical(questions.count("yes", at_least=k), sizes)
+            form = canonical_question(questions.count("yes", at_least=k), sizes)
             for strict in (False, True):
                 for parts in range(1, 9):
                     share = Fraction(min(k, parts), parts)
                     needs = share * size
                     least = int(needs) + 1 if strict else -(-needs.numerator // needs.denominator)
                     asked = questions.share("yes", at_least=str(share), strict=strict)
-                    same = canonical(questions.count("yes", at_least=least), sizes)
-                    assert canonical(asked, sizes) == same
+                    same = canonical_question(questions.count("yes", at_least=least), sizes)
+                    assert canonical_question(asked, sizes) == same
             if k == size // 2 + 1:
-                assert canonical(questions.majority("yes"), sizes) == form
+                assert canonical_question(questions.majority("yes"), sizes) == form
 
 
 def test_scores_with_a_common_factor_and_numbers_typed_otherwise_are_one_question():
     sizes = {"a": 5, "b": 7}
-    first = canonical(questions.weighted_sum({"a": 1, "b": 3}, at_least=4), sizes)
+    first = canonical_question(questions.weighted_sum({"a": 1, "b": 3}, at_least=4), sizes)
     for factor, form in product((2, 3, 10), (str, int, float)):
         weights = {"a": form(factor), "b": form(3 * factor)}
-        assert canonical(questions.weighted_sum(weights, at_least=4 * factor), sizes) == first
+        assert canonical_question(questions.weighted_sum(weights, at_least=4 * factor), sizes) == first
         scored = questions.weighted_sum({"a": 1, "b": "3.0"}, scores={"yes": factor}, at_least=4 * factor)
-        assert canonical(scored, sizes) == first
-    assert canonical(questions.weighted_sum({"a": 1, "b": 3}, at_least=5), sizes) != first
+        assert canonical_question(scored, sizes) == first
+    assert canonical_question(questions.weighted_sum({"a": 1, "b": 3}, at_least=5), sizes) != first
 
 
 def test_the_opposite_question_is_another_one():
     for asked, _ in thresholds():
-        form = canonical(asked, SIZES)
-        assert canonical(Not(asked), SIZES) != form
+        form = canonical_question(asked, SIZES)
+        assert canonical_question(Not(asked), SIZES) != form
 
 
 def test_questions_of_one_form_have_the_same_mechanism_with_and_without_groups():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.people.privacy.epsilons import UNBOUNDED, on_grid
+from hetdp.people.privacy.epsilons import UNBOUNDED, epsilon_to_units
 from hetdp.theory.coordinate import LAPLACE
 
 Q = hetdp.questions
@@ -23,7 +23,7 @@ def majority(epsilon, **facts):
 def test_epsilon_is_floored_to_the_grid_as_written():
     written = [0.1, 0.3, 0.5, 1.0, 2.0, float("inf"), 0.0, 5000.0, 0.7]
     people = majority(written)
-    assert people.units.tolist() == [on_grid(one) for one in written]
+    assert people.units.tolist() == [epsilon_to_units(one) for one in written]
     assert people.size == 9
 
 
@@ -31,15 +31,17 @@ def test_epsilon_is_floored_to_the_grid_as_written():
 def test_epsilon_may_come_in_other_forms(kind):
     written = np.array([kind("0.3") if kind in (str, Decimal) else 0.3, kind("1") if kind in (str, Decimal) else 1.0])
     assert majority(written if kind is not np.float32 else written.astype(kind)).units.tolist() == [
-        on_grid("0.3"),
-        on_grid("1"),
+        epsilon_to_units("0.3"),
+        epsilon_to_units("1"),
     ]
 
 
 def test_long_decimals_are_never_raised():
     written = np.random.default_rng(1).exponential(1.0, 500)
     units = majority(written).units.tolist()
-    assert all(on_grid(one) - 1 <= unit <= on_grid(one) for one, unit in zip(written, units, strict=True))
+    assert all(
+        epsilon_to_units(one) - 1 <= unit <= epsilon_to_units(one) for one, unit in zip(written, units, strict=True)
+    )
 
 
 def test_one_epsilon_for_all_needs_the_size():
@@ -53,7 +55,11 @@ def test_one_epsilon_for_all_needs_the_size():
 def test_deciding_never_raises_an_epsilon():
     people = majority([0.1, 0.5, float("inf")], deciding=0.3)
     classes = people.classes
-    assert classes.deciding[classes.member].tolist() == [on_grid(0.1), on_grid(0.3), on_grid(0.3)]
+    assert classes.deciding[classes.member].tolist() == [
+        epsilon_to_units(0.1),
+        epsilon_to_units(0.3),
+        epsilon_to_units(0.3),
+    ]
     assert people.units.tolist()[2] == UNBOUNDED
 
 

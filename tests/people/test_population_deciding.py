@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.people.populations import scores as scoring
 from hetdp.people.populations.odds import PopulationOdds
-from hetdp.people.products.tallied import folded
+from hetdp.people.products.tallied import tally_people
 
 questions: Any = hetdp.questions
 VALUES = ("yes", "no", "blank")
@@ -60,7 +60,7 @@ LINEAR = [
 @given(st.lists(st.sampled_from([0.1, 0.3, 0.85, 1.0, 2.0]), min_size=3, max_size=3), st.sampled_from([None, 0.2]))
 def test_no_private_mechanism_has_a_smaller_worst_error(question: Any, epsilon: Any, deciding: Any) -> None:
     closed = hetdp.spaces.population(question, epsilon, VALUES, GROUPS, deciding).design()
-    fair = folded(question, epsilon, VALUES, GROUPS, deciding).design("fair")
+    fair = tally_people(question, epsilon, VALUES, GROUPS, deciding).design("fair")
     tables = [np.array(table) for table in product(range(3), repeat=3)]
     worst = [min(abs(one.coordinate(table)) for table in tables) for one in (closed, fair)]
     assert worst[0] == pytest.approx(worst[1], abs=1e-9)

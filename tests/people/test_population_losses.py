@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.people.products.tallied import folded
+from hetdp.people.products.tallied import tally_people
 from tests.oracle.losses import loss_between
 
 Q = hetdp.questions
@@ -141,7 +141,7 @@ def tallied_of(seed: int):
     epsilon = drawn(rng, size, with_infinite=True)
     deciding = [None, 0.2, rng.choice([0.1, 0.5, np.inf], size)][seed // 3 % 3]
     objective = "fair" if seed % 3 == 0 else "balanced"
-    return folded(question, epsilon, values, groups, deciding).design(objective), epsilon, size, len(values)
+    return tally_people(question, epsilon, values, groups, deciding).design(objective), epsilon, size, len(values)
 
 
 @pytest.mark.parametrize("block", range(3))
@@ -162,6 +162,6 @@ def test_of_several_kinds_whose_loss_lies_next_to_a_decimal_nobody_is_charged_le
     """The second and the third person can each lose 4095.9999990000014…, which is rounded up."""
     question = Q.ratio_of_shares("no", "a", "b", "4/5", of="respondents") | Q.count("no", 2)
     groups, deciding = np.array(["a", "b", "b"]), np.array([1e-6, 1e-6, 1e-12])
-    mechanism = folded(question, np.full(3, 1e6), THREE, groups, deciding).design("fair")
+    mechanism = tally_people(question, np.full(3, 1e6), THREE, groups, deciding).design("fair")
     for loss, charged in zip(true_losses(mechanism, 3, 3), mechanism.loss_of_each().tolist(), strict=True):
         assert loss <= Fraction(repr(charged)) <= loss + TINY

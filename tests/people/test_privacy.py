@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetdp import InputError, UsageError, privacy
-from hetdp.people.privacy.epsilons import LARGEST, UNBOUNDED, as_floats, as_written
-from hetdp.privacy import Privacy, Rule, States, answer, on_grid, rules, within
+from hetdp.people.privacy.epsilons import LARGEST, UNBOUNDED, epsilon_to_units, parse_epsilon, units_to_floats
+from hetdp.privacy import Privacy, Rule, States, answer, rules, within
 
 ANY: Any = privacy  # what is refused has no right type
 GROUPS, VALUES, MARGINS = ("Pupils", "Staff"), ("yes", "no", "blank"), range(1, 6)
@@ -60,7 +60,9 @@ def test_the_smallest_epsilon_that_applies_counts_everywhere(found):
         units = table.units_of(group, before, after)
         for at_u, at_v in product(product((1, 2), MARGINS), repeat=2):
             expected = min(
-                on_grid(rule.epsilon) for rule in found.rules if promised(rule, group, before, after, at_u, at_v)
+                epsilon_to_units(rule.epsilon)
+                for rule in found.rules
+                if promised(rule, group, before, after, at_u, at_v)
             )
             assert units[states.state(*at_u), states.state(*at_v)] == expected
 
@@ -193,23 +195,23 @@ def test_many_people_with_an_epsilon_each():
 
 @given(st.decimals(0, 4000, places=15))
 def test_on_the_grid_an_epsilon_is_rounded_down_by_less_than_a_unit(epsilon):
-    units = on_grid(epsilon)
+    units = epsilon_to_units(epsilon)
     assert 0 <= Fraction(epsilon) * 2**40 - units < 1
-    assert Fraction(float(as_floats(np.array(units)))) == Fraction(units, 2**40)
+    assert Fraction(float(units_to_floats(np.array(units)))) == Fraction(units, 2**40)
 
 
 def test_the_ends_of_the_grid():
-    assert on_grid(0) == 0
-    assert on_grid("inf") == UNBOUNDED
-    assert on_grid(5000) == LARGEST < UNBOUNDED
-    assert on_grid("1e-13") == 0
-    assert on_grid(np.float32(0.3)) == on_grid("0.3") < on_grid(float(np.float32(0.3)))
+    assert epsilon_to_units(0) == 0
+    assert epsilon_to_units("inf") == UNBOUNDED
+    assert epsilon_to_units(5000) == LARGEST < UNBOUNDED
+    assert epsilon_to_units("1e-13") == 0
+    assert epsilon_to_units(np.float32(0.3)) == epsilon_to_units("0.3") < epsilon_to_units(float(np.float32(0.3)))
 
 
 @pytest.mark.parametrize("epsilon", [-1, "-0.1", "nan", float("nan"), "one", None, True, "1/3", [1], "-inf", "1e9999"])
 def test_what_is_no_epsilon_is_refused(epsilon):
     with pytest.raises(UsageError, match="ε is a decimal number ≥ 0"):
-        as_written(epsilon)
+        parse_epsilon(epsilon)
 
 
 @pytest.mark.parametrize(

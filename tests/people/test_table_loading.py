@@ -116,7 +116,7 @@ def test_people_who_are_there_twice_or_have_no_id_are_refused(form, tmp_path):
 def test_an_id_may_have_the_digest_that_stands_for_nobody(monkeypatch, tmp_path):
     with locked(None) as database:
         (largest,) = database.execute("SELECT max(hash(range)) FROM range(7)").fetchone()
-    monkeypatch.setattr("hetdp.tables.faults.NOBODY", largest)
+    monkeypatch.setattr("hetdp.tables.policy.NOBODY", largest)
     monkeypatch.setattr("hetdp.tables.policy.NOBODY", largest)
     assert codes_of(as_parquet(PEOPLE | {"id": [*range(7)]}, tmp_path), wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
 

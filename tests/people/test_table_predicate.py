@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.people.privacy import epsilons as grid
 from hetdp.tables import kinds
-from hetdp.tables.comparison import PLAIN, SPELLINGS, fold_text, fold_text_sql, group_similar_names, moment_of, spelling
+from hetdp.tables.comparison import (
+    PLAIN,
+    SPELLINGS,
+    fold_text,
+    fold_text_sql,
+    group_similar_names,
+    moment_of,
+    spelling_pattern,
+)
 from hetdp.tables.conditions import NO, UNKNOWN, YES, condition
 from hetdp.tables.database import locked
 from hetdp.tables.predicates import canonical_predicate, format_literal, parse_predicate
@@ -280,7 +288,7 @@ def test_a_pattern_finds_exactly_the_texts_that_are_compared_as_one():
         "ffissfflstss",
         "ssssssss",
     ]
-    assert [spelling(word) for word in ("ssssssssss", "é", "")] == [None] * 3
+    assert [spelling_pattern(word) for word in ("ssssssssss", "é", "")] == [None] * 3
     chance, texts = random.Random(5), ["", " ", "yes\u0301", "ye\u0301s", "y es", "first.", "mississipp"]
     letters = sorted({letter for letters in SPELLINGS.values() for letter in letters})
     for word in words:

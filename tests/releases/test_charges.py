@@ -10,14 +10,14 @@ import pytest
 
 import hetdp
 from hetdp.errors import UsageError
-from hetdp.people.privacy.epsilons import decimal
+from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.releases.charges import EVERYBODY, account_name, costs_of
 from hetdp.releases.record.facts import charge_of, charged_accounts
-from hetdp.tables.charges import costs_of_people
 from hetdp.tables.people_table import Payers
 from hetdp.tables.policy import Names, Policy
+from hetdp.tables.release import costs_of_people
 from hetdp.theory.catalogue import NOTIONS
 
 CLASSES = [None, "a", "b", 7, ("x", 1)]
@@ -158,4 +158,9 @@ def test_people_pay_one_by_one_or_by_group():
 
 
 def test_decimals_are_shown_as_they_were_written():
-    assert [decimal(x) for x in (0.1, 1.0, np.inf, 0.30000000000000004)] == ["0.1", "1", "inf", "0.30000000000000004"]
+    assert [format_epsilon(x) for x in (0.1, 1.0, np.inf, 0.30000000000000004)] == [
+        "0.1",
+        "1",
+        "inf",
+        "0.30000000000000004",
+    ]

@@ -18,7 +18,7 @@ import pytest
 import hetdp
 from hetdp.cli.ask import OPTIONS, TABLE
 from hetdp.cli.main import main
-from hetdp.tables.sources import Queried
+from hetdp.tables.sources import QueriedSource
 from tests.people.tables import FORMATS, PEOPLE, as_csv, as_parquet
 
 VOTE: dict[str, Any] = {"count": "vote = 'yes'", "person": "id"}
@@ -70,13 +70,13 @@ def test_the_names_are_those_of_the_options():
 
 def test_the_promise_is_announced_and_the_plan_kept_before_any_answer_is_read(tmp_path, monkeypatch):
     seen = []
-    read = Queried.read
+    read = QueriedSource.read
 
     def watched(self: Any, wanted: Any, parameters: Any = (), uses: Any = ()) -> Any:
         seen.append(tuple(uses))
         return read(self, wanted, parameters, uses)
 
-    monkeypatch.setattr(Queried, "read", watched)
+    monkeypatch.setattr(QueriedSource, "read", watched)
     plan = tmp_path / "plan.json"
 
     def announce(asked: hetdp.AskResult) -> None:

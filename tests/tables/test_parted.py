@@ -22,7 +22,7 @@ from hetdp.partitioned.tables import PartitionedTable
 from hetdp.tables.people_table import LocalTable
 from hetdp.tables.preparation import prepare
 from hetdp.tables.request import build_request
-from hetdp.tables.sources import Queried, open_source
+from hetdp.tables.sources import QueriedSource, open_source
 from tests.partitioned.inline import Inline
 from tests.partitioned.processes import Processes
 from tests.people.tables import PEOPLE, as_parquet
@@ -77,14 +77,14 @@ def test_every_coordinate_is_the_same_bit_for_bit(seed, tmp_path):
 
 
 def test_the_counted_columns_are_read_when_all_is_fixed_and_once(inline, tmp_path, monkeypatch):
-    seen, counted = [], Queried.counted
+    seen, counted = [], QueriedSource.counted
     inline._twice = True
 
     def watched(self: Any, keys: Any, flags: Any, parameters: Any, uses: Any, most: int) -> Any:
         seen.append((tuple(uses), "yes" in flags))
         return counted(self, keys, flags, parameters, uses, most)
 
-    monkeypatch.setattr(Queried, "counted", watched)
+    monkeypatch.setattr(QueriedSource, "counted", watched)
     folder, plan = cut(PEOPLE, tmp_path / "people", [3]), tmp_path / "plan.json"
 
     def announce(asked: hetdp.AskResult) -> None:

@@ -237,7 +237,7 @@ def _payers(one: Status) -> str:
 def _people(currency: str, people: str, **columns: str) -> Any:
     from hetdp.interrupts import import_uninterrupted
 
-    return import_uninterrupted("hetdp.tables.charges").read_charge(
+    return import_uninterrupted("hetdp.tables.release").read_charge(
         people, currency, person=columns.get("person"), epsilon=columns.get("epsilon"), group=columns.get("group")
     )
 

@@ -23,10 +23,10 @@ from hetdp.tables import conditions as condition
 from hetdp.tables import kinds
 from hetdp.tables.database import identifier
 from hetdp.tables.formats import label_of_file
-from hetdp.tables.people_digest import part_digests, rows_of
+from hetdp.tables.people_table import hash_people, part_digests
 from hetdp.tables.policy import Names, Policy, deciding_epsilons, epsilon_cells, epsilons_of_rows, require_names
 from hetdp.tables.request import NO, YES, AskRequest
-from hetdp.tables.sources import Queried, Source, open_source, stamp
+from hetdp.tables.sources import QueriedSource, Source, file_stamp, open_source
 
 MOST_KINDS = 1 << 22  # of people, by ε, group and area, that are counted apart
 NAMED = ("group", "area")
@@ -63,7 +63,7 @@ def tally_file(path: Seen, request: AskRequest, curator: bool, with_answers: boo
     """Counts people who are alike in what is public; and what they say, if that is asked for, in the same pass."""
     before = stamp_across_machines(path.path)
     with _file(path, curator) as source:
-        assert isinstance(source, Queried)
+        assert isinstance(source, QueriedSource)
         keys, flags, uses = _public(source, request)
         parameters: list[Any] = []
         if with_answers:
@@ -87,7 +87,7 @@ def tally_file(path: Seen, request: AskRequest, curator: bool, with_answers: boo
     return Tally(before, columns, names, missing, people, answers)
 
 
-def _public(source: Queried, request: AskRequest) -> tuple[dict[str, str], dict[str, str], list[str]]:
+def _public(source: QueriedSource, request: AskRequest) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """What kinds of people are told apart by, what may be missing, and the columns that say so."""
     keys, flags = {"everybody": "0"}, {"no person": f"{identifier(request.person)} IS NULL"}
     for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
@@ -113,12 +113,12 @@ def write_digests(path: Seen, person: str, place: str, curator: bool) -> str:
 def write_people(path: Seen, request: AskRequest, place: str, curator: bool) -> None:
     """Writes 256 bits of a digest of everybody, and their ε, in increasing order."""
     with _file(path, curator) as source:
-        _write(place, rows_of(source, request))
+        _write(place, hash_people(source, request))
 
 
 def people_digests(places: Sequence[str], parts: range) -> list[bytes]:
     """The digests of some parts of the people of all files."""
-    with _reached(places[0]):
+    with _shared_file_errors(places[0]):
         files = [mapped(Path(place).parent, Path(place)) for place in places]
         return part_digests(files, parts)
 
@@ -127,7 +127,7 @@ def find_repeated(places: Sequence[str], low: int, high: int) -> list[int]:
     """The digests within a range that are there twice, in one file or in several."""
     found = []
     for place in places:
-        with _reached(place):
+        with _shared_file_errors(place):
             digests = mapped(Path(place).parent, Path(place))
         begin = int(np.searchsorted(digests, np.uint64(low)))
         end = int(np.searchsorted(digests, np.uint64(high), side="right"))
@@ -139,7 +139,7 @@ def find_repeated(places: Sequence[str], low: int, high: int) -> list[int]:
 def find_ids(path: Seen, person: str, digests: Sequence[int], curator: bool) -> list[tuple[int, str]]:
     """The places and ids of the people whose ids have some digests."""
     with _file(path, curator) as source:
-        assert isinstance(source, Queried)
+        assert isinstance(source, QueriedSource)
         wanted = f"list_contains(CAST(? AS UBIGINT[]), hash({identifier(person)}))"
         return source.listed(kinds.text(person), wanted, [list(digests)], [person])
 
@@ -155,12 +155,12 @@ def _file(file: Seen, curator: bool) -> AbstractContextManager[Source]:
 
 
 def _write(place: str, found: NDArray[np.uint64]) -> None:
-    with _reached(place):
+    with _shared_file_errors(place):
         written(Path(place).parent, Path(place), found)  # in a folder that only its owner can look into
 
 
 @contextmanager
-def _reached(place: str) -> Iterator[None]:
+def _shared_file_errors(place: str) -> Iterator[None]:
     try:
         yield
     except OSError as refusal:
@@ -170,7 +170,7 @@ def _reached(place: str) -> Iterator[None]:
 
 def stamp_across_machines(path: str) -> Any:
     """By which a change of a file is noticed, wherever it is looked at from: machines may number files differently."""
-    return stamp(Path(path))[1:]
+    return file_stamp(Path(path))[1:]
 
 
 # What workers counted in each file, put together: the kinds of people of the whole table, in one order.
@@ -229,7 +229,7 @@ def merge_tallies(name: str, request: AskRequest, told: Sequence[Tally]) -> Merg
         people,
     )  # in which no zero has a sign
     said = None if told[0].said is None else np.concatenate([one.said for one in told if one.said is not None])
-    return _folded(policy, said)
+    return _merge_kinds(policy, said)
 
 
 def _names(told: Sequence[Tally], role: str, where: str) -> Names:
@@ -249,7 +249,7 @@ def columns_of(policy: Policy) -> list[NDArray[Any]]:
     return found + [names.codes for names in (policy.groups, policy.areas) if names is not None]
 
 
-def _folded(policy: Policy, said: NDArray[np.int64] | None) -> MergedTallies:
+def _merge_kinds(policy: Policy, said: NDArray[np.int64] | None) -> MergedTallies:
     """The same with kinds that are in several files counted together."""
     columns = columns_of(policy)
     order = np.lexsort(columns[::-1])

@@ -22,11 +22,13 @@ from hetdp.partitioned.shared_files import fresh_folder, seen
 from hetdp.partitioned.table_tasks import MergedTallies, Tally, columns_of, merge_tallies
 from hetdp.tables import kinds
 from hetdp.tables.database import identifier
-from hetdp.tables.faults import HINT, MOST, PERSON_RULE, Faults
 from hetdp.tables.formats import label_of_file, list_files, require_alike
-from hetdp.tables.people_digest import PARTS, digest_of
-from hetdp.tables.people_table import Payers, PeopleTable
+from hetdp.tables.people_table import PARTS, Payers, PeopleTable, combine_digests
 from hetdp.tables.policy import (
+    HINT,
+    MOST,
+    PERSON_RULE,
+    Faults,
     Names,
     Policy,
     deciding_epsilons,
@@ -36,7 +38,7 @@ from hetdp.tables.policy import (
     require_known_columns,
 )
 from hetdp.tables.request import AskRequest
-from hetdp.tables.sources import open_source, require_file, stamp
+from hetdp.tables.sources import file_stamp, open_source, require_file
 from hetdp.text import format_value
 
 
@@ -220,7 +222,7 @@ class PartitionedTable(PeopleTable):
             items = [(file, request, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
             self._by_workers(tasks.write_people, items, "reading who is there")
             parts = [(places, range(at, at + PARTS // TASKS)) for at in range(0, PARTS, PARTS // TASKS)]
-            return digest_of(part for found in self._by_workers(tasks.people_digests, parts) for part in found)
+            return combine_digests(part for found in self._by_workers(tasks.people_digests, parts) for part in found)
 
     def read_answers(self, request: AskRequest) -> NDArray[np.int64]:
         """How many people of each kind have each value: one pass over all rows, the same whatever they say.
@@ -255,7 +257,7 @@ class PartitionedTable(PeopleTable):
     @property
     def unchanged(self) -> Any:
         """The files by name, and the stamp of each."""
-        return tuple((file.name, *stamp(file)) for file in list_files(self._folder))
+        return tuple((file.name, *file_stamp(file)) for file in list_files(self._folder))
 
     def _run(self, task: Task, *told: Any, words: str = "") -> list[Any]:
         return self._by_workers(task, [(file, *told) for file in self._shared], words)

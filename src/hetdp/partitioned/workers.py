@@ -15,7 +15,7 @@ from hetdp.partitioned.workspace import MEMORY, end_of, work_folder, worker_coun
 from hetdp.tables.formats import list_files
 from hetdp.tables.people_table import PeopleTable
 from hetdp.tables.plan import require_outside_table
-from hetdp.tables.sources import require_there
+from hetdp.tables.sources import require_exists
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Workers:
             InputError: the folder does not exist.
         """
         if isinstance(table, str | Path):
-            require_there(Path(table))
+            require_exists(Path(table))
         if sheet is not None or not isinstance(table, str | Path) or not Path(table).is_dir():
             rule = "workers read a folder of .parquet or .csv files, each file by one worker"
             raise UsageError("workers= for a table that is not a folder", rule, "leave workers= out")

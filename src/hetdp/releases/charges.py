@@ -1,4 +1,4 @@
-"""What a mechanism costs each account, from the edges of its problem; `hetdp.tables.charges` does it for a table.
+"""What a mechanism costs each account, from the edges of its problem; `hetdp.tables.release` does it for a table.
 
 An account is charged what the mechanism can reveal of it: the largest loss over all its edges, or over all tables,
 rounded up (docs/theory/losses.md). It never depends on the true data, and is never above what was allowed: the largest

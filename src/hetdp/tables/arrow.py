@@ -19,8 +19,8 @@ import numpy as np
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.tables.database import HINT, RULE
-from hetdp.tables.sources import require_different, stamp
-from hetdp.tables.sqlite import BATCH, Batches
+from hetdp.tables.sources import file_stamp, require_different
+from hetdp.tables.sqlite import BATCH, BatchSource
 
 UNREADABLE = "Arrow "  # how the name of a type begins that DuckDB is not shown; no condition can be about it
 DAY = 86_400_000  # milliseconds
@@ -38,7 +38,7 @@ DECIMAL = re.compile(r"decimal(32|64|128)\([0-9]+, [0-9]+\)")  # those of DuckDB
 Reader = Callable[[Sequence[int]], Iterable[Any]]  # the numbers of some columns → their batches
 
 
-class ArrowTable(Batches):
+class ArrowTable(BatchSource):
     """A table of Arrow batches, checked when it is opened and whenever it is read.
 
     Args:
@@ -74,7 +74,7 @@ class ArrowTable(Batches):
     @property
     def unchanged(self) -> Any:
         """The stamp of the file."""
-        return None if self._place is None else stamp(self._place)
+        return None if self._place is None else file_stamp(self._place)
 
     def _batches(self, uses: Sequence[str]) -> Iterator[Any]:
         """The named columns; small batches are put together. See `Batches`."""
@@ -203,16 +203,18 @@ def convert_column(column: Any) -> Any:
     if written == "null":
         return arrow.nulls(len(column), arrow.string())
     if written in BARE:
-        return _mended(column)
+        return _drop_broken_texts(column)
     if DECIMAL.fullmatch(written):
-        return _bounded(column)
+        return _drop_long_decimals(column)
     column.validate(full=written != "date64[ms]")  # whose hours are dropped here
     if written == "halffloat":
         return column.cast(arrow.float32())
     if written == "date64[ms]":
-        return _shifted(column, lambda cells: np.clip(cells // DAY, -(2**31), 2**31 - 1).astype(np.int32), "date32")
+        return _convert_times(
+            column, lambda cells: np.clip(cells // DAY, -(2**31), 2**31 - 1).astype(np.int32), "date32"
+        )
     if written in TO_MICROSECONDS:
-        return _shifted(column, lambda cells: scale_clipped(cells, TO_MICROSECONDS[written]), "timestamp")
+        return _convert_times(column, lambda cells: scale_clipped(cells, TO_MICROSECONDS[written]), "timestamp")
     return column
 
 
@@ -226,7 +228,7 @@ def scale_clipped(cells: Any, factor: int) -> Any:
     return np.clip(cells, -most, most) * factor
 
 
-def _shifted(column: Any, change: Callable[[Any], Any], to: str) -> Any:
+def _convert_times(column: Any, change: Callable[[Any], Any], to: str) -> Any:
     arrow = import_uninterrupted("pyarrow")
     kind = arrow.date32() if to == "date32" else arrow.timestamp("us")
     cells = column.view(arrow.int64()).fill_null(0).to_numpy(zero_copy_only=False)
@@ -234,7 +236,7 @@ def _shifted(column: Any, change: Callable[[Any], Any], to: str) -> Any:
     return arrow.array(change(cells), mask=missing).view(kind)
 
 
-def _bounded(column: Any) -> Any:
+def _drop_long_decimals(column: Any) -> Any:
     """A column of decimals, in which a cell with more digits than its type has, has no value.
 
     Arrow's own check lets the least of them pass, of which DuckDB makes anything.
@@ -249,30 +251,30 @@ def _bounded(column: Any) -> Any:
     cells = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(column) * width]
     if width < 16:
         found = cells.view(f"<i{width}").astype(np.int64)
-        return _without(column, (found >= bound) | (found <= -bound))
+        return _without_cells(column, (found >= bound) | (found <= -bound))
     low, high = cells.view("<u8")[::2], cells.view("<i8")[1::2]
     (high_most, low_most), (high_least, low_least) = divmod(bound, 1 << 64), divmod(-bound, 1 << 64)
     above = (high > high_most) | ((high == high_most) & (low >= np.uint64(low_most)))
     below = (high < high_least) | ((high == high_least) & (low <= np.uint64(low_least)))
-    return _without(column, above | below)
+    return _without_cells(column, above | below)
 
 
-def _mended(column: Any) -> Any:
+def _drop_broken_texts(column: Any) -> Any:
     """A column of texts, in which a cell that is none has no value.
 
     Raises:
         ValueError: something else is wrong with it.
     """
-    if _is_whole(column):
+    if _is_valid(column):
         return column
     column.view(getattr(import_uninterrupted("pyarrow"), BARE[str(column.type)])()).validate(full=True)
     broken_cells = np.zeros(len(column), dtype=bool)
-    for at in _broken(column):
+    for at in _find_broken_cells(column):
         broken_cells[at] = True
-    return _without(column, broken_cells)
+    return _without_cells(column, broken_cells)
 
 
-def _without(column: Any, left_out: Any) -> Any:
+def _without_cells(column: Any, left_out: Any) -> Any:
     """A column, of which some cells have no value; nothing else is copied."""
     arrow = import_uninterrupted("pyarrow")
     kept = np.zeros(column.offset + len(column), dtype=bool)
@@ -281,12 +283,12 @@ def _without(column: Any, left_out: Any) -> Any:
     return arrow.Array.from_buffers(column.type, len(column), [bits, *column.buffers()[1:]], offset=column.offset)
 
 
-def _broken(column: Any) -> Iterator[int]:
+def _find_broken_cells(column: Any) -> Iterator[int]:
     """The places of the cells that are none; halves in which there is no such cell are looked at once."""
     waiting = [(0, len(column))]
     while waiting:
         begin, end = waiting.pop()
-        if _is_whole(column.slice(begin, end - begin)):
+        if _is_valid(column.slice(begin, end - begin)):
             continue
         if end - begin == 1:
             yield begin
@@ -295,7 +297,7 @@ def _broken(column: Any) -> Iterator[int]:
             waiting += [(begin, middle), (middle, end)]
 
 
-def _is_whole(cells: Any) -> bool:
+def _is_valid(cells: Any) -> bool:
     try:
         cells.validate(full=True)
     except ValueError:

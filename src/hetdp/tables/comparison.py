@@ -52,28 +52,28 @@ def fold_text_sql(cell: str) -> str:
     return f"nullif(CASE WHEN {plain} THEN lower(trim({cell})) ELSE {FOLDED}({cell}) END, '')"
 
 
-def spelling(text: str) -> str | None:
+def spelling_pattern(text: str) -> str | None:
     """A pattern of all the ways to write a folded text, but for outer spaces; None if it is not simple.
 
     A cell is looked at once, whatever letters stand there, and Python is not called.
 
-    >>> spelling("yes"), spelling("é"), spelling("")
+    >>> spelling_pattern("yes"), spelling_pattern("é"), spelling_pattern("")
     ('[yY][eE][sS\u017f]', None, None)
     """
     if not text or not text.isascii():
         return None
     cuts = [at for at in range(1, len(text)) if text[at - 1 : at + 1] not in SPELLINGS]
     runs = [text[begin:end] for begin, end in pairwise([0, *cuts, len(text)])]
-    return None if max(map(len, runs)) > LONGEST else "".join(map(_ways, runs))
+    return None if max(map(len, runs)) > LONGEST else "".join(map(_spelling_of_run, runs))
 
 
-def _ways(run: str) -> str:
+def _spelling_of_run(run: str) -> str:
     """A pattern of all the ways to write some letters, of which neighbours may be written as one."""
     if len(run) < 2:
         return "" if not run else _letters((run, run.upper(), *SPELLINGS.get(run, "")))
-    found = [_ways(run[0]) + _ways(run[1:])]
+    found = [_spelling_of_run(run[0]) + _spelling_of_run(run[1:])]
     together = [run[:size] for size in (2, 3) if run[:size] in SPELLINGS and len(run) >= size]
-    found += [_letters(SPELLINGS[one]) + _ways(run[len(one) :]) for one in together]
+    found += [_letters(SPELLINGS[one]) + _spelling_of_run(run[len(one) :]) for one in together]
     return f"(?:{'|'.join(found)})"
 
 

@@ -26,7 +26,7 @@ from hetdp.tables.comparison import (
     instant,
     moment_of,
     require_moment,
-    spelling,
+    spelling_pattern,
     time_sql,
 )
 from hetdp.tables.database import identifier, quoted
@@ -50,7 +50,7 @@ BASES = {"=": "=", "!=": "=", "<": "<", ">=": "<", ">": ">", "<=": ">"}  # of wh
 Condition = tuple[str, list[Any]]  # the words, and the values of the question marks in them
 
 
-class Test(NamedTuple):
+class CellTest(NamedTuple):
     """One comparison, or test for a missing value, of every row.
 
     Attributes:
@@ -102,22 +102,22 @@ def condition(
         UsageError: a column is not there, or holds what cannot be compared with the value; told by its type alone.
     """
     if isinstance(predicate, Comparison):
-        return _compared(predicate, columns, exact_text).code(opposite, only_yes)
+        return _comparison_test(predicate, columns, exact_text).code(opposite, only_yes)
     if isinstance(predicate, Among):
         tests = _among(predicate, columns, exact_text)
-        return _joined("AND" if opposite else "OR", [test.code(opposite, only_yes) for test in tests])
+        return _join("AND" if opposite else "OR", [test.code(opposite, only_yes) for test in tests])
     if isinstance(predicate, Missing):
         require_columns([predicate.column], columns)
         if kinds.kind_of(columns[predicate.column]) == kinds.OTHER:  # to read some of these fails at some cells
             rule = "its type is one of which every cell can be read"
             raise UsageError(f"the column {format_value(predicate.column)} holds {kinds.OTHER}", rule)
         missing = kinds.missing(predicate.column, columns[predicate.column], exact_text)
-        return Test(missing, "false", []).code(opposite, only_yes)
+        return CellTest(missing, "false", []).code(opposite, only_yes)
     if isinstance(predicate, Negation):
         return condition(predicate.part, columns, exact_text, not opposite, only_yes)
     if isinstance(predicate, Combination):
         found = [condition(part, columns, exact_text, opposite, only_yes) for part in predicate.parts]
-        return _joined("OR" if (predicate.word == "OR") != opposite else "AND", found)
+        return _join("OR" if (predicate.word == "OR") != opposite else "AND", found)
     raise UsageError(f"what is counted is {format_value(predicate)}", "it is a predicate")
 
 
@@ -137,33 +137,33 @@ def require_columns(names: list[str], columns: Mapping[str, str]) -> None:
             raise UsageError(f"the table has no column {format_value(name)}", rule, suggest_name(name, columns))
 
 
-def _joined(word: str, found: list[Condition]) -> Condition:
+def _join(word: str, found: list[Condition]) -> Condition:
     return f"({JOINTS[word].join(words for words, _ in found)})", [value for _, values in found for value in values]
 
 
-def _among(given: Among, columns: Mapping[str, str], exact: bool) -> list[Test]:
+def _among(given: Among, columns: Mapping[str, str], exact: bool) -> list[CellTest]:
     """A column against several values; those of one kind are looked up together."""
-    tests = [_compared(Comparison(given.column, "=", value), columns, exact) for value in given.values]
+    tests = [_comparison_test(Comparison(given.column, "=", value), columns, exact) for value in given.values]
     together: dict[tuple[str, str], list[Any]] = {}
     for test in tests:
         if test.text:
             together.setdefault((test.text, test.unknown), []).append(test.parameters[0])
     listed = [
-        Test(f"coalesce({text} IN ({', '.join('?' * len(values))}), false)", unknown, values)
+        CellTest(f"coalesce({text} IN ({', '.join('?' * len(values))}), false)", unknown, values)
         for (text, unknown), values in together.items()
     ]
     patterns = [test.spelling for test in tests if test.spelling]
-    listed += [_spelt(given.column, "|".join(patterns))] if patterns else []
+    listed += [_spelling_test(given.column, "|".join(patterns))] if patterns else []
     return listed + [test for test in tests if not test.spelling and not test.text]
 
 
-def _spelt(column: str, pattern: str) -> Test:
+def _spelling_test(column: str, pattern: str) -> CellTest:
     """Whether the text of a column is written in one of some ways; see `spelling`."""
     wanted, unknown = quoted(f"{BLANKS}(?:{pattern}){BLANKS}|{TO_THE_END}"), kinds.missing(column, "VARCHAR", False)
-    return Test(f"regexp_full_match({kinds.filled(column)}, {wanted})", unknown, [], spelling=pattern)
+    return CellTest(f"regexp_full_match({kinds.text_or_empty(column)}, {wanted})", unknown, [], spelling=pattern)
 
 
-def _compared(given: Comparison, columns: Mapping[str, str], exact: bool) -> Test:
+def _comparison_test(given: Comparison, columns: Mapping[str, str], exact: bool) -> CellTest:
     """A column against one value, both brought to one type."""
     require_columns([given.column], columns)
     column, value, declared = given.column, given.value, columns[given.column]
@@ -178,10 +178,10 @@ def _compared(given: Comparison, columns: Mapping[str, str], exact: bool) -> Tes
         if moment is not None and (kind == kinds.MOMENT or (kind == kinds.TEXT and by_order)):
             return _moment(given, declared, moment)
         if kind == kinds.TEXT:
-            pattern = None if exact else spelling(fold_text(value))
+            pattern = None if exact else spelling_pattern(fold_text(value))
             if pattern is not None:
-                return _spelt(column, pattern)._replace(is_opposite=given.operator == "!=")
-            side = kinds.text(column) if exact else fold_text_sql(kinds.filled(column))
+                return _spelling_test(column, pattern)._replace(is_opposite=given.operator == "!=")
+            side = kinds.text(column) if exact else fold_text_sql(kinds.text_or_empty(column))
             return _text(given, side, value if exact else fold_text(value))
     elif kind == kinds.WHOLE and isinstance(value, int):
         return _test(given, identifier(column), "CAST(? AS BIGINT)", value)
@@ -190,32 +190,36 @@ def _compared(given: Comparison, columns: Mapping[str, str], exact: bool) -> Tes
     raise _refusal(given, kind, value)
 
 
-def _truth_in_text(given: Comparison, value: bool) -> Test:
+def _truth_in_text(given: Comparison, value: bool) -> CellTest:
     """Whether a text says true, or false; it says neither where that is unknown."""
-    ways = {truth: str(spelling(str(truth).lower())) for truth in (True, False)}
+    ways = {truth: str(spelling_pattern(str(truth).lower())) for truth in (True, False)}
     either = quoted(f"{BLANKS}(?:{ways[True]}|{ways[False]}){BLANKS}|{TO_THE_END}")
-    unknown = f"(NOT regexp_full_match({kinds.filled(given.column)}, {either}))"
-    return Test(_spelt(given.column, ways[value]).holds, unknown, [], given.operator == "!=")
+    unknown = f"(NOT regexp_full_match({kinds.text_or_empty(given.column)}, {either}))"
+    return CellTest(_spelling_test(given.column, ways[value]).holds, unknown, [], given.operator == "!=")
 
 
-def _test(given: Comparison, side: str, parameter: str, value: Any) -> Test:
+def _test(given: Comparison, side: str, parameter: str, value: Any) -> CellTest:
     """A comparison with a parameter; where there is no value, it is made with the parameter itself, which is false."""
     base, unknown = BASES[given.operator], f"({side}) IS NULL"
     if base == "=":
-        return Test(f"({side}) IS NOT DISTINCT FROM {parameter}", unknown, [value], given.operator != base)
-    return Test(f"(coalesce({side}, {parameter}) {base} {parameter})", unknown, [value, value], given.operator != base)
+        return CellTest(f"({side}) IS NOT DISTINCT FROM {parameter}", unknown, [value], given.operator != base)
+    return CellTest(
+        f"(coalesce({side}, {parameter}) {base} {parameter})", unknown, [value, value], given.operator != base
+    )
 
 
-def _text(given: Comparison, side: str, value: str) -> Test:
+def _text(given: Comparison, side: str, value: str) -> CellTest:
     """A text that is, or is not, another; texts that differ are told apart in a steadier time than ones that do not."""
-    return Test(f"(coalesce({side}, ?) <> ?)", f"({side}) IS NULL", [value, value], given.operator == "=", text=side)
+    return CellTest(
+        f"(coalesce({side}, ?) <> ?)", f"({side}) IS NULL", [value, value], given.operator == "=", text=side
+    )
 
 
-def _number(given: Comparison, side: str, value: float) -> Test:
+def _number(given: Comparison, side: str, value: float) -> CellTest:
     """A comparison of floats: those that are not finite have no value."""
     base = BASES[given.operator]
     holds = f"CAST({side} {base} CAST(? AS DOUBLE) AS UTINYINT) * CAST(isfinite({side}) AS UTINYINT)"
-    return Test(holds, f"(NOT isfinite({side}))", [value], given.operator != base)
+    return CellTest(holds, f"(NOT isfinite({side}))", [value], given.operator != base)
 
 
 def _refusal(given: Comparison, kind: str, value: Literal) -> UsageError:
@@ -234,12 +238,12 @@ def _refusal(given: Comparison, kind: str, value: Literal) -> UsageError:
     return UsageError(what, f"it holds {kind}, which cannot be compared with that ({given.operator})", hint)
 
 
-def _moment(given: Comparison, declared: str, moment: Moment) -> Test:
+def _moment(given: Comparison, declared: str, moment: Moment) -> CellTest:
     """A column of dates, of times, or of texts against a date or a time."""
     cell, is_text = identifier(given.column), kinds.kind_of(declared) == kinds.TEXT
     if moment.time is None:
         if is_text or declared == "DATE":
-            side = day_sql(kinds.filled(given.column)) if is_text else cell
+            side = day_sql(kinds.text_or_empty(given.column)) if is_text else cell
             return _test(given, side, "CAST(? AS DATE)", str(moment))
         return _on_day(given, declared, moment)
     if declared == "DATE":
@@ -250,27 +254,29 @@ def _moment(given: Comparison, declared: str, moment: Moment) -> Test:
             hint,
         )
     if is_text and moment.zoned:
-        return _test(given, f"{INSTANT}({kinds.filled(given.column)})", "CAST(? AS BIGINT)", instant(str(moment)))
+        return _test(
+            given, f"{INSTANT}({kinds.text_or_empty(given.column)})", "CAST(? AS BIGINT)", instant(str(moment))
+        )
     if moment.zoned:
         hint = f"{format_column(given.column)} {given.operator} '{str(moment)[:-1]}'"
         raise UsageError(
             f"the column {format_value(given.column)} is compared with a time zone", "its times have none", hint
         )
-    side = time_sql(kinds.filled(given.column)) if is_text else cell
+    side = time_sql(kinds.text_or_empty(given.column)) if is_text else cell
     base = BASES[given.operator]
     holds, parameters = _against(side, base, declared, str(moment))
-    return Test(holds, f"({side}) IS NULL", parameters, given.operator != base)
+    return CellTest(holds, f"({side}) IS NULL", parameters, given.operator != base)
 
 
-def _on_day(given: Comparison, declared: str, moment: Moment) -> Test:
+def _on_day(given: Comparison, declared: str, moment: Moment) -> CellTest:
     """A column of times against a date, which is all of a day."""
     cell = identifier(given.column)
     before_it, before_its_end = (_against(cell, "<", declared, day) for day in (str(moment), moment.next_day))
     if given.operator not in EQUALITIES:  # each is whether it is before one of the two, or the opposite
         holds, parameters = before_it if given.operator in ("<", ">=") else before_its_end
-        return Test(holds, f"{cell} IS NULL", parameters, given.operator in (">", ">="))
+        return CellTest(holds, f"{cell} IS NULL", parameters, given.operator in (">", ">="))
     holds = f"CAST(NOT {before_it[0]} AS UTINYINT) * CAST({before_its_end[0]} AS UTINYINT)"
-    return Test(holds, f"{cell} IS NULL", before_it[1] + before_its_end[1], given.operator == "!=")
+    return CellTest(holds, f"{cell} IS NULL", before_it[1] + before_its_end[1], given.operator == "!=")
 
 
 def _against(cell: str, base: str, declared: str, written: str) -> Condition:

@@ -12,9 +12,9 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.parquet_footer import require_no_brotli
 from hetdp.tables.arrow import arrow_file, arrow_table, polars_table, require_no_interrupt
 from hetdp.tables.database import HINT, RULE, locked, refusals
-from hetdp.tables.frames import Frame, is_pandas
-from hetdp.tables.sources import Arrays, Expressions, Queried, Source, require_different, require_file, stamp
-from hetdp.tables.sqlite import Sheet
+from hetdp.tables.frames import PandasFrame, is_pandas
+from hetdp.tables.sources import Arrays, Expressions, QueriedSource, Source, file_stamp, require_different, require_file
+from hetdp.tables.sqlite import SqliteTable
 from hetdp.text import format_value
 
 CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
@@ -45,7 +45,7 @@ def open_csv(database: Any, place: Path, name: str, _: str | None, curator: bool
         "read_csv(?, auto_detect=false, header=true, delim=',', quote='\"', escape='\"', nullstr='', strict_mode=true,"
         f" max_line_size=10000000, hive_partitioning=false, columns={{{kinds}}})"
     )
-    return Queried(database, scan, name, place, ours, [str(place)], curator)
+    return QueriedSource(database, scan, name, place, ours, [str(place)], curator)
 
 
 def open_parquet(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
@@ -55,10 +55,10 @@ def open_parquet(database: Any, place: Path, name: str, _: str | None, curator: 
     with refusals(name, curator):
         (_, count, _), *rest = database.execute(query, [str(place)]).fetchall()
         require_no_brotli(place, name)
-    outermost = list(_outermost(rest, count))
+    outermost = list(_outermost_columns(rest, count))
     require_different([column for column, _ in outermost], name)
     scan = "read_parquet(?, hive_partitioning=false)"
-    source = Queried(database, scan, name, place, bound=[str(place)], curator=curator)
+    source = QueriedSource(database, scan, name, place, bound=[str(place)], curator=curator)
     source.columns |= {
         column: MILLISECONDS for column, is_coarse in outermost if is_coarse and column in source.columns
     }
@@ -73,10 +73,10 @@ def open_arrow(database: Any, place: Path, name: str, _: str | None, curator: bo
 def open_frame(database: Any, table: Any, curator: bool) -> Source:
     """A data frame or an Arrow table. A lazy frame is computed once: each time, its rows may come in another order."""
     if hasattr(table, "collect_schema") and hasattr(table, "collect"):
-        table = _collected(table, curator)
+        table = _collect(table, curator)
     if is_pandas(table):
         _require_names(list(table.columns))
-        return Frame(database, table, curator)
+        return PandasFrame(database, table, curator)
     if hasattr(table, "to_arrow") and hasattr(table, "get_column"):
         _require_names(list(table.columns))
         return polars_table(database, table, curator)
@@ -94,7 +94,7 @@ def _require_names(names: list[Any]) -> None:
     require_different(names, "the table")
 
 
-def _collected(lazy: Any, curator: bool) -> Any:
+def _collect(lazy: Any, curator: bool) -> Any:
     """The data frame that a lazy frame of Polars stands for; what Polars says of it is for the curator only."""
     try:
         return lazy.collect()
@@ -107,7 +107,7 @@ def _collected(lazy: Any, curator: bool) -> Any:
 
 def open_sqlite(database: Any, place: Path, _: str, sheet: str | None, curator: bool) -> Source:
     """A table of an SQLite file: every cell is text, and a number has all its digits."""
-    return Sheet(database, place, sheet, curator)
+    return SqliteTable(database, place, sheet, curator)
 
 
 OPENERS: dict[str, Opener] = {
@@ -146,7 +146,7 @@ def _require_text(place: Path, name: str) -> None:
         raise InputError(name, [Fault("no UTF-8 text", name, "", CSV_RULE)]) from None
 
 
-def _outermost(described: list[tuple[str, int, bool]], count: int) -> Iterator[tuple[str, bool]]:
+def _outermost_columns(described: list[tuple[str, int, bool]], count: int) -> Iterator[tuple[str, bool]]:
     """The columns themselves, without what stands within them: their names, and whether they hold milliseconds."""
     at = 0
     for _ in range(count):
@@ -168,7 +168,7 @@ FOLDER_RULE = (
 ALIKE = "all files of a folder have the same columns, of the same types, in the same order"
 
 
-class Folder(Queried):
+class Folder(QueriedSource):
     """The files of a folder, which DuckDB scans as one table.
 
     Args:
@@ -178,7 +178,7 @@ class Folder(Queried):
         curator: whether messages may say what the reader says.
     """
 
-    def __init__(self, database: Any, place: Path, parts: Sequence[Queried], curator: bool) -> None:
+    def __init__(self, database: Any, place: Path, parts: Sequence[QueriedSource], curator: bool) -> None:
         first = parts[0]
         every = [[bound for part in parts for bound in part.bound]]
         super().__init__(database, first.scan, place.name, None, first.scanned, every, curator)
@@ -214,7 +214,7 @@ class Folder(Queried):
     @property
     def unchanged(self) -> Any:
         """The files by name, and the stamp of each."""
-        return tuple((file.name, *stamp(file)) for file in list_files(self._folder))
+        return tuple((file.name, *file_stamp(file)) for file in list_files(self._folder))
 
 
 @contextmanager
@@ -287,7 +287,7 @@ def require_alike(first: dict[str, str], other: dict[str, str], first_name: str,
     raise InputError(name, [Fault(what, name, found, ALIKE)])
 
 
-def _part(database: Any, file: Path, curator: bool) -> Queried:
+def _part(database: Any, file: Path, curator: bool) -> QueriedSource:
     found = FOLDER_OPENERS[file.suffix.lower()](database, file, label_of_file(file), None, curator)
-    assert isinstance(found, Queried)
+    assert isinstance(found, QueriedSource)
     return found

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hetdp.interrupts import import_uninterrupted
 from hetdp.tables.arrow import UNREADABLE, arrow_errors, convert_column, is_readable, scale_clipped
 from hetdp.tables.database import refusals
-from hetdp.tables.sources import Queried
+from hetdp.tables.sources import QueriedSource
 
 PEOPLE = "people"  # how queries call it
 MISSING = ("NAType", "NaTType")  # by which pandas says that nothing is there
@@ -25,7 +25,7 @@ def is_pandas(table: Any) -> bool:
     return hasattr(table, "iloc")
 
 
-class Frame(Queried):
+class PandasFrame(QueriedSource):
     """A pandas data frame: of each pass, DuckDB sees the columns that are named, and no cell that it cannot read.
 
     Args:
@@ -37,7 +37,7 @@ class Frame(Queried):
     def __init__(self, database: Any, table: Any, curator: bool) -> None:
         self._table, self._curator, self._database = table, curator, database
         declared = {column: table[column].dtype for column in table.columns}
-        hidden = {column: f"{UNREADABLE}{kind}" for column, kind in declared.items() if not _can_be_shown(kind)}
+        hidden = {column: f"{UNREADABLE}{kind}" for column, kind in declared.items() if not _can_be_read(kind)}
         self._register(table.iloc[:0][[column for column in declared if column not in hidden]])
         super().__init__(database, PEOPLE, "the table", curator=curator)
         self.columns = {column: hidden.get(column) or self.columns[column] for column in declared}
@@ -51,11 +51,11 @@ class Frame(Queried):
         part = part.copy(deep=False)
         with refusals("the table", self._curator), arrow_errors("the table", self._curator):
             for column in part.columns:
-                part[column] = _shown(part[column])
+                part[column] = _convert_cells(part[column])
             self._database.register(PEOPLE, part)
 
 
-def _shown(cells: Any) -> Any:
+def _convert_cells(cells: Any) -> Any:
     """A column as DuckDB is shown it; how is decided by its type alone."""
     declared = cells.dtype
     held = getattr(getattr(declared, "categories", None), "dtype", declared)
@@ -71,7 +71,7 @@ def _is_arrow(declared: Any) -> bool:
     return getattr(declared, "storage", "") == "pyarrow" or type(declared).__name__ == "ArrowDtype"
 
 
-def _can_be_shown(declared: Any) -> bool:
+def _can_be_read(declared: Any) -> bool:
     """Whether DuckDB can be shown a column of this type; any is, but some of Arrow's."""
     return type(declared).__name__ != "ArrowDtype" or is_readable(declared.pyarrow_dtype)
 
@@ -79,16 +79,16 @@ def _can_be_shown(declared: Any) -> bool:
 def _of_arrow(cells: Any, held: Any) -> Any:
     """A column that Arrow holds, or whose categories it holds, checked in full."""
     if held is not cells.dtype:
-        if _checked(cells.cat.categories.array) is None:
+        if _convert_arrow_cells(cells.cat.categories.array) is None:
             return cells
         cells = cells.astype(held)
-    found = _checked(cells.array)
+    found = _convert_arrow_cells(cells.array)
     if found is None:
         return cells
     return type(cells.array)(found) if type(held).__name__ == "ArrowDtype" else _texts(found.to_pylist())
 
 
-def _checked(cells: Any) -> Any:
+def _convert_arrow_cells(cells: Any) -> Any:
     """Cells that Arrow holds, where they have to be changed to be read; None where they are fine as they are."""
     found = cells.__arrow_array__()
     chunks = found.chunks if hasattr(found, "chunks") else [found]

@@ -45,7 +45,7 @@ class Identity(NamedTuple):
     reduced_request: AskRequest
 
 
-def canonical(question: Question, sizes: Mapping[str, int]) -> Form:
+def canonical_question(question: Question, sizes: Mapping[str, int]) -> Form:
     """A question about so many people, in the one form that all wordings of it have.
 
     Args:
@@ -57,9 +57,9 @@ def canonical(question: Question, sizes: Mapping[str, int]) -> Form:
         joined by and, or, not
 
     >>> from hetdp import questions
-    >>> canonical(questions.share("yes", at_least="50%"), {"": 400})
+    >>> canonical_question(questions.share("yes", at_least="50%"), {"": 400})
     ['sum', {'': [1, 0, 0]}, 200]
-    >>> canonical(questions.count("yes", at_least=200), {"": 400})
+    >>> canonical_question(questions.count("yes", at_least=200), {"": 400})
     ['sum', {'': [1, 0, 0]}, 200]
     """
     if question.linear() is not None:
@@ -68,9 +68,9 @@ def canonical(question: Question, sizes: Mapping[str, int]) -> Form:
         except UsageError:  # its scores are too large for a formula, so they are compared as written
             return ["as written", question.body()]
     if isinstance(question, Combination):
-        return _joined(type(question), [canonical(part, sizes) for part in question.parts])
+        return _join_forms(type(question), [canonical_question(part, sizes) for part in question.parts])
     if isinstance(question, Not):
-        return _negated(question.part, sizes)
+        return _negate(question.part, sizes)
     return question.canonical_form()
 
 
@@ -86,7 +86,7 @@ def _sum(question: Question, sizes: Mapping[str, int]) -> Form:
     return ["sum", rows, found.threshold]
 
 
-def _joined(how: type[Question], forms: list[Form]) -> Form:
+def _join_forms(how: type[Question], forms: list[Form]) -> Form:
     """Forms joined, each once, in one order; what joins in the same way is not nested, and constants are left out."""
     word, neutral = ("and", True) if how is And else ("or", False)
     parts: dict[str, Form] = {}
@@ -101,14 +101,14 @@ def _joined(how: type[Question], forms: list[Form]) -> Form:
     return next(iter(parts.values())) if len(parts) == 1 else [word, [parts[key] for key in sorted(parts)]]
 
 
-def _negated(part: Question, sizes: Mapping[str, int]) -> Form:
+def _negate(part: Question, sizes: Mapping[str, int]) -> Form:
     """The opposite of a question that is no sum."""
     if isinstance(part, Not):
-        return canonical(part.part, sizes)
+        return canonical_question(part.part, sizes)
     if isinstance(part, Combination):
         other = Or if isinstance(part, And) else And
-        return _joined(other, [canonical(Not(one), sizes) for one in part.parts])
-    return ["not", canonical(part, sizes)]
+        return _join_forms(other, [canonical_question(Not(one), sizes) for one in part.parts])
+    return ["not", canonical_question(part, sizes)]
 
 
 def identity_of(request: AskRequest, policy: Policy, promises: Sequence[Promise]) -> Identity:
@@ -122,8 +122,8 @@ def identity_of(request: AskRequest, policy: Policy, promises: Sequence[Promise]
         policy: what is public in the table.
         promises: one for each area, with its mechanism.
     """
-    forms = [canonical(request.question, sizes) for sizes in _sizes(request, policy)]
-    plain = _plain(request, policy, forms)
+    forms = [canonical_question(request.question, sizes) for sizes in _sizes(request, policy)]
+    plain = _reduce_request(request, policy, forms)
     deciding = None if request.deciding is None else request.deciding.constant
     told = {
         "counted": str(request.counted),
@@ -153,7 +153,7 @@ def _sizes(request: AskRequest, policy: Policy) -> list[dict[str, int]]:
     return [{str(name): part.people for name, part in policy.by_group(area)} for area in names]
 
 
-def _plain(request: AskRequest, policy: Policy, forms: Sequence[Form]) -> AskRequest:
+def _reduce_request(request: AskRequest, policy: Policy, forms: Sequence[Form]) -> AskRequest:
     """The request without a column of ε that says the same of all, and without groups that are only reported by."""
     levels = {float(level) for area, _ in policy.parts() for level in policy.ordered(area).levels[:2]}
     epsilon = Epsilon(constant=Decimal(repr(levels.pop()))) if len(levels) == 1 else request.epsilon

@@ -52,10 +52,10 @@ def number(column: str, declared: str) -> str:
     if kind_of(declared) == WHOLE:
         return f"CAST({identifier(column)} AS DOUBLE)"
     if kind_of(declared) == TEXT:
-        written = f"regexp_extract({filled(column)}, '\\A{BLANKS}({NUMERAL}){BLANKS}\\z', 1)"
+        written = f"regexp_extract({text_or_empty(column)}, '\\A{BLANKS}({NUMERAL}){BLANKS}\\z', 1)"
         return f"try_cast({written} AS DOUBLE)"
     if declared.startswith("DECIMAL"):
-        is_one, nearest = fits(column, declared)
+        is_one, nearest = decimal_bounds(column, declared)
         one = f"CAST({is_one} AS DOUBLE)"
         return f"(try_cast(CAST({nearest} AS VARCHAR) AS DOUBLE) * ({one} / {one}))"  # 0 / 0 is no number
     return identifier(column) if declared == "DOUBLE" else f"try_cast({text(column)} AS DOUBLE)"
@@ -67,9 +67,9 @@ def missing(column: str, declared: str, exact_text: bool) -> str:
     if declared in ("DOUBLE", "FLOAT"):
         return f"isnan(coalesce({cell}, CAST('nan' AS {declared})))"
     if kind_of(declared) == TEXT and not exact_text:
-        return f"regexp_full_match({filled(column)}, '{BLANKS}')"
+        return f"regexp_full_match({text_or_empty(column)}, '{BLANKS}')"
     if declared.startswith("DECIMAL"):
-        return f"({fits(column, declared)[0]} = 0)"
+        return f"({decimal_bounds(column, declared)[0]} = 0)"
     return f"({cell} IS NULL)"
 
 
@@ -78,12 +78,12 @@ def text(column: str) -> str:
     return f"CAST({identifier(column)} AS VARCHAR)"
 
 
-def filled(column: str) -> str:
+def text_or_empty(column: str) -> str:
     """A cell as a text, empty where it is missing: so that it takes as long as one that says something."""
     return f"coalesce({text(column)}, '')"
 
 
-def fits(column: str, declared: str) -> tuple[str, str]:
+def decimal_bounds(column: str, declared: str) -> tuple[str, str]:
     """1 if there is a decimal with no more digits than its type has, else 0; and the nearest one that has no more.
 
     A Parquet file can hold a cell with more, and DuckDB fails when it prints the least of them.
@@ -102,7 +102,7 @@ def epsilon(column: str, declared: str) -> tuple[str, str | None]:
         return f"coalesce(CAST({cell} AS DOUBLE), -1)", None
     written = text(column)
     if declared.startswith("DECIMAL"):
-        is_one, nearest = fits(column, declared)
+        is_one, nearest = decimal_bounds(column, declared)
         written = f"CASE WHEN {is_one} = 1 THEN CAST({nearest} AS VARCHAR) END"
     cast = f"try_cast({written} AS DOUBLE)"
     is_meant = f"(NOT isinf({cast}) OR contains({written}, 'n'))"  # 1e400 is no ∞, which has an n in it

@@ -322,12 +322,12 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         if match is None:
             raise UsageError(f"{format_value(text[at:].lstrip()[:10])} is not understood", RULE, HINT)
         kind = str(match.lastgroup)
-        found.append((kind, _plain(kind, match[kind])))
+        found.append((kind, _canonical_token(kind, match[kind])))
         at = match.end()
     return found
 
 
-def _plain(kind: str, text: str) -> str:
+def _canonical_token(kind: str, text: str) -> str:
     """Keywords in capitals, and one sign for each comparison."""
     if kind == "word":
         return text.upper() if text.upper() in KEYWORDS else text
@@ -366,33 +366,33 @@ def canonical_predicate(predicate: Predicate, exact_text: bool = False) -> Predi
     >>> print(canonical_predicate(parse_predicate("NOT (vote != 'Yes ' AND NOT vote IN ('aye')) AND age >= 18.0")))
     age >= 18 AND vote IN ('aye', 'yes')
     """
-    return _merged(_pushed(predicate, False, exact_text))
+    return _merge_equalities(_push_negation(predicate, False, exact_text))
 
 
-def _pushed(predicate: Predicate, negated: bool, exact: bool) -> Predicate:
+def _push_negation(predicate: Predicate, negated: bool, exact: bool) -> Predicate:
     """The condition, or its opposite, as ANDs and ORs of comparisons with one value each."""
     if isinstance(predicate, Negation):
-        return _pushed(predicate.part, not negated, exact)
+        return _push_negation(predicate.part, not negated, exact)
     if isinstance(predicate, Combination):
         word = OTHER[predicate.word] if negated else predicate.word
-        return _flat(word, [_pushed(part, negated, exact) for part in predicate.parts])
+        return _flatten(word, [_push_negation(part, negated, exact) for part in predicate.parts])
     if isinstance(predicate, Among):
         parts = [Comparison(predicate.column, "=", value) for value in predicate.values]
-        return _flat(AND if negated else OR, [_pushed(part, negated, exact) for part in parts])
+        return _flatten(AND if negated else OR, [_push_negation(part, negated, exact) for part in parts])
     if isinstance(predicate, Comparison):
-        return _compared(predicate, negated, exact)
+        return _canonical_comparison(predicate, negated, exact)
     return Negation(predicate) if negated else predicate
 
 
-def _flat(word: str, parts: list[Predicate]) -> Predicate:
+def _flatten(word: str, parts: list[Predicate]) -> Predicate:
     found: dict[str, Predicate] = {}
     for part in parts:
         inner = part.parts if isinstance(part, Combination) and part.word == word else (part,)
-        found |= {str(_merged(one)): one for one in inner}
+        found |= {str(_merge_equalities(one)): one for one in inner}
     return Combination(word, tuple(found.values())) if len(found) > 1 else next(iter(found.values()))
 
 
-def _compared(given: Comparison, negated: bool, exact: bool) -> Comparison:
+def _canonical_comparison(given: Comparison, negated: bool, exact: bool) -> Comparison:
     operator = OPPOSITES[given.operator] if negated else given.operator
     value: Literal = given.value
     if isinstance(value, bool):
@@ -409,11 +409,11 @@ def _compared(given: Comparison, negated: bool, exact: bool) -> Comparison:
     elif isinstance(value, str) and operator not in EQUALITIES:
         value = str(require_moment(given.column, given.operator, value))
     elif isinstance(value, str) and not exact:
-        value = _spelt(given.column, fold_text(value))
+        value = _canonical_text(given.column, fold_text(value))
     return Comparison(given.column, operator, value)
 
 
-def _spelt(column: str, text: str) -> str:
+def _canonical_text(column: str, text: str) -> str:
     """A casefolded text, as it is written: T and Z of a timestamp stay capitals."""
     if not text:
         rule = "a cell with nothing but spaces is a missing value"
@@ -425,7 +425,7 @@ def _spelt(column: str, text: str) -> str:
     return text.upper() if moment_of(text) is not None else text
 
 
-def _merged(predicate: Predicate) -> Predicate:
+def _merge_equalities(predicate: Predicate) -> Predicate:
     """The same in order, where equalities of one column with several values are one IN."""
     if not isinstance(predicate, Combination):
         return predicate
@@ -442,7 +442,7 @@ def _merged(predicate: Predicate) -> Predicate:
         among = Among(column, tuple(part.value for part in several))
         one: Predicate = among if sign == "=" else Negation(among)
         found.append(several[0] if len(several) == 1 else one)
-    found += map(_merged, others)
+    found += map(_merge_equalities, others)
     return found[0] if len(found) == 1 else Combination(predicate.word, tuple(sorted(found, key=str)))
 
 

@@ -125,9 +125,9 @@ def _maker(request: AskRequest) -> Callable[..., Any] | None:
     """What makes a mechanism: tallies where no formula is known; None for a formula."""
     if request.objective != FAIR and request.question.linear() is not None:
         return None
-    from hetdp.people.products.tallied import folded
+    from hetdp.people.products.tallied import tally_people
 
-    return folded
+    return tally_people
 
 
 def _require_groups(request: AskRequest, policy: Policy) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from hetdp.mechanism.formatting import format_promise
-from hetdp.people.populations.folding import Ordered
+from hetdp.people.populations.folding import EpsilonLevels
 from hetdp.people.populations.population import population as population_of
 from hetdp.people.populations.scores import constant_answer
-from hetdp.people.privacy.epsilons import decimal
+from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.questions.thresholds import count
 from hetdp.tables.policy import Policy
 from hetdp.tables.request import BALANCED, NO, YES, AskRequest
@@ -49,8 +49,8 @@ class Protection:
         return {
             "group": self.group,
             "people": self.people,
-            "allowed": decimal(self.largest),
-            "used": decimal(self.used),
+            "allowed": format_epsilon(self.largest),
+            "used": format_epsilon(self.used),
         }
 
 
@@ -135,7 +135,7 @@ def promise_of(
     return Promise(area, epsilon.people, _protections(policy, area, mechanism), mechanism, accuracy, worse)
 
 
-def _constant(request: AskRequest, epsilon: Ordered, codes: Any) -> int:
+def _constant(request: AskRequest, epsilon: EpsilonLevels, codes: Any) -> int:
     """The answer, 1 or 2, if all tables of these people have it; else 0."""
     if not request.question.groups_used():
         return constant_answer(request.question, [""], np.array([epsilon.people]), request.values)
@@ -152,7 +152,7 @@ def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Prot
     return tuple(_protection(*part, said, loss, mechanism.constant) for part, said, loss in told)
 
 
-def _protection(group: str | None, epsilon: Ordered, odds: Any, loss: float, constant: int) -> Protection:
+def _protection(group: str | None, epsilon: EpsilonLevels, odds: Any, loss: float, constant: int) -> Protection:
     levels, only = epsilon.levels, 0 if odds.deciding is None else odds.deciding.people
     unprotected = int(epsilon.sizes[np.searchsorted(levels, np.inf) :].sum()) - only
     least, largest = float(levels[0]), float(levels[-1])

@@ -12,7 +12,7 @@ import numpy as np
 from hetdp.mechanism.formatting import format_promise
 from hetdp.people.populations.mechanism import METHOD, coin_caution
 from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE
-from hetdp.people.privacy.epsilons import decimal
+from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.releases.record.words import constant_words
 from hetdp.releases.simulation import MARK, draw_seeded
 from hetdp.tables.comparison import group_similar_names
@@ -82,7 +82,7 @@ def promise_lines(prepared: Preparation) -> list[str]:
     if request.area is not None:
         lines.append(PARALLEL)
     for promise in prepared.promises[:MOST_AREAS]:
-        lines += _of_area(promise)
+        lines += _area_lines(promise)
     left = len(prepared.promises) - MOST_AREAS
     return lines + ([f"and {pluralize(left, 'area')} more, in --json and in the plan"] if left > 0 else [])
 
@@ -93,13 +93,13 @@ def answer_line(area: str | None, answer: str, seed: int) -> str:
     return f"{MARK} answer{where}: {answer} (seed {seed}; {WARNING})"
 
 
-def _of_area(promise: Promise) -> Iterator[str]:
+def _area_lines(promise: Promise) -> Iterator[str]:
     indent = ""
     if promise.area is not None:
         yield f"area {promise.area!r}: {pluralize(promise.people, 'row')}"
         indent = "  "
     for protection in promise.protections[:MOST_GROUPS]:
-        yield f"{indent}protected: {_protected(protection)}"
+        yield f"{indent}protected: {_protection_words(protection)}"
         yield f"{indent}  {protection.odds}"
     if len(promise.protections) > MOST_GROUPS:
         yield f"{indent}and {pluralize(len(promise.protections) - MOST_GROUPS, 'group')} more, in --json"
@@ -122,29 +122,29 @@ def _tallies(number: int) -> str:
     return "1 tally" if number == 1 else f"{number:,} tallies"
 
 
-def _protected(given: Protection) -> str:
+def _protection_words(given: Protection) -> str:
     whom = pluralize(given.people, "row") + ("" if given.group is None else f" of {given.group!r}")
     if given.unprotected == given.people:
-        return f"{whom}: no protection promised (ε = inf), {_used(given.used)}"
+        return f"{whom}: no protection promised (ε = inf), {_loss_words(given.used)}"
     if given.only_deciding == given.people:
         where = "protected only where the answer depends on one of them (elsewhere ε = inf)"
-        return f"{whom}: {where}, {_used(given.used)}"
-    least, largest = decimal(given.least), decimal(given.largest)
-    words = f"{whom}: up to ε = {largest} allowed, {_used(given.used)}"
+        return f"{whom}: {where}, {_loss_words(given.used)}"
+    least, largest = format_epsilon(given.least), format_epsilon(given.largest)
+    words = f"{whom}: up to ε = {largest} allowed, {_loss_words(given.used)}"
     if least != largest:
-        words = f"{whom}: ε from {least} to {largest} allowed, at most {_used(given.used)}"
+        words = f"{whom}: ε from {least} to {largest} allowed, at most {_loss_words(given.used)}"
     if given.only_deciding:
         words += f"; {given.only_deciding:,} of them are protected only where the answer depends on one of them"
     return words + (f"; {given.unprotected:,} of them are promised no protection" if given.unprotected else "")
 
 
-def _used(loss: float) -> str:
+def _loss_words(loss: float) -> str:
     """What is charged, in words.
 
-    >>> _used(0.4), _used(0.0), _used(float("inf"))
+    >>> _loss_words(0.4), _loss_words(0.0), _loss_words(float("inf"))
     ('0.4 used', '0 used', 'all privacy used')
     """
-    return "all privacy used" if loss == float("inf") else f"{decimal(loss)} used"
+    return "all privacy used" if loss == float("inf") else f"{format_epsilon(loss)} used"
 
 
 def _accuracy(margin: int, wrong: float) -> str:

@@ -12,7 +12,7 @@ from hetdp.errors import UsageError
 from hetdp.files.saving import certificate_document
 from hetdp.numbers import json_number
 from hetdp.people.populations.mechanism import Theorem, coin_caution
-from hetdp.people.privacy.epsilons import decimal
+from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.problem.identity import PREFIX
 from hetdp.problem.problem import Problem
 from hetdp.releases.charges import EPSILON, EVERYBODY, PERSON
@@ -141,11 +141,11 @@ def _promise(given: Promise, one: Protection) -> dict[str, Any]:
         "people": one.people,
         "changes": None,
         "unprotected": one.unprotected,
-        "least_epsilon": decimal(one.least),
-        "epsilon": decimal(one.largest),
+        "least_epsilon": format_epsilon(one.least),
+        "epsilon": format_epsilon(one.largest),
         "delta": None,
         "mu": None,
-        "used": decimal(one.used),
+        "used": format_epsilon(one.used),
         "odds": one.odds,
     }
 
@@ -201,7 +201,9 @@ def _is_promised(one: Document, request: AskRequest) -> bool:
         return True
     by_group = dict(request.epsilon.by_group)
     promised = by_group.get(one["whom"]) if request.epsilon.constant is None else request.epsilon.constant
-    return promised is not None and one["least_epsilon"] == one["epsilon"] == decimal(epsilon_at_most(str(promised)))
+    return promised is not None and one["least_epsilon"] == one["epsilon"] == format_epsilon(
+        epsilon_at_most(str(promised))
+    )
 
 
 def _is_public(said: list[str], promises: list[Document], request: AskRequest, people: int) -> bool:

@@ -13,7 +13,7 @@ from hetdp.documents import require_keys
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_exact, parse_whole
 from hetdp.people.names import quote_if_needed, require_name
-from hetdp.people.privacy.epsilons import as_written, for_document, in_words
+from hetdp.people.privacy.epsilons import epsilon_for_document, epsilon_in_words, parse_epsilon
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.reading import from_document as question_from
 from hetdp.people.questions.thresholds import ALL, BLANK, RESPONDENTS, count, share
@@ -41,9 +41,9 @@ class Epsilon:
     def document(self) -> dict[str, Any]:
         """As it stands in a plan."""
         if self.constant is not None:
-            return {"constant": for_document(self.constant)}
+            return {"constant": epsilon_for_document(self.constant)}
         if self.by_group:
-            return {"by_group": {group: for_document(epsilon) for group, epsilon in self.by_group}}
+            return {"by_group": {group: epsilon_for_document(epsilon) for group, epsilon in self.by_group}}
         return {"column": self.column}
 
     def words(self) -> str:
@@ -53,9 +53,11 @@ class Epsilon:
         '0.10 for pupil, 1 for staff, and for all others their own'
         """
         if self.constant is not None:
-            return f"{in_words(self.constant)} for everybody"
+            return f"{epsilon_in_words(self.constant)} for everybody"
         if self.by_group:
-            told = ", ".join(f"{in_words(epsilon)} for {quote_if_needed(group)}" for group, epsilon in self.by_group)
+            told = ", ".join(
+                f"{epsilon_in_words(epsilon)} for {quote_if_needed(group)}" for group, epsilon in self.by_group
+            )
             return f"{told}, and for all others their own"
         return f"what the column {quote_if_needed(str(self.column))} says"
 
@@ -85,10 +87,10 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
         if not isinstance(by_group, Mapping) or not by_group:
             raise UsageError(f"{what} by group is {format_value(by_group)}", "it says a number for each group")
         return Epsilon(
-            by_group=tuple(sorted((require_name(one, "a group"), as_written(of)) for one, of in by_group.items()))
+            by_group=tuple(sorted((require_name(one, "a group"), parse_epsilon(of)) for one, of in by_group.items()))
         )
     try:
-        return Epsilon(constant=as_written(given))
+        return Epsilon(constant=parse_epsilon(given))
     except UsageError:
         if not isinstance(given, str) or _looks_like_a_number(given):
             raise

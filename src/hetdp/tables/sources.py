@@ -74,7 +74,7 @@ class Source(Columns):
         """Lets go of what is held open, if anything is."""
 
 
-class Queried(Source):
+class QueriedSource(Source):
     """A table that DuckDB scans by itself; its `scan`, `scanned` (name → how the scan calls it) and `bound` are kept.
 
     Args:
@@ -167,7 +167,7 @@ class Queried(Source):
     @property
     def unchanged(self) -> Any:
         """The stamp of the file."""
-        return None if self._place is None else stamp(self._place)
+        return None if self._place is None else file_stamp(self._place)
 
     def _selection(self, uses: Sequence[str]) -> str:
         """The scan with the columns that are used, under their own names; with none, its rows only."""
@@ -181,7 +181,7 @@ class Queried(Source):
         return f"CAST({cell} AS VARCHAR)" if column in self._nothing else cell
 
 
-def stamp(place: Path) -> tuple[int, int, int]:
+def file_stamp(place: Path) -> tuple[int, int, int]:
     """By which a change of a file is noticed."""
     found = place.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
@@ -222,7 +222,7 @@ def open_source(table: Any, sheet: str | None = None, curator: bool = False, nam
             yield formats.open_frame(database, table, curator)
         return
     place = Path(table)
-    require_there(place)
+    require_exists(place)
     maker = None if place.is_dir() else formats.find_opener(place)
     if sheet is not None and maker is not formats.open_sqlite:
         raise UsageError(f"a table {format_value(sheet)} in {place.name}", "only SQLite files hold several tables")
@@ -238,7 +238,7 @@ def open_source(table: Any, sheet: str | None = None, curator: bool = False, nam
         yield source
 
 
-def require_there(place: Path) -> None:
+def require_exists(place: Path) -> None:
     """Refuses what is not there, and a name that DuckDB would take for a pattern."""
     path = str(place.absolute())
     if any(sign in path for sign in "*?[") or not path.isprintable():
@@ -250,7 +250,7 @@ def require_there(place: Path) -> None:
 
 def require_file(place: Path) -> None:
     """The table is read twice, policy first, so it must be a plain file."""
-    require_there(place)
+    require_exists(place)
     if not place.is_file():
         rule = "the table is a plain file: it is read twice, the policy first and then the answers"
         raise InputError(str(place), [Fault("is no plain file", str(place), "", rule)])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.tables.database import define, identifier, refusals
-from hetdp.tables.sources import Arrays, Expressions, Source, require_different, stamp
+from hetdp.tables.sources import Arrays, Expressions, Source, file_stamp, require_different
 from hetdp.text import format_value
 
 SQLITE_RULE = "it is an SQLite file"
@@ -29,7 +29,7 @@ SETTINGS = (
 )  # no crash if it shrinks
 
 
-class Batches(Source):
+class BatchSource(Source):
     """A table that is read some rows at a time; DuckDB computes what is wanted of each batch.
 
     Args:
@@ -85,7 +85,7 @@ def require_plain_beside(place: Path) -> None:
             raise InputError(place.name, [Fault(f"stands beside {beside.name}, no plain file", place.name, "", rule)])
 
 
-class Sheet(Batches):
+class SqliteTable(BatchSource):
     """A table of an SQLite file, by the standard library: all of it as it was when the file was opened.
 
     The file is not trusted: what its schema could make SQLite run (virtual tables, columns that are computed when they
@@ -115,7 +115,7 @@ class Sheet(Batches):
     @property
     def unchanged(self) -> Any:
         """The stamp of the file."""
-        return stamp(self._place)
+        return file_stamp(self._place)
 
     def close(self) -> None:
         """Ends the reading."""

@@ -14,7 +14,7 @@ from hetdp.errors import UsageError
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE, Population
 from hetdp.people.populations.vote import weights_of
-from hetdp.people.privacy.epsilons import as_floats, on_grid
+from hetdp.people.privacy.epsilons import epsilon_to_units, units_to_floats
 from hetdp.problem.grid import UNIT
 from hetdp.problem.space import Floats, Mask
 from hetdp.theory.coordinate import LAPLACE
@@ -53,9 +53,9 @@ def baselines_at(population: Population, margin: int, threshold: Any = None) -> 
     weights = weights_of(population)
     order = np.argsort(weights, kind="stable")
     counted = np.where(scores.most[population.classes.group] > 0, population.classes.sizes, 0)
-    epsilon = np.repeat(as_floats(weights[order]), counted[order])
+    epsilon = np.repeat(units_to_floats(weights[order]), counted[order])
     mean = mean_epsilon(weights, counted, UNIT)
-    limit = mean if threshold is None else float(as_floats(np.array([on_grid(threshold)]))[0])
+    limit = mean if threshold is None else float(units_to_floats(np.array([epsilon_to_units(threshold)]))[0])
     found = {LEAST: _smaller_error(margin, float(epsilon[0]))}
     tables = list(_worst_tables(epsilon, scores.threshold, int(margin)))
     for name, chance in ((DROPPING, dropping), (SAMPLING, sampling), (PE, exponential)):

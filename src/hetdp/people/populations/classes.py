@@ -14,17 +14,17 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.folding import (
     BLOCK,
+    EpsilonLevels,
     Fold,
-    Ordered,
     Whole,
     first_of_each,
-    in_order,
-    in_units,
-    rows_in_order,
     sizes_from,
-    taken,
+    sort_rows,
+    sorted_rows,
+    take_distinct,
+    to_units,
 )
-from hetdp.people.privacy.epsilons import GRID, LARGEST, RULE, UNBOUNDED, Units, on_grid
+from hetdp.people.privacy.epsilons import GRID, LARGEST, RULE, UNBOUNDED, Units, epsilon_to_units
 from hetdp.threads import slices
 
 
@@ -136,8 +136,8 @@ def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Cl
         if size is None:
             raise UsageError("one ε, and no size", "one ε for everybody needs size=, the number of people")
         epsilon = np.full(_number(size), np.nan if epsilon is None else epsilon)
-    everybody = _everybody(epsilon, "ε")
-    weights = everybody.weights if isinstance(everybody, Ordered) else None
+    everybody = _one_class(epsilon, "ε")
+    weights = everybody.weights if isinstance(everybody, EpsilonLevels) else None
     rows = len(everybody)
     people = rows if weights is None else int(weights.sum())
     if size is not None and _number(size) != people:
@@ -145,13 +145,13 @@ def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Cl
     _number(people)
     columns: list[Whole] = []
     if deciding is not None and np.ndim(deciding) > 0:
-        strict, which = np.unique(_units(_everybody(deciding, "the deciding ε")), return_inverse=True)
-        columns.append(_fitting(which, rows, "deciding ε"))
+        strict, which = np.unique(_units(_one_class(deciding, "the deciding ε")), return_inverse=True)
+        columns.append(_require_length(which, rows, "deciding ε"))
     else:
-        strict = np.array([UNBOUNDED if deciding is None else on_grid(deciding)])
-    names, code = _named(groups)
+        strict = np.array([UNBOUNDED if deciding is None else epsilon_to_units(deciding)])
+    names, code = _group_names(groups)
     if groups is not None:
-        columns.append(_fitting(code, rows, "groups"))
+        columns.append(_require_length(code, rows, "groups"))
     several = bool(columns) or weights is not None
     fold, units, parts = _by_several(_units(everybody), columns) if several else _by_epsilon(everybody)
     if weights is not None:
@@ -187,9 +187,9 @@ def _number(size: Any) -> int:
     return found
 
 
-def _everybody(given: Any, what: str) -> Ordered | Units:
+def _one_class(given: Any, what: str) -> EpsilonLevels | Units:
     """Everybody's ε as floats to be sorted; or in units already, where it was written in another way."""
-    if isinstance(given, Ordered):
+    if isinstance(given, EpsilonLevels):
         found = given
     else:
         array = np.asarray(given)
@@ -198,7 +198,7 @@ def _everybody(given: Any, what: str) -> Ordered | Units:
             raise UsageError(f"{what} has the shape {array.shape} and the type {array.dtype}", rule)
         if array.dtype != np.float64 and array.dtype.kind not in "iu":
             return _few_levels(array, what)
-        found = Ordered(array.astype(np.float64, copy=False))
+        found = EpsilonLevels(array.astype(np.float64, copy=False))
     if len(found) and not (found.sorted[0] >= 0.0 and found.sorted[-1] >= 0.0):  # what is no number comes last
         _refuse(int(np.count_nonzero(~(found.values >= 0.0))), len(found), what)
     return found
@@ -213,7 +213,7 @@ def _few_levels(array: NDArray[Any], what: str) -> Units:
     units, wrong = np.zeros(len(distinct), dtype=np.int64), np.zeros(len(distinct), dtype=np.bool_)
     for at, epsilon in enumerate(distinct):
         try:
-            units[at] = on_grid(epsilon)
+            units[at] = epsilon_to_units(epsilon)
         except UsageError:
             wrong[at] = True
     if wrong.any():
@@ -221,22 +221,22 @@ def _few_levels(array: NDArray[Any], what: str) -> Units:
     return units[member]
 
 
-def _units(everybody: Ordered | Units) -> Units:
+def _units(everybody: EpsilonLevels | Units) -> Units:
     """Everybody's ε in units, in the order of the rows."""
-    return in_units(everybody.values) if isinstance(everybody, Ordered) else everybody
+    return to_units(everybody.values) if isinstance(everybody, EpsilonLevels) else everybody
 
 
-def _by_epsilon(everybody: Ordered | Units) -> tuple[Fold, Units, list[Whole]]:
+def _by_epsilon(everybody: EpsilonLevels | Units) -> tuple[Fold, Units, list[Whole]]:
     """Classes by ε alone, from the different ones; which rows they have is looked for later."""
-    if not isinstance(everybody, Ordered):
+    if not isinstance(everybody, EpsilonLevels):
         return _by_several(everybody, [])
-    rows, size = lambda: rows_in_order(in_units(everybody.values)), len(everybody)
+    rows, size = lambda: sorted_rows(to_units(everybody.values)), len(everybody)
     if size > MANY and 2 * len(everybody.levels) > size:  # then everybody is a class
-        return Fold(sizes_from(None, size), rows), in_units(everybody.sorted), []
-    units = in_units(everybody.levels)
+        return Fold(sizes_from(None, size), rows), to_units(everybody.sorted), []
+    units = to_units(everybody.levels)
     first = first_of_each(units)  # several ε may come to the same
     sizes = everybody.sizes if first is None else np.add.reduceat(everybody.sizes, first)
-    return Fold(sizes, rows, taken(everybody.levels, first), everybody.values), taken(units, first), []
+    return Fold(sizes, rows, take_distinct(everybody.levels, first), everybody.values), take_distinct(units, first), []
 
 
 def _by_several(units: Units, columns: list[Whole]) -> tuple[Fold, Units, list[Whole]]:
@@ -251,9 +251,9 @@ def _by_several(units: Units, columns: list[Whole]) -> tuple[Fold, Units, list[W
             raise UsageError("too many different ε and groups", "their numbers, multiplied, are below 2⁶²")
     for column, width in zip(columns, widths, strict=True):
         key = key * width + column
-    order, ordered = in_order(key)
+    order, ordered = sort_rows(key)
     first = first_of_each(ordered)
-    found, parts = taken(ordered, first), []
+    found, parts = take_distinct(ordered, first), []
     for width in reversed(widths):
         found, part = np.divmod(found, width)
         parts.append(part)
@@ -266,7 +266,7 @@ def _refuse(wrong: int, people: int, what: str) -> None:
     raise InputError("people", [Fault(f"{what} is no ε for", "people", f"{wrong:,} of {people:,} people", RULE)])
 
 
-def _named(groups: Any) -> tuple[tuple[str, ...], Whole]:
+def _group_names(groups: Any) -> tuple[tuple[str, ...], Whole]:
     if groups is None:
         return (EVERYBODY,), np.zeros(0, dtype=np.int64)
     array = np.asarray(groups)
@@ -279,7 +279,7 @@ def _named(groups: Any) -> tuple[tuple[str, ...], Whole]:
     return tuple(str(name) for name in names), code.astype(np.int64, copy=False)
 
 
-def _fitting(column: Whole, people: int, what: str) -> Whole:
+def _require_length(column: Whole, people: int, what: str) -> Whole:
     if len(column) != people:
         raise UsageError(f"there are {people:,} ε and {len(column):,} {what}", "there is one for each person")
     return column

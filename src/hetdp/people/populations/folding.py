@@ -25,7 +25,7 @@ FEW = 16  # classes, each of which is soon looked for in all rows
 ROOM = 64  # bits of a key and a row together
 
 
-class Ordered:
+class EpsilonLevels:
     """Everybody's ε in the order of the rows, and how many have which, in increasing order.
 
     Args:
@@ -59,7 +59,7 @@ class Ordered:
     @cached_property
     def levels(self) -> Floats:
         """The different ones; a zero has no sign."""
-        found = taken(self.sorted, self._first)
+        found = take_distinct(self.sorted, self._first)
         if len(found) and found[0] == 0.0:
             found[0] = 0.0  # it may have been −0.0
         return found
@@ -69,7 +69,7 @@ class Ordered:
         """How many people have each of them."""
         if self.weights is None:
             return sizes_from(self._first, len(self))
-        return summed(self.weights[np.argsort(self.values, kind="stable")], self._first)
+        return sum_from(self.weights[np.argsort(self.values, kind="stable")], self._first)
 
     @cached_property
     def _first(self) -> Whole | None:
@@ -87,7 +87,7 @@ def first_of_each(ordered: NDArray[Any]) -> Whole | None:
     return None if begins.all() else np.flatnonzero(begins)
 
 
-def taken(ordered: NDArray[Any], first: Whole | None) -> NDArray[Any]:
+def take_distinct(ordered: NDArray[Any], first: Whole | None) -> NDArray[Any]:
     """The different ones of some ordered numbers."""
     return ordered if first is None else ordered[first]
 
@@ -97,16 +97,16 @@ def sizes_from(first: Whole | None, total: int) -> Whole:
     return np.broadcast_to(np.int64(1), total) if first is None else np.diff(first, append=total)
 
 
-def summed(ordered: NDArray[Any], first: Whole | None) -> NDArray[Any]:
+def sum_from(ordered: NDArray[Any], first: Whole | None) -> NDArray[Any]:
     """The sum of some numbers from each of some places to the next.
 
-    >>> summed(np.array([1, 2, 4, 8]), np.array([0, 3])).tolist()
+    >>> sum_from(np.array([1, 2, 4, 8]), np.array([0, 3])).tolist()
     [7, 8]
     """
     return ordered if first is None else np.add.reduceat(ordered, first)
 
 
-def in_units(epsilon: Floats) -> Units:
+def to_units(epsilon: Floats) -> Units:
     """Many ε ≥ 0 in units of 2⁻⁴⁰, never above the decimals that were written.
 
     A float and the one below it have the same number of units, unless the upper one is a whole number of them; so only
@@ -125,10 +125,10 @@ def in_units(epsilon: Floats) -> Units:
     return found
 
 
-def in_order(keys: Whole) -> tuple[Rows, Whole]:
+def sort_rows(keys: Whole) -> tuple[Rows, Whole]:
     """The rows in increasing order of their keys, which are not below zero, equal ones as they stand; and their keys.
 
-    >>> [found.tolist() for found in in_order(np.array([7, 2, 7, 0]))]
+    >>> [found.tolist() for found in sort_rows(np.array([7, 2, 7, 0]))]
     [[3, 1, 0, 2], [0, 2, 7, 7]]
     """
     bits, shift = _layout(keys)
@@ -141,18 +141,18 @@ def in_order(keys: Whole) -> tuple[Rows, Whole]:
     for piece in pieces:
         rows[piece] = packed[piece] & np.uint64((1 << bits) - 1)
         ordered[piece] = packed[piece] >> np.uint64(bits)
-    return (rows, ordered) if shift == 0 else _settled(rows, ordered, keys[rows])
+    return (rows, ordered) if shift == 0 else _sort_ties(rows, ordered, keys[rows])
 
 
-def rows_in_order(keys: Whole) -> Rows:
+def sorted_rows(keys: Whole) -> Rows:
     """The rows as `in_order` has them; they take the place of the keys, which are used up, since memory takes long.
 
-    >>> rows_in_order(np.array([7, 2, 7, 0])).tolist()
+    >>> sorted_rows(np.array([7, 2, 7, 0])).tolist()
     [3, 1, 0, 2]
     """
     bits, shift = _layout(keys)
     if shift:
-        return in_order(keys)[0]
+        return sort_rows(keys)[0]
     packed, pieces, last = keys.view(np.uint64), slices(len(keys), BLOCK), np.uint64((1 << bits) - 1)
     for piece in pieces:
         packed[piece] <<= np.uint64(bits)
@@ -169,7 +169,7 @@ def _layout(keys: Whole) -> tuple[int, int]:
     return bits, max(0, int(keys.max(initial=0)).bit_length() + bits - ROOM)
 
 
-def _settled(rows: Rows, upper: Whole, keys: Whole) -> tuple[Rows, Whole]:
+def _sort_ties(rows: Rows, upper: Whole, keys: Whole) -> tuple[Rows, Whole]:
     """The same, where rows are in order only as far as the upper parts of their keys tell."""
     same = upper[1:] == upper[:-1]
     part = np.concatenate([[0], np.cumsum(~same)])

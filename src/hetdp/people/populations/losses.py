@@ -83,10 +83,10 @@ def losses_of(formula: Balanced | WeightedVote) -> Whole:
     return np.where(most > 0, np.minimum(found, classes.units), 0)
 
 
-def rounded_up(units: Whole) -> Floats:
+def round_units_up(units: Whole) -> Floats:
     """Units of 2⁻⁴⁰ as decimals of nine places, rounded up.
 
-    >>> rounded_up(np.array([0, 1, 2**40, 439804651110, UNBOUNDED]))
+    >>> round_units_up(np.array([0, 1, 2**40, 439804651110, UNBOUNDED]))
     array([0.e+00, 1.e-09, 1.e+00, 4.e-01,    inf])
     """
     whole, rest = np.divmod(np.minimum(units, 1 << 53), 1 << GRID)

@@ -14,7 +14,7 @@ from hetdp.errors import UsageError
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.balanced import Balanced, Label
-from hetdp.people.populations.losses import losses_of, rounded_up
+from hetdp.people.populations.losses import losses_of, round_units_up
 from hetdp.people.populations.odds import PopulationOdds, odds_of, odds_of_all
 from hetdp.people.populations.population import BALANCED, OBJECTIVES, WEIGHTED_VOTE, Population, document_of
 from hetdp.people.populations.vote import WeightedVote
@@ -219,7 +219,7 @@ class PopulationMechanism:
         >>> people.design().losses  # whoever is promised less privacy than all others does not lose more
         array([0.4, 0.4])
         """
-        return rounded_up(losses_of(self.formula))
+        return round_units_up(losses_of(self.formula))
 
     def losses_by_group(self) -> list[float]:
         """The largest of these losses in each group, in the order of `population.groups`."""
@@ -272,7 +272,7 @@ class PopulationMechanism:
         return coin_caution(margin, int(is_even))
 
 
-def mechanism_of(population: Population, objective: str) -> PopulationMechanism:
+def design_population(population: Population, objective: str) -> PopulationMechanism:
     """The mechanism with an objective.
 
     Raises:

@@ -13,7 +13,7 @@ from hetdp.people.populations.balanced import Balanced
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.losses import Limits, limits_of, losses_of
 from hetdp.people.populations.vote import WeightedVote
-from hetdp.people.privacy.epsilons import GRID, UNBOUNDED, as_floats
+from hetdp.people.privacy.epsilons import GRID, UNBOUNDED, units_to_floats
 from hetdp.problem.space import Floats, Indices
 
 ANSWERS = ("yes", "no")
@@ -86,7 +86,7 @@ class Change(NamedTuple):
 NOTHING = Change(np.array([0.5]), np.array([0.5]), np.array([1]))  # no answer changes
 
 
-class Known:
+class OddsContext:
     """What the groups of a population have in common, so that it is found once."""
 
     def __init__(self, formula: Formula) -> None:
@@ -97,7 +97,7 @@ class Known:
     def counted(self, formula: Balanced, epsilon: float) -> tuple[Change, float]:
         """The largest differences of an ε, where the question is a count."""
         if epsilon not in self._counted:
-            self._counted[epsilon] = _counted(formula, epsilon)
+            self._counted[epsilon] = _count_change(formula, epsilon)
         return self._counted[epsilon]
 
     def limits(self, formula: Balanced) -> tuple[Limits, Whole]:
@@ -110,38 +110,38 @@ class Known:
 def odds_of(formula: Formula, group: str) -> PopulationOdds:
     """The odds of one group: those of its largest finite ε, since everything here grows with ε."""
     number = formula.classes.names.index(group)
-    return _odds(formula, number, np.flatnonzero(formula.classes.group == number), Known(formula))
+    return _odds(formula, number, np.flatnonzero(formula.classes.group == number), OddsContext(formula))
 
 
 def odds_of_all(formula: Formula) -> dict[str, PopulationOdds]:
     """The same for each group; the classes are looked at once, and each ε too."""
     names, group = formula.classes.names, formula.classes.group
     if len(names) == 1:
-        return {names[0]: _odds(formula, 0, slice(0, None), Known(formula))}
-    order, known = np.argsort(group, kind="stable"), Known(formula)
+        return {names[0]: _odds(formula, 0, slice(0, None), OddsContext(formula))}
+    order, known = np.argsort(group, kind="stable"), OddsContext(formula)
     parts = np.split(order, np.cumsum(np.bincount(group, minlength=len(names)))[:-1])
     return {name: _odds(formula, number, parts[number], known) for number, name in enumerate(names)}
 
 
-def _odds(formula: Formula, number: int, mine: Any, known: Known) -> PopulationOdds:
+def _odds(formula: Formula, number: int, mine: Any, known: OddsContext) -> PopulationOdds:
     """The odds of the group of some classes."""
     classes, scores = formula.classes, formula.scores
     sizes, units, strict = classes.sizes[mine], classes.units[mine], classes.deciding[mine]
     bounded = int(np.searchsorted(units, UNBOUNDED))
     only = np.flatnonzero(strict[bounded:] < UNBOUNDED) + bounded
     people, counted = int(sizes.sum()), int(sizes[:bounded].sum()) + int(sizes[only].sum())
-    epsilon = float(as_floats(units[bounded - 1 : bounded])[0]) if bounded else 0.0
+    epsilon = float(units_to_floats(units[bounded - 1 : bounded])[0]) if bounded else 0.0
     exact, same = False, known.is_constant or bool(scores.most[number] == 0)
     if same:
         change, loss, exact = NOTHING, 0.0, True
     elif not bounded:
         change, loss = Change(np.array([0.0]), np.array([1.0]), np.array([1])), np.inf
     elif isinstance(formula, WeightedVote):
-        change, loss = _voted(as_floats(formula.weights[mine][:bounded].max(keepdims=True)))
+        change, loss = _vote_change(units_to_floats(formula.weights[mine][:bounded].max(keepdims=True)))
     elif scores.is_count and formula.is_plain:
         (change, loss), exact = known.counted(formula, epsilon), True
     else:
-        change, loss = _bounded(formula, mine, bounded, epsilon, known)
+        change, loss = _bounded_change(formula, mine, bounded, epsilon, known)
     most = int(np.argmax(change.high - change.low))
     high, low = float(change.high[most]), float(change.low[most])
     low = max(low, SMALLEST) if bounded else low  # too small for a float, perhaps; where ε is finite it is not zero
@@ -157,41 +157,43 @@ def _odds(formula: Formula, number: int, mine: Any, known: Known) -> PopulationO
 def _where_deciding(formula: Formula, name: str, mine: Any, only: Indices, same: bool) -> PopulationOdds:
     """The odds of people who are protected where they decide, and there only: bounds for the steps between answers."""
     classes = formula.classes
-    epsilon, people = float(as_floats(classes.deciding[mine][only]).max()), int(classes.sizes[mine][only].sum())
+    epsilon, people = float(units_to_floats(classes.deciding[mine][only]).max()), int(classes.sizes[mine][only].sum())
     if same:
         return PopulationOdds(name, 1, 0.5, 0.5, 0.0, epsilon, people, 0, True)
     if isinstance(formula, WeightedVote):
-        change, _ = _voted(as_floats(formula.weights[mine][only].max(keepdims=True)))
+        change, _ = _vote_change(units_to_floats(formula.weights[mine][only].max(keepdims=True)))
         low, high = float(change.low[0]), float(change.high[0])
     else:
-        low = 0.5 * float(np.exp(-as_floats(classes.meeting[mine][only].max(keepdims=True))[0]))
+        low = 0.5 * float(np.exp(-units_to_floats(classes.meeting[mine][only].max(keepdims=True))[0]))
         high = 1.0 - low
     return PopulationOdds(name, 1, high, max(low, SMALLEST), epsilon, epsilon, people, 0, False)
 
 
-def _voted(weights: Floats) -> tuple[Change, float]:
+def _vote_change(weights: Floats) -> tuple[Change, float]:
     """At most, z goes from −weight/2 to weight/2: nowhere else is p so steep."""
     tail = 0.5 * np.exp(-0.5 * weights)
     return Change(tail, 1.0 - tail, np.ones(len(tail), dtype=np.int64)), float(weights.max())
 
 
-def _bounded(formula: Balanced, mine: Any, bounded: int, epsilon: float, known: Known) -> tuple[Change, float]:
+def _bounded_change(
+    formula: Balanced, mine: Any, bounded: int, epsilon: float, known: OddsContext
+) -> tuple[Change, float]:
     """Bounds for any population: steps between the answers, and steps on one side of them."""
     own = formula.classes.meeting[mine][:bounded]
     beside, loss, across = epsilon, epsilon, [(own, own)]
     if not formula.mixed:
         limits, losses = known.limits(formula)
-        beside, loss = (float(as_floats(units[mine][:bounded]).max()) for units in (limits.beside, losses))
+        beside, loss = (float(units_to_floats(units[mine][:bounded]).max()) for units in (limits.beside, losses))
         across = [(yes[mine][:bounded], no[mine][:bounded]) for yes, no in limits.across]
-    least = 0.5 * np.exp(-as_floats(np.array([formula.everybody.least_from(0)])))
+    least = 0.5 * np.exp(-units_to_floats(np.array([formula.everybody.least_from(0)])))
     low, high = [least * np.exp(-beside)], [least]
     for yes, no in across:
-        low.append(0.5 * np.exp(-as_floats(no.max(keepdims=True))))
-        high.append(1.0 - 0.5 * np.exp(-as_floats(yes.max(keepdims=True))))
+        low.append(0.5 * np.exp(-units_to_floats(no.max(keepdims=True))))
+        high.append(1.0 - 0.5 * np.exp(-units_to_floats(yes.max(keepdims=True))))
     return Change(np.concatenate(low), np.concatenate(high), np.ones(len(low), dtype=np.int64)), loss
 
 
-def _counted(formula: Balanced, epsilon: float) -> tuple[Change, float]:
+def _count_change(formula: Balanced, epsilon: float) -> tuple[Change, float]:
     """The largest differences that a count has, exactly; see docs/theory/population.md, Odds."""
     classes, everybody, threshold = formula.classes, formula.everybody, formula.scores.threshold
     own, count = np.array([epsilon]), everybody.size
@@ -201,7 +203,7 @@ def _counted(formula: Balanced, epsilon: float) -> tuple[Change, float]:
     def other(ranks: Indices) -> Floats:
         """The ε of the others by rank, from 0, in increasing order: everybody's but one's own."""
         there = [everybody.class_of(rank if rank < place else rank + 1) for rank in ranks.tolist()]
-        return as_floats(classes.units[there])
+        return units_to_floats(classes.units[there])
 
     def below(target: Floats) -> Indices:
         """How many of the others have less than that; exactly, since all are whole units."""

@@ -141,9 +141,9 @@ class Population:
         >>> round(people.design("balanced").accuracy(1), 2)
         0.62
         """
-        from hetdp.people.populations.mechanism import mechanism_of
+        from hetdp.people.populations.mechanism import design_population
 
-        return mechanism_of(self, objective)
+        return design_population(self, objective)
 
     def design_from(self, document: Mapping[str, Any]) -> PopulationMechanism:
         """The mechanism that a document describes, if it was made for this very policy.

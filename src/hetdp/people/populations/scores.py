@@ -34,16 +34,16 @@ def scores_of(question: Any, groups: Sequence[str], sizes: Whole, values: Sequen
     require_known(question.values_used(), values, "value")
     rows = [[form.score(group, value) for value in values] for group in groups]
     threshold = form.at_least - sum(min(row) * size for row, size in zip(rows, sizes.tolist(), strict=True))
-    rows, threshold = _reduced([[score - min(row) for score in row] for row in rows], threshold)
+    rows, threshold = _reduce([[score - min(row) for score in row] for row in rows], threshold)
     deciding, all_decide = _deciding(rows, sizes.tolist(), threshold)
-    rows, threshold = _reduced([row if decides else [0] * len(row) for row, decides in deciding], threshold)
+    rows, threshold = _reduce([row if decides else [0] * len(row) for row, decides in deciding], threshold)
     if max(map(max, rows)) >= LARGEST_SCORE:
         raise UsageError("the scores of the question are too large", f"without common factors they are below {2**31:,}")
     scores = np.array(rows, dtype=np.int64)
     return Scores(scores, scores.max(axis=1), sizes, threshold, all_decide)
 
 
-def _reduced(rows: list[Row], threshold: int) -> tuple[list[Row], int]:
+def _reduce(rows: list[Row], threshold: int) -> tuple[list[Row], int]:
     """Scores without common factors, and the threshold that says the same of them."""
     common = gcd(*(score for row in rows for score in row)) or 1
     return [[score // common for score in row] for row in rows], -(-threshold // common)
@@ -86,18 +86,18 @@ def _sums(sums: int, row: Row, size: int, threshold: int) -> int:
         count = 1
         while size:
             count = min(count, size)
-            sums |= _moved(sums, scores[0] * count, threshold)
+            sums |= _shift_sums(sums, scores[0] * count, threshold)
             size, count = size - count, 2 * count
         return sums
     for _ in range(size):
         found = sums
         for score in scores:
-            found |= _moved(sums, score, threshold)
+            found |= _shift_sums(sums, score, threshold)
         sums = found
     return sums
 
 
-def _moved(sums: int, score: int, threshold: int) -> int:
+def _shift_sums(sums: int, score: int, threshold: int) -> int:
     """All sums with a score more, as far as they are below the threshold."""
     return 0 if score >= threshold else (sums << score) & ((1 << threshold) - 1)
 

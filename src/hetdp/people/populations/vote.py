@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from hetdp.errors import UsageError
-from hetdp.people.populations.balanced import Label
+from hetdp.people.populations.balanced import PART, Label
 from hetdp.people.populations.folding import Whole
-from hetdp.people.populations.levels import PART
 from hetdp.people.populations.population import Population
 from hetdp.people.privacy.epsilons import GRID, UNBOUNDED
 from hetdp.theory import voting

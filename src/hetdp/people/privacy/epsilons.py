@@ -22,7 +22,7 @@ RULE = 'ε is a decimal number ≥ 0, or "inf" where no protection is promised'
 Units = NDArray[np.int64]
 
 
-def as_written(epsilon: Any) -> Decimal:
+def parse_epsilon(epsilon: Any) -> Decimal:
     """An ε exactly as it was written; a float stands for its shortest decimal.
 
     Args:
@@ -31,7 +31,7 @@ def as_written(epsilon: Any) -> Decimal:
     Raises:
         UsageError: that is no ε.
 
-    >>> as_written(0.3), as_written("0.30"), as_written(float("inf"))
+    >>> parse_epsilon(0.3), parse_epsilon("0.30"), parse_epsilon(float("inf"))
     (Decimal('0.3'), Decimal('0.30'), Decimal('Infinity'))
     """
     written = parse_decimal(epsilon)
@@ -42,7 +42,7 @@ def as_written(epsilon: Any) -> Decimal:
     return written
 
 
-def on_grid(epsilon: Any) -> int:
+def epsilon_to_units(epsilon: Any) -> int:
     """How many units of 2⁻⁴⁰ an ε comes to, rounded down; 2⁶², which is more than any, for infinity.
 
     Args:
@@ -52,39 +52,39 @@ def on_grid(epsilon: Any) -> int:
         UsageError: that is no ε.
 
     >>> import hetdp
-    >>> hetdp.privacy.on_grid(1) == 2**40, hetdp.privacy.on_grid(0.1), hetdp.privacy.on_grid("inf") == 2**62
+    >>> epsilon_to_units(1) == 2**40, hetdp.privacy.on_grid(0.1), hetdp.privacy.on_grid("inf") == 2**62
     (True, 109951162777, True)
     """
-    written = as_written(epsilon)
+    written = parse_epsilon(epsilon)
     if written.is_infinite():
         return UNBOUNDED
     fraction = Fraction(written)
     return min(fraction.numerator * (1 << GRID) // fraction.denominator, LARGEST)
 
 
-def as_floats(units: Units) -> NDArray[np.float64]:
+def units_to_floats(units: Units) -> NDArray[np.float64]:
     """Units of the grid as floats, exactly; infinity for `UNBOUNDED`.
 
-    >>> as_floats(np.array([2**39, UNBOUNDED]))
+    >>> units_to_floats(np.array([2**39, UNBOUNDED]))
     array([0.5, inf])
     """
     return np.where(units == UNBOUNDED, np.inf, np.ldexp(units.astype(np.float64), -GRID))
 
 
-def in_words(epsilon: Decimal) -> str:
+def epsilon_in_words(epsilon: Decimal) -> str:
     """An ε in a sentence."""
     return "no protection promised" if epsilon.is_infinite() else str(epsilon)
 
 
-def for_document(epsilon: Decimal) -> str:
+def epsilon_for_document(epsilon: Decimal) -> str:
     """An ε in a document: as a text, so that it stays as written."""
     return "inf" if epsilon.is_infinite() else str(epsilon)
 
 
-def decimal(value: float) -> str:
+def format_epsilon(value: float) -> str:
     """A parameter as it was written: the shortest decimal that means the float.
 
-    >>> decimal(0.1), decimal(2.0), decimal(float("inf")), decimal(1e-09)
+    >>> format_epsilon(0.1), format_epsilon(2.0), format_epsilon(float("inf")), format_epsilon(1e-09)
     ('0.1', '2', 'inf', '1e-09')
     """
     return "inf" if math.isinf(value) else repr(float(value)).removesuffix(".0")

@@ -5,14 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hetdp.documents import SCHEMA_VERSION, build_from, open_envelope, parse_json, parse_toml, refuse
 from hetdp.errors import Fault, UsageError
-from hetdp.people.names import join_names, quote_if_needed, require_name, require_names, require_names_or_all
-from hetdp.people.privacy.epsilons import as_written, for_document, in_words
+from hetdp.people.names import (
+    join_names,
+    quote_if_needed,
+    require_known,
+    require_name,
+    require_names,
+    require_names_or_all,
+)
+from hetdp.people.privacy.epsilons import (
+    Units,
+    epsilon_for_document,
+    epsilon_in_words,
+    epsilon_to_units,
+    parse_epsilon,
+    units_to_floats,
+)
 from hetdp.people.privacy.situations import DECIDING, States, When, answer, as_when, within
-from hetdp.people.privacy.table import Table, table_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 
@@ -41,9 +58,9 @@ def _promise(rules: Sequence[Rule]) -> str:
     always = min((rule.epsilon for rule in rules if rule.when is rule.change is None), default=None)
     special = sorted((rule for rule in rules if _is_special(rule)), key=lambda rule: rule.epsilon)
     heard = [rule for rule in special if always is None or rule.epsilon < always]
-    parts = [f"{in_words(rule.epsilon)} {_case(rule)}" for rule in _without_repeats(heard)]
+    parts = [f"{epsilon_in_words(rule.epsilon)} {_case(rule)}" for rule in _without_repeats(heard)]
     if always is not None:
-        parts.append(f"else {in_words(always)}" if parts else in_words(always))
+        parts.append(f"else {epsilon_in_words(always)}" if parts else epsilon_in_words(always))
     words = ", ".join(parts) + (f"; {SMALLEST}" if len(heard) > 1 else "")
     return words if always is not None or _both_sides(rules) else f"{words}; {OPEN}"
 
@@ -117,14 +134,14 @@ class Rule:
             raise UsageError(
                 f"the change is {format_value(change)}", "it is from one value to another, or any that involves one"
             )
-        clean = {"epsilon": as_written(self.epsilon), "groups": require_names_or_all(self.groups, "the group")}
+        clean = {"epsilon": parse_epsilon(self.epsilon), "groups": require_names_or_all(self.groups, "the group")}
         for field, value in {**clean, "change": change, "when": as_when(self.when)}.items():
             object.__setattr__(self, field, value)
 
     def body(self) -> dict[str, Any]:
         """The rule in a document."""
         facts = {
-            "epsilon": for_document(self.epsilon),
+            "epsilon": epsilon_for_document(self.epsilon),
             "groups": None if self.groups is None else list(self.groups),
             "change": None if self.change is None else list(self.change),
             "when": None if self.when is None else self.when.body(),
@@ -257,7 +274,7 @@ def _by_group(promised: ByGroup, **facts: Any) -> list[Rule]:
         raise UsageError("ε is {}", "it is given for one group or more, or as one number for everybody")
     shared: dict[str, list[str]] = {}
     for group, epsilon in promised.items():
-        shared.setdefault(str(as_written(epsilon)), []).append(require_name(group, "the group"))
+        shared.setdefault(str(parse_epsilon(epsilon)), []).append(require_name(group, "the group"))
     return [Rule(epsilon, groups=require_names(groups, "the group"), **facts) for epsilon, groups in shared.items()]
 
 
@@ -330,3 +347,96 @@ def from_toml(text: str) -> Privacy:
     everybody else: 1
     """
     return from_document(parse_toml(text, KIND))
+
+
+# Every ε of a space made from people: by group, change of value, and the states of the two neighbouring tables.
+
+
+UNSAID = int(np.iinfo(np.int64).max)  # larger than any ε: no rule applies
+
+
+class Table(NamedTuple):
+    """Every ε of a space made from people, on the grid.
+
+    Attributes:
+        groups: the groups, or people, in order.
+        values: the values, in order.
+        states: the states of datasets.
+        units: in units of 2⁻⁴⁰, [group, pair of values, state of u, state of v]; pairs as in `pairs`. Each matrix of
+            states is symmetric, and a change has the same ε as the change back.
+    """
+
+    groups: tuple[str, ...]
+    values: tuple[str, ...]
+    states: States
+    units: Units
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of values, in the order of `units`."""
+        return list(combinations(self.values, 2))
+
+    @property
+    def epsilon(self) -> NDArray[np.float64]:
+        """`units` as floats, exactly; infinity where no protection is promised."""
+        return units_to_floats(self.units)
+
+    def units_of(self, group: str, before: str, after: str) -> Units:
+        """The ε of one group for one change, in units of 2⁻⁴⁰: [state before, state after].
+
+        Raises:
+            UsageError: there is no such group or value, or the value does not change.
+        """
+        require_known([group], self.groups, "group")
+        require_known([before, after], self.values, "value")
+        a, b = sorted(require_names([before, after], "the change"), key=self.values.index)
+        found: Units = self.units[self.groups.index(group), self.pairs.index((a, b))]
+        return found
+
+    def of(self, group: str, before: str, after: str) -> NDArray[np.float64]:
+        """The ε of one group for one change: [state before, state after].
+
+        Raises:
+            UsageError: there is no such group or value, or the value does not change.
+        """
+        return units_to_floats(self.units_of(group, before, after))
+
+
+def table_of(rules: Sequence[Rule], states: States, groups: Sequence[str], values: Sequence[str]) -> Table:
+    """The smallest ε that applies, everywhere.
+
+    Raises:
+        UsageError: a rule names a group or value that is not there.
+        InputError: some change of some group has no ε.
+    """
+    places = {group: at for at, group in enumerate(require_names(groups, "the groups"))}
+    pairs = list(combinations(require_names(values, "the values"), 2))
+    if not pairs:
+        raise UsageError(f"the values are {format_value(values)}", "everybody has one of two values or more")
+    units = np.full((len(places), len(pairs), states.count, states.count), UNSAID, dtype=np.int64)
+    for rule in rules:
+        require_known(rule.groups or (), places, "group")
+        require_known(rule.change or (), values, "value")
+        promised = np.where(states.applies(rule.when), epsilon_to_units(rule.epsilon), UNSAID)
+        whom = slice(None) if rule.groups is None else np.array([places[group] for group in rule.groups])
+        for at, pair in enumerate(pairs):
+            if set(rule.change or ()) <= set(pair):
+                units[whom, at] = np.minimum(units[whom, at], promised)
+    _require_all(units, list(places), pairs)
+    units.flags.writeable = False
+    return Table(tuple(places), tuple(values), states, units)
+
+
+def _require_all(units: Units, groups: list[str], pairs: list[tuple[str, str]]) -> None:
+    """Refuses rules that leave an ε open."""
+    findings = FaultCollector("privacy")
+    is_open = (units == UNSAID).any(axis=(2, 3))
+
+    def fault_at(position: int) -> Fault:
+        group, (a, b) = groups[position // len(pairs)], pairs[position % len(pairs)]
+        where = f"group {group!r}, changes between {a!r} and {b!r}"
+        rule = "every group has an ε for every change in every situation; none is assumed"
+        return Fault("missing ε", where, "", rule, 'an ε without "when" holds in every situation')
+
+    findings.add_where(is_open.ravel(), fault_at)
+    findings.raise_if_any()

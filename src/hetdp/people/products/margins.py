@@ -37,7 +37,7 @@ def states_of(axes: Sequence[Axis], answers: Answers, states: States) -> NDArray
     for answer in (1, 2):
         reached = answers == answer
         for distance in range(1, states.farthest + 1):
-            grown = _grown(axes, reached)
+            grown = _grow(axes, reached)
             news = grown & ~reached
             if not news.any():
                 break
@@ -46,7 +46,7 @@ def states_of(axes: Sequence[Axis], answers: Answers, states: States) -> NDArray
     return found
 
 
-def _grown(axes: Sequence[Axis], reached: Mask) -> Mask:
+def _grow(axes: Sequence[Axis], reached: Mask) -> Mask:
     """What was reached, and all their neighbours."""
     grown, low = reached.copy(), len(reached)
     for axis in axes:

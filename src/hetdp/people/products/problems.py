@@ -16,9 +16,8 @@ from hetdp.errors import UsageError
 from hetdp.numbers import parse_exact, parse_whole
 from hetdp.people.names import require_known, require_name, require_names
 from hetdp.people.populations.scores import scores_of
-from hetdp.people.privacy.epsilons import LARGEST, on_grid
-from hetdp.people.privacy.rules import ByGroup, Privacy, rules
-from hetdp.people.privacy.table import Table
+from hetdp.people.privacy.epsilons import LARGEST, epsilon_to_units
+from hetdp.people.privacy.rules import ByGroup, Privacy, Table, rules
 from hetdp.people.products.margins import states_of
 from hetdp.people.questions.question import Question
 from hetdp.problem.axis import Axis
@@ -204,7 +203,7 @@ def _scores(question: Question, sizes: Mapping[str, int], values: tuple[str, ...
 
 def tables_of(table: Table, privacy: Privacy) -> list[Any]:
     """For each group ε as written, by value and value; by state and state only where it depends on them."""
-    used = [on_grid(rule.epsilon) for rule in privacy.rules]
+    used = [epsilon_to_units(rule.epsilon) for rule in privacy.rules]
     written: dict[int, Decimal] = {}
     for units, rule in sorted(zip(used, privacy.rules, strict=True), key=lambda pair: pair[1].epsilon, reverse=True):
         written[units] = Decimal(LARGEST >> 40) if units == LARGEST else rule.epsilon  # the smallest of equal ones
@@ -292,10 +291,10 @@ def votes(
     if isinstance(people, Integral):
         change = f"person {change}"
         require_few([int(people)], len(known), False, MOST_DATASETS, MOST_RULE, FEWER)
-    return problem_of(dict.fromkeys(_named(people), 1), Axis.person, question, privacy, known, change)
+    return problem_of(dict.fromkeys(_names_of_people(people), 1), Axis.person, question, privacy, known, change)
 
 
-def _named(people: Any) -> tuple[str, ...]:
+def _names_of_people(people: Any) -> tuple[str, ...]:
     if isinstance(people, Integral) and not isinstance(people, bool):
         if people < 1:
             raise UsageError(f"there are {people} people", PEOPLE_RULE)

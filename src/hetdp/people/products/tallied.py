@@ -19,10 +19,10 @@ from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.people.populations.classes import Classes, classes_of
 from hetdp.people.populations.folding import Whole
-from hetdp.people.populations.losses import rounded_up
+from hetdp.people.populations.losses import round_units_up
 from hetdp.people.populations.mechanism import MARGINS, NEGLIGIBLE, MarginAccuracy
 from hetdp.people.populations.odds import PopulationOdds
-from hetdp.people.privacy.epsilons import UNBOUNDED, Units, as_floats
+from hetdp.people.privacy.epsilons import UNBOUNDED, Units, units_to_floats
 from hetdp.people.privacy.rules import Privacy, Rule
 from hetdp.people.privacy.situations import DECIDING
 from hetdp.people.products.margins import margins_of
@@ -134,7 +134,7 @@ class TalliedMechanism:
 
     def _largest(self, name: str, which: Whole, units: Units, people: int) -> PopulationOdds:
         """The largest change that people of some classes make, where they are promised anything."""
-        found, epsilon = [self.changes[at] for at in which.tolist()], float(as_floats(units[which]).max())
+        found, epsilon = [self.changes[at] for at in which.tolist()], float(units_to_floats(units[which]).max())
         most, loss = max(found, key=lambda change: change.high - change.low), max(change.loss for change in found)
         return PopulationOdds(name, most.answer, most.high, most.low, loss, epsilon, people, 0, True)
 
@@ -143,7 +143,7 @@ class TalliedMechanism:
         return {"method": METHOD, "tallies": len(self.coordinates), "edges": self.edges, "sha256": self.digest}
 
 
-def mechanism_of(
+def make_mechanism(
     found: LocalMechanism,
     problem: Problem,
     space: ProductSpace,
@@ -172,7 +172,7 @@ def mechanism_of(
         digest.update(np.ascontiguousarray(column, dtype="<i8").data)
     digest.update(np.ascontiguousarray(z + 0.0, dtype="<f8").data)
     changes = tuple(_change(space, axis, z) for axis in range(len(space.axes)))
-    losses = losses_along(space, z, rounded_up(classes.units), PURE)
+    losses = losses_along(space, z, round_units_up(classes.units), PURE)
     told = digest.hexdigest(), losses, certain_answer(z), values
     return TalliedMechanism(z, space.labels, proof, space.edge_count, worst, changes, classes, people, *told)
 
@@ -214,7 +214,7 @@ FAIR = "fair"
 
 
 @dataclass(frozen=True, eq=False)
-class Folded:
+class TalliedPeople:
     """People, folded into tallies; made by `folded`. It holds no answers.
 
     Attributes:
@@ -241,7 +241,7 @@ class Folded:
     def problem(self) -> Problem:
         """The tallies, with what is asked and promised."""
         classes, parts = self.classes, [str(at + 1) for at in range(len(self.classes.sizes))]
-        units, deciding = (as_floats(column).tolist() for column in (classes.units, classes.deciding))
+        units, deciding = (units_to_floats(column).tolist() for column in (classes.units, classes.deciding))
         rules = [Rule(Decimal(epsilon), groups=part) for part, epsilon in zip(parts, units, strict=True)]
         rules += [
             Rule(Decimal(epsilon), groups=part, when=DECIDING)
@@ -267,7 +267,7 @@ class Folded:
         self.require_few(objective)
         problem = self.problem()
         assert isinstance(problem.graph, ProductSpace)
-        return mechanism_of(design(problem, objective), problem, problem.graph, self.classes, self.people)
+        return make_mechanism(design(problem, objective), problem, problem.graph, self.classes, self.people)
 
     def require_few(self, objective: str) -> None:
         """Refuses tallies that could not be kept, or searched, before any is made.
@@ -290,9 +290,9 @@ class Folded:
             raise UsageError(what, rule, hint if formula else "by= asks each area by itself, with fewer people")
 
 
-def folded(
+def tally_people(
     question: Question, epsilon: Any, values: Sequence[str] = ("yes", "no"), groups: Any = None, deciding: Any = None
-) -> Folded:
+) -> TalliedPeople:
     """People, folded into as few tallies as the question and their ε allow; called as `spaces.population` is.
 
     Args:
@@ -307,7 +307,7 @@ def folded(
         InputError: some ε are none.
 
     >>> import hetdp
-    >>> people = folded(hetdp.questions.majority(), [0.1, 0.5, 0.5])
+    >>> people = tally_people(hetdp.questions.majority(), [0.1, 0.5, 0.5])
     >>> people.size, round(people.design("fair").coordinate([0, 0, 1]), 3)
     (6, 0.051)
     """
@@ -318,4 +318,4 @@ def folded(
     kinds = len(classes.sizes)
     counts = classes.fold.people_by(code * kinds + classes.member, len(told) * kinds).reshape(-1, kinds)
     people = tuple((str(group), row) for group, row in zip(told.tolist(), counts, strict=True))
-    return Folded(question, tuple(values), classes, people)
+    return TalliedPeople(question, tuple(values), classes, people)

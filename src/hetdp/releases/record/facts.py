@@ -11,7 +11,7 @@ from hetdp.errors import UsageError
 from hetdp.files.saving import certificate_document
 from hetdp.mechanism.formatting import format_promise
 from hetdp.mechanism.odds import Odds, odds
-from hetdp.people.privacy.epsilons import decimal
+from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
 from hetdp.releases.charges import CLASS, EPSILON, EPSILON_DELTA, Costs, account_name
@@ -27,8 +27,8 @@ PARAMETERS = ("epsilon", "delta", "mu")
 
 def parameter_texts(costs: Costs, at: int) -> dict[str, str | None]:
     """What one account is allowed, None for parameters that the notion has not, and what of it is used: ε, or μ."""
-    allowed = {name: decimal(costs.allowed[name][at]) if name in costs.allowed else None for name in PARAMETERS}
-    return allowed | {"used": decimal(costs.used[costs.main][at])}
+    allowed = {name: format_epsilon(costs.allowed[name][at]) if name in costs.allowed else None for name in PARAMETERS}
+    return allowed | {"used": format_epsilon(costs.used[costs.main][at])}
 
 
 def charged_accounts(costs: Costs) -> list[dict[str, Any]]:
