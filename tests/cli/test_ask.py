@@ -15,8 +15,8 @@ import pytest
 
 import hetdp as library
 from hetdp.tables.database import refusals
-from tests.people.tables import PEOPLE, as_csv, as_parquet, as_sqlite
-from tests.people.test_table_loading import broken_parquet
+from tests.tables.tables import PEOPLE, as_csv, as_parquet, as_sqlite
+from tests.tables.test_loading import broken_parquet
 
 VOTE = ("--count", "vote = 'yes'", "--at-least", "50%", "--person", "id")
 ASKED = (*VOTE, "--epsilon", "eps")

@@ -33,10 +33,10 @@ from tests.cli import fuzz as verbs
 from tests.cli import fuzz_people as questions
 from tests.doors.damage import damaged
 from tests.partitioned.inline import Inline
-from tests.people.extremes import arrow_columns
-from tests.people.test_table_loading import wanted
 from tests.releases.fuzz import World, check_plan, check_record
 from tests.releases.ledger import fuzz as ledgers
+from tests.tables.extremes import arrow_columns
+from tests.tables.test_loading import wanted
 
 PEOPLE: dict[str, list[Any]] = {
     "id": ["1", "2", "3", "4", "5", "6", "7"],

@@ -11,9 +11,9 @@ import pytest
 import hetdp
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.ledger import Ledger
-from tests.people.tables import PEOPLE, as_csv
 from tests.releases.ledger.conftest import address  # noqa: F401
 from tests.releases.worlds import CURRENCY, SOURCE, ledger, poll
+from tests.tables.tables import PEOPLE, as_csv
 
 ASKED = {"count": "vote = 'yes'", "at_least": "50%", "person": "id", "epsilon": "eps", "group": "role"}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from tests.people.tables import Columns, as_csv, as_parquet
+from tests.tables.tables import Columns, as_csv, as_parquet
 
 SUFFIXES = {"parquet": as_parquet, "csv": as_csv}
 LEVELS = (0.1, 0.25, 0.3, 1.0, 2.5, 0.123456789012345678, float("inf"))

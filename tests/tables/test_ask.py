@@ -19,7 +19,7 @@ import hetdp
 from hetdp.cli.ask import OPTIONS, TABLE
 from hetdp.cli.main import main
 from hetdp.tables.sources import QueriedSource
-from tests.people.tables import FORMATS, PEOPLE, as_csv, as_parquet
+from tests.tables.tables import FORMATS, PEOPLE, as_csv, as_parquet
 
 VOTE: dict[str, Any] = {"count": "vote = 'yes'", "person": "id"}
 ASKED = VOTE | {"at_least": "50%", "epsilon": "eps"}

@@ -14,8 +14,8 @@ import hetdp
 from hetdp.cli.main import main
 from hetdp.tables.formats import Folder
 from hetdp.tables.sources import open_source
-from tests.people.tables import PEOPLE, as_parquet
 from tests.tables.folders import SUFFIXES, crowd, cut
+from tests.tables.tables import PEOPLE, as_parquet
 
 ASKED: dict[str, Any] = {"count": "vote = 'yes'", "person": "id", "at_least": "50%", "epsilon": "eps"}
 WAYS: list[dict[str, Any]] = [

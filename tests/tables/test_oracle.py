@@ -23,8 +23,8 @@ from hetdp.partitioned import workers as asking_workers
 from tests.oracle import asking as oracle
 from tests.oracle.conditions import CELLS, SCHEMA, TEXTS, TYPED, some_condition, some_rows
 from tests.partitioned.inline import Inline
-from tests.people.tables import FORMATS
 from tests.tables.folders import cut
+from tests.tables.tables import FORMATS
 
 WHOLE = bool(os.environ.get("HETDP_WHOLE_ORACLE"))
 CERTAIN = 200  # of an ε: what is less probable than e⁻²⁰⁰ is never drawn

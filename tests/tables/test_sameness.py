@@ -10,7 +10,7 @@ import pytest
 
 import hetdp
 from hetdp import questions
-from tests.people.tables import as_csv, as_parquet
+from tests.tables.tables import as_csv, as_parquet
 
 PEOPLE: dict[str, list[Any]] = {
     "id": [1, 2, 3, 4, 5, 6, 7, 8],

@@ -28,8 +28,8 @@ from hetdp.tables.predicates import Comparison
 from hetdp.tables.preparation import prepare
 from hetdp.tables.request import AskRequest, build_request
 from hetdp.tables.sources import open_source
-from tests.people.standin import population
-from tests.people.tables import FILES, FORMATS, PEOPLE, as_csv, as_parquet, as_sqlite
+from tests.tables.standin import population
+from tests.tables.tables import FILES, FORMATS, PEOPLE, as_csv, as_parquet, as_sqlite
 
 ROOT = Path(__file__).parents[2]
 

@@ -27,9 +27,9 @@ from hetdp.partitioned import workers as asking_workers
 from hetdp.tables import database as table_database
 from hetdp.tables.sources import open_source
 from tests.partitioned.inline import Inline
-from tests.people.extremes import BAD_TEXTS, MAKERS, arrow_columns, of_texts
-from tests.people.tables import PEOPLE, as_arrow, as_sqlite
-from tests.people.test_every_cell import WHOLE, outcomes
+from tests.tables.extremes import BAD_TEXTS, MAKERS, arrow_columns, of_texts
+from tests.tables.tables import PEOPLE, as_arrow, as_sqlite
+from tests.tables.test_every_cell import WHOLE, outcomes
 
 ASKED: dict[str, Any] = {"at_least": 3, "epsilon": 1, "person": "id"}
 

@@ -25,8 +25,8 @@ from hetdp.tables.request import build_request
 from hetdp.tables.sources import QueriedSource, open_source
 from tests.partitioned.inline import Inline
 from tests.partitioned.processes import Processes
-from tests.people.tables import PEOPLE, as_parquet
 from tests.tables.folders import crowd, cut
+from tests.tables.tables import PEOPLE, as_parquet
 from tests.tables.test_folders import ASKED, CUTS, WAYS, broken
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from tests.people.tables import as_csv
+from tests.tables.tables import as_csv
 
 LENGTH = 12  # rows of each table
 LEAST, MOST = -(2**63), 2**63 - 1

@@ -12,7 +12,7 @@ from hetdp.tables.conditions import NO, UNKNOWN, YES, condition
 from hetdp.tables.predicates import parse_predicate
 from hetdp.tables.sources import Source, open_source
 from tests.oracle import asking as oracle
-from tests.people.extremes import LENGTH, MAKERS, OPAQUE
+from tests.tables.extremes import LENGTH, MAKERS, OPAQUE
 
 WHOLE = bool(os.environ.get("HETDP_WHOLE_ORACLE"))
 REFUSED = "refused"
