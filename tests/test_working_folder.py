@@ -82,7 +82,7 @@ import hetdp
 asked = hetdp.read_problem("poll.json")
 found = hetdp.extend(asked.problem, asked.partial, engine="cpu")
 hetdp.save(found, "saved.json")
-axes = hetdp.plot(hetdp.load("saved.json", asked.problem))
+axes = hetdp.plot(hetdp.read_mechanism("saved.json", asked.problem))
 axes.get_figure().canvas.draw()
 hetdp.release(found, 3, ledger="called.ledger")
 hetdp.ask("survey.csv", "vote = 'yes'", at_least="50%", epsilon="eps", person="id", simulate=True)

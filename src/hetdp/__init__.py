@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from hetdp.files.frames import from_table
     from hetdp.files.matrices import from_scipy
-    from hetdp.files.mechanisms import load
+    from hetdp.files.mechanisms import read_mechanism
     from hetdp.files.networks import from_networkx
     from hetdp.files.problems import ProblemFile, read_pins, read_problem
     from hetdp.files.saving import save

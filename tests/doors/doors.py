@@ -242,7 +242,7 @@ class Problems(Handed):
         if path.name.startswith("pins"):
             hetdp.read_pins(path)
         elif path.name.startswith("mechanism"):
-            hetdp.load(path, self._problem if rng.random() < 0.7 else None)
+            hetdp.read_mechanism(path, self._problem if rng.random() < 0.7 else None)
         else:
             hetdp.read_problem(path)
 
@@ -270,7 +270,7 @@ class Partitions(Handed):
     def hand_in(self, path: Path, rng: random.Random) -> None:
         """Lays a problem out in partitions; or reads a mechanism that partitions wrote."""
         if path.name.endswith("mechanism"):
-            hetdp.load(path)
+            hetdp.read_mechanism(path)
             return
         tables = open_tables(path)
         read_with(Inline(False), tables, str(self._new_work()), offsets_of(tables, 2, 2), "error", None, nothing)

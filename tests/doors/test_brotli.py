@@ -36,7 +36,7 @@ def ask(table):
 DOORS = {
     "a problem": lambda folder: hetdp.read_problem(problem(folder / "problem")),
     "pins": lambda folder: hetdp.read_pins(compressed(folder / "pins.parquet", {"dataset": ["a"], "p": [0.5]})),
-    "a mechanism": lambda folder: hetdp.load(compressed(folder / "m.parquet", {**DATASETS, "p": [0.5, 0.5]})),
+    "a mechanism": lambda folder: hetdp.read_mechanism(compressed(folder / "m.parquet", {**DATASETS, "p": [0.5, 0.5]})),
     "partitions": lambda folder: files_of([problem(folder / "problem") / "edges.parquet"], "edges.parquet"),
     "a table": lambda folder: ask(compressed(folder / "people.parquet", PEOPLE)),
     "a folder": lambda folder: ask(compressed(folder / "people" / "1.parquet", PEOPLE).parent),

@@ -236,7 +236,7 @@ def test_the_name_of_a_folder_is_only_a_name(name, tmp_path: Path, monkeypatch: 
     assert problem.graph.edge_classes() is None
     mechanism = hetdp.extend(problem, {"a": 0.6, "b": 0.4})
     hetdp.save(mechanism, folder / "m.parquet")
-    assert hetdp.load(folder / "m.parquet", problem)["a"] == 0.6
+    assert hetdp.read_mechanism(folder / "m.parquet", problem)["a"] == 0.6
     (folder / "edges.parquet").unlink()
     (folder / "edges.csv").write_text("source,target,epsilon\na,b,0.5\n")
     monkeypatch.setattr(places, "SMALL_FILE", -1)
@@ -282,7 +282,7 @@ def test_large_mechanisms_are_loaded_as_they_were_saved(problem, tmp_path: Path)
     mechanism = hetdp.design(problem, "balanced")
     for suffix in (".parquet", ".csv"):
         hetdp.save(mechanism, tmp_path / f"m{suffix}")
-        again = hetdp.load(tmp_path / f"m{suffix}", problem)
+        again = hetdp.read_mechanism(tmp_path / f"m{suffix}", problem)
         assert again.coordinates.tobytes() == mechanism.coordinates.tobytes()
         assert again.links.tolist() == mechanism.links.tolist()
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.files.mechanisms import load_claim
+from hetdp.files.mechanisms import read_claim
 from hetdp.problem.partial import pins_of
 from hetdp.theory.catalogue import NOTIONS
 
@@ -28,7 +28,7 @@ def document(path: Path) -> dict:
 
 def message_of(path: Path, problem: hetdp.Problem | None = PROBLEM) -> str:
     with pytest.raises(hetdp.InputError) as refusal:
-        hetdp.load(path, problem)
+        hetdp.read_mechanism(path, problem)
     return str(refusal.value).replace(str(path), "FILE")
 
 
@@ -36,8 +36,8 @@ def message_of(path: Path, problem: hetdp.Problem | None = PROBLEM) -> str:
 def test_what_a_file_says_was_proved_is_not_taken_on_trust(suffix, tmp_path: Path):
     path = tmp_path / f"m{suffix}"
     hetdp.save(MECHANISM, path)
-    assert hetdp.load(path, PROBLEM).certificate is None
-    assert hetdp.load(path).certificate is None
+    assert hetdp.read_mechanism(path, PROBLEM).certificate is None
+    assert hetdp.read_mechanism(path).certificate is None
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -46,16 +46,16 @@ def test_a_mechanism_is_not_loaded_with_another_problem(suffix, tmp_path: Path):
     hetdp.save(MECHANISM, path)
     stricter = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5), [1, 1, 2])
     assert "FILE: made for another problem, 'sha256:" in message_of(path, stricter)
-    claim = load_claim(path, stricter)
+    claim = read_claim(path, stricter)
     assert (claim.made_for_another, claim.column) == (True, "z")
     assert not hetdp.verify(stricter, claim.mechanism).private
-    assert not load_claim(path, PROBLEM).made_for_another
+    assert not read_claim(path, PROBLEM).made_for_another
 
 
 def test_a_mechanism_without_its_problem_can_be_read_only(tmp_path: Path):
     path = tmp_path / "m.json"
     hetdp.save(MECHANISM, path)
-    alone = hetdp.load(path)
+    alone = hetdp.read_mechanism(path)
     assert alone["a"] == MECHANISM["a"]
     assert alone.problem.identity == PROBLEM.identity
     assert repr(alone.problem).startswith("EdgelessProblem(3 datasets, no edges, sha256:")
@@ -69,7 +69,7 @@ def test_a_loaded_mechanism_is_proved_before_it_is_saved_again(tmp_path: Path):
     facts["datasets"] = [{"dataset": row["dataset"], "query": row["query"], "z": row["z"]} for row in facts["datasets"]]
     facts["datasets"][0]["z"] = 30.0
     (tmp_path / "m.json").write_text(json.dumps(facts))
-    tampered = hetdp.load(tmp_path / "m.json", PROBLEM)
+    tampered = hetdp.read_mechanism(tmp_path / "m.json", PROBLEM)
     with pytest.raises(hetdp.VerificationError):
         hetdp.save(tampered, tmp_path / "again.json")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json"]
@@ -83,7 +83,7 @@ def test_one_float_upward_on_a_tight_edge_of_a_saved_mechanism_is_caught(tmp_pat
     assert row["binding"] == "b"
     row["z"] = float(np.nextafter(row["z"], np.inf))
     (tmp_path / "m.json").write_text(json.dumps(facts))
-    assert not hetdp.verify(PROBLEM, hetdp.load(tmp_path / "m.json", PROBLEM)).private
+    assert not hetdp.verify(PROBLEM, hetdp.read_mechanism(tmp_path / "m.json", PROBLEM)).private
 
 
 @pytest.mark.parametrize("column", ["p", "z", "error"])
@@ -91,7 +91,7 @@ def test_a_table_made_elsewhere_needs_only_datasets_and_one_column_of_values(col
     values = np.asarray(MECHANISM.columns()[column]).tolist()
     path = tmp_path / "mine.csv"
     path.write_text("\n".join([f"dataset,{column}", *(f"{d},{x!r}" for d, x in zip("abc", values, strict=True))]))
-    mine = hetdp.load(path, PROBLEM)
+    mine = hetdp.read_mechanism(path, PROBLEM)
     assert np.allclose(mine.probabilities, MECHANISM.probabilities, atol=1e-15)
     certificate = hetdp.verify(PROBLEM, mine)
     assert not certificate.optimal
@@ -172,7 +172,7 @@ def test_a_csv_table_that_was_changed_is_not_taken_for_the_one_that_was_written(
         in message_of(path)
     )
     (tmp_path / "m.csv.meta.json").unlink()
-    assert hetdp.load(path, PROBLEM).certificate is None
+    assert hetdp.read_mechanism(path, PROBLEM).certificate is None
 
 
 @pytest.mark.parametrize("column", ["p", "error"])
@@ -202,7 +202,7 @@ def test_an_unknown_ending_is_refused(tmp_path: Path):
     with pytest.raises(
         hetdp.UsageError, match=r"no format is known for '.*m.txt'; the name ends in .json, .csv, .parquet"
     ):
-        hetdp.load(tmp_path / "m.txt", PROBLEM)
+        hetdp.read_mechanism(tmp_path / "m.txt", PROBLEM)
     assert "there is no such file" in message_of(tmp_path / "m.csv")
 
 
@@ -252,8 +252,8 @@ def test_a_table_made_elsewhere_is_read_by_the_notion_of_its_problem(notion, col
     values = {"p": P, "z": z.tolist(), "error": problem.notion.coordinate.error(z, [1, 1, 2]).tolist()}[column]
     path = tmp_path / "m.csv"
     path.write_text(f"dataset,{column}\n" + "".join(f"{x},{v!r}\n" for x, v in zip("abc", values, strict=True)))
-    assert hetdp.load(path, problem).probabilities == pytest.approx(P)
-    assert load_claim(path, problem).mechanism.coordinates == pytest.approx(z)
+    assert hetdp.read_mechanism(path, problem).probabilities == pytest.approx(P)
+    assert read_claim(path, problem).mechanism.coordinates == pytest.approx(z)
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
@@ -264,7 +264,7 @@ def test_without_its_problem_a_file_says_what_z_means(notion, tmp_path: Path):
     ]
     path = tmp_path / "m.json"
     path.write_text(json.dumps({"schema_version": 1, "notion": notion, "datasets": rows}))
-    assert hetdp.load(path).probabilities == pytest.approx(P)
+    assert hetdp.read_mechanism(path).probabilities == pytest.approx(P)
     path.write_text(json.dumps({"schema_version": 1, "notion": notion, "coordinate": "x", "datasets": rows}))
     said = f"FILE, coordinate: another coordinate 'x'; the notion {notion!r} has the coordinate {coordinate.name!r}."
     assert said in message_of(path, None)
@@ -275,12 +275,12 @@ def test_z_of_another_coordinate_is_not_taken_for_that_of_the_problem(tmp_path: 
     facts = document(path)
     gaussian = problem_of("gaussian")
     with pytest.raises(hetdp.InputError, match="z is another coordinate: 'Laplace'; the notion 'gaussian' has the"):
-        load_claim(path, gaussian)
-    assert load_claim(path, problem_of("directed")).mechanism.coordinates.tolist() == MECHANISM.coordinates.tolist()
+        read_claim(path, gaussian)
+    assert read_claim(path, problem_of("directed")).mechanism.coordinates.tolist() == MECHANISM.coordinates.tolist()
     for row in facts["datasets"]:
         del row["z"]
     path.write_text(json.dumps(facts))
-    assert load_claim(path, gaussian).mechanism.probabilities == pytest.approx(MECHANISM.probabilities)
+    assert read_claim(path, gaussian).mechanism.probabilities == pytest.approx(MECHANISM.probabilities)
     path.write_text('{"schema_version": 1, "coordinate": "probit", "datasets": [{"dataset": "a", "query": 1, "z": 1}]}')
     assert "FILE: z is another coordinate: 'probit'; the notion 'pure' has the coordinate" in message_of(path, None)
 
@@ -300,4 +300,4 @@ def test_text_in_a_table_finds_integer_labels(tmp_path: Path):
     (tmp_path / "m.csv").write_text(
         "dataset,z\n" + "".join(f"{d},{float(mechanism.coordinates[d])!r}\n" for d in (2, 0, 1))
     )
-    assert hetdp.load(tmp_path / "m.csv", problem).coordinates.tolist() == mechanism.coordinates.tolist()
+    assert hetdp.read_mechanism(tmp_path / "m.csv", problem).coordinates.tolist() == mechanism.coordinates.tolist()

@@ -42,7 +42,7 @@ def test_a_saved_problem_is_read_again_with_every_class(form, drawn: Multigraph,
     assert listed(again.graph) == listed(problem.graph)
     path = tmp_path_factory.mktemp("mechanism") / "mechanism.json"
     hetdp.save(hetdp.design(problem), path)
-    assert hetdp.verify(again, hetdp.load(path, again)).private
+    assert hetdp.verify(again, hetdp.read_mechanism(path, again)).private
 
 
 @given(multigraphs(), st.sampled_from(["error", "min"]))

@@ -73,7 +73,7 @@ def test_they_accept_each_others_mechanisms(name, objective, tmp_path: Path):
         for form in ("json", "csv", "parquet"):
             hetdp.save(mechanism, tmp_path / f"m.{form}")
             for asked in (people, stored):
-                loaded = hetdp.load(tmp_path / f"m.{form}", asked)
+                loaded = hetdp.read_mechanism(tmp_path / f"m.{form}", asked)
                 proof = hetdp.verify(asked, loaded)
                 assert proof.private
                 assert proof.optimal == mechanism.certificate.optimal
@@ -95,7 +95,7 @@ def test_both_are_charged_the_same_and_answered_once(tmp_path: Path):
     spent = []
     for number, problem in enumerate((people, stored)):
         ledger = hetdp.Ledger.create(tmp_path / f"ledger{number}", source="poll", cap=10)
-        hetdp.release(hetdp.load(tmp_path / "m.csv", problem), (1, 1), ledger=ledger, source="poll")
+        hetdp.release(hetdp.read_mechanism(tmp_path / "m.csv", problem), (1, 1), ledger=ledger, source="poll")
         spent.append([(one.name, one.spent) for one in ledger.status("poll")[0].classes])
     assert spent[0] == spent[1] != []
     assert digest_of(people, mechanism.coordinates) == digest_of(stored, mechanism.coordinates)

@@ -51,8 +51,8 @@ def test_a_mechanism_survives_every_format(suffix, state):
     with TemporaryDirectory() as folder:
         path = Path(folder, f"mechanism{suffix}")
         hetdp.save(mechanism, path)
-        assert mechanism_facts(hetdp.load(path, problem)) == mechanism_facts(mechanism)
-        assert mechanism_facts(hetdp.load(path)) == mechanism_facts(mechanism)
+        assert mechanism_facts(hetdp.read_mechanism(path, problem)) == mechanism_facts(mechanism)
+        assert mechanism_facts(hetdp.read_mechanism(path)) == mechanism_facts(mechanism)
 
 
 @settings(max_examples=40)
@@ -142,7 +142,7 @@ def test_a_coordinate_where_p_has_rounded_to_one_survives(tmp_path: Path):
     assert mechanism["a"] == 1.0
     for suffix in (".json", ".csv", ".parquet"):
         hetdp.save(mechanism, tmp_path / f"m{suffix}")
-        again = hetdp.load(tmp_path / f"m{suffix}", problem)
+        again = hetdp.read_mechanism(tmp_path / f"m{suffix}", problem)
         assert again.coordinates.tolist() == mechanism.coordinates.tolist()
         assert again.coordinates[3] == -math.inf
         assert 0.0 < again.errors[0] < 1e-25
@@ -158,7 +158,7 @@ def test_a_mechanism_in_another_order_is_brought_into_the_problems_order(tmp_pat
     ]
     path = tmp_path / "m.csv"
     path.write_text("\n".join([",".join(mechanism.columns()), *lines[::-1]]) + "\n")
-    again = hetdp.load(path, problem)
+    again = hetdp.read_mechanism(path, problem)
     assert again.coordinates.tolist() == mechanism.coordinates.tolist()
     assert again.links.tolist() == mechanism.links.tolist()
 
@@ -170,4 +170,4 @@ def test_thousands_of_rows_without_a_binding_come_before_the_first_with_one(tmp_
     mechanism = hetdp.extend(problem, {f"x{at}": 0.5 for at in range(size - 1)})
     assert mechanism.links[-1] == 0
     hetdp.save(mechanism, tmp_path / "m.parquet")
-    assert hetdp.load(tmp_path / "m.parquet", problem).links.tolist() == mechanism.links.tolist()
+    assert hetdp.read_mechanism(tmp_path / "m.parquet", problem).links.tolist() == mechanism.links.tolist()

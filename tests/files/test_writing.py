@@ -98,7 +98,7 @@ def test_a_link_is_followed_and_stays_a_link(tmp_path: Path):
     (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
     hetdp.save(MECHANISM, tmp_path / "link.json")
     assert (tmp_path / "link.json").is_symlink()
-    assert hetdp.load(tmp_path / "real.json", PROBLEM)["a"] == 0.6
+    assert hetdp.read_mechanism(tmp_path / "real.json", PROBLEM)["a"] == 0.6
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
@@ -127,8 +127,8 @@ def test_labels_that_fit_into_no_column_of_texts_or_integers_are_their_json(labe
         assert again.identity == problem.identity
         hetdp.save(mechanism, tmp_path / f"m.{tables}")
         for asked in (problem, again):
-            assert dict(hetdp.load(tmp_path / f"m.{tables}", asked)) == dict(mechanism)
-        assert list(hetdp.load(tmp_path / f"m.{tables}")) == list(labels)
+            assert dict(hetdp.read_mechanism(tmp_path / f"m.{tables}", asked)) == dict(mechanism)
+        assert list(hetdp.read_mechanism(tmp_path / f"m.{tables}")) == list(labels)
 
 
 def test_a_cell_that_is_no_json_is_named(tmp_path: Path):
@@ -159,7 +159,7 @@ problem = hetdp.Problem(graph, {"a": 1, "b": 2})
 hetdp.save(problem, "p.json", {"a": 0.6, "b": 0.4})
 hetdp.save(problem, "p", {"a": 0.6, "b": 0.4}, tables="csv")
 hetdp.save(hetdp.extend(*hetdp.read_problem("p")), "m.csv")
-hetdp.load("m.csv", hetdp.read_problem("p.json").problem)
+hetdp.read_mechanism("m.csv", hetdp.read_problem("p.json").problem)
 print(sorted({"duckdb", "numba", "pandas", "pyarrow"} & sys.modules.keys()))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -216,7 +216,7 @@ def test_classes_of_either_kind_are_written_and_read_again_and_again(classes, fo
 def test_integers_that_no_column_of_integers_holds_are_written_as_json(form, tmp_path: Path):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([2**63], [0], 1.0), [1, 2])
     hetdp.save(hetdp.design(problem), tmp_path / f"m.{form}")
-    assert dict(hetdp.load(tmp_path / f"m.{form}", problem)).keys() == {2**63, 0}
+    assert dict(hetdp.read_mechanism(tmp_path / f"m.{form}", problem)).keys() == {2**63, 0}
 
 
 @pytest.mark.parametrize(

@@ -208,10 +208,10 @@ def test_the_gap_is_kept_in_files(tmp_path):
     mechanism = replace(hetdp.design(problem, "average"), objective_gap=0.25)
     for name in ("m.parquet", "m.json", "m.csv"):
         hetdp.save(mechanism, tmp_path / name)
-        for loaded in (hetdp.load(tmp_path / name, problem), hetdp.load(tmp_path / name)):
+        for loaded in (hetdp.read_mechanism(tmp_path / name, problem), hetdp.read_mechanism(tmp_path / name)):
             assert loaded.objective_gap == mechanism.objective_gap
     hetdp.save(hetdp.design(problem), tmp_path / "fair.json")
-    assert hetdp.load(tmp_path / "fair.json").objective_gap is None
+    assert hetdp.read_mechanism(tmp_path / "fair.json").objective_gap is None
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 2.0, True, "much"])
@@ -221,7 +221,7 @@ def test_a_gap_that_is_none_is_refused(tmp_path, wrong):
     document = json.loads((tmp_path / "m.json").read_text()) | {"objective_gap": wrong}
     (tmp_path / "m.json").write_text(json.dumps(document))
     with pytest.raises(hetdp.InputError, match=r"m.json, objective_gap: no distance: "):
-        hetdp.load(tmp_path / "m.json")
+        hetdp.read_mechanism(tmp_path / "m.json")
 
 
 def test_an_interrupt_ends_the_solver_before_it_goes_on(monkeypatch):

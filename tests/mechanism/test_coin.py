@@ -38,7 +38,7 @@ def test_values_that_were_given_beside_an_objective_are_counted_as_given(objecti
     problem = hetdp.Problem(graph, [2, 1, 1, 1])
     mechanism = hetdp.design(problem, objective, partial={0: 0.7})
     hetdp.save(mechanism, tmp_path / "m.json")
-    for one in (mechanism, hetdp.load(tmp_path / "m.json", problem)):
+    for one in (mechanism, hetdp.read_mechanism(tmp_path / "m.json", problem)):
         assert (one.against_coin.worse, one.against_coin.given, one.against_coin.worst) == (1, 1, 0)
         assert "worse than by a coin (it has a given value)" in str(one.against_coin)
     assert json.loads((tmp_path / "m.json").read_text("utf-8"))["worse_than_coin"]["given"] == 1
@@ -127,7 +127,7 @@ def test_a_file_says_so_and_a_loaded_mechanism_claims_nothing(tmp_path: Any) -> 
     mechanism = path({"b": 0.3, "c": 0.2})
     for name in ("m.json", "m.csv", "m.parquet"):
         hetdp.save(mechanism, tmp_path / name)
-        loaded = hetdp.load(tmp_path / name, mechanism.problem)  # type: ignore[arg-type]
+        loaded = hetdp.read_mechanism(tmp_path / name, mechanism.problem)  # type: ignore[arg-type]
         assert loaded.against_coin.worse == 1
         assert "no private mechanism" not in str(loaded.against_coin)  # nobody has proved it here
     told = json.loads((tmp_path / "m.json").read_text())["worse_than_coin"]

@@ -85,7 +85,7 @@ def test_the_command_line_knows_the_same_objectives():
 def test_the_objective_is_kept_in_files(tmp_path):
     problem = voters(3, "everyone")
     hetdp.save(hetdp.design(problem), tmp_path / "m.parquet")
-    assert hetdp.load(tmp_path / "m.parquet", problem).objective == "fair"
+    assert hetdp.read_mechanism(tmp_path / "m.parquet", problem).objective == "fair"
 
 
 def test_under_fair_no_dataset_can_be_answered_better_unless_another_is_answered_worse():

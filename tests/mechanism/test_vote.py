@@ -96,7 +96,7 @@ def test_polish_is_nowhere_worse_and_the_objective_is_kept_in_files(tmp_path):
     assert (better.errors <= found.errors).all()
     assert (better.errors < found.errors).any()
     hetdp.save(found, tmp_path / "m.json")
-    assert hetdp.load(tmp_path / "m.json").objective == "weighted-vote"
+    assert hetdp.read_mechanism(tmp_path / "m.json").objective == "weighted-vote"
 
 
 PEOPLE = spaces.votes(3, questions.majority(), 1)

@@ -68,7 +68,7 @@ def test_workers_find_what_the_cpu_engine_finds(processes, tmp_path, shape, labe
         tmp_path / "problem", cluster=processes.address, work=tmp_path / "work", partitions=partitions
     )
     with again as (problem, _):
-        assert hetdp.verify(problem, hetdp.load(tmp_path / "saved", problem)).optimal
+        assert hetdp.verify(problem, hetdp.read_mechanism(tmp_path / "saved", problem)).optimal
 
 
 @pytest.mark.parametrize("moment", ["building the graphs", "searching (round 2", "proving every edge"])

@@ -270,15 +270,15 @@ def test_a_mechanism_is_written_by_parts_and_read_by_anyone(tmp_path, labels):
     mechanism = hetdp.extend(parted, given)
     hetdp.save(mechanism, tmp_path / "saved")
     whole = hetdp.extend(problem, pins, engine="cpu")
-    loaded = hetdp.load(tmp_path / "saved", problem)
+    loaded = hetdp.read_mechanism(tmp_path / "saved", problem)
     assert same(mechanism, whole)
     assert np.array_equal(loaded.coordinates, whole.coordinates)
     assert alike(hetdp.verify(problem, loaded), whole.certificate)
-    again = hetdp.load(tmp_path / "saved", parted)
+    again = hetdp.read_mechanism(tmp_path / "saved", parted)
     assert same(again, whole)
     assert alike(hetdp.verify(parted, again), whole.certificate)
     hetdp.save(whole, tmp_path / "whole.parquet")
-    assert hetdp.verify(parted, hetdp.load(tmp_path / "whole.parquet", parted)).optimal
+    assert hetdp.verify(parted, hetdp.read_mechanism(tmp_path / "whole.parquet", parted)).optimal
     label = problem.labels.names[3]
     assert again.explain(label).bounds[-1] == whole.explain(label).bounds[-1]
 

@@ -215,9 +215,9 @@ def test_a_mechanism_of_other_datasets_is_refused(tmp_path):
     with pytest.raises(hetdp.InputError, match="not the problem's in this place: 'd'"):
         load_parts(tmp_path / "m.parquet", parted)
     with pytest.raises(hetdp.InputError, match=r"a folder, or a \.parquet file"):
-        hetdp.load(_touched(tmp_path / "m.csv"), parted)
+        hetdp.read_mechanism(_touched(tmp_path / "m.csv"), parted)
     with pytest.raises(hetdp.InputError, match="no mechanism"):
-        hetdp.load(folder, parted)
+        hetdp.read_mechanism(folder, parted)
 
 
 def _touched(path: Path) -> Path:

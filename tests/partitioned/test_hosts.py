@@ -86,7 +86,7 @@ class Cluster:
     def same_bits(self, output: str, values: Any = None) -> bool:
         """Whether a mechanism is the one that one machine finds; it is removed."""
         problem, _ = hetdp.read_problem(self.graph)
-        found = hetdp.load(self.shared / output, problem).coordinates
+        found = hetdp.read_mechanism(self.shared / output, problem).coordinates
         shutil.rmtree(self.shared / output)
         wanted = self.extended if values is None else values
         return bool(np.array_equal(found.view(np.int64), wanted.view(np.int64)))

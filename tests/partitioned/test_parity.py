@@ -101,7 +101,7 @@ def test_a_mechanism_of_another_problem_is_verified_but_neither_loaded_nor_expla
     assert "made for another problem, 'sha256:" in parted[2][-1]
     problem, _ = read_inline(Path("other"), tmp_path / "work")
     with pytest.raises(hetdp.InputError, match="a mechanism is loaded with the problem it was made for"):
-        hetdp.load("m.parquet", problem)
+        hetdp.read_mechanism("m.parquet", problem)
 
 
 @pytest.mark.parametrize("name", ["m.csv", "-", "nowhere", "row"])

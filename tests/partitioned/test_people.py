@@ -39,11 +39,11 @@ def test_partitions_and_one_machine_are_the_same(name, partitions, tmp_path):
             assert np.array_equal(coordinates(there), here.coordinates)
             hetdp.save(there, tmp_path / "m")
             hetdp.save(here, tmp_path / "m.parquet")
-            for loaded in (hetdp.load(tmp_path / "m", people), hetdp.load(tmp_path / "m.parquet", people)):
+            for loaded in (hetdp.read_mechanism(tmp_path / "m", people), hetdp.read_mechanism(tmp_path / "m.parquet", people)):
                 assert np.array_equal(loaded.coordinates, here.coordinates)
                 assert np.array_equal(loaded.was_given, here.was_given)
                 assert hetdp.verify(people, loaded).optimal
-            both = hetdp.load(tmp_path / "m", problem), hetdp.load(tmp_path / "m.parquet", problem)
+            both = hetdp.read_mechanism(tmp_path / "m", problem), hetdp.read_mechanism(tmp_path / "m.parquet", problem)
             for mechanism in (there, *both):
                 for label in names[::4]:
                     one, other = mechanism.explain(label), here.explain(label)

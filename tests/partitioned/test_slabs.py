@@ -53,11 +53,11 @@ def test_values_may_be_given_and_the_mechanism_written(tmp_path):
     assert hetdp.check(parted, pins).compatible
     hetdp.save(mechanism, tmp_path / "saved")
     assert parted.identity == problem.identity
-    for loaded in (hetdp.load(tmp_path / "saved"), hetdp.load(tmp_path / "saved", problem)):
+    for loaded in (hetdp.read_mechanism(tmp_path / "saved"), hetdp.read_mechanism(tmp_path / "saved", problem)):
         assert list(loaded.keys()) == [(count,) for count in range(10)]
         assert np.array_equal(loaded.coordinates, whole.coordinates)
     with pytest.raises(hetdp.UsageError, match="a problem that was read from files"):
-        hetdp.load(tmp_path / "saved", parted)
+        hetdp.read_mechanism(tmp_path / "saved", parted)
 
 
 def test_what_slabs_cannot_do_is_said(tmp_path):

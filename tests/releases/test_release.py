@@ -215,7 +215,7 @@ def test_what_has_no_problem_or_is_no_mechanism_is_refused(tmp_path):
     with pytest.raises(UsageError, match="the type Simulation cannot be released") as refused:
         hetdp.release(simulation, "two", ledger=kept)
     assert "two" not in str(refused.value)
-    for what in (hetdp.load(tmp_path / "mechanism.json"), {"a": 0.5}, None, "mechanism.json", poll().problem):
+    for what in (hetdp.read_mechanism(tmp_path / "mechanism.json"), {"a": 0.5}, None, "mechanism.json", poll().problem):
         with pytest.raises(UsageError):
             hetdp.release(what, "one", ledger=kept)
     assert entries(kept) == 2

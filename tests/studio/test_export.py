@@ -69,7 +69,7 @@ def accepted(session, folder: Path) -> None:
     assert read.identity == session.sheet.problem.identity
     assert list(read.labels.names) == list(session.sheet.problem.labels.names)
     for asked in (read, session.sheet.problem):
-        loaded = hetdp.load(mechanism, asked)
+        loaded = hetdp.read_mechanism(mechanism, asked)
         proof = hetdp.verify(asked, loaded)
         assert proof.private
         assert proof.optimal == session.answer.mechanism.certificate.optimal

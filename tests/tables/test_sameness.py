@@ -142,7 +142,7 @@ def test_mechanisms_of_the_same_problem_are_similar_and_other_formats_the_same(t
     hetdp.save(mechanism.problem, tmp_path / "problem.json")
     for name in ("m.json", "m.csv", "m.parquet"):
         hetdp.save(mechanism, tmp_path / name)
-        again = hetdp.load(tmp_path / name, hetdp.read_problem(tmp_path / "problem.json").problem)
+        again = hetdp.read_mechanism(tmp_path / name, hetdp.read_problem(tmp_path / "problem.json").problem)
         assert hetdp.release(again, "one", ledger=kept, announce=heard.append).repeated
         assert hetdp.price(again, ledger=kept).before is not None
     assert heard == []

@@ -222,7 +222,7 @@ def _other_datasets(problem: Problem, mechanism: Claim) -> list[Fault]:
     labels = getattr(getattr(mechanism, "problem", None), "labels", problem.labels)
     if labels is problem.labels or labels.names == problem.labels.names:
         return []
-    hint = "hetdp.load(path, problem) brings a saved mechanism into the problem's order"
+    hint = "hetdp.read_mechanism(path, problem) brings a saved mechanism into the problem's order"
     return [Fault("other datasets, or in another order", "datasets", "", "they are those of the problem", hint)]
 
 

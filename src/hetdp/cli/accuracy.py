@@ -155,11 +155,11 @@ def _of_class(given: Odds, among_others: bool) -> str:
 
 def _loaded(out: Output, paths: tuple[str, ...], problem: Problem) -> dict[str, LocalMechanism]:
     from hetdp.cli.verify import say_claim_notes
-    from hetdp.files.mechanisms import load_claim
+    from hetdp.files.mechanisms import read_claim
 
     found = {}
     for path in paths:
-        claim = load_claim(path, problem)
+        claim = read_claim(path, problem)
         say_claim_notes(out, path, claim)
         found[path] = claim.mechanism
     return found

@@ -64,13 +64,13 @@ def audit(
     from hetdp.cli.reading import read_without_pins, require_input
     from hetdp.cli.verify import say_claim_notes
     from hetdp.errors import VerificationError
-    from hetdp.files.mechanisms import load_claim
+    from hetdp.files.mechanisms import read_claim
     from hetdp.releases.audit import audit as drawn
 
     require_input(problem, mechanism)
     _refuse_plan(problem)
     asked = read_without_pins(out, problem, duplicates, positive)
-    claim = load_claim(mechanism, asked)
+    claim = read_claim(mechanism, asked)
     say_claim_notes(out, mechanism, claim)
     found = drawn(asked, claim.mechanism, draws=draws, confidence=confidence, edges=edges)
     if as_json:

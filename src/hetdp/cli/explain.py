@@ -94,9 +94,9 @@ def _explain_parts(
 def _proved(asked: Problem, path: str) -> LocalMechanism:
     """A saved mechanism, proved once for all datasets that are asked about."""
     from hetdp import progress
-    from hetdp.files.mechanisms import load
+    from hetdp.files.mechanisms import read_mechanism
 
-    claimed = load(path, asked)
+    claimed = read_mechanism(path, asked)
     progress.report_stage("proving every edge")
     return claimed.proved_best()
 

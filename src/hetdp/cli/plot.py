@@ -127,9 +127,9 @@ def _subject(out: Output, asked: Problem, mechanisms: tuple[str, ...], no_baseli
 
 def _loaded(out: Output, path: str, asked: Problem) -> LocalMechanism:
     from hetdp.cli.verify import say_claim_notes
-    from hetdp.files.mechanisms import load_claim
+    from hetdp.files.mechanisms import read_claim
 
-    claim = load_claim(path, asked)
+    claim = read_claim(path, asked)
     say_claim_notes(out, path, claim)
     return claim.mechanism
 

@@ -67,13 +67,13 @@ def _given(
 ) -> dict[str, Any]:
     """The problem and its mechanism, whichever problem the file says it was made for: the digest knows better."""
     from hetdp.cli.reading import read_without_pins, require_input
-    from hetdp.files.mechanisms import load_claim
+    from hetdp.files.mechanisms import read_claim
 
     if problem is None or mechanism is None:
         return {}
     require_input(problem, mechanism)
     asked = read_without_pins(out, problem, duplicates, positive)
-    return {"problem": asked, "mechanism": load_claim(mechanism, asked).mechanism}
+    return {"problem": asked, "mechanism": read_claim(mechanism, asked).mechanism}
 
 
 command = Verb(

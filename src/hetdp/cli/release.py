@@ -63,7 +63,7 @@ def release(
     from hetdp.cli import shapes as release_shapes
     from hetdp.cli.reading import read_without_pins, require_input
     from hetdp.errors import UsageError
-    from hetdp.files.mechanisms import load
+    from hetdp.files.mechanisms import read_mechanism
     from hetdp.releases.release import release as publish
 
     if ledger is None:
@@ -72,7 +72,7 @@ def release(
         require_input(problem, mechanism)
         return _priced(
             out,
-            load(mechanism, read_without_pins(out, problem, duplicates, positive)),
+            read_mechanism(mechanism, read_without_pins(out, problem, duplicates, positive)),
             ledger,
             source,
             version,
@@ -84,7 +84,7 @@ def release(
     require_input(problem, mechanism, dataset_from)
     require_places(output, html, as_json, (problem, mechanism, dataset_from, ledger, *after))
     asked = read_without_pins(out, problem, duplicates, positive)
-    known = load(mechanism, asked)
+    known = read_mechanism(mechanism, asked)
     true = _label(asked.labels, dataset, dataset_from)
 
     def announce(similar: tuple[str, ...]) -> None:

@@ -55,11 +55,11 @@ def verify(
     from hetdp.cli.reading import read_with_pins, require_input
     from hetdp.cli.writing import say_accuracy
     from hetdp.errors import VerificationError
-    from hetdp.files.mechanisms import load_claim
+    from hetdp.files.mechanisms import read_claim
 
     require_input(problem, mechanism)
     asked, given = read_with_pins(out, problem, None, duplicates, positive)
-    claim = load_claim(mechanism, asked)
+    claim = read_claim(mechanism, asked)
     differing = differing_pins(given, claim.mechanism)
     say_claim_notes(out, mechanism, claim, differing)
     progress.report_stage("proving every edge")

@@ -138,7 +138,7 @@ AGREEMENT = 1e-5  # columns for reading may have been rounded
 SAME_RULE = "it has one row for each dataset of the problem"
 
 
-def load(path: str | Path, problem: Problem | PartitionedProblem | None = None) -> LocalMechanism:
+def read_mechanism(path: str | Path, problem: Problem | PartitionedProblem | None = None) -> LocalMechanism:
     """Reads a mechanism.
 
     What the file says was proved is not taken on trust: the mechanism comes without a certificate, and `verify` proves
@@ -158,7 +158,7 @@ def load(path: str | Path, problem: Problem | PartitionedProblem | None = None) 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "mechanism.csv")
     ...     hetdp.save(hetdp.extend(problem, {"a": 0.6, "b": 0.4}), path)
-    ...     mechanism = hetdp.load(path, problem)
+    ...     mechanism = hetdp.read_mechanism(path, problem)
     >>> hetdp.verify(problem, mechanism).private
     True
     """
@@ -196,7 +196,7 @@ class LoadedClaim(NamedTuple):
     column: str
 
 
-def load_claim(path: str | Path, problem: Problem) -> LoadedClaim:
+def read_claim(path: str | Path, problem: Problem) -> LoadedClaim:
     """A mechanism to be judged on a problem, whichever it was made for."""
     progress.report_stage("reading the mechanism")
     sheet = open_sheet(path)

@@ -256,7 +256,7 @@ def save(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "mechanism.json")
     ...     hetdp.save(mechanism, path)
-    ...     hetdp.load(path, problem)["a"]
+    ...     hetdp.read_mechanism(path, problem)["a"]
     0.6
     """
     progress.report_stage("writing")
@@ -334,7 +334,7 @@ def _proved(mechanism: LocalMechanism) -> LocalMechanism:
             raise UsageError(
                 "this mechanism was loaded without its problem, so it cannot be proved",
                 "only a mechanism that is proved private is saved",
-                "hetdp.load(path, problem) joins them",
+                "hetdp.read_mechanism(path, problem) joins them",
             )
         mechanism = replace(mechanism, certificate=verify(mechanism.problem, mechanism))
     if mechanism.certificate is None or not mechanism.certificate.private:

@@ -306,7 +306,7 @@ class LocalMechanism(Mechanism):
         raise UsageError(
             "this mechanism was loaded without its problem, whose edges explain it",
             "only a mechanism with its problem can be explained",
-            "hetdp.load(path, problem) joins them",
+            "hetdp.read_mechanism(path, problem) joins them",
         )
 
     def _beside(self, at: int) -> list[Beside]:
