@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
+import importlib
 import inspect
+import pkgutil
 import subprocess
 import sys
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import hetdp
+from hetdp.engines import registry
+from hetdp.mechanism.design import OBJECTIVES
+from hetdp.mechanism.vote import WEIGHTED_VOTE
+from hetdp.theory import catalogue
 
-NAMES = [name for name in hetdp.__all__ if not name.startswith("__")]
+TYPES = {"EngineName", "NotionName", "ObjectiveName"}  # Literal types, which have neither name nor docstring
+NAMES = [name for name in dir(hetdp) if not name.startswith("__") and name not in TYPES]
+MODULES = ("privacy", "questions", "spaces")
 PROMISED = {  # the public surface that others build on, as far as this version goes
     "DatasetGraph",
     "Problem",
@@ -25,7 +36,9 @@ PROMISED = {  # the public surface that others build on, as far as this version 
     "from_networkx",
     "from_scipy",
     "from_table",
-    "load",
+    "read_mechanism",
+    "read_pins",
+    "read_record",
     "read_problem",
     "save",
 }
@@ -39,8 +52,7 @@ def in_a_fresh_interpreter(code: str) -> str:
 
 def test_everything_promised_is_there():
     assert set(NAMES) >= PROMISED
-    assert len(hetdp.__all__) == len(set(hetdp.__all__))
-    assert hetdp.__all__ == sorted(hetdp.__all__)
+    assert len(hetdp.__dict__["__all__"]) == len(set(dir(hetdp)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -54,12 +66,82 @@ def test_a_public_name_can_be_loaded_and_says_where_it_lives(name):
 
 
 def test_dir_lists_the_public_names():
-    assert dir(hetdp) == sorted(hetdp.__all__)
+    assert dir(hetdp) == hetdp.__dict__["__all__"] == sorted([*NAMES, *TYPES, "__version__"])
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_dir_of_a_public_module_lists_its_public_names(name):
+    module = getattr(hetdp, name)
+    assert dir(module) == sorted(module.__all__)
+    assert not [member for member in dir(module) if member.startswith("_")]
+    assert all(hasattr(module, member) for member in dir(module))
+
+
+@pytest.mark.parametrize("name", ["hetdp", "hetdp.spaces"])
+def test_what_type_checkers_see_is_what_runs(name):
+    module = importlib.import_module(name)
+    seen = {
+        (statement.module, alias.name)
+        for block in ast.parse(inspect.getsource(module)).body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for statement in block.body
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+        if alias.asname == alias.name  # without it, the name would not be exported
+    }
+    runs = {(home, member) for home, members in module._NAMES.items() for member in members}
+    runs |= {("hetdp", module) for module in MODULES if name == "hetdp"}
+    assert seen == runs
+
+
+def test_no_module_hides_a_public_name():
+    modules = {module.name for module in pkgutil.iter_modules(hetdp.__path__)}
+    assert modules & set(dir(hetdp)) == set(MODULES)
+
+
+def test_release_stays_a_function_whatever_is_imported():
+    code = "import hetdp, hetdp.releases.release, hetdp.releases; from hetdp.releases import release as module; "
+    assert in_a_fresh_interpreter(code + "print(type(hetdp.release).__name__, type(module).__name__)") == (
+        "function module"
+    )
+
+
+def test_the_types_of_names_list_what_is_accepted():
+    assert set(get_args(hetdp.NotionName)) == set(catalogue.NAMES)
+    assert set(get_args(hetdp.EngineName)) == {"auto", *registry.ENGINES, registry.PARTITIONED}
+    assert set(get_args(hetdp.ObjectiveName)) == {*OBJECTIVES, WEIGHTED_VOTE}
+
+
+WRONG = """
+import hetdp
+graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
+problem = hetdp.Problem(graph, {"a": 1, "b": 2})
+mechanism = hetdp.design(problem)
+p: float = mechanism["a"]
+hetdp.extnd(problem, {})
+hetdp.spaces.vote
+hetdp.questions.majorty()
+hetdp.privacy.rule
+hetdp.design(problem, "fare")
+hetdp.design(problem, engine="gpu")
+hetdp.Problem(graph, [1, 2], notion="pur")
+mechanism.probabilites
+"""
+
+
+def test_a_misspelt_name_fails_under_mypy(tmp_path):
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text(WRONG)
+    folder = str(Path(__file__).parent.parent)
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--config-file", "pyproject.toml"]
+    done = subprocess.run([*command, str(snippet)], capture_output=True, check=False, text=True, cwd=folder)
+    faulty = [int(line.split(":")[1]) for line in done.stdout.splitlines()]
+    assert faulty == list(range(7, WRONG.count("\n") + 1)), done.stdout + done.stderr
 
 
 def test_a_star_import_brings_exactly_these():
     code = "before = set(globals()); from hetdp import *; print(sorted(set(globals()) - before - {'before'}))"
-    assert in_a_fresh_interpreter(code) == str(sorted(hetdp.__all__))
+    assert in_a_fresh_interpreter(code) == str(sorted(dir(hetdp)))
 
 
 def test_an_unknown_name_is_an_ordinary_attribute_error():

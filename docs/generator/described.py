@@ -97,17 +97,17 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "Files",
         "[Files](files.md) describes what stands in them.",
-        ("read_problem", "ProblemFile", "read_pins", "save", "load"),
+        ("read_problem", "ProblemFile", "read_pins", "read_mechanism", "save"),
     ),
     (
         "Partitions",
         "Problems that no machine holds whole, on the workers of Dask. [Use a cluster](../how-to/cluster.md).",
-        ("read_partitioned", "PartitionedFile", "PartitionedProblem", "PartitionedMechanism"),
+        ("read_partitioned", "PartitionedFile", "PartitionedProblem"),
     ),
     (
         "Bounds by themselves",
         "What one value implies elsewhere: along a graph, or in closed form along a path.",
-        ("induced_bounds", "path_mechanism", "homogeneous_path_mechanism"),
+        ("induced_bounds", "path_mechanism"),
     ),
     (
         "Errors",
@@ -126,6 +126,11 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
             "UnwrittenRecordError",
             "ClusterError",
         ),
+    ),
+    (
+        "Types of names",
+        "The texts that `objective=`, `engine=` and `notion=` accept, as `Literal` types for annotations.",
+        ("ObjectiveName", "EngineName", "NotionName"),
     ),
     ("The version", "", ("__version__",)),
 ]

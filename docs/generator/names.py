@@ -7,7 +7,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import hetdp
 from docs.generator.described import ATTRIBUTES, EXIT_CODE, GROUPS, MORE, PYTHON_INTRODUCTION, VERSION_NOTE
@@ -17,9 +17,9 @@ from docs.generator.docstrings import Docstring, cell, code, docstring_of, table
 def page() -> str:
     """The whole page."""
     grouped = [name for _, _, members in GROUPS for name in members]
-    if sorted(grouped) != sorted(hetdp.__all__):
+    if sorted(grouped) != sorted(dir(hetdp)):
         raise ValueError(
-            f"docs/generator/described.py groups other names than hetdp has: {set(grouped) ^ set(hetdp.__all__)}"
+            f"docs/generator/described.py groups other names than hetdp has: {set(grouped) ^ set(dir(hetdp))}"
         )
     lines = [PYTHON_INTRODUCTION]
     for title, about, members in GROUPS:
@@ -31,9 +31,11 @@ def page() -> str:
 
 def _entry(name: str) -> Iterator[str]:
     yield from (f"### hetdp.{name}", "")
-    thing = inspect.unwrap(getattr(hetdp, name))  # a folder that can be called stands for its function
+    thing = inspect.unwrap(getattr(hetdp, name))
     if inspect.ismodule(thing):
         yield from _module(name, thing)
+    elif get_origin(thing) is Literal:
+        yield from (f"One of {', '.join(code(repr(text)) for text in get_args(thing))}.", "")
     elif callable(thing):
         yield from _class_or_function(name, thing)
     else:
@@ -147,7 +149,7 @@ def _signature(shown: str, function: Callable[..., Any]) -> str:
     given = [parameter for parameter in signature.parameters.values() if parameter.name not in ("self", "cls")]
     call = f"`{shown}({', '.join(map(_parameter, given))})`"
     result = str(signature.return_annotation)
-    return f"{call} → {_linked(result)}" if result in hetdp.__all__ else call
+    return f"{call} → {_linked(result)}" if result in dir(hetdp) else call
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
@@ -158,4 +160,4 @@ def _parameter(parameter: inspect.Parameter) -> str:
 
 
 def _linked(name: str) -> str:
-    return f"[{code(name)}](#hetdp{name.lower()})" if name in hetdp.__all__ else code(name)
+    return f"[{code(name)}](#hetdp{name.lower()})" if name in dir(hetdp) else code(name)

@@ -1,225 +1,245 @@
 """hetdp: the provably best private yes/no answer when different people, or situations, need different privacy.
 
-Names are loaded when first used, so that ``import hetdp`` itself costs next to nothing.
+The public names are listed twice, and a test compares the two lists: the imports below are what type checkers and the
+import linter see, so that a misspelt name is an error and every dependency is visible; ``_NAMES`` is what runs. A name
+is loaded when it is first used, so ``import hetdp`` itself loads no library, not even NumPy. To add a name, add it to
+both lists, to docs/generator/described.py and to the changelog.
 """
 
 from __future__ import annotations
 
-from hetdp.version import VERSION as __version__
+from hetdp.version import VERSION as __version__  # noqa: F401 (public, as __all__ says)
 
 TYPE_CHECKING = False  # type checkers take it as true; importing it would double the cost of `import hetdp`
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from hetdp import privacy, questions, spaces
-    from hetdp.certificate.certificate import Certificate, verify
-    from hetdp.errors import (
-        BudgetError,
-        ClusterError,
-        Fault,
-        HetdpError,
-        InputError,
-        LedgerError,
-        NoExtensionError,
-        UnknownDatasetError,
-        UnwrittenRecordError,
-        UsageError,
-        VerificationError,
+    # isort: off (it would give each name an import of its own)
+    from hetdp import privacy as privacy
+    from hetdp import questions as questions
+    from hetdp import spaces as spaces
+    from hetdp.certificate.certificate import (
+        Certificate as Certificate,
     )
-    from hetdp.files.frames import from_table
-    from hetdp.files.matrices import from_scipy
-    from hetdp.files.mechanisms import read_mechanism
-    from hetdp.files.networks import from_networkx
-    from hetdp.files.problems import ProblemFile, read_pins, read_problem
-    from hetdp.files.saving import save
-    from hetdp.mechanism.accuracy.report import Accuracy, accuracy
-    from hetdp.mechanism.compatibility import Repair, Verdict, Witness, check
-    from hetdp.mechanism.design import design
-    from hetdp.mechanism.explanation import BindingPath
-    from hetdp.mechanism.extension import extend, induced_bounds, polish
-    from hetdp.mechanism.mechanism import Mechanism
-    from hetdp.mechanism.odds import Odds, odds
-    from hetdp.mechanism.solve import SolvedEpsilon, solve_epsilon
-    from hetdp.partitioned.mechanism import PartitionedMechanism
-    from hetdp.partitioned.problem import PartitionedProblem
-    from hetdp.partitioned.reading import PartitionedFile, read_partitioned
-    from hetdp.partitioned.workers import Workers
-    from hetdp.plots.plot import plot
-    from hetdp.problem.graph import DatasetGraph
-    from hetdp.problem.partial import PartialMechanism
-    from hetdp.problem.problem import Problem
-    from hetdp.releases.audit import Audit, audit
-    from hetdp.releases.ledger.chain import Entry
-    from hetdp.releases.ledger.charge import Charge
-    from hetdp.releases.ledger.ledger import Ledger
-    from hetdp.releases.price import Price, price
-    from hetdp.releases.record.document import read_record
-    from hetdp.releases.record.verification import RecordVerdict
-    from hetdp.releases.release import Release, release
-    from hetdp.releases.simulation import Simulation, simulate
-    from hetdp.tables.ask import AskResult, Payment, ask
-    from hetdp.tables.record import verify_record
-    from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
+    from hetdp.certificate.certificate import (
+        verify as verify,
+    )
+    from hetdp.engines.registry import EngineName as EngineName
+    from hetdp.errors import (
+        BudgetError as BudgetError,
+    )
+    from hetdp.errors import (
+        ClusterError as ClusterError,
+    )
+    from hetdp.errors import (
+        Fault as Fault,
+    )
+    from hetdp.errors import (
+        HetdpError as HetdpError,
+    )
+    from hetdp.errors import (
+        InputError as InputError,
+    )
+    from hetdp.errors import (
+        LedgerError as LedgerError,
+    )
+    from hetdp.errors import (
+        NoExtensionError as NoExtensionError,
+    )
+    from hetdp.errors import (
+        UnknownDatasetError as UnknownDatasetError,
+    )
+    from hetdp.errors import (
+        UnwrittenRecordError as UnwrittenRecordError,
+    )
+    from hetdp.errors import (
+        UsageError as UsageError,
+    )
+    from hetdp.errors import (
+        VerificationError as VerificationError,
+    )
+    from hetdp.files.frames import from_table as from_table
+    from hetdp.files.matrices import from_scipy as from_scipy
+    from hetdp.files.mechanisms import read_mechanism as read_mechanism
+    from hetdp.files.networks import from_networkx as from_networkx
+    from hetdp.files.problems import (
+        ProblemFile as ProblemFile,
+    )
+    from hetdp.files.problems import (
+        read_pins as read_pins,
+    )
+    from hetdp.files.problems import (
+        read_problem as read_problem,
+    )
+    from hetdp.files.saving import save as save
+    from hetdp.mechanism.accuracy.report import (
+        Accuracy as Accuracy,
+    )
+    from hetdp.mechanism.accuracy.report import (
+        accuracy as accuracy,
+    )
+    from hetdp.mechanism.compatibility import (
+        Repair as Repair,
+    )
+    from hetdp.mechanism.compatibility import (
+        Verdict as Verdict,
+    )
+    from hetdp.mechanism.compatibility import (
+        Witness as Witness,
+    )
+    from hetdp.mechanism.compatibility import (
+        check as check,
+    )
+    from hetdp.mechanism.design import (
+        ObjectiveName as ObjectiveName,
+    )
+    from hetdp.mechanism.design import (
+        design as design,
+    )
+    from hetdp.mechanism.explanation import BindingPath as BindingPath
+    from hetdp.mechanism.extension import (
+        extend as extend,
+    )
+    from hetdp.mechanism.extension import (
+        induced_bounds as induced_bounds,
+    )
+    from hetdp.mechanism.extension import (
+        polish as polish,
+    )
+    from hetdp.mechanism.mechanism import Mechanism as Mechanism
+    from hetdp.mechanism.odds import (
+        Odds as Odds,
+    )
+    from hetdp.mechanism.odds import (
+        odds as odds,
+    )
+    from hetdp.mechanism.solve import (
+        SolvedEpsilon as SolvedEpsilon,
+    )
+    from hetdp.mechanism.solve import (
+        solve_epsilon as solve_epsilon,
+    )
+    from hetdp.partitioned.problem import PartitionedProblem as PartitionedProblem
+    from hetdp.partitioned.reading import (
+        PartitionedFile as PartitionedFile,
+    )
+    from hetdp.partitioned.reading import (
+        read_partitioned as read_partitioned,
+    )
+    from hetdp.partitioned.workers import Workers as Workers
+    from hetdp.plots.plot import plot as plot
+    from hetdp.problem.graph import DatasetGraph as DatasetGraph
+    from hetdp.problem.partial import PartialMechanism as PartialMechanism
+    from hetdp.problem.problem import Problem as Problem
+    from hetdp.releases.audit import (
+        Audit as Audit,
+    )
+    from hetdp.releases.audit import (
+        audit as audit,
+    )
+    from hetdp.releases.ledger.chain import Entry as Entry
+    from hetdp.releases.ledger.charge import Charge as Charge
+    from hetdp.releases.ledger.ledger import Ledger as Ledger
+    from hetdp.releases.price import (
+        Price as Price,
+    )
+    from hetdp.releases.price import (
+        price as price,
+    )
+    from hetdp.releases.record.document import read_record as read_record
+    from hetdp.releases.record.verification import RecordVerdict as RecordVerdict
+    from hetdp.releases.release import (
+        Release as Release,
+    )
+    from hetdp.releases.release import (
+        release as release,
+    )
+    from hetdp.releases.simulation import (
+        Simulation as Simulation,
+    )
+    from hetdp.releases.simulation import (
+        simulate as simulate,
+    )
+    from hetdp.tables.ask import (
+        AskResult as AskResult,
+    )
+    from hetdp.tables.ask import (
+        Payment as Payment,
+    )
+    from hetdp.tables.ask import (
+        ask as ask,
+    )
+    from hetdp.tables.record import verify_record as verify_record
+    from hetdp.theory.catalogue import NotionName as NotionName
+    from hetdp.theory.path import path_mechanism as path_mechanism
+    # isort: on
 
-_HOME = {
-    "Accuracy": "hetdp.mechanism.accuracy.report",
-    "AskResult": "hetdp.tables.ask",
-    "Audit": "hetdp.releases.audit",
-    "BindingPath": "hetdp.mechanism.explanation",
-    "BudgetError": "hetdp.errors",
-    "Certificate": "hetdp.certificate.certificate",
-    "Charge": "hetdp.releases.ledger.charge",
-    "ClusterError": "hetdp.errors",
-    "DatasetGraph": "hetdp.problem.graph",
-    "Entry": "hetdp.releases.ledger.chain",
-    "Fault": "hetdp.errors",
-    "HetdpError": "hetdp.errors",
-    "InputError": "hetdp.errors",
-    "Ledger": "hetdp.releases.ledger.ledger",
-    "LedgerError": "hetdp.errors",
-    "Mechanism": "hetdp.mechanism.mechanism",
-    "NoExtensionError": "hetdp.errors",
-    "Odds": "hetdp.mechanism.odds",
-    "PartialMechanism": "hetdp.problem.partial",
-    "PartitionedFile": "hetdp.partitioned.reading",
-    "PartitionedMechanism": "hetdp.partitioned.mechanism",
-    "PartitionedProblem": "hetdp.partitioned.problem",
-    "Payment": "hetdp.tables.ask",
-    "Price": "hetdp.releases.price",
-    "Problem": "hetdp.problem.problem",
-    "ProblemFile": "hetdp.files.problems",
-    "RecordVerdict": "hetdp.releases.record.verification",
-    "Release": "hetdp.releases.release",
-    "Repair": "hetdp.mechanism.compatibility",
-    "Simulation": "hetdp.releases.simulation",
-    "SolvedEpsilon": "hetdp.mechanism.solve",
-    "UnknownDatasetError": "hetdp.errors",
-    "UnwrittenRecordError": "hetdp.errors",
-    "UsageError": "hetdp.errors",
-    "Verdict": "hetdp.mechanism.compatibility",
-    "VerificationError": "hetdp.errors",
-    "Witness": "hetdp.mechanism.compatibility",
-    "Workers": "hetdp.partitioned.workers",
-    "accuracy": "hetdp.mechanism.accuracy.report",
-    "ask": "hetdp.tables.ask",
-    "audit": "hetdp.releases.audit",
-    "check": "hetdp.mechanism.compatibility",
-    "design": "hetdp.mechanism.design",
-    "extend": "hetdp.mechanism.extension",
-    "from_networkx": "hetdp.files.networks",
-    "from_scipy": "hetdp.files.matrices",
-    "from_table": "hetdp.files.frames",
-    "homogeneous_path_mechanism": "hetdp.theory.path",
-    "induced_bounds": "hetdp.mechanism.extension",
-    "load": "hetdp.files.mechanisms",
-    "odds": "hetdp.mechanism.odds",
-    "path_mechanism": "hetdp.theory.path",
-    "plot": "hetdp.plots.plot",
-    "polish": "hetdp.mechanism.extension",
-    "price": "hetdp.releases.price",
-    "read_partitioned": "hetdp.partitioned.reading",
-    "read_pins": "hetdp.files.problems",
-    "read_problem": "hetdp.files.problems",
-    "read_record": "hetdp.releases.record.document",
-    "release": "hetdp.releases.release",
-    "save": "hetdp.files.saving",
-    "simulate": "hetdp.releases.simulation",
-    "solve_epsilon": "hetdp.mechanism.solve",
-    "verify": "hetdp.certificate.certificate",
-    "verify_record": "hetdp.tables.record",
-}
+if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ has every name, for them
+    _NAMES = {
+        "hetdp.certificate.certificate": ("Certificate", "verify"),
+        "hetdp.engines.registry": ("EngineName",),
+        "hetdp.errors": (
+            "BudgetError",
+            "ClusterError",
+            "Fault",
+            "HetdpError",
+            "InputError",
+            "LedgerError",
+            "NoExtensionError",
+            "UnknownDatasetError",
+            "UnwrittenRecordError",
+            "UsageError",
+            "VerificationError",
+        ),
+        "hetdp.files.frames": ("from_table",),
+        "hetdp.files.matrices": ("from_scipy",),
+        "hetdp.files.mechanisms": ("read_mechanism",),
+        "hetdp.files.networks": ("from_networkx",),
+        "hetdp.files.problems": ("ProblemFile", "read_pins", "read_problem"),
+        "hetdp.files.saving": ("save",),
+        "hetdp.mechanism.accuracy.report": ("Accuracy", "accuracy"),
+        "hetdp.mechanism.compatibility": ("Repair", "Verdict", "Witness", "check"),
+        "hetdp.mechanism.design": ("ObjectiveName", "design"),
+        "hetdp.mechanism.explanation": ("BindingPath",),
+        "hetdp.mechanism.extension": ("extend", "induced_bounds", "polish"),
+        "hetdp.mechanism.mechanism": ("Mechanism",),
+        "hetdp.mechanism.odds": ("Odds", "odds"),
+        "hetdp.mechanism.solve": ("SolvedEpsilon", "solve_epsilon"),
+        "hetdp.partitioned.problem": ("PartitionedProblem",),
+        "hetdp.partitioned.reading": ("PartitionedFile", "read_partitioned"),
+        "hetdp.partitioned.workers": ("Workers",),
+        "hetdp.plots.plot": ("plot",),
+        "hetdp.problem.graph": ("DatasetGraph",),
+        "hetdp.problem.partial": ("PartialMechanism",),
+        "hetdp.problem.problem": ("Problem",),
+        "hetdp.releases.audit": ("Audit", "audit"),
+        "hetdp.releases.ledger.chain": ("Entry",),
+        "hetdp.releases.ledger.charge": ("Charge",),
+        "hetdp.releases.ledger.ledger": ("Ledger",),
+        "hetdp.releases.price": ("Price", "price"),
+        "hetdp.releases.record.document": ("read_record",),
+        "hetdp.releases.record.verification": ("RecordVerdict",),
+        "hetdp.releases.release": ("Release", "release"),
+        "hetdp.releases.simulation": ("Simulation", "simulate"),
+        "hetdp.tables.ask": ("AskResult", "Payment", "ask"),
+        "hetdp.tables.record": ("verify_record",),
+        "hetdp.theory.catalogue": ("NotionName",),
+        "hetdp.theory.path": ("path_mechanism",),
+    }
+    _MODULES = ("privacy", "questions", "spaces")  # public modules, loaded like names
+    _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
-_MODULES = (
-    "privacy",
-    "questions",
-    "spaces",
-)  # as they are: `hetdp.questions.count(...)` needs no import of its own
+    __all__ = sorted([*_HOME, *_MODULES, "__version__"])
 
-__all__ = [
-    "Accuracy",
-    "AskResult",
-    "Audit",
-    "BindingPath",
-    "BudgetError",
-    "Certificate",
-    "Charge",
-    "ClusterError",
-    "DatasetGraph",
-    "Entry",
-    "Fault",
-    "HetdpError",
-    "InputError",
-    "Ledger",
-    "LedgerError",
-    "Mechanism",
-    "NoExtensionError",
-    "Odds",
-    "PartialMechanism",
-    "PartitionedFile",
-    "PartitionedMechanism",
-    "PartitionedProblem",
-    "Payment",
-    "Price",
-    "Problem",
-    "ProblemFile",
-    "RecordVerdict",
-    "Release",
-    "Repair",
-    "Simulation",
-    "SolvedEpsilon",
-    "UnknownDatasetError",
-    "UnwrittenRecordError",
-    "UsageError",
-    "Verdict",
-    "VerificationError",
-    "Witness",
-    "Workers",
-    "__version__",
-    "accuracy",
-    "ask",
-    "audit",
-    "check",
-    "design",
-    "extend",
-    "from_networkx",
-    "from_scipy",
-    "from_table",
-    "homogeneous_path_mechanism",
-    "induced_bounds",
-    "load",
-    "odds",
-    "path_mechanism",
-    "plot",
-    "polish",
-    "price",
-    "privacy",
-    "questions",
-    "read_partitioned",
-    "read_pins",
-    "read_problem",
-    "read_record",
-    "release",
-    "save",
-    "simulate",
-    "solve_epsilon",
-    "spaces",
-    "verify",
-    "verify_record",
-]
+    def __getattr__(name):
+        if name not in _HOME and name not in _MODULES:
+            raise AttributeError(f"module 'hetdp' has no attribute {name!r}")
+        from importlib import import_module
 
+        if name in _MODULES:
+            return import_module(f"hetdp.{name}")
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME and name not in _MODULES:
-        raise AttributeError(f"module 'hetdp' has no attribute {name!r}")
-    from importlib import import_module
-
-    if name in _MODULES:
-        return import_module(f"hetdp.{name}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    def __dir__():
+        return __all__

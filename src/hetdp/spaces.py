@@ -5,6 +5,8 @@ how many of each group have each value. Their edges are computed, never stored.
 
 A `population` is any number of people with one ε each and a question that is a threshold of a sum over people. Its
 mechanisms are closed formulas: nothing is searched, and no graph is made.
+
+The names are listed twice and loaded when they are first used, as in `hetdp` itself.
 """
 
 from __future__ import annotations
@@ -12,40 +14,49 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Any
+    # isort: off (it would give each name an import of its own)
+    from hetdp.partitioned.tallies import partitioned_tallies as partitioned_tallies
+    from hetdp.people.populations.mechanism import (
+        PopulationMechanism as PopulationMechanism,
+    )
+    from hetdp.people.populations.mechanism import (
+        Theorem as Theorem,
+    )
+    from hetdp.people.populations.odds import PopulationOdds as PopulationOdds
+    from hetdp.people.populations.population import (
+        Population as Population,
+    )
+    from hetdp.people.populations.population import (
+        population as population,
+    )
+    from hetdp.people.products.problems import (
+        tallies as tallies,
+    )
+    from hetdp.people.products.problems import (
+        votes as votes,
+    )
+    # isort: on
 
-    from hetdp.partitioned.tallies import partitioned_tallies
-    from hetdp.people.populations.mechanism import PopulationMechanism, Theorem
-    from hetdp.people.populations.odds import PopulationOdds
-    from hetdp.people.populations.population import Population, population
-    from hetdp.people.products.problems import tallies, votes
+if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ has every name, for them
+    _NAMES = {
+        "hetdp.partitioned.tallies": ("partitioned_tallies",),
+        "hetdp.people.populations.mechanism": ("PopulationMechanism", "Theorem"),
+        "hetdp.people.populations.odds": ("PopulationOdds",),
+        "hetdp.people.populations.population": ("Population", "population"),
+        "hetdp.people.products.problems": ("tallies", "votes"),
+    }
+    _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
-_HOME = {
-    "Population": "hetdp.people.populations.population",
-    "PopulationMechanism": "hetdp.people.populations.mechanism",
-    "PopulationOdds": "hetdp.people.populations.odds",
-    "Theorem": "hetdp.people.populations.mechanism",
-    "partitioned_tallies": "hetdp.partitioned.tallies",
-    "population": "hetdp.people.populations.population",
-    "tallies": "hetdp.people.products.problems",
-    "votes": "hetdp.people.products.problems",
-}
+    __all__ = sorted(_HOME)
 
-__all__ = [
-    "Population",
-    "PopulationMechanism",
-    "PopulationOdds",
-    "Theorem",
-    "partitioned_tallies",
-    "population",
-    "tallies",
-    "votes",
-]
+    def __getattr__(name):
+        if name not in _HOME:
+            raise AttributeError(f"module 'hetdp.spaces' has no attribute {name!r}")
+        from importlib import import_module
 
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'hetdp.spaces' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_HOME[name]), name)
+    def __dir__():
+        return __all__

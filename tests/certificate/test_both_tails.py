@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def worse(problem: hetdp.Problem, mechanism: hetdp.Mechanism, dataset: int, fact
     return SimpleNamespace(coordinates=z, pinned=mechanism.pinned, links=mechanism.links)
 
 
-def stretched(notion: str, seed: int) -> hetdp.Problem:
+def stretched(notion: Any, seed: int) -> hetdp.Problem:
     """A path that leads far away from the one edge between the answers, so that errors become very small."""
     rng, steps = np.random.default_rng((31, seed)), 4
     largest = 5.0 if notion == "gaussian" else 12.0

@@ -22,7 +22,7 @@ ROUNDED = Fraction(1, 2**200)  # more than the oracle's own enclosures
 LEVELS = [0.0, 0.1, 0.25, 0.3, 0.7, 1.0, 2.5, 1e-10, 0.123456789123, 30.0]
 
 
-def true_loss(notion: str, one: float, other: float) -> Fraction | float:
+def true_loss(notion: Any, one: float, other: float) -> Fraction | float:
     """The least parameter that an edge between these two coordinates would keep."""
     if notion in ("pure", "directed"):
         return loss_between(one, other)
@@ -39,7 +39,7 @@ def require_bound(true: Fraction | float, used: float, allowed: float, tight: bo
         assert written <= true + UNIT + ROUNDED
 
 
-def random_problem(notion: str, seed: int) -> hetdp.Problem:
+def random_problem(notion: Any, seed: int) -> hetdp.Problem:
     rng = np.random.default_rng(seed)
     size = int(rng.integers(3, 14))
     pairs = [(at, to) for at in range(size) for to in range(at + 1, size) if rng.random() < 0.4] or [(0, 1)]

@@ -65,7 +65,7 @@ def save_others(folder: Path) -> None:
     """Problems of other notions, each in one of the formats."""
     ends = ["a", "b", "c", "b"], ["b", "c", "d", "d"]
     back: list[float | None] = [0.5, None, float("inf"), 0.1]
-    kinds: dict[str, dict[str, Any]] = {
+    kinds: dict[Any, dict[str, Any]] = {
         "directed": {"epsilon": [1.0, 0.5, 0.1, 0.0], "epsilon_back": back},
         "approximate": {"epsilon": 1.0, "epsilon_back": back, "delta": [0.1, 1e-10, 1.0, 0.0], "delta_back": 0.5},
         "gaussian": {"mu": [0.5, float("inf"), 0.1, 0.0]},

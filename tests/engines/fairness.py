@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -30,7 +31,7 @@ class Fair:
         return np.zeros(self.graph.size, np.bool_) if self.pins is None else ~np.isnan(self.pins)
 
 
-def settled(engine: str, fair: Fair) -> Growth:
+def settled(engine: Any, fair: Fair) -> Growth:
     chosen = engine_for(engine, fair.graph, fair.notion, "settle")
     assert chosen.name == engine
     return chosen.settle(fair.graph, fair.notion, fair.answers, fair.pins)
@@ -38,7 +39,7 @@ def settled(engine: str, fair: Fair) -> Growth:
 
 def mechanism_of(fair: Fair, labels: np.ndarray) -> LocalMechanism:
     """The labels as a mechanism without links."""
-    problem = hetdp.Problem(fair.graph, fair.answers, fair.notion.name)
+    problem = hetdp.Problem(fair.graph, fair.answers, fair.notion)
     z = np.where(fair.answers == 1, labels, -labels) + 0.0
     return LocalMechanism(problem, z, fair.pinned, np.full(fair.graph.size, -1))
 

@@ -37,7 +37,7 @@ def labels(draw: st.DrawFn, anything: bool) -> list[Any]:
 
 @st.composite
 def written(
-    draw: st.DrawFn, anything: bool = False, notions: tuple[str, ...] = ("pure",)
+    draw: st.DrawFn, anything: bool = False, notions: tuple[Any, ...] = ("pure",)
 ) -> tuple[hetdp.Problem, hetdp.PartialMechanism]:
     """A problem with all that files can hold, and some pins, compatible or not."""
     notion = draw(st.sampled_from(notions))

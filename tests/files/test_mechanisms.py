@@ -239,7 +239,7 @@ EDGES: dict[str, dict[str, Any]] = {
 P = [0.75, 0.6, 0.4]
 
 
-def problem_of(notion: str) -> hetdp.Problem:
+def problem_of(notion: Any) -> hetdp.Problem:
     columns = EDGES.get(notion, {"epsilon": 1})
     return hetdp.Problem(hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], **columns), [1, 1, 2], notion)
 

@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
     within: bool
 
 
-def trials(seed: int, count: int, notion: str) -> Iterator[Trial]:
+def trials(seed: int, count: int, notion: Any) -> Iterator[Trial]:
     """So many problems, each from a generator of its own."""
     for number in range(count):
         rng = np.random.default_rng((seed, number))
@@ -63,7 +63,7 @@ def trials(seed: int, count: int, notion: str) -> Iterator[Trial]:
         yield Trial(problem, pins, limit)
 
 
-def random_problem(rng: np.random.Generator, notion: str, ordinary: bool = False) -> hetdp.Problem:
+def random_problem(rng: np.random.Generator, notion: Any, ordinary: bool = False) -> hetdp.Problem:
     """A connected graph of 2 to 25 datasets; an ordinary one has no ε of 0 or ∞, and none that is very large."""
     size = int(rng.integers(2, 26))
     pairs = {(int(rng.integers(0, v)), v) for v in range(1, size)}

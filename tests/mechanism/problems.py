@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -34,7 +35,7 @@ class Case:
     def problem(self) -> hetdp.Problem:
         return hetdp.Problem(self.graph, self.answers)
 
-    def extended(self, engine: str = "reference", **options) -> hetdp.Mechanism:
+    def extended(self, engine: Any = "reference", **options) -> hetdp.Mechanism:
         return hetdp.extend(self.problem, hetdp.PartialMechanism(z=self.pins), engine=engine, **options)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from tests.oracle.average_of_notions import CURVES, Case, cases, least_mean_erro
 COUNTS = {"directed": 100, "approximate": 100, "gaussian": 40, "bounded-range": 40}
 
 
-def designed(case: Case, objective: str = "average") -> hetdp.Mechanism:
+def designed(case: Case, objective: Any = "average") -> hetdp.Mechanism:
     limit = case.max_error if objective == "average" else None
     return hetdp.design(case.problem, objective, case.pins, max_error=limit, engine="reference")
 

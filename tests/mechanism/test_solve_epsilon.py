@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,13 +36,13 @@ def log_odds(target: float) -> float:
     return math.log(target / (1.0 - target))
 
 
-def accuracy(problem: hetdp.Problem, multiple: float, objective: str) -> np.ndarray:
+def accuracy(problem: hetdp.Problem, multiple: float, objective: Any) -> np.ndarray:
     return 1.0 - hetdp.design(Pattern(problem).times(multiple), objective).errors
 
 
 @pytest.mark.parametrize("objective", ["fair", "balanced"])
 @pytest.mark.parametrize("seed", range(8))
-def test_the_worst_case_follows_the_closed_form_of_the_least_epsilon_between_the_answers(seed: int, objective: str):
+def test_the_worst_case_follows_the_closed_form_of_the_least_epsilon_between_the_answers(seed: int, objective: Any):
     problem = random_problem(seed)
     source, target, epsilon = problem.graph.edges()
     across = problem.answers[source] != problem.answers[target]

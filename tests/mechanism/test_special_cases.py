@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ EDGES = [(u, v) for u, v in combinations(VOTES, 2) if len(differing(u, v)) == 1]
 PAIRS = list(combinations(VOTES, 2))
 
 
-def designed(pairs: list[tuple[str, str]], epsilon: list[float], objective: str = "fair") -> hetdp.Mechanism:
+def designed(pairs: list[tuple[str, str]], epsilon: list[float], objective: Any = "fair") -> hetdp.Mechanism:
     source, target = zip(*pairs, strict=True)
     graph = hetdp.DatasetGraph.from_edges(source, target, epsilon, datasets=VOTES)
     return hetdp.design(hetdp.Problem(graph, MAJORITY), objective)

@@ -22,7 +22,7 @@ from tests.mechanism.average_trials import NOTIONS
 BITS = 4000
 
 
-def trials(seed: int, count: int, notion: str) -> Iterator[tuple[hetdp.Problem, Any]]:
+def trials(seed: int, count: int, notion: Any) -> Iterator[tuple[hetdp.Problem, Any]]:
     """Problems whose boundary has values, and these."""
     for number in range(count):
         rng = np.random.default_rng((seed, number))
@@ -32,7 +32,7 @@ def trials(seed: int, count: int, notion: str) -> Iterator[tuple[hetdp.Problem, 
             yield problem, given
 
 
-def random_problem(rng: np.random.Generator, notion: str) -> hetdp.Problem:
+def random_problem(rng: np.random.Generator, notion: Any) -> hetdp.Problem:
     """A connected graph of 2 to 7 datasets."""
     size = int(rng.integers(2, 8))
     pairs = {(int(rng.integers(0, v)), v) for v in range(1, size)}
@@ -71,7 +71,7 @@ def random_values(rng: np.random.Generator, problem: hetdp.Problem) -> Any:
     way = int(rng.integers(0, 4))
     if way == 0:
         return {v: any_p() for v in chosen}
-    objective = ("fair", "balanced")[int(rng.integers(0, 2))]
+    objective: Any = ("fair", "balanced")[int(rng.integers(0, 2))]
     found = hetdp.design(problem, objective, engine="reference")
     if way == 1:
         return {v: found[v] for v in chosen}

@@ -28,7 +28,7 @@ class Case:
     max_error: float | None
 
 
-def cases(seed: int, count: int, notion: str) -> Iterator[Case]:
+def cases(seed: int, count: int, notion: Any) -> Iterator[Case]:
     """Random graphs; values that some private mechanism has; a largest error that can be had, often only just."""
     rng = random.Random(f"{seed} {notion}")
     for _ in range(count):
@@ -45,7 +45,7 @@ def cases(seed: int, count: int, notion: str) -> Iterator[Case]:
         yield Case(problem, pins, limit)
 
 
-def random_problem(rng: random.Random, notion: str) -> hetdp.Problem:
+def random_problem(rng: random.Random, notion: Any) -> hetdp.Problem:
     size = rng.randint(2, 8)
     density = rng.choice([0.3, 0.6, 0.9])
     pairs = [(u, v) for v in range(size) for u in range(v) if rng.random() < density] or [(0, 1)]
@@ -99,7 +99,7 @@ def least_mean_errors(given: Sequence[Case]) -> list[float]:
     ]
 
 
-def _rows(u: int, v: int, parameters: tuple[float, ...], notion: str) -> list[Row]:
+def _rows(u: int, v: int, parameters: tuple[float, ...], notion: Any) -> list[Row]:
     epsilon, delta = parameters[0], parameters[2] if notion == "approximate" else 0.0
     if epsilon == math.inf or delta >= 1.0:
         return []
@@ -109,7 +109,7 @@ def _rows(u: int, v: int, parameters: tuple[float, ...], notion: str) -> list[Ro
     return [({u: 1.0, v: -w}, delta), ({u: -1.0, v: w}, w - 1.0 + delta)]
 
 
-def _touching(u: int, v: int, shift: float, notion: str, x: np.ndarray) -> list[Row]:
+def _touching(u: int, v: int, shift: float, notion: Any, x: np.ndarray) -> list[Row]:
     """The tangents at the source and at the target, if the solution exceeds the curve."""
     curve = CURVES[notion]
     if x[v] <= curve(float(x[u]), shift)[0] + 1e-9:

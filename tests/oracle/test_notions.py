@@ -65,7 +65,7 @@ def test_fair_mechanisms_under_directed_epsilon_and_delta_are_those_of_a_sequenc
     assert sum(bool(small.pins) for small in problems) > 80
 
 
-def random_boxes(name: str, seed: int) -> tuple[Boxes, list[hetdp.Problem]]:
+def random_boxes(name: Any, seed: int) -> tuple[Boxes, list[hetdp.Problem]]:
     """Random graphs of one size under a notion that adds, half of them with a few pins that fit."""
     rng = np.random.default_rng(seed)
     formula = FORMULAS[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 
 import hetdp
 from tests.oracle.random_problems import SmallProblem
@@ -19,11 +20,11 @@ def problem_of(small: SmallProblem) -> hetdp.Problem:
     return hetdp.Problem(graph_of(small), small.answers)
 
 
-def mechanism_of(small: SmallProblem, engine: str = "reference") -> hetdp.Mechanism:
+def mechanism_of(small: SmallProblem, engine: Any = "reference") -> hetdp.Mechanism:
     return hetdp.extend(problem_of(small), small.pins, engine=engine)
 
 
-def extension_of(small: SmallProblem, engine: str = "reference") -> dict[Hashable, float]:
+def extension_of(small: SmallProblem, engine: Any = "reference") -> dict[Hashable, float]:
     return dict(zip(small.datasets, map(float, mechanism_of(small, engine).probabilities), strict=True))
 
 

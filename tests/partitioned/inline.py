@@ -5,8 +5,8 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
-import hetdp
 from hetdp.partitioned.datasets import open_tables
+from hetdp.partitioned.mechanism import PartitionedMechanism
 from hetdp.partitioned.reading import PartitionedFile, offsets_of, read_with
 
 
@@ -36,7 +36,7 @@ def read_inline(folder, work, partitions=2, duplicates="error", positive=None, o
     return read_with(Inline(), tables, str(work), offsets, duplicates, positive, lambda: None)
 
 
-def coordinates(mechanism: hetdp.PartitionedMechanism):
+def coordinates(mechanism: PartitionedMechanism):
     """All its values, in the order of the datasets."""
     import numpy as np
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import hetdp
@@ -32,7 +34,7 @@ def names_of(rng: np.random.Generator, kind: str, size: int):
     return [f"dataset {number}" for number in rng.permutation(size)]
 
 
-def random_problem(seed: int, shape: str, labels: str = "range", size: int = 60, notion: str = "pure"):
+def random_problem(seed: int, shape: str, labels: str = "range", size: int = 60, notion: Any = "pure"):
     """A problem with pins on its boundary, and on some other datasets, that extend."""
     rng = np.random.default_rng(seed)
     source, target = edges_of(rng, shape, size)

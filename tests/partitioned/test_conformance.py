@@ -10,12 +10,13 @@ import pytest
 import hetdp
 from hetdp.partitioned.datasets import open_tables
 from hetdp.partitioned.edges import chunks_of
+from hetdp.partitioned.mechanism import PartitionedMechanism
 from tests.mechanism.verdict_trials import trials
 from tests.partitioned.inline import coordinates, read_inline
 from tests.partitioned.problems import LABELS, SHAPES, cuts, random_problem
 
 
-def same(mechanism: hetdp.PartitionedMechanism, other: hetdp.Mechanism) -> bool:
+def same(mechanism: PartitionedMechanism, other: hetdp.Mechanism) -> bool:
     return bool(np.array_equal(coordinates(mechanism).view(np.int64), other.coordinates.view(np.int64)))
 
 

@@ -39,7 +39,10 @@ def test_partitions_and_one_machine_are_the_same(name, partitions, tmp_path):
             assert np.array_equal(coordinates(there), here.coordinates)
             hetdp.save(there, tmp_path / "m")
             hetdp.save(here, tmp_path / "m.parquet")
-            for loaded in (hetdp.read_mechanism(tmp_path / "m", people), hetdp.read_mechanism(tmp_path / "m.parquet", people)):
+            for loaded in (
+                hetdp.read_mechanism(tmp_path / "m", people),
+                hetdp.read_mechanism(tmp_path / "m.parquet", people),
+            ):
                 assert np.array_equal(loaded.coordinates, here.coordinates)
                 assert np.array_equal(loaded.was_given, here.was_given)
                 assert hetdp.verify(people, loaded).optimal

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,7 +76,7 @@ def population_of(seed: int):
     return hetdp.spaces.population(question, epsilon, values, groups, deciding), epsilon, deciding
 
 
-def require_charged(seed: int, objective: str) -> tuple[int, int]:
+def require_charged(seed: int, objective: Any) -> tuple[int, int]:
     """Holds one population against all its tables; how many people were compared exactly, and how many pay less."""
     people, epsilon, deciding = population_of(seed)
     mechanism = people.design(objective)
@@ -140,7 +141,7 @@ def tallied_of(seed: int):
     ][seed % 3]
     epsilon = drawn(rng, size, with_infinite=True)
     deciding = [None, 0.2, rng.choice([0.1, 0.5, np.inf], size)][seed // 3 % 3]
-    objective = "fair" if seed % 3 == 0 else "balanced"
+    objective: Any = "fair" if seed % 3 == 0 else "balanced"
     return tally_people(question, epsilon, values, groups, deciding).design(objective), epsilon, size, len(values)
 
 

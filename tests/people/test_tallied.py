@@ -160,7 +160,7 @@ def test_too_many_tallies_are_refused_before_they_are_made():
 
 
 def test_the_digest_is_of_every_value():
-    def digest(question: Any, epsilon: list[float], objective: str = "fair") -> str:
+    def digest(question: Any, epsilon: list[float], objective: Any = "fair") -> str:
         return tally_people(question, epsilon).design(objective).digest
 
     first = digest(q.majority(), [0.1, 0.5, 0.5])

@@ -26,7 +26,7 @@ class Row(NamedTuple):
     edge_class: Any
     parameters: tuple[float, ...]
 
-    def seen_from_first(self, notion: str) -> tuple[float, ...]:
+    def seen_from_first(self, notion: Any) -> tuple[float, ...]:
         """What it promises, seen from the end that comes first."""
         places = turned(NOTIONS[notion].parameters)
         return self.parameters if self.source < self.target else tuple(self.parameters[at] for at in places)
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 class Multigraph(NamedTuple):
     """Rows, at most one for each pair and class, and a query."""
 
-    notion: str
+    notion: Any
     size: int
     rows: list[Row]
     answers: list[int]
@@ -78,7 +78,7 @@ class Multigraph(NamedTuple):
 
 
 @st.composite
-def multigraphs(draw: st.DrawFn, notion: str | None = None, max_size: int = 6) -> Multigraph:
+def multigraphs(draw: st.DrawFn, notion: Any = None, max_size: int = 6) -> Multigraph:
     """A problem of any notion, with up to four edges between two datasets."""
     notion = draw(st.sampled_from(sorted(NOTIONS))) if notion is None else notion
     size = draw(st.integers(2, max_size))

@@ -26,7 +26,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 DRAWS, FEW = 20_000, 10_000
 
 
-def problem_of(notion: str):
+def problem_of(notion: Any):
     graph = hetdp.DatasetGraph.from_edges(*ENDS, **PARAMETERS[notion])
     return hetdp.Problem(graph, [2, 2, 1, 1, 1], notion=notion)
 

@@ -34,7 +34,7 @@ def random_edges(seed: int, size: int = 12) -> dict[str, list[Any]]:
     return {"source": [p[0] for p in pairs], "target": [p[1] for p in pairs], "classes": classes} | columns
 
 
-def problem_of(notion: str, edges: dict[str, list[Any]], with_classes: bool) -> hetdp.Problem:
+def problem_of(notion: Any, edges: dict[str, list[Any]], with_classes: bool) -> hetdp.Problem:
     given: dict[str, Any] = {name: edges[name] for name in NOTIONS[notion].parameters}
     classes = edges["classes"] if with_classes else None
     size = max(edges["target"]) + 1

@@ -27,7 +27,7 @@ PROMISES: dict[str, dict[str, Any]] = {
 }
 
 
-def poll(notion: str = "pure") -> LocalMechanism:
+def poll(notion: Any = "pure") -> LocalMechanism:
     """Four datasets on a path; the last edge has no class."""
     graph = hetdp.DatasetGraph.from_edges(
         LABELS[:-1], LABELS[1:], classes=["pupils", "pupils", None], **PROMISES[notion]

@@ -27,7 +27,7 @@ WAYS: list[dict[str, Any]] = [
 CUTS = {"one": [], "two": [200], "eight": [50, 100, 150, 200, 250, 300, 350], "skewed": [1, 2, 399], "empty": [0, 400]}
 
 
-def same(one: hetdp.AskResult, other: hetdp.Asked) -> bool:
+def same(one: hetdp.AskResult, other: hetdp.AskResult) -> bool:
     """Everything but the name of the table, and what depends on it."""
     plans = [{**asked.plan, "table": 0, "plan_sha256": 0} for asked in (one, other)]
     return (plans[0], one.promise, one.simulated) == (plans[1], other.promise, other.simulated)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hetdp.cli.output import Output
+    from hetdp.engines.registry import EngineName
     from hetdp.mechanism.accuracy.report import Accuracy
     from hetdp.mechanism.mechanism import LocalMechanism
     from hetdp.mechanism.odds import Odds
@@ -70,7 +71,7 @@ def accuracy(
     odds: bool,
     form: str | None,
     output: str | None,
-    engine: str,
+    engine: EngineName,
     duplicates: str,
     positive: str | None,
     as_json: bool,

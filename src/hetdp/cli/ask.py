@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.output import Output
+    from hetdp.engines.registry import EngineName
     from hetdp.tables.ask import AskResult
 
 EXAMPLES = """
@@ -130,7 +131,7 @@ def ask(
     deciding_epsilon_by: tuple[str, ...],
     output: str | None,
     html: str | None,
-    engine: str,
+    engine: EngineName,
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -190,7 +191,7 @@ def ask(
     return 0 if asked.price is None else price_code(asked.price)
 
 
-def _workers(engine: str, where: dict[str, Any]) -> Any:
+def _workers(engine: EngineName, where: dict[str, Any]) -> Any:
     """The workers that read the table; None for this process."""
     from hetdp.cli.partitioned import is_parted
 

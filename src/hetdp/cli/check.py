@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.output import Output
+    from hetdp.engines.registry import EngineName
     from hetdp.mechanism.compatibility import Verdict
     from hetdp.problem.problem import Problem
 
@@ -39,7 +40,7 @@ def check(
     problem: str,
     pins: str | None,
     repair: str | None,
-    engine: str,
+    engine: EngineName,
     duplicates: str,
     positive: str | None,
     as_json: bool,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.output import Output
+    from hetdp.engines.registry import EngineName
+    from hetdp.mechanism.design import ObjectiveName
 
 EXAMPLES = """
 hetdp design poll.json                            a table for reading
@@ -69,13 +71,13 @@ FREE = click.Option(["--free"], is_flag=True, help="Leave the values aside that 
 def design(
     out: Output,
     problem: str,
-    objective: str,
+    objective: ObjectiveName,
     prior: str | None,
     max_error: float | None,
     free: bool,
     pins: str | None,
     output: str | None,
-    engine: str,
+    engine: EngineName,
     duplicates: str,
     positive: str | None,
     as_json: bool,

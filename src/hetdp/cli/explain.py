@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.output import Output
+    from hetdp.engines.registry import EngineName
     from hetdp.mechanism.mechanism import LocalMechanism
     from hetdp.problem.problem import Problem
 
@@ -36,7 +37,7 @@ def explain(
     datasets: tuple[str, ...],
     mechanism: str | None,
     pins: str | None,
-    engine: str,
+    engine: EngineName,
     duplicates: str,
     positive: str | None,
     as_json: bool,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.output import Output
+    from hetdp.engines.registry import EngineName
 
 EXAMPLES = """
 hetdp extend poll.json                        a table for reading
@@ -41,7 +42,7 @@ def extend(
     problem: str,
     pins: str | None,
     output: str | None,
-    engine: str,
+    engine: EngineName,
     no_verify: bool,
     duplicates: str,
     positive: str | None,

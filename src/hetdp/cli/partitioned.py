@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.output import Output
+    from hetdp.engines.registry import EngineName
     from hetdp.partitioned.mechanism import PartitionedMechanism
     from hetdp.partitioned.problem import PartitionedPins, PartitionedProblem
     from hetdp.partitioned.reading import PartitionedFile
@@ -51,7 +52,7 @@ HOW = click.Option(
 )
 
 
-def is_parted(engine: str, where: dict[str, Any]) -> bool:
+def is_parted(engine: EngineName, where: dict[str, Any]) -> bool:
     """Whether a verb is to work on partitions; options that are for these alone are refused elsewhere."""
     if engine == DASK:
         return True

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.cli.output import Output
+    from hetdp.engines.registry import EngineName
     from hetdp.files.mechanisms import LoadedClaim
     from hetdp.mechanism.mechanism import LocalMechanism
     from hetdp.partitioned.mechanism_files import LoadedParts
@@ -33,7 +34,7 @@ def verify(
     out: Output,
     problem: str,
     mechanism: str,
-    engine: str,
+    engine: EngineName,
     duplicates: str,
     positive: str | None,
     as_json: bool,

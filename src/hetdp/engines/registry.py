@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from hetdp import progress
 from hetdp.engines.contract import Engine, Operation
 from hetdp.errors import UsageError
@@ -14,6 +16,7 @@ ENGINES = {  # by preference; imported only when chosen, since compilers take lo
     "product": ("hetdp.engines.product.engine", "ProductEngine"),
     "reference": ("hetdp.engines.reference.engine", "ReferenceEngine"),
 }
+EngineName = Literal["auto", "cpu", "product", "reference", "dask"]  # for type checkers; as in ENGINES and PARTITIONED
 PARTITIONED = "dask"  # the engine of partitioned problems, which come with their workers
 COMPILED = "searching (first time: compiling, some 10 s)"
 

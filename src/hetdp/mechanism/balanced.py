@@ -9,7 +9,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.certificate.certificate import verify
-from hetdp.engines.registry import engine_for
+from hetdp.engines.registry import EngineName, engine_for
 from hetdp.errors import VerificationError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.compatibility import limits
@@ -38,7 +38,7 @@ def start_labels(problem: Problem, space: ProductSpace) -> Floats:
     return round_labels_down(start)
 
 
-def balanced_mechanism(problem: Problem, space: ProductSpace, engine: str = "auto") -> LocalMechanism:
+def balanced_mechanism(problem: Problem, space: ProductSpace, engine: EngineName = "auto") -> LocalMechanism:
     """The balanced mechanism, by one search: its labels are those of the extension from its own boundary.
 
     docs/theory/products.md says why the second search, which `extend` would make, finds the same labels again.
@@ -52,7 +52,7 @@ def balanced_mechanism(problem: Problem, space: ProductSpace, engine: str = "aut
     return sealed(replace(mechanism, certificate=proof, objective="balanced"))
 
 
-def _grown(problem: Problem, space: ProductSpace, engine: str) -> tuple[Floats, Indices]:
+def _grown(problem: Problem, space: ProductSpace, engine: EngineName) -> tuple[Floats, Indices]:
     """z and links; the start labels are given up here, before anything is proved."""
     chosen = engine_for(engine, space, problem.notion, "grow")
     growth = chosen.grow(space, problem.notion, start_labels(problem, space))
@@ -66,12 +66,12 @@ def _grown(problem: Problem, space: ProductSpace, engine: str) -> tuple[Floats, 
 # Balanced pins: values for the boundary when none are given, with the smallest possible worst error.
 
 
-def balanced_pins(problem: Problem, engine: str = "auto") -> PartialMechanism:
+def balanced_pins(problem: Problem, engine: EngineName = "auto") -> PartialMechanism:
     """The boundary values of the balanced mechanism."""
     return PartialMechanism(z=np.where(problem.boundary_mask, balanced(problem, engine), np.nan))
 
 
-def balanced_with(problem: Problem, pins: Floats, engine: str = "auto") -> Floats:
+def balanced_with(problem: Problem, pins: Floats, engine: EngineName = "auto") -> Floats:
     """z of the balanced mechanism at every dataset, moved to where the given values allow it; they are compatible."""
     z = balanced(problem, engine)
     if np.isnan(pins).all():
@@ -79,7 +79,7 @@ def balanced_with(problem: Problem, pins: Floats, engine: str = "auto") -> Float
     return limits(problem, pins, engine_for(engine, problem.graph, problem.notion, "grow")).between(z)
 
 
-def balanced(problem: Problem, engine: str = "auto") -> Floats:
+def balanced(problem: Problem, engine: EngineName = "auto") -> Floats:
     """z of the balanced mechanism everywhere: error e^−D with D the least Σε to an edge between the answers.
 
     One grow over all edges from z = log((1 + e^ε)/2) at both ends of every edge between the answers. All labels are

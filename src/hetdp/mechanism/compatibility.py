@@ -11,7 +11,7 @@ import numpy as np
 
 from hetdp.certificate.contradiction import contradicts
 from hetdp.engines.contract import Engine, Growth
-from hetdp.engines.registry import engine_for
+from hetdp.engines.registry import EngineName, engine_for
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.explanation import BindingPath, binding_path
 from hetdp.mechanism.formatting import format_apart
@@ -208,7 +208,7 @@ class Verdict:
         return "a private extension exists" if self.compatible else f"no private extension exists: {self.witness}"
 
 
-def check(problem: Problem | PartitionedProblem, partial: Any, engine: str = "auto") -> Verdict:
+def check(problem: Problem | PartitionedProblem, partial: Any, engine: EngineName = "auto") -> Verdict:
     """Decides whether a private mechanism with these values exists. The boundary need not be pinned for that.
 
     Args:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from hetdp import progress
-from hetdp.engines.registry import engine_for
+from hetdp.engines.registry import EngineName, engine_for
 from hetdp.errors import Fault, InputError, NoExtensionError, UsageError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.average.program import require_rows
@@ -100,16 +100,31 @@ def _scaled(weights: Floats) -> Floats:
 # design: a mechanism when no values are given, or only some.
 
 
-OBJECTIVES = ("fair", "balanced", "average")  # of every problem
+ObjectiveName = Literal["fair", "balanced", "average", "weighted-vote"]  # for type checkers; the last one is for people
+OBJECTIVES: tuple[ObjectiveName, ...] = ("fair", "balanced", "average")  # of every problem
+
+
+OBJECTIVE_RULE = f"an objective is one of {', '.join(OBJECTIVES)}, and for people {WEIGHTED_VOTE}"
+
+
+def require_objective(name: Any) -> ObjectiveName:
+    """The name of an objective, from a caller that has any text.
+
+    Raises:
+        UsageError: there is no such objective.
+    """
+    if name not in [*OBJECTIVES, WEIGHTED_VOTE]:
+        raise UsageError(f"unknown objective {format_value(name)}", OBJECTIVE_RULE)
+    return cast(ObjectiveName, name)
 
 
 def design(
     problem: Problem | PartitionedProblem,
-    objective: str = "fair",
+    objective: ObjectiveName = "fair",
     partial: Any = None,
     prior: Any = None,
     max_error: float | None = None,
-    engine: str = "auto",
+    engine: EngineName = "auto",
 ) -> LocalMechanism:
     """The best private mechanism for an objective, where `extend` needs values for the boundary.
 
@@ -143,9 +158,7 @@ def design(
         design_parts = import_uninterrupted("hetdp.partitioned.design").design_parts
         found: LocalMechanism = design_parts(problem, objective, partial, prior, max_error, engine)
         return found
-    if objective not in (*OBJECTIVES, WEIGHTED_VOTE):
-        rule = f"an objective is one of {', '.join(OBJECTIVES)}, and for people {WEIGHTED_VOTE}"
-        raise UsageError(f"unknown objective {objective!r}", rule)
+    require_objective(objective)
     if prior is not None and objective != "average":
         raise UsageError(f"a prior, with the objective {objective}", "a prior is what the objective average is about")
     if objective == WEIGHTED_VOTE:
@@ -180,7 +193,7 @@ def _voted(problem: Problem, partial: Any, limit: float | None) -> LocalMechanis
     return found
 
 
-def _require_compatible(problem: Problem, pins: Floats, engine: str) -> bool:
+def _require_compatible(problem: Problem, pins: Floats, engine: EngineName) -> bool:
     """Whether there are pins; refuses those that no private mechanism has."""
     given = not np.isnan(pins).all()
     if given:
@@ -190,13 +203,13 @@ def _require_compatible(problem: Problem, pins: Floats, engine: str) -> bool:
     return given
 
 
-def _balanced(problem: Problem, pins: Floats, engine: str) -> Floats:
+def _balanced(problem: Problem, pins: Floats, engine: EngineName) -> Floats:
     """The balanced mechanism with these pins, at every dataset."""
     _require_compatible(problem, pins, engine)
     return balanced_with(problem, pins, engine)
 
 
-def _fair(problem: Problem, pins: Floats, engine: str) -> Floats:
+def _fair(problem: Problem, pins: Floats, engine: EngineName) -> Floats:
     """The fair mechanism with these pins, at every dataset."""
     given = _require_compatible(problem, pins, engine)
     graph = as_graph(problem.graph) if isinstance(problem.graph, ProductSpace) else problem.graph

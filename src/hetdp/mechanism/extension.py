@@ -16,7 +16,7 @@ from hetdp import progress
 from hetdp.certificate.certificate import Certificate, is_private, verify
 from hetdp.certificate.certificate import verify as prove
 from hetdp.engines.contract import Engine, Role, Roles
-from hetdp.engines.registry import engine_for
+from hetdp.engines.registry import EngineName, engine_for
 from hetdp.errors import Fault, InputError, NoExtensionError, UsageError, VerificationError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
@@ -32,12 +32,13 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value
+from hetdp.theory.catalogue import NotionName
 
 TURNS = 4  # of closing downward and upward; one is nearly always enough
 
 
 def extend(
-    problem: Problem | PartitionedProblem, partial: Any, engine: str = "auto", verify: bool = True
+    problem: Problem | PartitionedProblem, partial: Any, engine: EngineName = "auto", verify: bool = True
 ) -> LocalMechanism:
     """Extends p from the pinned datasets to all, as accurately as privacy allows at every dataset at once.
 
@@ -143,7 +144,11 @@ def _refuse_free_boundary(problem: Problem, pins: Floats) -> None:
 
 
 def induced_bounds(
-    graph: DatasetGraph | ProductSpace, dataset: Hashable, alpha: float, notion: str | None = None, engine: str = "auto"
+    graph: DatasetGraph | ProductSpace,
+    dataset: Hashable,
+    alpha: float,
+    notion: NotionName | None = None,
+    engine: EngineName = "auto",
 ) -> Floats:
     """The strongest upper bound on p at every dataset that follows from p = alpha at one.
 
@@ -177,7 +182,7 @@ def induced_bounds(
 # polish: any private mechanism, made at least as accurate at every dataset.
 
 
-def polish(problem: Problem, values: Any, engine: str = "auto") -> LocalMechanism:
+def polish(problem: Problem, values: Any, engine: EngineName = "auto") -> LocalMechanism:
     """Keeps the values of a private mechanism on the boundary, and makes all others as accurate as they can be then.
 
     Args:

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from hetdp.certificate.certificate import verify
+from hetdp.engines.registry import EngineName
 from hetdp.errors import Fault, InputError, NoExtensionError, UnknownDatasetError, UsageError, VerificationError
-from hetdp.mechanism.design import design, shares_of
+from hetdp.mechanism.design import ObjectiveName, design, shares_of
 from hetdp.mechanism.formatting import accuracy_of, format_accuracy, format_accuracy_limit
 from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.mechanism.scaling import Pattern
@@ -297,10 +298,10 @@ def solve_epsilon(
     problem: Problem,
     target: float,
     at: Any = WORST,
-    objective: str = "fair",
+    objective: ObjectiveName = "fair",
     partial: Any = None,
     prior: Any = None,
-    engine: str = "auto",
+    engine: EngineName = "auto",
 ) -> SolvedEpsilon:
     """Finds the smallest factor for all ε of a problem at which an accuracy is reached.
 

@@ -157,7 +157,9 @@ def _of_problem(
     problem = what.problem if isinstance(what, LocalMechanism) else what
     if isinstance(problem, EdgelessProblem):
         rule = "only a mechanism with its problem can be drawn"
-        raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.read_mechanism(path, problem) joins them")
+        raise UsageError(
+            "this mechanism was loaded without its problem", rule, "hetdp.read_mechanism(path, problem) joins them"
+        )
     bare = isinstance(what, Problem)
     truth = np.where(problem.answers == 1, 1.0, 0.0)
     p = truth if isinstance(what, Problem) else clip_uncertain(what.probabilities, what.coordinates)

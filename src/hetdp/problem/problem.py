@@ -24,7 +24,7 @@ from hetdp.problem.scores import Scores
 from hetdp.problem.space import Floats, Frozen, Indices, Mask
 from hetdp.problem.values import Factors, weights_of
 from hetdp.text import format_value
-from hetdp.theory.catalogue import PARAMETERS, notion_named, notion_of
+from hetdp.theory.catalogue import PARAMETERS, NotionName, notion_named, notion_of
 from hetdp.theory.notion import Notion
 
 
@@ -81,7 +81,7 @@ class Problem(Frozen):
         self,
         graph: DatasetGraph | ProductSpace,
         query: Any,
-        notion: str | Notion | None = None,
+        notion: NotionName | Notion | None = None,
         positive: Any = None,
         weights: Any = None,
         about: Mapping[str, str] | None = None,

@@ -145,7 +145,9 @@ def prove(mechanism: LocalMechanism) -> ProvedMechanism:
     problem = mechanism.problem
     if not isinstance(problem, Problem):
         rule = "a release proves every edge again"
-        raise UsageError("this mechanism was loaded without its problem", rule, "hetdp.read_mechanism(path, problem) joins them")
+        raise UsageError(
+            "this mechanism was loaded without its problem", rule, "hetdp.read_mechanism(path, problem) joins them"
+        )
     copy = _copied(mechanism, problem)
     before = fingerprint_of(problem, copy)
     found = find_proof(before)

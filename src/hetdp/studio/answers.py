@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hetdp.engines.registry import EngineName
 from hetdp.errors import HetdpError, NoExtensionError
 from hetdp.mechanism.compatibility import Repair, Witness
-from hetdp.mechanism.design import design
+from hetdp.mechanism.design import design, require_objective
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.vote import WEIGHTED_VOTE, people_of
@@ -111,7 +112,7 @@ def answer(problem: Problem, pins: Pins, objective: str) -> Answer:
                 return Answer(why_not=words, unpinned=True)
             return Answer(extend(problem, partial_of(problem, pins), engine))
         partial = partial_of(problem, pins) if pins else None
-        return Answer(design(problem, objective, partial, engine=engine))
+        return Answer(design(problem, require_objective(objective), partial, engine=engine))
     except NoExtensionError as refusal:
         return Answer(why_not=str(refusal.witness), witness=refusal.witness, repair=refusal.repair)
     except HetdpError as refusal:
@@ -142,7 +143,7 @@ _ready = threading.Event()
 _starting = threading.Lock()
 
 
-def engine_of(problem: Problem) -> str:
+def engine_of(problem: Problem) -> EngineName:
     """The engine for a problem: the compiled one where that is sooner, once it is loaded, which happens meanwhile."""
     if not isinstance(problem.graph, DatasetGraph) or problem.graph.size < COMPILED_FROM:
         return "auto"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from hetdp.errors import UsageError
 from hetdp.text import format_value
@@ -22,6 +22,7 @@ REGISTERED: tuple[Notion | Family, ...] = (
     GAUSSIAN,
     BOUNDED_RANGE,
 )
+NotionName = Literal["approximate", "bounded-range", "directed", "gaussian", "pure"]  # for type checkers; as in NAMES
 NOTIONS: dict[str, Notion] = {known.name: known for known in REGISTERED if isinstance(known, Notion)}
 FAMILIES: dict[str, Family] = {known.name: known for known in REGISTERED if isinstance(known, Family)}
 PARAMETERS: dict[str, Parameter] = {column.name: column for notion in NOTIONS.values() for column in notion.columns}

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.certificate.certificate import verify
-from hetdp.engines.registry import engine_for
+from hetdp.engines.registry import EngineName, engine_for
 from hetdp.errors import NoExtensionError, UsageError, VerificationError
 from hetdp.mechanism.accuracy.measures import NOWHERE, Steps, is_threshold, with_one_epsilon
 from hetdp.mechanism.design import design
@@ -158,7 +158,7 @@ class Setting:
 
     problem: Problem
     steps: Steps
-    engine: str
+    engine: EngineName
 
     @cached_property
     def least(self) -> tuple[float, ...]:

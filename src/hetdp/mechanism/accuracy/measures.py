@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.engines.registry import engine_for
+from hetdp.engines.registry import EngineName, engine_for
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.scaling import edges_as_written, unconstrained_directions
@@ -27,7 +27,7 @@ Steps = NDArray[np.int64]
 NOWHERE = 0  # the distance of a dataset from which no path leads to the other answer
 
 
-def steps_to_the_other_answer(problem: Problem, engine: str = "auto") -> Steps:
+def steps_to_the_other_answer(problem: Problem, engine: EngineName = "auto") -> Steps:
     """For each dataset the least number of edges to one of the other answer: 1 on the boundary, 0 where no path leads.
 
     One search with ε = 1 on every edge, from the boundary: sums of ones are exact.

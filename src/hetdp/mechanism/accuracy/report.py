@@ -10,6 +10,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.certificate.certificate import verify
+from hetdp.engines.registry import EngineName
 from hetdp.errors import Fault, InputError, NoExtensionError, UsageError
 from hetdp.mechanism import design as designing
 from hetdp.mechanism.accuracy.baselines import Setting, baselines_on
@@ -23,10 +24,9 @@ from hetdp.mechanism.accuracy.measures import (
     steps_to_the_other_answer,
 )
 from hetdp.mechanism.accuracy.tables import Comparison, compare, csv_text, latex_lines, long_columns, text_lines
-from hetdp.mechanism.design import prior_of
+from hetdp.mechanism.design import ObjectiveName, prior_of
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import LocalMechanism, sealed
-from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats
@@ -37,22 +37,18 @@ UNNAMED = "mechanism"
 FEW, MANY = 1_000, 30_000  # datasets for which an average is mostly found in seconds, by tangents and by rows
 
 
-def objectives_of(wanted: Any, problem: Problem) -> tuple[str, ...]:
+def objectives_of(wanted: Any, problem: Problem) -> tuple[ObjectiveName, ...]:
     """The objectives to compare: one, several, or all that there are, but for an average that would take minutes."""
     if wanted is None:
         most = MANY if problem.notion.curve is None else FEW
         return tuple(name for name in designing.OBJECTIVES if name != AVERAGE or problem.graph.size <= most)
     names = (wanted,) if isinstance(wanted, str) or not isinstance(wanted, Iterable) else tuple(wanted)
-    rule = f"an objective is one of {', '.join(designing.OBJECTIVES)}, and for people {WEIGHTED_VOTE}"
     if not names:
-        raise UsageError("no objective", rule)
-    for name in names:
-        if name not in [*designing.OBJECTIVES, WEIGHTED_VOTE]:
-            raise UsageError(f"unknown objective {format_value(name)}", rule)
-    return tuple(dict.fromkeys(names))
+        raise UsageError("no objective", designing.OBJECTIVE_RULE)
+    return tuple(dict.fromkeys(map(designing.require_objective, names)))
 
 
-def designed(problem: Problem, objective: str, weights: Floats, engine: str) -> LocalMechanism:
+def designed(problem: Problem, objective: ObjectiveName, weights: Floats, engine: EngineName) -> LocalMechanism:
     """The mechanism that an objective leads to."""
     options: dict[str, Any] = {"prior": weights} if objective == AVERAGE else {}
     return designing.design(problem, objective, engine=engine, **options)
@@ -71,7 +67,7 @@ def _holds_values(value: Any) -> bool:
     )
 
 
-def private(problem: Problem, name: str, given: Any, engine: str) -> LocalMechanism:
+def private(problem: Problem, name: str, given: Any, engine: EngineName) -> LocalMechanism:
     """A given mechanism with the proof that it is private on this problem; a miss by a rounding is closed.
 
     Raises:
@@ -170,7 +166,7 @@ def accuracy(
     prior: Any = None,
     baselines: bool = True,
     objective: Any = None,
-    engine: str = "auto",
+    engine: EngineName = "auto",
 ) -> Accuracy:
     """How accurate mechanisms are: exactly, and free of budget, since nobody's data is looked at.
 
@@ -204,7 +200,7 @@ def accuracy(
     called, weights = prior_of(problem, prior)
     if mechanism is None:
         wanted = objectives_of(objective, problem)
-        found = [(name, designed(problem, name, weights, engine)) for name in wanted]
+        found: list[tuple[str, LocalMechanism]] = [(name, designed(problem, name, weights, engine)) for name in wanted]
     elif objective is None:
         wanted = ()
         found = [(name, private(problem, name, each, engine)) for name, each in by_name(mechanism)]

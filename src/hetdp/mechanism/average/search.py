@@ -15,7 +15,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.engines.contract import Engine, Growth
-from hetdp.engines.registry import engine_for
+from hetdp.engines.registry import EngineName, engine_for
 from hetdp.mechanism.average.program import best_nearby, best_on_average, mean_error, reference
 from hetdp.mechanism.average.solver import ROUNDING
 from hetdp.mechanism.compatibility import NEAR_MISS, Limits, drops, limits
@@ -170,7 +170,7 @@ MASSES = (1e-11, 0.0, 0.0)  # the weight·error left out in each round
 
 
 def best_average(
-    problem: Problem, pins: Floats, fair: Floats, weights: Floats, max_error: float | None, engine: str
+    problem: Problem, pins: Floats, fair: Floats, weights: Floats, max_error: float | None, engine: EngineName
 ) -> LocalMechanism:
     """Searches for the best mean accuracy until the result is proved to be close to it.
 
@@ -229,7 +229,7 @@ def _best_average_of_people(
     fair: Floats,
     weights: Floats,
     max_error: float | None,
-    engine: str,
+    engine: EngineName,
 ) -> LocalMechanism:
     """`best_average` on a space of people: the search stores the edges; the result is proved on the space itself."""
     stored = Problem(as_graph(space), problem.answers, problem.notion)
@@ -252,7 +252,7 @@ def _private_candidates(
     yield from (allowed.most, allowed.least)
 
 
-def _extend(problem: Problem, pins: Floats, z: Floats, engine: str) -> LocalMechanism:
+def _extend(problem: Problem, pins: Floats, z: Floats, engine: EngineName) -> LocalMechanism:
     """Extends these values at the boundary, together with the given values."""
     kept = np.where(np.isnan(pins), np.where(problem.boundary_mask, z, np.nan), pins)
     return extend(problem, PartialMechanism(z=kept), engine)

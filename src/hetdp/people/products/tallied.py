@@ -14,7 +14,7 @@ import numpy as np
 from hetdp.certificate.certificate import Certificate
 from hetdp.certificate.losses import certain_answer, losses_along
 from hetdp.errors import UsageError, VerificationError
-from hetdp.mechanism.design import design
+from hetdp.mechanism.design import ObjectiveName, design
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.people.populations.classes import Classes, classes_of
@@ -255,7 +255,7 @@ class TalliedPeople:
         sizes = dict(zip(parts, classes.sizes.tolist(), strict=True))
         return tallies(sizes, asked, Privacy(rules), self.values, UNIFORM)
 
-    def design(self, objective: str) -> TalliedMechanism:
+    def design(self, objective: ObjectiveName) -> TalliedMechanism:
         """The mechanism on the tallies, with every edge checked.
 
         Args:
