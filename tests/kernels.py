@@ -11,6 +11,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +29,12 @@ def compile_searches(notion: Notion) -> None:
     """The searches of the CPU engine and, on a large graph, building and proving."""
     for edges in (4, SMALL):
         ends = np.arange(edges, dtype=np.int32), np.arange(1, edges + 1, dtype=np.int32)
-        columns = {name: np.full(edges, 0.001 if "delta" in name else 0.5) for name in notion.parameters}
+        columns: dict[str, Any] = {
+            name: np.full(edges, 0.001 if "delta" in name else 0.5) for name in notion.parameters
+        }
         graph = hetdp.DatasetGraph.from_edges(*ends, **columns, datasets=range(edges + 1))
         half = edges // 2
-        problem = hetdp.Problem(graph, [1] * half + [2] * (edges + 1 - half), notion.name)
+        problem = hetdp.Problem(graph, [1] * half + [2] * (edges + 1 - half), notion)
         for objective in ("fair", "balanced"):
             hetdp.verify(problem, hetdp.design(problem, objective, engine="cpu"))
         hetdp.extend(problem, {half - 1: 0.5, half: 0.5}, engine="cpu").explain(0)
@@ -42,7 +45,7 @@ def compile_sweeps() -> None:
     for notion in NOTIONS.values():
         if notion.parameters == ("epsilon",):
             axes = [Axis.person("a", ["no", "yes"], 0.5), Axis.tally("b", 3, 0.5)]
-            problem = hetdp.Problem(ProductSpace(axes), [1, 1, 1, 1, 2, 2, 2, 2], notion.name)
+            problem = hetdp.Problem(ProductSpace(axes), [1, 1, 1, 1, 2, 2, 2, 2], notion)
             hetdp.design(problem, "balanced", engine="product").explain(problem.graph.label(0))
 
 
