@@ -13,6 +13,7 @@ from hetdp.certificate.certificate import verify
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.scaling import Columns, edges_as_written, unconstrained_directions
+from hetdp.problem.answer_words import BARE, answer_words
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.partial import pins_of
@@ -48,7 +49,7 @@ class Words(NamedTuple):
     def of(cls, about: Mapping[str, str], edge_class: Any) -> Words:
         """The words that a problem has, for one class of edges."""
         told = "" if edge_class is None else (edge_class if isinstance(edge_class, str) else shorten_label(edge_class))
-        answers = escape_unprintable(about.get("answer_1", "1")), escape_unprintable(about.get("answer_2", "2"))
+        answers = answer_words(about, BARE)
         return cls(
             answers,
             escape_unprintable(about.get("change", "").replace("{class}", told or "somebody")),

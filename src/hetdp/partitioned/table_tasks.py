@@ -19,13 +19,14 @@ from hetdp.errors import ClusterError, UsageError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.partitioned.partition import mapped, written
 from hetdp.partitioned.shared_files import Seen
+from hetdp.problem.answer_words import NO, YES
 from hetdp.tables import conditions as condition
 from hetdp.tables import kinds
 from hetdp.tables.database import identifier
 from hetdp.tables.formats import label_of_file
 from hetdp.tables.people_table import hash_people, part_digests
 from hetdp.tables.policy import Names, Policy, deciding_epsilons, epsilon_cells, epsilons_of_rows, require_names
-from hetdp.tables.request import NO, YES, AskRequest
+from hetdp.tables.request import AskRequest
 from hetdp.tables.sources import QueriedSource, Source, file_stamp, open_source
 
 MOST_KINDS = 1 << 22  # of people, by ε, group and area, that are counted apart

@@ -19,6 +19,7 @@ from hetdp.errors import UsageError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.isolation import ignore_file
 from hetdp.plots.colours import FAINT, INK, SOFT, scale
+from hetdp.problem import answer_words as words
 from hetdp.text import escape_unprintable, format_value
 
 if TYPE_CHECKING:
@@ -222,16 +223,13 @@ def size_in_points(axes: Axes) -> tuple[float, float]:
 # The scale of colours beside a picture, and the words for the two answers.
 
 
-ANSWERS = ("answer_1", "answer_2")  # the keys of a problem's words
-
-
 def answer_words(about: Mapping[str, str]) -> tuple[str, str]:
     """What the two answers are called.
 
     >>> answer_words({"answer_1": "adopted"}), answer_words({})
     (('adopted', 'answer 2'), ('answer 1', 'answer 2'))
     """
-    one, two = (readable(about.get(key) or key.replace("_", " ")) for key in ANSWERS)
+    one, two = map(readable, words.answer_words(about))
     return one, two
 
 

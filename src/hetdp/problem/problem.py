@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import UsageError
+from hetdp.problem.answer_words import answer_words
 from hetdp.problem.boundary import boundary_of
 from hetdp.problem.classes import classes_of
 from hetdp.problem.edges import Edges
@@ -165,8 +166,8 @@ class Problem(Frozen):
         ones = int(np.count_nonzero(self.answers == 1))
         rows: list[tuple[str, Any]] = [(key, self.about[key]) for key in ("title", "privacy") if key in self.about]
         rows += [("datasets", self.graph.size), ("edges", self.graph.edge_count)]
-        rows += [(f"truly {self.about.get('answer_1', 'answer 1')}", ones)]
-        rows += [(f"truly {self.about.get('answer_2', 'answer 2')}", self.graph.size - ones)]
+        one, two = answer_words(self.about)
+        rows += [(f"truly {one}", ones), (f"truly {two}", self.graph.size - ones)]
         if self.graph.size <= COUNTED or "boundary_mask" in self.__dict__:
             rows.append(("on the boundary", int(self.boundary_mask.sum())))
         return html_table("Problem", [], [*rows, ("notion of privacy", self.notion.key)])

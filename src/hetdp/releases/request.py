@@ -17,13 +17,14 @@ import numpy as np
 
 from hetdp.certificate.losses import certain_answer
 from hetdp.errors import Fault, InputError, UsageError
+from hetdp.problem.answer_words import BARE, answer_words
 from hetdp.problem.problem import Problem
 from hetdp.releases.charges import Costs
 from hetdp.releases.draw import draw
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.neighbours import Neighbours, neighbours_of
 from hetdp.releases.proof import find_proof, fingerprint_of, parse_facts, prove
-from hetdp.releases.record.facts import answer_words, facts_of_problem
+from hetdp.releases.record.facts import facts_of_problem
 from hetdp.text import format_value
 
 MOST_LABELS = 1 << 12  # labels in the theme of a problem; larger problems are compared by their answers only
@@ -158,7 +159,7 @@ class MechanismRequest(DrawRequest):
         self._proof, self._dataset = prove(mechanism), dataset
         about = self._proof.problem.about
         neighbours = neighbours_of(about.get("privacy_unit"), about.get("neighbour_relation"))
-        super().__init__(self._proof.digest, self._proof.costs, (None,), answer_words(about), neighbours)
+        super().__init__(self._proof.digest, self._proof.costs, (None,), answer_words(about, BARE), neighbours)
 
     def facts(self) -> Document:
         """The record's facts about the mechanism; the same bytes give the same facts."""

@@ -11,13 +11,13 @@ from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.formatting import clip_uncertain
 from hetdp.plots.colours import DARK, SHADES
 from hetdp.plots.layout import Layout, layered
+from hetdp.problem import answer_words as words
 from hetdp.problem.labels import Labels
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
 from hetdp.studio.answers import Ends
 from hetdp.studio.session import Session
-from hetdp.text import escape_unprintable
 from hetdp.theory.catalogue import PARAMETERS
 
 MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # that a browser still moves smoothly
@@ -123,9 +123,7 @@ def beside(name: Any, labels: Labels | None = None) -> str:
 
 def answer_words(problem: Problem) -> tuple[str, str]:
     """What answers 1 and 2 are called."""
-    one, two = (
-        escape_unprintable(problem.about.get(key) or key.replace("_", " "))[:40] for key in ("answer_1", "answer_2")
-    )
+    one, two = (word[:40] for word in words.answer_words(problem.about))
     return one, two
 
 

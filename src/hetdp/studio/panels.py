@@ -14,10 +14,10 @@ from hetdp.mechanism.formatting import format_compact, format_error, format_exac
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.numbers import format_short
 from hetdp.plots.colours import ONE, TWO
+from hetdp.problem.answer_words import constant_words
 from hetdp.problem.parameters import LETTERS, describe_parameters
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.spelling import spell_label
-from hetdp.releases.record.words import constant_words
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_words, short, value_at
 from hetdp.studio.picture import explained

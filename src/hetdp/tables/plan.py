@@ -14,11 +14,12 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.json_form import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.people.questions.thresholds import BLANK
+from hetdp.problem.answer_words import NO
 from hetdp.tables.comparison import describe_moments as moments_meaning
 from hetdp.tables.comparison import moment_of
 from hetdp.tables.policy import Policy
 from hetdp.tables.predicates import EQUALITIES, Comparison
-from hetdp.tables.request import NO, REQUEST_KEYS, AskRequest, looks_at_text, request_from_document
+from hetdp.tables.request import REQUEST_KEYS, AskRequest, looks_at_text, request_from_document
 from hetdp.text import format_value
 from hetdp.version import VERSION as SOFTWARE
 

@@ -14,10 +14,9 @@ from hetdp.people.populations.population import population as population_of
 from hetdp.people.populations.scores import constant_answer
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.questions.thresholds import count
+from hetdp.problem.answer_words import YES_AND_NO, constant_odds
 from hetdp.tables.policy import Policy
-from hetdp.tables.request import BALANCED, NO, YES, AskRequest
-
-ANSWERS = (YES, NO)
+from hetdp.tables.request import BALANCED, AskRequest
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Promise:
     @property
     def constant(self) -> str | None:
         """The answer, yes or no, if it is the same for every table: then it needs no randomness, and costs nothing."""
-        return ANSWERS[self.mechanism.constant - 1] if self.mechanism.constant else None
+        return YES_AND_NO[self.mechanism.constant - 1] if self.mechanism.constant else None
 
     @property
     def tallies(self) -> dict[str, Any] | None:
@@ -156,5 +155,5 @@ def _protection(group: str | None, epsilon: EpsilonLevels, odds: Any, loss: floa
     levels, only = epsilon.levels, 0 if odds.deciding is None else odds.deciding.people
     unprotected = int(epsilon.sizes[np.searchsorted(levels, np.inf) :].sum()) - only
     least, largest = float(levels[0]), float(levels[-1])
-    said = f"Whatever you answer, the published answer is {ANSWERS[constant - 1]}." if constant else str(odds)
+    said = constant_odds(YES_AND_NO[constant - 1], "you answer") if constant else str(odds)
     return Protection(group, epsilon.people, least, largest, min(loss, largest), unprotected, only, said)

@@ -13,13 +13,12 @@ from hetdp.mechanism.formatting import format_promise
 from hetdp.people.populations.mechanism import METHOD, coin_caution
 from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE
 from hetdp.people.privacy.epsilons import format_epsilon
-from hetdp.releases.record.words import constant_words
+from hetdp.problem.answer_words import NO, YES, constant_words, margin_words
 from hetdp.releases.simulation import MARK, draw_seeded
 from hetdp.tables.comparison import group_similar_names
 from hetdp.tables.plan import NEIGHBOURS, meaning_of_missing
 from hetdp.tables.preparation import Preparation
 from hetdp.tables.promise import Promise, Protection
-from hetdp.tables.request import NO, YES
 from hetdp.text import format_value, pluralize
 from hetdp.theory.coordinate import LAPLACE
 
@@ -148,5 +147,4 @@ def _loss_words(loss: float) -> str:
 
 
 def _accuracy(margin: int, wrong: float) -> str:
-    where = "1 person decides" if margin == 1 else f"it takes {margin:,} people to change it"
-    return f"{format_promise(wrong)} where {where}"
+    return f"{format_promise(wrong)} {margin_words(margin)}"

@@ -13,6 +13,7 @@ from hetdp.files.saving import certificate_document
 from hetdp.numbers import json_number
 from hetdp.people.populations.mechanism import Theorem, coin_caution
 from hetdp.people.privacy.epsilons import format_epsilon
+from hetdp.problem.answer_words import YES_AND_NO, margin_words
 from hetdp.problem.identity import PREFIX
 from hetdp.problem.problem import Problem
 from hetdp.releases.charges import EPSILON, EVERYBODY, PERSON
@@ -33,12 +34,11 @@ from hetdp.tables.plan import Plan, read_plan
 from hetdp.tables.policy import epsilon_at_most
 from hetdp.tables.preparation import Preparation
 from hetdp.tables.promise import Promise, Protection
-from hetdp.tables.request import NO, YES, AskRequest
+from hetdp.tables.request import AskRequest
 from hetdp.text import escape_unprintable, pluralize
 from hetdp.theory.pure import BY_EPSILON, PURE
 
 PLAN = "plan"  # the kind of mechanism, in the record
-ANSWERS = (YES, NO)
 NAME = "record"
 PLANNED = ("people", "allowed", "used")
 UNPLANNED = (
@@ -124,7 +124,7 @@ def _accuracy(area: Document) -> Iterator[Document]:
     if area["constant"] is not None:
         yield {"area": area["area"], "where": words.EVERY_TABLE, "probability": "1"}
     for margin, probability in area["accuracy_by_margin"].items():
-        yield {"area": area["area"], "where": words.margin_words(int(margin)), "probability": probability}
+        yield {"area": area["area"], "where": margin_words(int(margin)), "probability": probability}
 
 
 def _certificate_document(found: Certificate | Theorem) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def _check_plan(record: Document, path: str | Path) -> Iterator[RecordCheck]:
     )
     yield check_of("plan", same, "this is exactly the plan that was carried out", "another plan was carried out")
     if same:
-        yield check_content(record, facts, ANSWERS)
+        yield check_content(record, facts, YES_AND_NO)
         others = _contradictions(record, approved)
         holds = "its proofs, promises and accounts are such as the plan allows"
         yield check_of("promises", not others, holds, f"the plan does not allow what it says under {', '.join(others)}")

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from hetdp.errors import UsageError, VerificationError
+from hetdp.problem.answer_words import YES_AND_NO
 from hetdp.problem.space import Floats
 from hetdp.releases.charges import CLASS, EPSILON, EVERYBODY, PERSON, Costs, largest_by_account
 from hetdp.releases.ledger.chain import Entry
@@ -19,7 +20,7 @@ from hetdp.releases.request import PEOPLE, PLAN, Document, DrawRequest, draw_ans
 from hetdp.tables.people_table import LocalTable, Payers
 from hetdp.tables.policy import Policy
 from hetdp.tables.preparation import Preparation, prepare
-from hetdp.tables.record import ANSWERS, digest_of_question, facts_of_table
+from hetdp.tables.record import digest_of_question, facts_of_table
 from hetdp.tables.request import REQUEST_KEYS, build_request, request_from_document
 from hetdp.tables.sources import open_source
 from hetdp.text import format_value
@@ -110,7 +111,7 @@ class TableRequest(DrawRequest):
             digest_of_question(prepared.plan),
             costs_of_people(prepared.policy, payers, person, prepared.losses()),
             tuple(promise.area for promise in prepared.promises),
-            ANSWERS,
+            YES_AND_NO,
             neighbours_of(prepared.plan.facts["unit"], prepared.plan.facts["neighbours"]),
         )
 

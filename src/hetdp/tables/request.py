@@ -17,6 +17,7 @@ from hetdp.people.privacy.epsilons import epsilon_for_document, epsilon_in_words
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.reading import from_document as question_from
 from hetdp.people.questions.thresholds import ALL, BLANK, RESPONDENTS, count, share
+from hetdp.problem.answer_words import NO, YES
 from hetdp.tables.predicates import EQUALITIES, Missing, Predicate, canonical_predicate, parse_predicate
 from hetdp.text import format_value
 
@@ -128,7 +129,6 @@ def _looks_like_a_number(text: str) -> bool:
 # What a steward asks for, before any table is opened: what is counted, what is promised, which columns say so.
 
 
-YES, NO = "yes", "no"
 VALUES = (YES, NO, BLANK)  # what a row may say: that it is counted, that it is not, or that this is unknown
 BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = ("balanced", "weighted-vote", "fair")
 REQUEST_KEYS = ("counted", "exact_text", "question", "privacy", "columns", "objective")

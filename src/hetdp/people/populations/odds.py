@@ -14,9 +14,9 @@ from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.losses import Limits, limits_of, losses_of
 from hetdp.people.populations.vote import WeightedVote
 from hetdp.people.privacy.epsilons import GRID, UNBOUNDED, units_to_floats
+from hetdp.problem.answer_words import YES_AND_NO
 from hetdp.problem.space import Floats, Indices
 
-ANSWERS = ("yes", "no")
 SMALLEST = float(np.finfo(np.float64).tiny)
 Formula = Balanced | WeightedVote
 ByRank = Callable[[Indices], Floats]  # from places in increasing order to ε
@@ -69,7 +69,7 @@ class PopulationOdds:
     def _how(self) -> str:
         """Which answer it is, and how often."""
         how = "just as often" if self.high == self.low else how_often(self.low, self.high, self.low == 0.0)
-        return f"{ANSWERS[self.answer - 1]} {how}"
+        return f"{YES_AND_NO[self.answer - 1]} {how}"
 
     def _whom(self, number: int) -> str:
         return "these people" if number == self.people else f"{number:,} of {self.people:,} people"

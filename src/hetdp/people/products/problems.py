@@ -20,6 +20,7 @@ from hetdp.people.privacy.epsilons import LARGEST, epsilon_to_units
 from hetdp.people.privacy.rules import ByGroup, Privacy, Table, rules
 from hetdp.people.products.margins import states_of
 from hetdp.people.questions.question import Question
+from hetdp.problem.answer_words import KEYS, YES_AND_NO
 from hetdp.problem.axis import Axis
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
@@ -240,8 +241,7 @@ def about_of(question: Question, privacy: Privacy, change: str) -> dict[str, str
     """What a problem of people says of itself."""
     return {
         "title": str(question),
-        "answer_1": "yes",
-        "answer_2": "no",
+        **dict(zip(KEYS, YES_AND_NO, strict=True)),
         "privacy_unit": UNIT,
         "neighbour_relation": NEIGHBOURS,
         "change": change,

@@ -21,7 +21,8 @@ from hetdp.people.questions.question import (
     weighted_reaches,
     width_for,
 )
-from hetdp.people.questions.thresholds import ALL, Names, blank_key, check_denominator, yes_or_no
+from hetdp.people.questions.thresholds import ALL, Names, blank_key, check_denominator
+from hetdp.problem.answer_words import yes_or_no
 from hetdp.text import format_value
 
 

@@ -16,6 +16,7 @@ from hetdp.errors import UsageError
 from hetdp.numbers import Number, format_exact, format_share, parse_exact, parse_whole
 from hetdp.people.names import join_names, quote_if_needed, require_name, require_names, require_names_or_all
 from hetdp.people.questions.question import Linear, People, Question, Truth, question_kind
+from hetdp.problem.answer_words import yes_or_no
 from hetdp.text import format_value
 
 Groups = tuple[str, ...] | None  # None: all groups
@@ -354,11 +355,6 @@ def check_denominator(value: str, of: str, strict: bool, blank: Names | None) ->
     if value in blanks:
         raise UsageError(f"the value {format_value(value)} is called blank", "who gives it is a respondent")
     return of, strict, blanks
-
-
-def yes_or_no(answer: bool) -> str:
-    """An answer in words."""
-    return "yes" if answer else "no"
 
 
 def of_groups(groups: Groups) -> str:

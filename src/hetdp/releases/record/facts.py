@@ -12,6 +12,7 @@ from hetdp.files.saving import certificate_document
 from hetdp.mechanism.formatting import format_promise
 from hetdp.mechanism.odds import Odds, odds
 from hetdp.people.privacy.epsilons import format_epsilon
+from hetdp.problem.answer_words import BARE, answer_words, constant_odds
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
 from hetdp.releases.charges import CLASS, EPSILON, EPSILON_DELTA, Costs, account_name
@@ -102,7 +103,7 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
     """
     problem, graph = proof.problem, proof.problem.graph
     about, notion, certain = problem.about, problem.notion, certain_answer(proof.mechanism.coordinates)
-    same = f"Whatever the data is, the published answer is {answer_words(about)[certain - 1]}." if certain else ""
+    same = constant_odds(answer_words(about, BARE)[certain - 1]) if certain else ""
     told = _odds(proof)
     unprotected = [
         words.unprotected_words(found.unprotected, found.edges, f"changes of {name!r}")
@@ -127,7 +128,7 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
             "areas": None,
         },
         "not_protected": [words.PUBLIC_PROBLEM, words.PUBLIC_RELEASE, *unprotected],
-        "constant": [{"area": None, "answer": answer_words(about)[certain - 1]}] if certain else [],
+        "constant": [{"area": None, "answer": answer_words(about, BARE)[certain - 1]}] if certain else [],
         "accuracy": [{"area": None, "where": words.AT_WORST, "probability": _worst(proof, notion.coordinate)}],
         "cautions": _cautions(proof),
         "security": words.security_words(certain > 0),
@@ -148,11 +149,6 @@ def _edges_in_words(graph: DatasetGraph | ProductSpace) -> str:
     if isinstance(graph, DatasetGraph) and graph.is_parallel:
         return f"{pluralize(graph.edge_count, 'edge')} between neighbours"
     return f"{pluralize(graph.edge_count, 'pair')} of neighbours"
-
-
-def answer_words(about: Any) -> tuple[str, str]:
-    """How the two answers are called."""
-    return escape_unprintable(about.get("answer_1", "1")), escape_unprintable(about.get("answer_2", "2"))
 
 
 def _odds(proof: ProvedMechanism) -> dict[str, Odds]:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
+from hetdp.problem.answer_words import constant_words
 from hetdp.releases.charges import EVERYBODY
-from hetdp.releases.record.words import constant_words
 from hetdp.text import escape_unprintable
 
 PARAMETERS = (("mu", "μ"), ("delta", "δ"))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from hetdp.certificate.certificate import verify
 from hetdp.errors import UsageError
 from hetdp.mechanism.mechanism import LocalMechanism
+from hetdp.problem.answer_words import BARE, answer_words
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.releases.charges import costs_of
 from hetdp.releases.ledger.chain import Entry
@@ -21,7 +22,7 @@ from hetdp.releases.ledger.lookup import find_receipt, find_source
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, is_same, neighbours_of, read_neighbours
 from hetdp.releases.proof import ProvedMechanism, digest_of
 from hetdp.releases.record.document import Document, answers_of, facts_digest, has_valid_digest
-from hetdp.releases.record.facts import MECHANISM, answer_words, charge_of_composition, composition_of, facts_of_problem
+from hetdp.releases.record.facts import MECHANISM, charge_of_composition, composition_of, facts_of_problem
 
 ELSE = "tells something else"
 
@@ -146,7 +147,7 @@ def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Itera
     if same and certificate.private:
         facts = facts_of_problem(ProvedMechanism(problem, mechanism, certificate, digest, costs), costs)
         facts["mechanism"]["objective"] = said["objective"]  # files of values alone do not say it
-        yield check_content(record, facts, answer_words(problem.about))
+        yield check_content(record, facts, answer_words(problem.about, BARE))
 
 
 def check_content(record: Document, facts: Document, words: Sequence[str]) -> RecordCheck:

@@ -37,24 +37,6 @@ def security_words(is_constant: bool) -> list[str]:
     return [NOT_DRAWN, *KEPT_CONSTANT] if is_constant else [PROVED, DRAWN, *KEPT]
 
 
-def constant_words(answer: str, of: str = "table") -> str:
-    """What is said of an answer that does not depend on the data.
-
-    >>> constant_words("no")
-    'The answer is the same for every table: no. It uses no randomness and costs nobody anything.'
-    """
-    return f"The answer is the same for every {of}: {answer}. It uses no randomness and costs nobody anything."
-
-
-def margin_words(margin: int) -> str:
-    """A margin in words.
-
-    >>> where_changed(1), where_changed(2000)
-    ('where 1 person decides', 'where it takes 2,000 people to change it')
-    """
-    return "where 1 person decides" if margin == 1 else f"where it takes {margin:,} people to change it"
-
-
 def unprotected_words(number: int, total: int, what: str) -> str:
     """What is said of those to whom nothing is promised."""
     return f"{_whom(number, total)} {what}: no promise is made (ε = ∞), and the answer may show them for certain."

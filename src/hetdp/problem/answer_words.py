@@ -1,0 +1,62 @@
+"""The words for the two answers of a question, and the sentences about an answer: one place for all of them.
+
+Records, promises, odds, pictures, the studio and the command line take these words from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hetdp.text import escape_unprintable
+
+YES, NO = YES_AND_NO = ("yes", "no")  # answers 1 and 2 of a question about people
+KEYS = ("answer_1", "answer_2")  # of a problem's `about`
+NUMBERED = ("answer 1", "answer 2")  # answers that have no words of their own
+BARE = ("1", "2")  # the same after the words "the answer is"
+
+
+def answer_words(about: Mapping[str, Any], unnamed: tuple[str, str] = NUMBERED) -> tuple[str, str]:
+    """The words for answers 1 and 2 of a problem.
+
+    Args:
+        about: the words of the problem.
+        unnamed: what to call answers that have no words.
+
+    >>> answer_words({"answer_1": "adopted"}), answer_words({}, BARE)
+    (('adopted', 'answer 2'), ('1', '2'))
+    """
+    one, two = (escape_unprintable(str(about.get(key) or other)) for key, other in zip(KEYS, unnamed, strict=True))
+    return one, two
+
+
+def yes_or_no(answer: bool) -> str:
+    """An answer about people in words."""
+    return YES if answer else NO
+
+
+def constant_words(answer: str, of: str = "table") -> str:
+    """The sentence about an answer that does not depend on the data.
+
+    >>> constant_words("no")
+    'The answer is the same for every table: no. It uses no randomness and costs nobody anything.'
+    """
+    return f"The answer is the same for every {of}: {answer}. It uses no randomness and costs nobody anything."
+
+
+def constant_odds(answer: str, whatever: str = "the data is") -> str:
+    """The odds of an answer that does not depend on the data.
+
+    >>> constant_odds("yes", "you answer")
+    'Whatever you answer, the published answer is yes.'
+    """
+    return f"Whatever {whatever}, the published answer is {answer}."
+
+
+def margin_words(margin: int) -> str:
+    """The tables of a margin: how many people must change their answers before the answer changes.
+
+    >>> margin_words(1), margin_words(2000)
+    ('where 1 person decides', 'where it takes 2,000 people to change it')
+    """
+    return "where 1 person decides" if margin == 1 else f"where it takes {margin:,} people to change it"
