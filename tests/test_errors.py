@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 
 import pytest
 
@@ -69,14 +70,51 @@ def test_one_fault_is_one_line():
     assert (error.subject, error.faults, error.total) == ("edges", (FAULT,), 1)
 
 
-def test_many_faults_are_listed_and_the_rest_counted():
-    two = InputError("edges", [FAULT, FAULT])
-    assert str(two).splitlines() == ["edges: 2 faults", f"  {FAULT}", f"  {FAULT}"]
-    many = InputError("edges", [FAULT] * 30, total=12_345)
-    lines = str(many).splitlines()
-    assert lines[0] == "edges: 12345 faults"
-    assert lines[1:-1] == [f"  {FAULT}"] * errors.SHOWN_FAULTS
-    assert lines[-1] == f"  and {12_345 - errors.SHOWN_FAULTS} more"
+def test_a_few_faults_are_listed_each_in_a_line():
+    few = InputError("edges", [FAULT] * errors.ALIKE)
+    assert str(few).splitlines() == ["edges: 5 faults", *[f"  {FAULT}"] * 5]
+
+
+def test_many_faults_of_one_kind_are_counted_and_the_first_few_shown():
+    faults = [Fault(FAULT.what, f"edge {at}", str(-at), FAULT.rule, FAULT.hint) for at in range(1, 30)]
+    other = Fault("no answer", "dataset 1", "", "every dataset has one")
+    error = InputError("edges", [*faults[:9], other, *faults[9:]], more={FAULT.kind: 2_000})
+    assert str(error).splitlines() == [
+        "edges: 2,030 faults",
+        "  negative ε, 2,029 times; ε is a number ≥ 0. Hint: look at column 3",
+        "    edge 1: -1",
+        "    edge 2: -2",
+        "    edge 3: -3",
+        "    and 2,026 more",
+        "  dataset 1: no answer; every dataset has one.",
+    ]
+    assert error.total == 2_030
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_hints_that_differ_stand_behind_their_places():
+    faults = [Fault("unknown dataset", f"query['{x}']", "", "it is listed", f"did you mean '{x}1'?") for x in "abcdef"]
+    assert str(InputError("query", faults)).splitlines()[1:3] == [
+        "  unknown dataset, 6 times; it is listed.",
+        "    query['a'] Hint: did you mean 'a1'?",
+    ]
+
+
+def test_faults_of_many_kinds_are_cut_and_the_rest_counted():
+    kinds = [Fault(f"fault {at}", "here", "", "rule") for at in range(30)]
+    lines = str(InputError("edges", kinds, total=12_345)).splitlines()
+    assert lines[:2] == ["edges: 12,345 faults", "  here: fault 0; rule."]
+    assert lines[-1] == f"  and {12_345 - errors.SHOWN_LINES:,} more"
+    assert len(lines) == errors.SHOWN_LINES + 2
+
+
+def test_an_error_can_be_put_into_other_words():
+    error = InputError("edges", [FAULT] * 7, more={FAULT.kind: 1}).translate(str.upper)
+    assert str(error).splitlines()[:3] == [
+        "edges: 8 faults",
+        "  NEGATIVE Ε, 8 times; Ε IS A NUMBER ≥ 0. Hint: LOOK AT COLUMN 3",
+        "    edge 4 ('a', 'b'): -1.0",
+    ]
 
 
 def test_a_usage_error_keeps_its_parts():
@@ -94,6 +132,23 @@ def test_an_unknown_dataset_is_shown_as_it_was_asked_for():
         "there is no dataset '01'; only datasets of the problem can be asked about."
         " Hint: labels are compared exactly, so '1' and 1 are different."
     )
+
+
+def test_an_unknown_dataset_gets_labels_that_look_like_it():
+    error = UnknownDatasetError("nroth", (label for label in ["north", "south", 3]))
+    assert error.close == ("north",)
+    assert str(error).endswith("can be asked about. Hint: did you mean 'north'?")
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.label, again.close, str(again)) == ("nroth", ("north",), str(error))
+
+
+def test_labels_are_not_compared_before_somebody_reads_the_message():
+    def labels():
+        raise AssertionError
+
+    error = UnknownDatasetError("a", (labels() for _ in range(1)))
+    with pytest.raises(AssertionError):
+        str(error)
 
 
 def test_no_extension_and_failed_verification_carry_their_proofs():

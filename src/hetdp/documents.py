@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.text import format_value, suggest_name
+from hetdp.text import did_you_mean, format_value
 
 SCHEMA_VERSION = 1
 DEEPEST = 50  # levels of nested questions
@@ -184,7 +184,7 @@ def key_faults(found: Mapping[Any, Any], needed: Sequence[str], known: Sequence[
     """A fault for each key that would be ignored, and for each that is missing."""
     rule = f"the keys are {', '.join(known)}"
     unknown = [key for key in found if key not in known]
-    hints = [suggest_name(key, known) for key in unknown[:MOST_HINTS]] + [""] * len(unknown[MOST_HINTS:])
+    hints = [did_you_mean(key, known) for key in unknown[:MOST_HINTS]] + [""] * len(unknown[MOST_HINTS:])
     pairs = zip(unknown, hints, strict=True)
     faults = [Fault("unknown key", where, format_value(key), rule, hint) for key, hint in pairs]
     missing = [key for key in needed if key not in found]

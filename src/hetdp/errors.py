@@ -1,19 +1,29 @@
-"""Every exception hetdp raises on purpose, each with the facts as attributes.
+"""The exceptions that hetdp raises on purpose, each with its facts as attributes.
 
 A message says what is wrong, where, the value, the rule, and then a hint. A hint never suggests weaker privacy.
+
+Messages speak Python; the command line translates them (`hetdp.cli.main`). So they name
+
+- an argument as ``workers=``, or with its value as ``engine='dask'``. In the shell these read ``--workers`` and
+  ``--engine dask``, if the verb has such an option;
+- a function as ``hetdp.design``. In the shell this reads ``hetdp design PROBLEM``.
+
+A value that comes from outside is quoted by `hetdp.text.format_value`, and is never translated.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from hetdp.text import escape_unprintable, format_value, pluralize
+from hetdp.text import ask_if_meant, closest, escape_unprintable, format_value, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-SHOWN_FAULTS = 20
+SHOWN_LINES = 20  # of a list of faults
+ALIKE = 5  # faults of one kind that are listed one by one; if there are more, they are counted
+SHOWN_ALIKE = 3  # of which so many are shown
 
 
 @dataclass(frozen=True)
@@ -34,81 +44,164 @@ class Fault:
     rule: str
     hint: str = ""
 
+    @property
+    def kind(self) -> tuple[str, str]:
+        """What is wrong and the rule: faults that share both are alike."""
+        return self.what, self.rule
+
     def __str__(self) -> str:
         return f"{escape_unprintable(self.where)}: {self.without_place()}"
 
     def without_place(self) -> str:
-        """What is wrong, where the place has been named already."""
+        """The message without the place, where that has been named already."""
         value = f" {self.value}" if self.value else ""
-        hint = f" Hint: {self.hint}" if self.hint else ""
         rule = f"; {self.rule}" if self.rule else ""
-        return escape_unprintable(f"{self.what}{value}{rule}.{hint}")
+        return escape_unprintable(f"{self.what}{value}{rule}.{_hint(self.hint)}")
+
+    def place_and_value(self) -> str:
+        """The rest of the message, where the kind of fault has been named already."""
+        return escape_unprintable(f"{self.where}: {self.value}" if self.value else self.where)
+
+
+def _hint(hint: str) -> str:
+    return f" Hint: {hint}" if hint else ""
 
 
 class HetdpError(Exception):
-    """The root of all hetdp errors; `exit_code` is what the command line ends with."""
+    """The root of all errors of hetdp; `exit_code` is the exit code of the command line."""
 
     exit_code = 1
     arguments: tuple[Any, ...] = ()
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return type(self), self.arguments  # so that an error survives the way back from another process
+        return type(self), self.arguments  # an error is pickled when a worker process raises it
 
 
 class UsageError(HetdpError, ValueError):
-    """A call that cannot be carried out: an unknown option value, or an engine that cannot do what is asked."""
+    """A call that cannot be carried out, such as one with an unknown engine or with contradictory arguments."""
 
     exit_code = 2
 
     def __init__(self, what: str, rule: str, hint: str = "") -> None:
         self.what, self.rule, self.hint = self.arguments = what, rule, hint
-        super().__init__(f"{what}; {rule}." + (f" Hint: {hint}" if hint else ""))
+        super().__init__(f"{what}; {rule}.{_hint(hint)}")
 
 
 class InputError(HetdpError, ValueError):
-    """An input with faults: `faults` lists them (the first thousand), `total` counts them."""
+    """An input with faults.
+
+    Many faults of one kind are one entry of the message: how many there are, and the first few places.
+
+    Attributes:
+        subject: what is at fault, such as the name of a file.
+        faults: the faults, the first thousand of them.
+        total: how many there are.
+        more: how many there are of each kind (what, rule) beyond those in `faults`.
+    """
 
     exit_code = 3
 
-    def __init__(self, subject: str, faults: Sequence[Fault], total: int | None = None) -> None:
+    def __init__(
+        self,
+        subject: str,
+        faults: Sequence[Fault],
+        total: int | None = None,
+        more: Mapping[tuple[str, str], int] | None = None,
+    ) -> None:
         self.subject = subject
         self.faults = tuple(faults)
-        self.total = len(self.faults) if total is None else total
-        self.arguments = self.subject, self.faults, self.total
+        self.more = dict(more or {})
+        self.total = len(self.faults) + sum(self.more.values()) if total is None else total
+        self.arguments = self.subject, self.faults, self.total, self.more
         super().__init__(self._message())
 
-    def _message(self) -> str:
-        told = [
-            fault.without_place() if fault.where == self.subject else str(fault) for fault in self.faults[:SHOWN_FAULTS]
+    def translate(self, into: Callable[[str], str]) -> InputError:
+        """The same error in other words, such as those of the command line; places and values stay."""
+        faults = [
+            replace(fault, what=into(fault.what), rule=into(fault.rule), hint=into(fault.hint)) for fault in self.faults
         ]
+        more = {(into(what), into(rule)): count for (what, rule), count in self.more.items()}
+        return InputError(self.subject, faults, self.total, more)
+
+    def _message(self) -> str:
         subject = escape_unprintable(self.subject)
         if self.total == 1:
-            return f"{subject}: {told[0]}"
-        lines = [f"{subject}: {self.total} faults", *(f"  {words}" for words in told)]
-        if self.total > SHOWN_FAULTS:
-            lines.append(f"  and {self.total - SHOWN_FAULTS} more")
+            return f"{subject}: {self._line(self.faults[0])}"
+        lines, listed = [f"{subject}: {pluralize(self.total, 'fault')}"], 0
+        alike: dict[tuple[str, str], list[Fault]] = {}
+        for fault in self.faults:
+            alike.setdefault(fault.kind, []).append(fault)
+        for kind, faults in alike.items():
+            if len(lines) > SHOWN_LINES:
+                break
+            count = len(faults) + self.more.get(kind, 0)
+            if count > ALIKE:
+                lines += _summarize(faults, count)
+            else:
+                lines += [f"  {self._line(fault)}" for fault in faults]
+            listed += count
+        if self.total > listed:
+            lines.append(f"  and {self.total - listed:,} more")
         return "\n".join(lines)
+
+    def _line(self, fault: Fault) -> str:
+        return fault.without_place() if fault.where == self.subject else str(fault)
+
+
+def _summarize(faults: Sequence[Fault], count: int) -> Iterator[str]:
+    """Faults of one kind as lines: how many there are, and the first few places, with their values."""
+    what, rule = faults[0].kind
+    hints = {fault.hint for fault in faults}
+    hint = hints.pop() if len(hints) == 1 else ""
+    yield escape_unprintable(f"  {what.rstrip(':,')}, {count:,} times{f'; {rule}' if rule else ''}.{_hint(hint)}")
+    for fault in faults[:SHOWN_ALIKE]:
+        yield f"    {fault.place_and_value()}" + ("" if hint else escape_unprintable(_hint(fault.hint)))
+    if count > SHOWN_ALIKE:
+        yield f"    and {count - SHOWN_ALIKE:,} more"
 
 
 class UnknownDatasetError(HetdpError, KeyError):
-    """A label that names no dataset of the space."""
+    """A label that names no dataset of the space.
+
+    Args:
+        label: the label.
+        known: labels of the space, of which the message suggests those that look like it. They are not looked at
+            before somebody reads the message.
+    """
 
     exit_code = 3
 
-    def __init__(self, label: object) -> None:
-        self.label, self.arguments = label, (label,)
-        self.message = (
-            f"there is no dataset {format_value(label)}; only datasets of the problem can be asked about."
-            " Hint: labels are compared exactly, so '1' and 1 are different."
+    def __init__(self, label: object, known: Iterable[Any] = ()) -> None:
+        self.label, self._known = label, known
+        self._close: tuple[Any, ...] | None = None
+        super().__init__(label)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return type(self), (self.label, self.close)
+
+    @property
+    def close(self) -> tuple[Any, ...]:
+        """The labels of the space that look most like it, if there are any."""
+        if self._close is None:
+            self._close = tuple(closest(self.label, self._known, 3))
+            self._known = ()
+        return self._close
+
+    @property
+    def message(self) -> str:
+        """The message."""
+        hint = ask_if_meant(map(format_value, self.close)) or "labels are compared exactly, so '1' and 1 are different."
+        return (
+            f"there is no dataset {format_value(self.label)}; only datasets of the problem can be asked about."
+            f" Hint: {hint}"
         )
-        super().__init__(self.message)
 
     def __str__(self) -> str:
         return self.message
 
 
 class NoExtensionError(HetdpError):
-    """No private mechanism takes the given values: `witness` shows why, `repair` (not on partitions) what would do."""
+    """No private mechanism has the given values: `witness` shows why, `repair` (not on partitions) others that work."""
 
     exit_code = 4
 
@@ -121,7 +214,7 @@ class NoExtensionError(HetdpError):
 
 
 class VerificationError(HetdpError):
-    """No mechanism could be proved, so none is returned or released; `certificate` says what the last try came to."""
+    """No mechanism could be proved, so none is returned or released; `certificate` is that of the last attempt."""
 
     exit_code = 5
 
@@ -135,14 +228,14 @@ class VerificationError(HetdpError):
 
 
 class BudgetError(HetdpError):
-    """A spend that the ledger refuses: it would exceed a cap, so nothing was spent and nothing drawn."""
+    """A spend that the ledger refuses, since it would exceed a cap: nothing was spent and nothing drawn."""
 
     exit_code = 6
 
     def __init__(self, source: str, exceeded: int, accounts: int, classes: Sequence[str] = ()) -> None:
         self.source, self.exceeded, self.accounts, self.classes = source, exceeded, accounts, tuple(classes)
         self.arguments = source, exceeded, accounts, self.classes
-        whose = f" ({', '.join(map(format_value, self.classes[:SHOWN_FAULTS]))})" if self.classes else ""
+        whose = f" ({', '.join(map(format_value, self.classes[:SHOWN_LINES]))})" if self.classes else ""
         super().__init__(
             f"the budget of {format_value(source)} does not allow this:"
             f" {exceeded:,} of {pluralize(accounts, 'account')}{whose} would exceed the cap;"
@@ -153,9 +246,9 @@ class BudgetError(HetdpError):
 class LedgerError(HetdpError):
     """A ledger that cannot be used: missing, locked, damaged, changed, or older than its records.
 
-    `spent` is False if nothing was spent, and None if that is not known, since a commit failed in its last moment. Then
-    it is safe to ask the same again: the answer is the same, and is paid for once. It is True if it was spent, but the
-    answer may not be shown yet, since the disk did not confirm it.
+    `spent` is False if nothing was spent. It is None if that is not known, since a commit failed at its very end; then
+    it is safe to ask again: the answer is the same and is paid for once. It is True if the budget was spent, but the
+    answer cannot be shown yet, since the disk did not confirm it.
     """
 
     exit_code = 7
@@ -166,13 +259,13 @@ class LedgerError(HetdpError):
 
 
 class InterruptedSpend(KeyboardInterrupt):
-    """Ctrl-C in a moment when a spend could no longer be undone; as text, it says what is known of the spend."""
+    """Ctrl-C when a spend could no longer be undone; its text says what is known about the spend."""
 
 
 class UnwrittenRecordError(HetdpError):
-    """An answer was drawn, paid for and is in the ledger, but a file of its record could not be written.
+    """An answer was drawn and paid for, and is in the ledger, but a file of its record could not be written.
 
-    Nothing is lost: `release` has the answer, and asking again gives the same answer and record, and spends nothing.
+    Nothing is lost: `release` has the answer. Asking again gives the same answer and record and spends nothing.
     """
 
     exit_code = 9
@@ -186,10 +279,10 @@ class UnwrittenRecordError(HetdpError):
 
 
 class ClusterError(HetdpError):
-    """The workers of a cluster were lost, or could not do what was asked of them."""
+    """The workers of a cluster were lost, or could not carry out a task."""
 
     exit_code = 8
 
     def __init__(self, what: str, why: str, hint: str = "") -> None:
         self.what, self.why, self.hint = self.arguments = what, why, hint
-        super().__init__(f"{what}; {why}." + (f" Hint: {hint}" if hint else ""))
+        super().__init__(f"{what}; {why}.{_hint(hint)}")

@@ -1,32 +1,48 @@
 """Words, counts and escaping for messages.
 
 Every text that a person reads is put together with these functions: values are quoted as Python writes them, counts
-agree with their nouns, and no character of an input can break a line or the terminal. The module imports nothing of
-hetdp, so that every other module may use it.
+agree with their nouns, a misspelt name gets "did you mean", and no character of an input can break a line or the
+terminal. The module imports nothing of hetdp, so that every other module may import it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SHOWN_LENGTH = 80
-CLOSE = 0.5  # how much alike two names are, when one may be meant for the other
+LONGEST_VALUE = 80  # characters of a value in a message
+SEARCHED_NAMES = 100_000  # known names among which a misspelt one is searched for; so many take a fraction of a second
+COMPARED_NAMES = 500  # those of them, with the longest common beginning and end, that are compared letter by letter
+COMPARED_LENGTH = 100  # characters of each
+SIMILARITY = 0.5  # of two names, from 0 to 1, from which one may be a misspelling of the other
+MARGIN = 0.1  # by which others may be less similar than the closest
 
 
 def format_value(value: object) -> str:
-    """A value in a message: as Python would write it, without NumPy's wrapping, and not too long."""
+    """Formats a value for a message: as Python writes it, without NumPy's wrapping, and at most 80 characters long."""
     try:
         text = repr(value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value)
-    except ValueError:  # a whole number of more digits than Python writes
+    except ValueError:  # an integer of more digits than Python writes
         text = f"<{type(value).__name__} too long to write>"
-    return text if len(text) <= SHOWN_LENGTH else f"{text[: SHOWN_LENGTH - 1]}…"
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+
+
+def format_type(value: object) -> str:
+    """The type of a value with its article, for messages about arguments of a wrong type.
+
+    >>> f"expected a Problem, got {format_type([])}", format_type(1), format_type(None)
+    ('expected a Problem, got a list', 'an int', 'None')
+    """
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
 def escape_unprintable(text: str) -> str:
-    r"""Text in which what would break a line, or the terminal, is written as Python would; any blank is a plain one.
+    r"""Escapes characters that would break a line or the terminal, as Python does; any space becomes a plain one.
 
     >>> print(escape_unprintable("«\xa0a\x1b[2Jb\xa0»"))
     « a\x1b[2Jb »
@@ -35,16 +51,16 @@ def escape_unprintable(text: str) -> str:
         return text
     from unicodedata import category
 
-    def seen(one: str) -> str:
+    def escape(one: str) -> str:
         if one.isprintable():
             return one
         return " " if category(one) == "Zs" else one.encode("unicode_escape").decode()
 
-    return "".join(map(seen, text))
+    return "".join(map(escape, text))
 
 
 def escape_json(text: str) -> str:
-    r"""JSON in which every character that does not print is an escape, so that it means the same; line breaks stay.
+    r"""Escapes unprintable characters of a JSON text, so that it still means the same; line breaks stay.
 
     >>> print(escape_json('{"«\x9b2J»": "\u202e"}'))
     {"«\u009b2J»": "\u202e"}
@@ -52,16 +68,16 @@ def escape_json(text: str) -> str:
     if text.isprintable():
         return text
 
-    def seen(one: str) -> str:
+    def escape(one: str) -> str:
         from json import dumps
 
         return one if one.isprintable() or one == "\n" else dumps(one)[1:-1]
 
-    return "".join(map(seen, text))
+    return "".join(map(escape, text))
 
 
 def pluralize(number: int, noun: str) -> str:
-    """A number of things, in words.
+    """A count with its noun, in the plural where it belongs.
 
     >>> pluralize(1, "edge"), pluralize(2000, "edge")
     ('1 edge', '2,000 edges')
@@ -70,7 +86,7 @@ def pluralize(number: int, noun: str) -> str:
 
 
 def round_up(number: float, digits: int) -> float:
-    """The smallest number of so many decimal digits that is not below; so a bound is never printed too small.
+    """Rounds up to so many decimal digits, so that a bound is never printed too small.
 
     >>> f"{round_up(1.21e-16, 2):.1e}", f"{round_up(2.0000000001, 9):.9g}", round_up(0.0, 2)
     ('1.3e-16', '2.00000001', 0.0)
@@ -80,13 +96,59 @@ def round_up(number: float, digits: int) -> float:
     return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(float(number))))
 
 
-def suggest_name(name: object, others: Iterable[str]) -> str:
-    """A hint at a name that may be meant; empty if there is none.
+def closest(name: object, known: Iterable[Any], most: int = 1) -> list[Any]:
+    """The known names that look most like a given one, the closest first.
 
-    >>> suggest_name("epsilom", ["source", "target", "epsilon"])
-    "'epsilon' looks like it"
+    Names are compared as texts, without regard to case. A number is never taken for another number. Of very many known
+    names, the first 100,000 are searched.
+
+    >>> closest("epsilom", ["source", "target", "epsilon"]), closest("1", [0, 1, 2]), closest(5, [0, 1, 50])
+    (['epsilon'], [1], [])
     """
-    from difflib import get_close_matches
+    from difflib import SequenceMatcher, get_close_matches
+    from heapq import nlargest
+    from itertools import islice
 
-    close = get_close_matches(name, list(others), 1, CLOSE) if isinstance(name, str) else []
-    return f"{close[0]!r} looks like it" if close else ""
+    wanted, is_text = _comparable(name), isinstance(name, (str, tuple))
+    texts: dict[str, Any] = {}
+    for one in islice(known, SEARCHED_NAMES):
+        if is_text or isinstance(one, (str, tuple)):
+            texts.setdefault(_comparable(one), one)
+    likely: Iterable[str] = texts
+    if len(texts) > COMPARED_NAMES:
+        likely = nlargest(COMPARED_NAMES, texts, key=lambda text: _share_of_ends(wanted, text))
+    found = get_close_matches(wanted, likely, most, SIMILARITY)
+    scores = [SequenceMatcher(None, text, wanted).ratio() for text in found]
+    return [texts[text] for text, score in zip(found, scores, strict=True) if score > scores[0] - MARGIN]
+
+
+def did_you_mean(name: object, known: Iterable[Any], most: int = 1) -> str:
+    """A hint for a misspelt name; empty if no known name looks like it.
+
+    >>> did_you_mean("epsilom", ["source", "target", "epsilon"]), did_you_mean("1", [0, 1, 2]), did_you_mean("x", [])
+    ("did you mean 'epsilon'?", 'did you mean 1?', '')
+    """
+    return ask_if_meant(map(format_value, closest(name, known, most)))
+
+
+def ask_if_meant(names: Iterable[str]) -> str:
+    """The question whether one of these names was meant; empty if there are none.
+
+    >>> ask_if_meant(["extend"]), ask_if_meant(["0,1", "0,0"]), ask_if_meant([])
+    ('did you mean extend?', 'did you mean 0,1 or 0,0?', '')
+    """
+    listed = " or ".join(names)
+    return f"did you mean {listed}?" if listed else ""
+
+
+def _comparable(name: object) -> str:
+    text = name if isinstance(name, str) else ",".join(map(str, name)) if isinstance(name, tuple) else str(name)
+    return text[:COMPARED_LENGTH].casefold()
+
+
+def _share_of_ends(one: str, other: str) -> float:
+    """How much of two texts their common beginning and end make up, from 0 to 1."""
+    shorter = min(len(one), len(other))
+    start = next((at for at in range(shorter) if one[at] != other[at]), shorter)
+    end = next((at for at in range(shorter - start) if one[-1 - at] != other[-1 - at]), shorter - start)
+    return (start + end) / max(len(one), len(other), 1)

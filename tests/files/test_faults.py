@@ -64,9 +64,9 @@ DOCUMENTS = {
     ),
     "a key in the singular": (
         {"schema_version": 1, "datasets": DATASETS, "edge": EDGES},
-        "FILE: missing key edges; 'edges' is a list of objects. Hint: 'edge' looks like it",
+        "FILE: missing key edges; 'edges' is a list of objects. Hint: rename 'edge', if it is meant",
     ),
-    "a misspelt key": (whole(notions="pure"), f"unknown key 'notions'; {KEYS} Hint: 'notion' looks like it"),
+    "a misspelt key": (whole(notions="pure"), f"unknown key 'notions'; {KEYS} Hint: did you mean 'notion'?"),
     "edges that are no records": (whole(edges=[[1, 2]]), "no list of records: edges; 'edges' is a list of objects."),
     "a mechanism": (whole(kind="mechanism"), "no problem, but of kind 'mechanism'; its kind is 'problem'."),
     "words that are none": (whole(about=["x"]), "FILE, about: no words: ['x']; it is an object of texts."),
@@ -76,7 +76,7 @@ DOCUMENTS = {
     "unknown labels": (whole(labels="hex"), "labels in tables are 'text', 'integer' or 'json'."),
     "a missing column": (
         whole(edges=[{"source": "a", "target": "b", "eps": 1.0}]),
-        "edges: missing column epsilon; source, target, epsilon must be there. Hint: 'eps' looks like it",
+        "edges: missing column epsilon; source, target, epsilon must be there. Hint: rename 'eps', if it is meant",
     ),
     "an unknown column": (
         edge(colour="red"),
@@ -87,7 +87,7 @@ DOCUMENTS = {
         edge(colour="red") | {"notion": "directed"},
         "FILE: edges: unknown column 'colour'; the columns are source, target, epsilon, epsilon_back, class.",
     ),
-    "a misspelt column": (edge(epsilon_bak=1), " Hint: 'epsilon_back' looks like it"),
+    "a misspelt column": (edge(epsilon_bak=1), " Hint: did you mean 'epsilon_back'?"),
     "a column of edges among the datasets": (
         whole(datasets=[DATASETS[0] | {"mu": 1}, DATASETS[1]]),
         "FILE: datasets: unknown column 'mu'; the columns are dataset, query, p, z, error, weight.",
@@ -332,6 +332,6 @@ def test_duplicates_are_kept_apart_or_the_smaller_epsilon_wins(tmp_path: Path):
 
 def test_thousands_of_unknown_fields_are_refused_at_once(tmp_path: Path):
     rows = [{"dataset": str(at), "query": 1, f"field {at}": at} for at in range(5000)]
-    assert "unknown column 'field 0'" in message_of(written(tmp_path, whole(datasets=rows, edges=[])))
+    assert "datasets: 'field 0'\n" in message_of(written(tmp_path, whole(datasets=rows, edges=[])))
     header = ",".join(f"column {at}" for at in range(20_000))
-    assert "unknown column 'column 0'" in message_of(folder_of(tmp_path, header + "\n", PAIRS))
+    assert "datasets.csv: 'column 0'\n" in message_of(folder_of(tmp_path, header + "\n", PAIRS))

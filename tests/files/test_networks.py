@@ -73,7 +73,7 @@ def test_every_edge_without_the_attribute_is_counted():
     with pytest.raises(hetdp.InputError) as caught:
         from_networkx(networkx.path_graph(1502))
     assert (caught.value.total, len(caught.value.faults)) == (1501, 1000)
-    assert str(caught.value).splitlines()[0] == "NetworkX graph: 1501 faults"
+    assert str(caught.value).splitlines()[0] == "NetworkX graph: 1,501 faults"
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_calls_that_make_no_sense_are_refused():
         hetdp.accuracy(problem, objective="best")
     with pytest.raises(hetdp.UsageError, match=r"there is no method 'best'; the methods are fair\.$"):
         hetdp.accuracy(problem, objective="fair", baselines=False)["best"]
-    with pytest.raises(hetdp.UsageError, match="is no problem"):
+    with pytest.raises(hetdp.UsageError, match="expected a Problem, got a"):
         hetdp.accuracy(problem.graph)
 
 

@@ -271,7 +271,7 @@ class TestRefusals:
             hetdp.odds(problem, hetdp.design(problem))
 
     def test_something_else_than_a_problem_is_refused(self):
-        with pytest.raises(hetdp.UsageError, match="is no problem"):
+        with pytest.raises(hetdp.UsageError, match="expected a Problem, got a"):
             hetdp.odds("problem", None)
 
 

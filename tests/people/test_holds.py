@@ -195,7 +195,7 @@ def test_arrays_are_as_narrow_as_they_may_be(largest, width):
         ({"A": {"yes": 2, "no": 0}}, {"A": 1}, "2 people of 'A' have the value 'yes'; the group has 1 people"),
         ({"A": {"yes": 1}}, {"A": 1.5}, "the size of 'A' is 1.5; it is a whole number ≥ 0"),
         ({"A": {"yes": 1}}, {}, "unknown group with a size 'A'"),
-        ({"A": {"Yes": 1}}, {"A": 1}, "unknown value 'yes'; the values are Yes. Hint: 'Yes' looks like it"),
+        ({"A": {"Yes": 1}}, {"A": 1}, "unknown value 'yes'; the values are Yes. Hint: did you mean 'Yes'?"),
     ],
 )
 def test_counts_that_cannot_be_are_refused(counts, sizes, message):

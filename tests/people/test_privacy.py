@@ -163,7 +163,7 @@ def test_a_change_without_an_epsilon_is_missing_too():
         (
             rules(1, deciding={"Pupil": 1}),
             GROUPS,
-            "unknown group 'Pupil'; the groups are Pupils, Staff. Hint: 'Pupils'",
+            "unknown group 'Pupil'; the groups are Pupils, Staff. Hint: did you mean 'Pupils'?",
         ),
         (rules(1, change={"maybe": 1}), GROUPS, "unknown value 'maybe'; the values are yes, no"),
         (rules(1), ["A", "A"], "several are named once each"),
@@ -272,7 +272,7 @@ def test_rules_can_be_written_in_toml():
         ([], "rules []; there is a list of one rule or more"),
         ([3], "rules[0]: no object: 3"),
         ([{"epsilon": 1, "group": "A"}], "unknown key 'group'; the keys are epsilon, groups, change, when"),
-        ([{"epsilon": 1, "group": "A"}], "Hint: 'groups' looks like it"),
+        ([{"epsilon": 1, "group": "A"}], "Hint: did you mean 'groups'?"),
         ([{"groups": "A"}], "missing key epsilon"),
         ([{"epsilon": -1}], "ε is -1; ε is a decimal number ≥ 0"),
         ([{"epsilon": 1}, {"epsilon": 1, "when": {"within": 0}}], "rules[1]: the distance is 0"),

@@ -139,7 +139,7 @@ def test_what_is_no_column_is_refused_in_one_line(column):
 
 @pytest.mark.parametrize("call", [hetdp.extend, hetdp.check, hetdp.verify])
 def test_a_call_without_a_problem_is_refused(call):
-    with pytest.raises(hetdp.UsageError, match="is no problem"):
+    with pytest.raises(hetdp.UsageError, match="expected a Problem, got a"):
         call({"a": 0.5}, hetdp.Problem(graph(), [1, 1, 2]))
 
 

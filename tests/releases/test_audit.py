@@ -186,7 +186,7 @@ def test_values_that_do_not_fit_are_refused():
         hetdp.audit(problem, np.full(4, 0.5))
     with pytest.raises(hetdp.InputError, match="every dataset has a value"):
         hetdp.audit(problem, {0: 0.5})
-    with pytest.raises(hetdp.UsageError, match="is no problem"):
+    with pytest.raises(hetdp.UsageError, match="expected a Problem, got a"):
         hetdp.audit(3, {0: 0.5})
 
 

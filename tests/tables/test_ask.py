@@ -204,7 +204,7 @@ def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
     [
         ({"deciding_epsilon": 0.1, "deciding_epsilon_by": {"pupil": 0.1}, "group": "role"}, "the deciding ε twice"),
         ({"deciding_epsilon_by": {"pupil": 0.1}}, "the deciding ε by group, but no column of groups"),
-        ({"deciding_epsilon_by": {"pupils": 0.1}, "group": "role"}, "'pupil' looks like it"),
+        ({"deciding_epsilon_by": {"pupils": 0.1}, "group": "role"}, "did you mean 'pupil'"),
         ({"deciding_epsilon": "nothing"}, "no column 'nothing'"),
         ({"deciding_epsilon": "-1"}, "ε is '-1'"),
         ({"deciding_epsilon": "county"}, "missing or invalid ε"),
@@ -213,7 +213,7 @@ def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
         ({"at_least": None, "question": 7}, "it is made by hetdp.questions"),
         ({"at_least": None, "question": hetdp.questions.majority("maybe")}, "is about 'maybe'"),
         ({"at_least": None, "question": hetdp.questions.all_of("pupil")}, "names groups"),
-        ({"at_least": None, "question": hetdp.questions.all_of("pupils"), "group": "role"}, "'pupil' looks like it"),
+        ({"at_least": None, "question": hetdp.questions.all_of("pupils"), "group": "role"}, "did you mean 'pupil'"),
         (
             {"at_least": None, "question": hetdp.questions.all_of("guest"), "group": "role", "by": "county"},
             "the area 'North' has nobody of 'guest'",

@@ -223,7 +223,7 @@ def test_the_longest_and_deepest_condition_can_be_read_from_a_plan():
     ("text", "rule"),
     [
         ("nobody = 1", "no column 'nobody'"),
-        ("Vote = 'yes'", "no column 'Vote'.*'vote' looks like it"),
+        ("Vote = 'yes'", "no column 'Vote'.*did you mean 'vote'"),
         ("age = '18'", "whole numbers.*without quotation marks"),
         ("age > '2024-01-31'", "whole numbers"),
         ("height = 'yes'", "numbers"),

@@ -99,10 +99,9 @@ class Verbs(click.Group):
         """The same, for words from the command line; an unknown one is answered with the closest."""
         if args[0] in VERBS or args[0].startswith("-"):
             return super().resolve_command(ctx, args)
-        from difflib import get_close_matches
+        from hetdp.text import ask_if_meant, closest
 
-        close = get_close_matches(args[0], VERBS, 1)
-        instead = f"did you mean {close[0]}?" if close else f"the verbs are {', '.join(VERBS)}."
+        instead = ask_if_meant(closest(args[0], VERBS)) or f"the verbs are {', '.join(VERBS)}."
         raise click.UsageError(f"there is no verb {args[0]!r}; {instead}", ctx)
 
 

@@ -9,6 +9,7 @@ import sys
 import click
 
 from hetdp.cli.output import write_message
+from hetdp.text import ask_if_meant
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -37,8 +38,8 @@ def describe_click_error(error: click.ClickException) -> str:
 def _sentence(error: click.ClickException) -> str:
     """What is wrong; versions of click differ in how they say that an option is unknown."""
     if isinstance(error, click.NoSuchOption):
-        close = " or ".join(error.possibilities or ())
-        return f"there is no option {error.option_name}" + (f"; did you mean {close}?" if close else ".")
+        close = ask_if_meant(error.possibilities or ())
+        return f"there is no option {error.option_name}" + (f"; {close}" if close else ".")
     words = error.format_message().strip()
     words = words[:1].lower() + words[1:]
     return words if words[-1:] in ".?" else f"{words}."
@@ -157,8 +158,7 @@ def _refused(error: Any, options: Mapping[str, str]) -> Failure:
 
     code = error.exit_code
     if isinstance(error, errors.InputError):
-        faults = [_fault_in_options(fault, options) for fault in error.faults]
-        told = errors.InputError(error.subject, faults, error.total)
+        told = error.translate(lambda text: in_options(text, options))
         return Failure("input", code, str(told), told.faults, told.total)
     if isinstance(error, errors.NoExtensionError):
         return _incompatible(error)
@@ -206,13 +206,6 @@ def _emit(failure: Failure, arguments: Sequence[str]) -> None:
             write_message(f"hetdp: {refusal}")
 
 
-def _fault_in_options(fault: Fault, options: Mapping[str, str]) -> Fault:
-    from dataclasses import replace
-
-    what, rule, hint = (in_options(text, options) for text in (fault.what, fault.rule, fault.hint))
-    return replace(fault, what=what, rule=rule, hint=hint)
-
-
 def _bug(error: Exception) -> str:
     what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
     return (
@@ -242,8 +235,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stderr is not None and sys.stderr.isatty():
             sys.stderr.write("\n")  # the prompt should not stand behind ^C
         if interrupt.args and isinstance(interrupt.args[0], str):  # what is known of a spend
-            from hetdp.cli.output import write_message
-
             write_message(f"hetdp: interrupted; {interrupt.args[0]}.")
         return INTERRUPTED
     except BrokenPipeError:  # the reader has seen enough

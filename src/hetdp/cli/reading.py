@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
-from itertools import islice
 
 from hetdp.errors import UsageError
 from hetdp.text import pluralize
@@ -22,9 +20,6 @@ if TYPE_CHECKING:
     from hetdp.problem.problem import Problem
 
 
-LOOKED_AT = 20_000  # labels that are compared with a misspelt one
-
-
 def find_labels(labels: Labels, texts: Iterable[str]) -> list[Any]:
     """The labels that were meant by words on the command line.
 
@@ -38,7 +33,7 @@ def find_labels(labels: Labels, texts: Iterable[str]) -> list[Any]:
     found = {text: find_label(text, labels) for text in texts}
     rule = "only datasets of the problem can be asked about"
     faults = [
-        Fault("there is no such dataset", f"dataset {format_value(text)}", "", rule, _close(labels, text))
+        Fault("there is no such dataset", f"dataset {format_value(text)}", "", rule, _hint(labels, text))
         for text, label in found.items()
         if label is None
     ]
@@ -47,12 +42,17 @@ def find_labels(labels: Labels, texts: Iterable[str]) -> list[Any]:
     return list(found.values())
 
 
-def _close(labels: Labels, text: str) -> str:
-    from hetdp.problem.spelling import possible_labels, spell_label
+def _hint(labels: Labels, text: str) -> str:
+    """The labels that look most like a text, as they are typed."""
+    from hetdp.errors import UnknownDatasetError
+    from hetdp.problem.spelling import spell_label
+    from hetdp.text import ask_if_meant
 
-    known = [spell_label(label) for label in islice(labels.names, LOOKED_AT)]
-    close = get_close_matches(text, known, 3) or get_close_matches(spell_label(next(possible_labels(text))), known, 3)
-    return f"did you mean {' or '.join(close)}?" if close else ""
+    try:
+        labels.index(text)
+    except UnknownDatasetError as unknown:
+        return ask_if_meant(spell_label(label, labels) for label in unknown.close)
+    return ""
 
 
 def find_labels_together(problem: PartitionedProblem, labels: Iterable[Any]) -> dict[Any, Any]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
-from hetdp.errors import SHOWN_FAULTS, Fault
+from hetdp.errors import SHOWN_LINES, Fault
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.parameters import COLUMNS
-from hetdp.text import CLOSE, format_value, suggest_name
+from hetdp.text import closest, did_you_mean, format_value
 from hetdp.theory.catalogue import NAMES, NAMES_RULE, SETTINGS, fault_of_settings, notion_with
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
@@ -50,16 +49,18 @@ def require_columns(
     for name in needed:
         if name not in found:
             others = [other for other in found if other not in known]
-            meant |= {*get_close_matches(name, others, 1, CLOSE)}
+            close = closest(name, others)
+            meant |= {*close}
             rule = f"{', '.join(needed)} must be there"
-            findings.add(Fault("missing column", place, name, rule, suggest_name(name, others)))
-    for name in [name for name in found if name not in meant][:SHOWN_FAULTS]:
+            hint = f"rename {format_value(close[0])}, if it is meant" if close else ""
+            findings.add(Fault("missing column", place, name, rule, hint))
+    for name in [name for name in found if name not in meant][:SHOWN_LINES]:
         if notion and name in COLUMNS and name not in known:
             rule = f"the notion {notion!r} has no such parameter; the columns are {', '.join(known)}"
             findings.add(Fault("a column that would be ignored:", place, name, rule))
         elif name not in known:
             rule = f"the columns are {', '.join(known)}"
-            hint = PANDAS_HINT if name.startswith(PANDAS) or not name else suggest_name(name, list(known))
+            hint = PANDAS_HINT if name.startswith(PANDAS) or not name else did_you_mean(name, list(known))
             findings.add(Fault("unknown column", place, format_value(name), rule, hint))
 
 

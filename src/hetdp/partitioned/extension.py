@@ -18,7 +18,7 @@ from hetdp.partitioned.partition import LocalGraph, Part
 from hetdp.partitioned.problem import PartitionedPins, PartitionedProblem, Task, forget, require_dask
 from hetdp.partitioned.rounds import Growth, grow
 from hetdp.problem.columns import as_mapping
-from hetdp.problem.faults import KEPT, FaultCollector
+from hetdp.problem.faults import LISTED, FaultCollector
 from hetdp.problem.grid import round_labels_down
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import EdgelessProblem
@@ -204,7 +204,7 @@ def finish_witness(part: Part, search: str, latest: int, name: str) -> None:
 def free_boundary(part: Part, pins: str) -> tuple[list[int], int]:
     """The first datasets of the boundary without a value, and how many there are."""
     free = np.flatnonzero(part.load("boundary") & np.isnan(part.load(pins)))
-    return (free[:KEPT] + part.first).tolist(), len(free)
+    return (free[:LISTED] + part.first).tolist(), len(free)
 
 
 def boundary_fault(label: str) -> Fault:

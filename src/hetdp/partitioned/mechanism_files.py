@@ -30,7 +30,7 @@ from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_rang
 from hetdp.partitioned.partition import LocalGraph, Part
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.partitioned.shared_files import SEEN_RULE, fresh_file, require_real
-from hetdp.problem.faults import KEPT, FaultCollector
+from hetdp.problem.faults import LISTED, FaultCollector
 from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.query import answers_of
 from hetdp.text import format_value
@@ -112,7 +112,7 @@ def _links(part: Part, table: Table, own: Any, datasets: Files, labels: str) -> 
         known |= dict(zip(own.tolist(), range(part.first, part.first + part.size), strict=True))
         links = np.array([known.get(label, -1) for label in listed], dtype=np.int64)
         others = np.array([at for at in np.flatnonzero(links < 0) if listed[at] is not None], dtype=np.int64)
-    return links, [(as_values(binding[at : at + 1])[0], table.row(int(at))) for at in others[:KEPT]]
+    return links, [(as_values(binding[at : at + 1])[0], table.row(int(at))) for at in others[:LISTED]]
 
 
 # Mechanisms on partitions, as files: each worker writes, or reads, the rows of its own datasets.

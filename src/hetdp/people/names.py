@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from hetdp.errors import SHOWN_FAULTS, UsageError
-from hetdp.text import format_value, suggest_name
+from hetdp.errors import SHOWN_LINES, UsageError
+from hetdp.text import did_you_mean, format_value
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -56,9 +56,9 @@ def require_known(used: Iterable[str], known: Collection[str], what: str) -> Non
     """
     for one in used:
         if one not in known:
-            listed = ", ".join(list(known)[:SHOWN_FAULTS]) + (", …" if len(known) > SHOWN_FAULTS else "")
+            listed = ", ".join(list(known)[:SHOWN_LINES]) + (", …" if len(known) > SHOWN_LINES else "")
             raise UsageError(
-                f"unknown {what} {format_value(one)}", f"the {what}s are {listed}", suggest_name(one, known)
+                f"unknown {what} {format_value(one)}", f"the {what}s are {listed}", did_you_mean(one, known)
             )
 
 

@@ -13,10 +13,10 @@ from hetdp.problem.building import Arcs
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import as_column
 from hetdp.problem.faults import FaultCollector
-from hetdp.problem.labels import require_names
+from hetdp.problem.labels import LabelHints, Labels, require_names
 from hetdp.problem.parameters import LETTERS, Parameters, given_parameters, parameters_of, report_faulty_parameters
 from hetdp.problem.space import Floats, Indices, Mask
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 from hetdp.theory.notion import BACK
 
 PROBABILITY_RULE = "a probability lies in [0, 1]"
@@ -66,13 +66,24 @@ def edge_columns(source: Any, target: Any, given: Mapping[str, Any], classes: An
     return Edges(source, target, parameters, named, unread=unread)
 
 
-def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: FaultCollector) -> Mask | None:
-    """The edges that have no fault of their own; None if that is all of them."""
+def usable_edges(
+    edges: Edges, ends: tuple[Indices, Indices], findings: FaultCollector, labels: Labels | None = None
+) -> Mask | None:
+    """The edges that have no fault of their own; None if that is all of them. Hints suggest known labels."""
     faulty = report_faulty_parameters(edges.parameters, edges.place, findings)
     if faulty is None and not edges.unread and (not len(ends[0]) or min(ends[0].min(), ends[1].min()) >= 0):
         return None
     unknown = (ends[0] < 0) | (ends[1] < 0)
-    findings.add_where(unknown, lambda at: _unknown_end(edges, at, source_is_known=bool(ends[0][at] >= 0)))
+    suggest = None if labels is None else LabelHints(labels)
+
+    def fault_at(at: int) -> Fault:
+        label = edges.target[at] if ends[0][at] >= 0 else edges.source[at]
+        hint = ("" if suggest is None else suggest(label)) or _exactness_hint(label)
+        return Fault(
+            "unknown dataset", edges.place(at), format_value(label), "both ends of an edge are among datasets", hint
+        )
+
+    findings.add_where(unknown, fault_at)
     faulty = unknown if faulty is None else faulty | unknown
     faulty[list(edges.unread)] = True
     return np.asarray(~faulty)
@@ -81,7 +92,8 @@ def usable_edges(edges: Edges, ends: tuple[Indices, Indices], findings: FaultCol
 def require_duplicates(duplicates: Any) -> None:
     """Refuses any other way to treat edges that are listed twice."""
     if duplicates not in ("error", "min"):
-        raise UsageError(f"unknown duplicates={duplicates!r}", "duplicates is 'error' or 'min'")
+        rule = "it is 'error' or 'min'"
+        raise UsageError(f"unknown duplicates={duplicates!r}", rule, did_you_mean(duplicates, ("error", "min")))
 
 
 def report_contradictions(
@@ -121,9 +133,6 @@ def duplicates_hint(letter: str) -> str:
     )
 
 
-def _unknown_end(edges: Edges, at: int, source_is_known: bool) -> Fault:
-    label = edges.target[at] if source_is_known else edges.source[at]
-    rule = "both ends of an edge are among datasets"
+def _exactness_hint(label: Any) -> str:
     like_a_number = isinstance(label, (int, float)) or (isinstance(label, str) and label.lstrip("-").isdigit())
-    hint = "labels are compared exactly, so '1' and 1 are different" if like_a_number else ""
-    return Fault("unknown dataset", edges.place(at), format_value(label), rule, hint)
+    return "labels are compared exactly, so '1' and 1 are different" if like_a_number else ""

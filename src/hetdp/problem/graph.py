@@ -178,7 +178,7 @@ class DatasetGraph(Frozen):
         validation.require_duplicates(duplicates)
         number = np.int32 if len(labels.names) < 2**31 else np.int64
         source, target = (np.require(end, number, ["C", "W"]) for end in ends)  # what the kernels are compiled for
-        usable = validation.usable_edges(edges, (source, target), findings)
+        usable = validation.usable_edges(edges, (source, target), findings, labels)
         names, columns = edges.parameters
         if 2 * len(source) > SMALL and edges.classes is None and len(columns) == 1 and not findings.total:
             rows, agree = merge_rows(rows_of(source, target, marks_of(columns[0]), len(labels.names)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain, repeat
 from typing import Any, Protocol
@@ -11,12 +11,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, UnknownDatasetError
+from hetdp.errors import ALIKE, Fault, UnknownDatasetError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.problem.columns import Integers, as_column, as_integers, as_list, sort_distinct
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.space import SMALL, Indices
-from hetdp.text import format_value
+from hetdp.text import ask_if_meant, format_value
 from hetdp.threads import run_in_threads, slices
 
 SPREAD = 8  # a table may have so many entries for each integer
@@ -130,7 +130,7 @@ class RangeLabels:
         """An integer is its own number."""
         if not isinstance(label, (bool, np.bool_)) and isinstance(label, (int, np.integer)) and label in self.names:
             return operator.index(label)
-        raise UnknownDatasetError(label)
+        raise UnknownDatasetError(label, similar_labels(label, self))
 
     def indices(self, labels: Any) -> Indices:
         """Integers are their own numbers."""
@@ -174,7 +174,7 @@ class NamedLabels:
         try:
             return self._numbers[label]
         except (KeyError, TypeError):
-            raise UnknownDatasetError(label) from None
+            raise UnknownDatasetError(label, similar_labels(label, self)) from None
 
     def indices(self, labels: Any) -> Indices:
         """The positions of the names."""
@@ -182,6 +182,33 @@ class NamedLabels:
         if self._lookup is not None and integers is not None:
             return self._lookup.positions(integers)
         return np.fromiter(map(self._numbers.get, as_list(labels), repeat(-1)), np.int64, len(labels))
+
+
+def similar_labels(label: Any, labels: Labels) -> Iterator[Any]:
+    """Labels that may be meant by a misspelt one: other readings of the same text first, then all others."""
+    from hetdp.problem.spelling import possible_labels
+
+    readings = list(possible_labels(label)) if isinstance(label, str) else [str(label)]
+    yield from (reading for reading, at in zip(readings, labels.indices(readings), strict=True) if at >= 0)
+    yield from labels.names
+
+
+class LabelHints:
+    """Suggests labels for unknown ones. Only the first few get a hint, since each takes a search through all labels."""
+
+    def __init__(self, labels: Labels) -> None:
+        self._labels, self._left = labels, ALIKE
+
+    def __call__(self, label: Any) -> str:
+        """The hint for a label that is unknown; may be empty."""
+        self._left -= 1
+        if self._left < 0:
+            return ""
+        try:
+            self._labels.index(label)
+        except UnknownDatasetError as unknown:
+            return ask_if_meant(map(format_value, unknown.close))
+        return ""
 
 
 def labels_of(datasets: Any, findings: FaultCollector, row: Callable[[int], str] = "datasets[{}]".format) -> Labels:

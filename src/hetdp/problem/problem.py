@@ -24,7 +24,7 @@ from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.scores import Scores
 from hetdp.problem.space import Floats, Frozen, Indices, Mask
 from hetdp.problem.values import Factors, weights_of
-from hetdp.text import format_value
+from hetdp.text import format_type, format_value
 from hetdp.theory.catalogue import PARAMETERS, NotionName, notion_named, notion_of
 from hetdp.theory.notion import Notion
 
@@ -228,4 +228,4 @@ def notion_for(
 def require_problem(value: object) -> None:
     """Refuses a call whose first argument is something else."""
     if not isinstance(value, Problem):
-        raise UsageError(f"{format_value(value)} is no problem", "the first argument is a Problem")
+        raise UsageError(f"expected a Problem, got {format_type(value)}", "the first argument is a Problem")

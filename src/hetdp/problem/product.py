@@ -18,8 +18,8 @@ from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, NamedLabels
 from hetdp.problem.notebook import html_table
 from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Frozen, Indices
-from hetdp.problem.spelling import spell_label
-from hetdp.text import format_value, pluralize
+from hetdp.problem.spelling import possible_labels, spell_label
+from hetdp.text import closest, format_value, pluralize
 
 
 class Tuples(Sequence[Any]):
@@ -81,7 +81,7 @@ class TupleLabels(Frozen):
         """The number of one dataset; raises UnknownDatasetError."""
         found = self._find(label)
         if found < 0:
-            raise UnknownDatasetError(label)
+            raise UnknownDatasetError(label, self._similar(label))
         return found
 
     def indices(self, labels: Any) -> Indices:
@@ -89,6 +89,17 @@ class TupleLabels(Frozen):
         if labels is self.names:
             return np.arange(len(self.names))
         return np.fromiter(map(self._find, labels), np.int64, len(labels))
+
+    def _similar(self, label: Any) -> Iterator[Any]:
+        """Labels that may be meant by a misspelt one: entries that name no position are replaced by the closest."""
+        for reading in possible_labels(label) if isinstance(label, str) else [label]:
+            if isinstance(reading, tuple) and len(reading) == len(self._places):
+                entries = [
+                    [entry] if _place(entry, places) >= 0 else closest(entry, places)
+                    for entry, places in zip(reading, self._places, strict=True)
+                ]
+                if all(entries):
+                    yield tuple(one for (one,) in entries)
 
     def _find(self, label: Any) -> int:
         if not isinstance(label, tuple) or len(label) != len(self._places):

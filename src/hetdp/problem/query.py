@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from hetdp.errors import Fault
 from hetdp.problem.columns import as_column, as_list, as_mapping, sort_distinct
 from hetdp.problem.faults import FaultCollector
-from hetdp.problem.labels import Labels
+from hetdp.problem.labels import LabelHints, Labels
 from hetdp.problem.spelling import shorten_label
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 
 Answers = NDArray[np.int8]
 RULE = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
@@ -56,7 +56,12 @@ def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: FaultCo
     given = list(query)
     where = labels.indices(given)
     rule = "a query answers datasets of the graph"
-    findings.add_where(where < 0, lambda at: Fault("unknown dataset", f"query[{format_value(given[at])}]", "", rule))
+    hint = LabelHints(labels)
+
+    def unknown(at: int) -> Fault:
+        return Fault("unknown dataset", f"query[{format_value(given[at])}]", "", rule, hint(given[at]))
+
+    findings.add_where(where < 0, unknown)
     has_answer = np.zeros(len(labels.names), dtype=np.bool_)
     has_answer[where[where >= 0]] = True
     rule = "every dataset has a true answer"
@@ -116,7 +121,9 @@ def _distinct(values: Any, labels: Labels, findings: FaultCollector) -> list[Any
 def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any, findings: FaultCollector) -> Any:
     if positive is not None and len(answers) == 2 and positive not in answers:
         rule = f"positive is one of the answers, {format_value(answers[0])} and {format_value(answers[1])}"
-        findings.add(Fault("no such answer:", "positive", format_value(positive), rule))
+        findings.add(
+            Fault("no such answer:", "positive", format_value(positive), rule, did_you_mean(positive, answers))
+        )
         return None
     if len(answers) > 2 or (positive is not None and len({*answers, positive}) > 2):
         known = {*answers[:2]} if positive is None else {positive, *[x for x in answers if x != positive][:1]}

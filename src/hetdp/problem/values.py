@@ -10,7 +10,7 @@ import numpy as np
 from hetdp.errors import Fault
 from hetdp.problem.columns import as_column, as_floats, as_mapping
 from hetdp.problem.faults import FaultCollector
-from hetdp.problem.labels import Labels
+from hetdp.problem.labels import LabelHints, Labels
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value
@@ -61,7 +61,8 @@ def _from_mapping(
         return f"{name}[{format_value(listed[at])}]"
 
     where = labels.indices(listed)
-    findings.add_where(where < 0, lambda at: Fault("unknown dataset", place(at), "", words.known))
+    hint = LabelHints(labels)
+    findings.add_where(where < 0, lambda at: Fault("unknown dataset", place(at), "", words.known, hint(listed[at])))
     values = _numbers(name, list(given.values()), listed, words, findings)
     findings.add_where(np.isnan(values), lambda at: Fault("missing value", place(at), "nan", words.missing))
     ordered = np.full(len(labels.names), np.nan)

@@ -41,7 +41,7 @@ from hetdp.tables.predicates import (
     Predicate,
     format_column,
 )
-from hetdp.text import format_value, suggest_name
+from hetdp.text import did_you_mean, format_value
 
 NO, UNKNOWN, YES = 0b00, 0b01, 0b11  # what a row says
 TO_THE_END = r"(?s:.*)\zx"  # matches nothing, but so a text is read to its end, not to the first letter that is another
@@ -134,7 +134,7 @@ def require_columns(names: list[str], columns: Mapping[str, str]) -> None:
     for name in names:
         if name not in columns:
             rule = "columns are called by their exact names"
-            raise UsageError(f"the table has no column {format_value(name)}", rule, suggest_name(name, columns))
+            raise UsageError(f"the table has no column {format_value(name)}", rule, did_you_mean(name, columns))
 
 
 def _join(word: str, found: list[Condition]) -> Condition:

@@ -13,7 +13,7 @@ from hetdp.errors import Fault, InputError
 from hetdp.files.formats.tables import Table
 from hetdp.files.schema import NUMBERS
 from hetdp.numbers import parse_number
-from hetdp.text import escape_json, suggest_name
+from hetdp.text import closest, escape_json, format_value
 
 STDIN = "standard input"
 
@@ -35,8 +35,9 @@ def table_of(document: dict[str, Any], key: str, name: str, known: tuple[str, ..
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         what = "missing key" if records is None else "no list of records:"
         rule = f"{key!r} is a list of objects"
-        others = [other for other, value in document.items() if isinstance(value, list)]
-        raise InputError(name, [Fault(what, name, key, rule, suggest_name(key, others) if records is None else "")])
+        close = closest(key, [other for other, value in document.items() if isinstance(value, list)])
+        hint = f"rename {format_value(close[0])}, if it is meant" if close and records is None else ""
+        raise InputError(name, [Fault(what, name, key, rule, hint)])
     fields = dict.fromkeys(field for record in records for field in record)
     columns = {field: [record.get(field) for record in records] if field in known else [] for field in fields}
     for field in NUMBERS & fields.keys() & {*known}:

@@ -9,7 +9,7 @@ from hetdp.documents import DEEPEST, build_from, open_envelope, parse_json, pars
 from hetdp.errors import Fault
 from hetdp.people.questions.logic import And, Combination, Not, Or, combine
 from hetdp.people.questions.question import QUESTION_KINDS, Question
-from hetdp.text import format_value, suggest_name
+from hetdp.text import did_you_mean, format_value
 
 KIND, PLACE = "question", "question"
 COMBINATIONS: dict[str, type[Combination]] = {"and": And, "or": Or}
@@ -88,7 +88,7 @@ def read_part(body: Any, where: str, depth: int = 0) -> Question:
     kinds = kind_names()
     if not isinstance(asks, str) or asks not in kinds:
         rule = f"it has the key asks, which is one of {', '.join(kinds)}"
-        refuse(where, Fault("no question:", where, format_value(asks or body), rule, suggest_name(asks or "", kinds)))
+        refuse(where, Fault("no question:", where, format_value(asks or body), rule, did_you_mean(asks or "", kinds)))
     keys = {key: value for key, value in body.items() if key != "asks"}
     if asks in QUESTION_KINDS:
         return build_from(QUESTION_KINDS[asks], keys, where, ("asks",))  # type: ignore[no-any-return]
