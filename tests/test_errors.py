@@ -108,6 +108,13 @@ def test_faults_of_many_kinds_are_cut_and_the_rest_counted():
     assert len(lines) == errors.SHOWN_LINES + 2
 
 
+def test_faults_without_a_rule_are_listed_one_by_one():
+    differing = [Fault("differs:", f"key {at}", f"{at} here", "") for at in range(30)]
+    lines = str(InputError("plan.json", differing)).splitlines()
+    assert lines[:2] == ["plan.json: 30 faults", "  key 0: differs: 0 here."]
+    assert lines[-2:] == ["  key 19: differs: 19 here.", "  and 10 more"]
+
+
 def test_an_error_can_be_put_into_other_words():
     error = InputError("edges", [FAULT] * 7, more={FAULT.kind: 1}).translate(str.upper)
     assert str(error).splitlines()[:3] == [

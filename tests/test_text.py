@@ -47,7 +47,7 @@ def test_several_names_may_be_meant():
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(np.float64(0.5), "0.5"), ("a\n", r"'a\n'"), ("x" * 99, "'" + "x" * 78 + "…"), (10**5000, "<int")],
+    [(np.float64(0.5), "0.5"), ("a\n", r"'a\n'"), ("x" * 99, "'" + "x" * 78 + "…")],
 )
 def test_a_value_is_short_and_on_one_line(value, shown):
     assert text.format_value(value).startswith(shown)

@@ -34,7 +34,8 @@ class Fault:
         what: the kind of fault, in a few words.
         where: the place, such as ``edge 4 (a, b)`` or ``dataset 01``.
         value: the offending value, as text; empty if there is none.
-        rule: what would have been accepted; empty if another fault of the same input says it.
+        rule: what would have been accepted; empty if another fault of the same input says it. Faults without a rule are
+            always listed one by one.
         hint: what to do about it; empty if the rule says it all.
     """
 
@@ -135,11 +136,13 @@ class InputError(HetdpError, ValueError):
             if len(lines) > SHOWN_LINES:
                 break
             count = len(faults) + self.more.get(kind, 0)
-            if count > ALIKE:
+            if count > ALIKE and kind[1]:  # without a rule, each fault says something of its own
                 lines += _summarize(faults, count)
+                listed += count
             else:
-                lines += [f"  {self._line(fault)}" for fault in faults]
-            listed += count
+                shown = faults[: SHOWN_LINES + 1 - len(lines)]
+                lines += [f"  {self._line(fault)}" for fault in shown]
+                listed += len(shown)
         if self.total > listed:
             lines.append(f"  and {self.total - listed:,} more")
         return "\n".join(lines)

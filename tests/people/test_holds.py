@@ -206,7 +206,9 @@ def test_counts_that_cannot_be_are_refused(counts, sizes, message):
 
 def test_a_group_that_is_not_there_is_refused_wherever_it_is_named():
     question = questions.count("yes", 1) & questions.all_of("Permanant")
-    with pytest.raises(UsageError, match=r"unknown group 'Permanant'; the groups are Permanent. Hint: 'Permanent'"):
+    with pytest.raises(
+        UsageError, match=r"unknown group 'Permanant'; the groups are Permanent. Hint: did you mean 'Permanent'"
+    ):
         question.holds({"Permanent": {"yes": 1, "no": 0}}, {"Permanent": 1})
 
 

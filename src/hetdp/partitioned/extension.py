@@ -10,7 +10,7 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import is_private_in_parts, verify
 from hetdp.engines.contract import Role
-from hetdp.errors import Fault, NoExtensionError, UsageError, VerificationError
+from hetdp.errors import Fault, NoExtensionError, UnknownDatasetError, UsageError, VerificationError
 from hetdp.mechanism.balanced import meets
 from hetdp.mechanism.compatibility import NEAR_MISS, Limits, Verdict, Witness, drops, witness_of
 from hetdp.partitioned.mechanism import PartitionedMechanism, path_of, trace
@@ -20,6 +20,7 @@ from hetdp.partitioned.rounds import Growth, grow
 from hetdp.problem.columns import as_mapping
 from hetdp.problem.faults import LISTED, FaultCollector
 from hetdp.problem.grid import round_labels_down
+from hetdp.problem.labels import Labels, similar_labels
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.space import Floats
@@ -35,12 +36,15 @@ KEYS = ("p", "z", "error")
 class Listed:
     """Labels that values are given for, by their place in the list; what names no dataset is not among them."""
 
-    def __init__(self, labels: list[Any], numbers: Any) -> None:
+    def __init__(self, labels: list[Any], numbers: Any, known: Labels) -> None:
         self.names: Any = labels
+        self._known = known
         self._places = {label: at for at, label in enumerate(labels) if numbers[at] >= 0}
 
     def index(self, label: Any) -> int:
         """The place of one label."""
+        if label not in self._places:
+            raise UnknownDatasetError(label, similar_labels(label, self._known))
         return self._places[label]
 
     def indices(self, labels: Any) -> Any:
@@ -65,7 +69,7 @@ def pins_named(problem: PartitionedProblem, partial: Any, name: str) -> str:
             raise UsageError(f"{key}={format_value(given[key])}", rule)
     labels = list(dict.fromkeys(label for values in columns.values() for label in values))
     numbers = np.asarray(problem.names.indices(labels), dtype=np.int64)
-    listed = Listed(labels, numbers)
+    listed = Listed(labels, numbers, problem.labels)
     pins_on(EdgelessProblem(listed, np.ones(len(labels), dtype=np.int8), problem.notion, ""), partial)  # or a refusal
     findings = FaultCollector("partial mechanism")
     order = np.argsort(numbers, kind="stable")

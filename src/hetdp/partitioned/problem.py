@@ -10,9 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from hetdp.errors import UsageError
+from hetdp.errors import UnknownDatasetError, UsageError
 from hetdp.partitioned.partition import RUN, Part
 from hetdp.partitioned.shared_files import fresh_folder
+from hetdp.problem.labels import similar_labels
 from hetdp.text import pluralize
 from hetdp.theory.notion import Notion
 
@@ -170,8 +171,11 @@ class PartitionedLabels:
         self.names: Any = _Some(problem)
 
     def index(self, label: Any) -> int:
-        """The number of a dataset."""
-        return self._names.index(label)
+        """The number of a dataset; raises UnknownDatasetError."""
+        number = int(self.indices([label])[0])
+        if number < 0:
+            raise UnknownDatasetError(label, similar_labels(label, self))
+        return number
 
     def indices(self, labels: Any) -> Any:
         """The numbers of some, −1 where a label names none."""

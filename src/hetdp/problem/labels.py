@@ -189,7 +189,7 @@ def similar_labels(label: Any, labels: Labels) -> Iterator[Any]:
     from hetdp.problem.spelling import possible_labels
 
     readings = list(possible_labels(label)) if isinstance(label, str) else [str(label)]
-    yield from (reading for reading, at in zip(readings, labels.indices(readings), strict=True) if at >= 0)
+    yield from (labels.names[at] for at in labels.indices(readings).tolist() if at >= 0)
     yield from labels.names
 
 
