@@ -153,7 +153,7 @@ def test_too_many_tallies_are_refused_before_they_are_made():
     assert "40 people of 40 kinds, by their ε and what is asked, make 1,099,511,627,776 tallies" in str(refusal.value)
     assert "at most 838,860 here" in str(refusal.value)
     assert "design='balanced' and design='weighted-vote' need none" in str(refusal.value)
-    with pytest.raises(hetdp.UsageError, match=r"about 10\^30 tallies.*--by asks each area by itself"):
+    with pytest.raises(hetdp.UsageError, match=r"about 10\^30 tallies.*by= asks each area by itself"):
         tally_people(q.count("yes", 3) & q.count("no", 3), np.linspace(0.1, 1, 100)).design("balanced")
     with pytest.raises(hetdp.UsageError, match=r"2,000,001 tallies.*1,048,576 from people of one kind"):
         tally_people(q.majority(), np.full(2_000_000, 0.5)).design("fair")

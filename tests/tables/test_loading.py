@@ -94,7 +94,7 @@ def test_an_epsilon_that_is_none_refuses_the_run_and_names_nobody(form, epsilons
     words = refusal(FILES[form](columns, tmp_path), wanted())
     assert words == (
         f"people.{form}, eps: missing or invalid ε; everybody has an ε, which is a number ≥ 0 or inf;"
-        " nothing is assumed. Hint: --curator shows the first rows"
+        " nothing is assumed. Hint: curator=True shows the first rows"
     )
     assert f"row {wrong}, eps" in refusal(FILES[form](columns, tmp_path), wanted(), curator=True)
 
@@ -131,7 +131,7 @@ def test_everybody_has_a_group_and_an_area(column, tmp_path):
     columns = PEOPLE | {"county": [None, *PEOPLE["county"][1:]]}
     words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}))
     assert words.startswith("people.parquet, county: somebody without a group or area; everybody has one")
-    assert words.endswith("Hint: --curator shows the first rows")
+    assert words.endswith("Hint: curator=True shows the first rows")
     words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}), curator=True)
     assert words.startswith("people.parquet: people.parquet row 1, county: somebody without a group or area: ''; ")
 

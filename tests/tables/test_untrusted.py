@@ -60,7 +60,7 @@ LOST = {"offsets": lost_offsets, "indices": lost_indices, "views": lost_views}
 @pytest.mark.parametrize("lost", LOST)
 def test_arrow_data_that_leads_elsewhere_is_refused_in_words_before_it_is_followed(lost):
     for table in (table_of(LOST[lost]()), table_of(LOST[lost]()).to_batches()[0]):
-        with pytest.raises(hetdp.InputError, match=r"^the table: cannot be read; .*Hint: --curator shows"):
+        with pytest.raises(hetdp.InputError, match=r"^the table: cannot be read; .*Hint: curator=True shows"):
             hetdp.ask(table, "vote = 'yes'", **ASKED, dry_run=True)
     with pytest.raises(hetdp.InputError, match=r"cannot be read: .+"):
         hetdp.ask(table_of(LOST[lost]()), "vote = 'yes'", **ASKED, dry_run=True, curator=True)

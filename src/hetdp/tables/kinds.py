@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from hetdp.errors import Fault, InputError
+from hetdp.numbers import GRAMMAR, LONGEST, NUMERAL
 from hetdp.tables.comparison import BLANKS
 from hetdp.tables.database import identifier
 
@@ -18,8 +19,6 @@ KINDS = {
     "BOOLEAN": TRUTH,
     **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_NS"), MOMENT),  # of seconds and others, not every cell can be read
 }
-NUMERAL = r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?"
-EPSILON = r"([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?|inf|Infinity"  # as in privacy/grid.py; a test compares
 SURE_DIGITS = 15  # of a decimal, that its float still prints
 
 
@@ -100,11 +99,13 @@ def epsilon(column: str, declared: str) -> tuple[str, str | None]:
     cell = identifier(column)
     if kind_of(declared) == WHOLE or declared == "DOUBLE":
         return f"coalesce(CAST({cell} AS DOUBLE), -1)", None
-    written = text(column)
+    shown = text(column)
     if declared.startswith("DECIMAL"):
         is_one, nearest = decimal_bounds(column, declared)
-        written = f"CASE WHEN {is_one} = 1 THEN CAST({nearest} AS VARCHAR) END"
-    cast = f"try_cast({written} AS DOUBLE)"
-    is_meant = f"(NOT isinf({cast}) OR contains({written}, 'n'))"  # 1e400 is no ∞, which has an n in it
-    value = f"CASE WHEN regexp_full_match({written}, '{EPSILON}') AND {is_meant} THEN {cast} END"
-    return f"coalesce({value}, -1)", f"coalesce(length({written}) > {SURE_DIGITS}, false)"
+        shown = f"CASE WHEN {is_one} = 1 THEN CAST({nearest} AS VARCHAR) END"
+    numeral = f"regexp_extract(coalesce({shown}, ''), '\\A{BLANKS}({GRAMMAR}){BLANKS}\\z', 1)"  # empty if it is none
+    cast = f"try_cast({numeral} AS DOUBLE)"
+    is_meant = f"(NOT isinf({cast}) OR contains(lower({numeral}), 'n'))"  # 1e400 is not ∞, which has an n in it
+    is_one = f"NOT starts_with({numeral}, '-') AND length({numeral}) <= {LONGEST}"
+    value = f"CASE WHEN {is_one} AND {is_meant} THEN {cast} END"
+    return f"coalesce({value}, -1)", f"(length({numeral}) > {SURE_DIGITS})"
