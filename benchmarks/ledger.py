@@ -13,7 +13,7 @@ import hetdp
 from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.measure import in_turn
 from examples import three_voters
-from hetdp.releases import proof as remembered
+from hetdp.releases import proof
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.ledger import Ledger
 
@@ -54,8 +54,7 @@ def one_class(folder: Path) -> dict[str, Callable[[], Any]]:
         hetdp.release(mechanism, "112", ledger=released, version=str(next(numbers)))
 
     def release_first() -> None:
-        with remembered._lock:
-            remembered._cache.clear()
+        proof.clear_cache()
         release()
 
     return {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hetdp.releases import proof as remembered
+from hetdp.releases import proof
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_remembered() -> None:
-    remembered._cache.clear()
+    proof.clear_cache()

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import hetdp
 from hetdp.cli.main import main as hetdp_main
-from hetdp.releases import proof as remembered
+from hetdp.releases import proof
 from tests.releases.worlds import certain, ledger, poll
 
 WORLDS = {"certain": certain, "poll": poll, "gaussian": lambda: poll("gaussian")}
@@ -29,11 +29,11 @@ def released(name: str, label: str) -> int:
 
 
 def fresh(name: str) -> None:
-    """A ledger in which nothing is spent, and no record; nothing is remembered."""
+    """A ledger in which nothing is spent, and no record; nothing is proof."""
     shutil.copyfile(f"{name}.ledger", "used.ledger")
     for file in ("record.json", "page.html"):
         Path(file).unlink(missing_ok=True)
-    remembered._cache.clear()
+    proof.clear_cache()
 
 
 def forked(name: str, label: str) -> int:

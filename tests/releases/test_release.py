@@ -15,7 +15,7 @@ import hetdp
 from hetdp.errors import BudgetError, InputError, LedgerError, UnwrittenRecordError, UsageError, VerificationError
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
-from hetdp.releases import proof as remembered
+from hetdp.releases import proof
 from hetdp.releases import request as request_module
 from hetdp.releases.proof import digest_of, prove
 from hetdp.releases.record.document import has_valid_digest, read_record
@@ -230,7 +230,7 @@ def test_a_notion_that_nobody_can_prove_or_draw_is_refused(monkeypatch, tmp_path
     with pytest.raises(UsageError, match="no draw is known"):
         hetdp.release(mechanism, "one", ledger=kept)
     monkeypatch.delitem(RULES, "pure")
-    remembered._cache.clear()
+    proof.clear_cache()
     with pytest.raises(UsageError, match="no proof is known"):
         hetdp.release(mechanism, "one", ledger=kept)
     assert entries(kept) == 2

@@ -110,16 +110,20 @@ def _taken(action: str) -> str:
 
 
 def _opened(address: str) -> Any:
-    from hetdp.interrupts import import_uninterrupted
+    from hetdp.interrupts import uninterrupted
 
-    return import_uninterrupted("hetdp.releases.ledger.ledger").Ledger(address)
+    with uninterrupted():
+        from hetdp.releases.ledger.ledger import Ledger
+    return Ledger(address)
 
 
 def _init(address: str, **given: Any) -> Told:
-    from hetdp.interrupts import import_uninterrupted
+    from hetdp.interrupts import uninterrupted
 
     terms = _terms(**given)
-    made = import_uninterrupted("hetdp.releases.ledger.ledger").Ledger.create(address, **terms)
+    with uninterrupted():
+        from hetdp.releases.ledger.ledger import Ledger
+    made = Ledger.create(address, **terms)
     return _told(made.history()[-1], f"made the ledger {made.place}")
 
 
@@ -173,11 +177,11 @@ def _status(address: str, source: str | None = None) -> Told:
 
 def _history(address: str) -> Told:
     from hetdp.cli.ledger_reports import entry_line, entry_shape
-    from hetdp.interrupts import import_uninterrupted
+    from hetdp.releases.ledger.ledger import core_of
 
     found = _opened(address)
     entries = found.history()
-    paid = import_uninterrupted("hetdp.releases.ledger.lookup").most_paid(found, entries)
+    paid = core_of(found).largest_payments(entries)
     return {"entries": [entry_shape(entry) for entry in entries]}, [entry_line(entry, paid) for entry in entries]
 
 

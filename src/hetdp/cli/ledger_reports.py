@@ -235,9 +235,11 @@ def _payers(one: Status) -> str:
 
 
 def _people(currency: str, people: str, **columns: str) -> Any:
-    from hetdp.interrupts import import_uninterrupted
+    from hetdp.interrupts import uninterrupted
 
-    return import_uninterrupted("hetdp.tables.release").read_charge(
+    with uninterrupted():
+        from hetdp.tables.release import read_charge
+    return read_charge(
         people, currency, person=columns.get("person"), epsilon=columns.get("epsilon"), group=columns.get("group")
     )
 

@@ -7,27 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from hetdp.errors import UsageError
-from hetdp.releases.ledger.chain import (
-    CHANGED,
-    Entry,
-    declaration_key,
-    find_entries,
-    normalize_version,
-    question_key,
-    read_head,
-    require_text,
-)
-from hetdp.releases.ledger.charging import (
-    ClassPrice,
-    class_prices,
-    neighbours_after,
-    require_currency,
-    require_same_charge,
-    require_terms,
-)
-from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.ledger.lookup import find_source, similar_entries
+from hetdp.releases.ledger.chain import Entry, normalize_version
+from hetdp.releases.ledger.charging import ClassPrice
+from hetdp.releases.ledger.core import LedgerCore
+from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.record.facts import charge_of
 from hetdp.releases.request import DrawRequest, check_version, open_request
 from hetdp.text import format_value, pluralize
@@ -119,52 +102,33 @@ def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "
     (False, '0.5', '0.4')
     """
     version = check_version(version)
-    keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    core = core_of(ledger)
     with open_request(what) as request:
-        return _price(request, keeper, source, version)
+        return _price(request, core, source, version)
 
 
-def _price(request: DrawRequest, keeper: Ledger, source: str | None, version: str) -> Price:
-    source, currency = find_source(keeper, source)
-    require_text(source=source, version=version)
+def _price(request: DrawRequest, core: LedgerCore, source: str | None, version: str) -> Price:
+    source, currency = core.find_source(source)
     charge = charge_of(request.costs, currency)
-    database = keeper._database
-    with database.reading() as connection:
-        head = read_head(database, connection, keeper.id)
-        key, declared_as = question_key(source, request.digest, version), declaration_key(source)
-        known = find_entries(database, connection, head, key, declared_as)
-        terms = require_terms(database, source, known.get(declared_as))
-        require_currency(terms, charge)
-        sealed = charge.seal(head.secret)
-        rows: list[ClassPrice] = []
-        if key in known:
-            require_same_charge(database, connection, known[key], sealed)
-        else:
-            neighbours_after(database, connection, head, terms, request.neighbours)
-            try:
-                rows = list(class_prices(connection, terms, sealed))
-            except UsageError:
-                raise
-            except (ValueError, TypeError):
-                raise database.unusable(CHANGED) from None
-    before = f"on {known[key].time[:10]}, of version {format_value(known[key].version)}" if key in known else None
-    similar = () if before else similar_words(keeper, source, request, version)
+    terms, earlier, rows = core.quote(source, charge, request.digest, version, request.neighbours)
+    before = None if earlier is None else f"on {earlier.time[:10]}, of version {format_value(earlier.version)}"
+    similar = () if before else similar_words(core, source, request, version)
     fits = not any(one.exceeded for one in rows)
     largest = min((one.largest for one in rows), key=Decimal, default=None)
     unit = terms.currency.unit
     return Price(source, version, terms.currency.name, unit, tuple(rows), before, similar, fits, largest)
 
 
-def similar_words(keeper: Ledger, source: str, request: DrawRequest, version: str) -> tuple[str, ...]:
+def similar_words(core: LedgerCore, source: str, request: DrawRequest, version: str) -> tuple[str, ...]:
     """Similar questions that were asked before, in words; empty if there are none, or if exactly this was asked.
 
     Args:
-        keeper: the ledger.
+        core: the ledger.
         source: the data.
         request: what is asked now.
         version: which state of the data this is.
     """
-    entries = similar_entries(keeper, source, request.theme(), question_key(source, request.digest, version))
+    entries = core.similar_entries(source, request.theme(), request.digest, version)
     if not entries:
         return ()
     words = [

@@ -70,6 +70,12 @@ def store_proof(fingerprint: bytes | None, found: CachedProof) -> None:
                 _cache.popitem(last=False)
 
 
+def clear_cache() -> None:
+    """Drops all cached proofs."""
+    with _lock:
+        _cache.clear()
+
+
 def fingerprint_of(problem: Problem, mechanism: LocalMechanism) -> bytes | None:
     """A digest of a problem and a mechanism as they are in memory now; None where nothing is to be remembered.
 

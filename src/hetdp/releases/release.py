@@ -15,10 +15,9 @@ from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UnwrittenRec
 from hetdp.files.formats.json_form import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.releases.ledger.chain import Entry
+from hetdp.releases.ledger.core import SpendRequest
 from hetdp.releases.ledger.database import SPENDING
-from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.ledger.lookup import find_source
-from hetdp.releases.ledger.spending import SpendRequest, spend
+from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.price import similar_words
 from hetdp.releases.record.document import answers_of, complete_record, facts_digest, read_record, require_places
 from hetdp.releases.record.facts import charge_of, composition_of
@@ -138,8 +137,8 @@ def release(
     (True, True, True)
     """
     version = check_version(version)
-    keeper = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    only, (source, currency) = keeper._seen if source is None else None, find_source(keeper, source)
+    core, is_only = core_of(ledger), source is None
+    source, currency = core.find_source(source)
     with open_request(what, dataset) as request:
         charge = charge_of(request.costs, currency)
         earlier = [after] if isinstance(after, str | PathLike) else after
@@ -148,8 +147,8 @@ def release(
             "software": f"hetdp {SOFTWARE}",
             "composition": composition_of(request.costs, source, version),
         }  # whatever cannot be put into the record is found before anything is spent
-        receipts += require_places(record, html, keeper._database.path, facts | {"ledger": {"ledger": keeper.id}})
-        similar = similar_words(keeper, source, request, version)
+        receipts += require_places(record, html, core.database.file, facts | {"ledger": {"ledger": core.id}})
+        similar = similar_words(core, source, request, version)
         if similar:
             (announce or _warn)(similar)
         draw = request.prepare_draw()
@@ -162,11 +161,11 @@ def release(
             THEME: request.theme(),
         }
         question = SpendRequest(
-            source, charge, request.digest, version, draw, entry_facts, receipts, request.neighbours
+            source, charge, request.digest, version, draw, entry_facts, receipts, request.neighbours, is_only
         )
-        entry, is_new = spend(keeper._database, keeper.id, question, only)
+        entry, is_new = core.spend(question)
         try:
-            return _publish(request, facts, entry, is_new, keeper.place, record, html)
+            return _publish(request, facts, entry, is_new, core.database.shown, record, html)
         except KeyboardInterrupt:
             raise InterruptedSpend(SPENDING.done) from None
 

@@ -18,8 +18,7 @@ from hetdp.documents import read_document
 from hetdp.errors import UsageError
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.reading import from_json, from_toml
-from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.ledger.lookup import find_source
+from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.price import Price, similar_words
 from hetdp.releases.price import price as price_of
 from hetdp.releases.release import Release
@@ -272,9 +271,9 @@ def _price(request: DrawRequest, payment: Payment, dry_run: bool) -> dict[str, A
     if dry_run:
         price = price_of(request, ledger=payment.ledger, source=payment.source, version=payment.version)
         return {"price": price, "similar": price.similar}
-    ledger = payment.ledger if isinstance(payment.ledger, Ledger) else Ledger(payment.ledger)
+    core = core_of(payment.ledger)
     version = check_version(payment.version)
-    return {"similar": similar_words(ledger, find_source(ledger, payment.source)[0], request, version)}
+    return {"similar": similar_words(core, core.find_source(payment.source)[0], request, version)}
 
 
 def _say_nothing(similar: tuple[str, ...]) -> None:

@@ -17,7 +17,7 @@ from hetdp.problem.answer_words import YES_AND_NO, margin_words
 from hetdp.problem.identity import PREFIX
 from hetdp.problem.problem import Problem
 from hetdp.releases.charges import EPSILON, EVERYBODY, PERSON
-from hetdp.releases.ledger.ledger import Ledger
+from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.record import words
 from hetdp.releases.record.document import Document, read_record, require_record
 from hetdp.releases.record.verification import (
@@ -260,7 +260,7 @@ def verify_record(
     found = require_record(record, NAME) if isinstance(record, dict) else read_record(record)
     checks = [check_digest(found)]
     if ledger is not None:
-        checks.append(check_ledger(found, ledger if isinstance(ledger, Ledger) else Ledger(ledger)))
+        checks.append(check_ledger(found, core_of(ledger)))
     if problem is not None:
         checks += check_mechanism(found, problem, mechanism)
     if plan is not None:

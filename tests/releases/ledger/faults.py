@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import hetdp
 from hetdp.cli.main import main as hetdp_main
-from hetdp.releases import proof as remembered
+from hetdp.releases import proof
 from tests.releases.worlds import SOURCE, ledger, poll
 
 ERRORS = {
@@ -148,7 +148,7 @@ def world(folder: Path, cap: int = 10) -> None:
     hetdp.save(mechanism, folder / "mechanism.json")
     kept = ledger(folder, cap, name="first.ledger")
     hetdp.release(mechanism, "one", ledger=kept, version="0")
-    remembered._cache.clear()
+    proof.clear_cache()
 
 
 def begin(folder: Path, start: str = CLEAN) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from hetdp.errors import BudgetError, LedgerError, UsageError
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.ledger.tables import metadata
+from hetdp.releases.ledger.schema import metadata
 
 MEMORY = "/dev/shm"  # where there is one, nobody waits for the disk
 VALUES: list[Any] = [None, 0, 1, -1, 2**62, 2**63 - 1, -(2**63), 0.5, float("inf"), "", "0", "{}", "[]", "null", "é\0"]

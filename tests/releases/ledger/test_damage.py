@@ -92,7 +92,7 @@ CHANGES = {  # of every column of every table
 
 
 def test_every_column_is_among_the_changes():
-    from hetdp.releases.ledger.tables import metadata
+    from hetdp.releases.ledger.schema import metadata
 
     assert {name: list(table.columns.keys()) for name, table in metadata.tables.items()} == {
         name: list(columns) for name, columns in CHANGES.items()
@@ -120,7 +120,7 @@ def test_every_change_of_a_column_is_found(used, address):
 
 
 def _table(name):
-    from hetdp.releases.ledger.tables import metadata
+    from hetdp.releases.ledger.schema import metadata
 
     return metadata.tables[name]
 

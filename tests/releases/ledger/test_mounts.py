@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hetdp.errors import LedgerError
-from hetdp.releases.ledger import file as files
+from hetdp.releases.ledger import sqlite_file as files
 from hetdp.releases.ledger.ledger import Ledger
 from tests.releases.ledger.test_damage import as_somebody_else
 from tests.releases.ledger.test_spending import TENTH, never

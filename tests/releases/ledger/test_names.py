@@ -18,8 +18,8 @@ import pytest
 
 import hetdp
 from hetdp.errors import LedgerError
-from hetdp.releases.ledger.database import _UnsureError
-from hetdp.releases.ledger.ledger import Ledger
+from hetdp.releases.ledger.database import UnsureError
+from hetdp.releases.ledger.ledger import Ledger, core_of
 from tests.releases.ledger.faults import KILLS, SHOWN, release, run, world
 from tests.releases.ledger.test_spending import TENTH, never
 from tests.releases.worlds import SOURCE, ledger, spent
@@ -287,9 +287,9 @@ def test_another_file_that_took_the_place_does_not_tell_what_became_of_a_commit(
     def fail(*_: object) -> None:
         place.rename(before)
         other.rename(place)
-        raise _UnsureError("the disk cannot be read or written")
+        raise UnsureError("the disk cannot be read or written")
 
-    opened._database._commit = fail
+    core_of(opened).database.commit = fail
     with pytest.raises(LedgerError, match="it is not known whether this was spent") as failed:
         opened.spend(SOURCE, TENTH, "r", "1", lambda: [True])
     assert failed.value.spent is None

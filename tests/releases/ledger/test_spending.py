@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from hetdp.errors import BudgetError, LedgerError, UsageError
+from hetdp.releases.ledger.accounts import MOST
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.ledger.people import MOST
 
 TENTH = Charge.to_classes("epsilon", {"pupils": 0.1})
 
@@ -222,8 +222,7 @@ def test_the_accounts_of_a_source_are_classes_or_people_as_in_its_first_charge(l
 
 
 def test_a_ledger_with_both_kinds_is_not_one_of_ours(ledger, monkeypatch):
-    for module in ("accounts", "people"):
-        monkeypatch.setattr(f"hetdp.releases.ledger.{module}.require_kind", lambda *_: None)
+    monkeypatch.setattr("hetdp.releases.ledger.accounts.require_kind", lambda *_: None)
     for name, charge in (("q", TENTH), ("r", PERSON)):
         ledger.spend("survey", charge, name, "1", lambda: [True])
     with pytest.raises(LedgerError, match="it was changed, or is damaged"):
@@ -295,7 +294,7 @@ def test_people_of_many_rows_are_all_named_alike(ledger):
 
 def test_a_ledger_whose_people_are_named_in_two_ways_is_not_one_of_ours(ledger, monkeypatch):
     ledger.spend("survey", _by("id"), "q", "1", lambda: [True])
-    monkeypatch.setattr("hetdp.releases.ledger.people._naming", lambda _: "email")
+    monkeypatch.setattr("hetdp.releases.ledger.accounts._naming", lambda _: "email")
     ledger.spend("survey", _by("email"), "r", "1", lambda: [True])
     monkeypatch.undo()
     with pytest.raises(LedgerError, match="it was changed, or is damaged"):

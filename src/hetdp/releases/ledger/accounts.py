@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +12,12 @@ from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger.amounts import INFINITE, add_units
+from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, add_units, currency_of, units_of_cap
 from hetdp.releases.ledger.chain import Entry
-from hetdp.releases.ledger.charge import CLASS, EVERYBODY, PERSON, SealedCharge
+from hetdp.releases.ledger.charge import AMOUNT, CLASS, EVERYBODY, KEY, KEY_BYTES, PERSON, SealedCharge, is_name
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours, read_neighbours
-from hetdp.releases.ledger.sqlite import Statement
-from hetdp.releases.ledger.tables import classes, people
+from hetdp.releases.ledger.schema import classes, people
+from hetdp.releases.ledger.sqlite_statements import Statement
 from hetdp.text import format_value
 from hetdp.theory.catalogue import currency_named
 from hetdp.theory.notion import Currency
@@ -77,6 +79,34 @@ def terms_of(entry: Entry) -> Terms:
     caps = {name: _pair(pair) for name, pair in facts["caps"].items()}
     neighbours = read_neighbours(facts.get(NEIGHBOURS))
     return Terms(entry.number, entry.source, currency, _pair(facts["cap"]), caps, neighbours)
+
+
+def check_declaration(
+    currency: str, limit: Any, caps: Mapping[str, Any] | None, neighbours: Neighbours = NOTHING
+) -> dict[str, Any]:
+    """What an entry says that declares a source; caps are rounded down."""
+    known = currency_of(currency)
+    if limit is None:
+        rule = "what each account may spend of a source is said when it is declared"
+        raise UsageError("there is no cap", rule, "such as cap=1 in Python, --cap 1 in a shell")
+
+    def pair(value: Any) -> list[int]:
+        if not known.has_delta:
+            return [units_of_cap(value, known.scale, known.squared), 0]
+        if str(value) == "inf":
+            return [units_of_cap(value, 1)] * 2
+        if not isinstance(value, (tuple, list)) or len(value) != 2:
+            raise UsageError(f"{format_value(value)} is no cap of {known.name}", "it is a pair: ε and δ")
+        return [units_of_cap(value[0], known.scale), units_of_cap(value[1], DELTA_SCALE)]
+
+    for name in caps or {}:
+        if not is_name(name):
+            raise UsageError(f"{format_value(name)} is no name of a class", "class accounts have names of text")
+    return {
+        "currency": currency,
+        "cap": pair(limit),
+        "caps": {name: pair(value) for name, value in (caps or {}).items()},
+    } | ({NEIGHBOURS: neighbours.document()} if any(neighbours) else {})
 
 
 def _pair(given: Any) -> tuple[int, int]:
@@ -176,3 +206,217 @@ def read_classes(connection: Connection, terms: Terms, names: tuple[str, ...] | 
         if not isinstance(name, str) or any(type(value) is not int or value < 0 for value in values):
             raise ValueError("no balance")
     return found
+
+
+# What people have spent: kept in order of their pseudonyms, some thousands of them to a row.
+
+
+MOST = 8192  # people in one row; when there are more, it is divided into rows of about half as many
+LOWEST = bytes(KEY_BYTES)
+
+_first: Any = bindparam("of_first")
+_one = and_(people.c.source == _source, people.c.first == _first)
+STARTS = Statement(select(people.c.first, people.c.named).where(people.c.source == _source).order_by(people.c.first))
+ALL = Statement(select(people).where(people.c.source == _source).order_by(people.c.first))
+ONE = Statement(select(people.c.pseudonyms, people.c.balances).where(_one))
+ADD = Statement(insert(people), ("source", "first", "pseudonyms", "balances", "named"))
+CHANGE = Statement(update(people).where(_one), ("pseudonyms", "balances"))
+
+
+class Share(NamedTuple):
+    """Some of the people of a source, all whose pseudonyms lie between two others.
+
+    Attributes:
+        keys: their pseudonyms, in order.
+        balances: four rows: caps, spent, caps of δ, δ spent.
+    """
+
+    keys: NDArray[np.bytes_]
+    balances: NDArray[np.int64]
+
+
+NOBODY = Share(np.zeros(0, KEY), np.zeros((4, 0), np.int64))
+
+
+def charge_people(connection: Connection, terms: Terms, charge: SealedCharge) -> int:
+    """Charges people; returns how many of them then exceed their caps. ValueError if balances are none."""
+    firsts = _starts(connection, terms, charge)
+    starts = _in_order(firsts or _new_rows(charge.keys))
+    row_of = np.searchsorted(starts, charge.keys, side="right") - 1
+    caps, too_many = caps_of(terms, charge), 0
+    for row in np.unique(row_of).tolist():
+        part = slice(*np.searchsorted(row_of, [row, row + 1]))
+        before = _read(connection, terms, starts, row) if firsts else NOBODY
+        costs = charge.amounts[part], charge.deltas[part]
+        after, where = charge_share(before, charge.keys[part], *costs, caps[:, part], bool(charge.class_names))
+        too_many += int(exceeds_cap(after.balances[:, where]).sum())
+        _write(connection, terms, starts[row : row + 1].tobytes(), after, bool(firsts), charge.named)
+    return too_many
+
+
+def people_after(
+    connection: Connection, terms: Terms, charge: SealedCharge
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The balances of those who pay, before a charge and after it; nothing is written. ValueError if they are none."""
+    _starts(connection, terms, charge)
+    shares = [NOBODY, *read_people(connection, terms)]
+    known = Share(
+        np.concatenate([one.keys for one in shares]), np.concatenate([one.balances for one in shares], axis=1)
+    )
+    caps, nothing = caps_of(terms, charge), np.zeros(charge.accounts, np.int64)
+    before, after = (
+        charge_share(known, charge.keys, *costs, caps, bool(charge.class_names))
+        for costs in ((nothing, nothing), (charge.amounts, charge.deltas))
+    )
+    return before[0].balances[:, before[1]], after[0].balances[:, after[1]]
+
+
+def _starts(connection: Connection, terms: Terms, charge: SealedCharge) -> list[bytes]:
+    """Where rows begin; refuses people where classes pay, or who are named otherwise."""
+    rows = STARTS.rows(connection, of_source=terms.number)
+    firsts = [row.first for row in rows]
+    if charge.accounts and not firsts:
+        require_kind(connection, terms, PERSON)
+    elif charge.accounts and charge.named != (known := _naming(rows)):
+        raise _named_otherwise(terms, known, charge.named)
+    return firsts
+
+
+def naming_of(connection: Connection, terms: Terms) -> str | None:
+    """What the ids of a source's people are, as its first charge to people said; ValueError if rows disagree."""
+    rows = STARTS.rows(connection, of_source=terms.number)
+    return _naming(rows) if rows else None
+
+
+def _naming(rows: Sequence[Any]) -> str | None:
+    (found,) = {row.named for row in rows}
+    if found is not None and not isinstance(found, str):
+        raise ValueError("no name of what names people")
+    return found
+
+
+def _named_otherwise(terms: Terms, known: str | None, given: str | None) -> UsageError:
+    source = f"the people of the source {format_value(terms.source)}"
+    what = (
+        "a charge to people by ids that have no name"
+        if given is None
+        else f"a charge to people by {format_value(given)}"
+    )
+    if known is None:
+        rule = f"{source} were charged by ids that have no name; the same people would have two budgets"
+        return UsageError(what, rule, "give the same ids as before, and no name to them, in Python")
+    rule = f"{source} are named by {format_value(known)}; the same people would have two budgets"
+    return UsageError(
+        what, rule, f"name them by {format_value(known)}, as before: --person in a shell, named= in Python"
+    )
+
+
+def _new_rows(keys: NDArray[np.bytes_]) -> list[bytes]:
+    """Where rows begin, if there are none yet, that hold half as many people as they may."""
+    half = MOST // 2
+    return [LOWEST, *(keys[at : at + 1].tobytes() for at in range(half, len(keys) if len(keys) > MOST else 0, half))]
+
+
+def _in_order(firsts: Sequence[Any]) -> NDArray[np.bytes_]:
+    if firsts[0] != LOWEST or not all(isinstance(first, bytes) and len(first) == KEY_BYTES for first in firsts):
+        raise ValueError("no shares")
+    return np.frombuffer(b"".join(firsts), KEY)
+
+
+def _read(connection: Connection, terms: Terms, starts: NDArray[np.bytes_], row: int) -> Share:
+    first = starts[row : row + 1].tobytes()
+    (found,) = ONE.rows(connection, of_source=terms.number, of_first=first)
+    share = parse_share(terms, found.pseudonyms, found.balances)
+    require_inside(share, starts[row : row + 2])
+    return share
+
+
+def _write(connection: Connection, terms: Terms, first: bytes, share: Share, is_there: bool, named: str | None) -> None:
+    """Writes a row, or several where people have become too many for one."""
+    count = len(share.keys)
+    parts = 1 if count <= MOST else -(-2 * count // MOST)
+    ends = np.linspace(0, count, parts + 1).astype(int).tolist()
+    for at, (begin, end) in enumerate(pairwise(ends)):
+        kept = share.balances[: _rows(terms), begin:end].astype(AMOUNT).tobytes()
+        values = {"pseudonyms": share.keys[begin:end].tobytes(), "balances": kept}
+        if at == 0 and is_there:
+            CHANGE.write(connection, of_source=terms.number, of_first=first, **values)
+        else:
+            start = first if at == 0 else values["pseudonyms"][:KEY_BYTES]
+            ADD.write(connection, source=terms.number, first=start, named=named, **values)
+
+
+def caps_of(terms: Terms, charge: SealedCharge) -> NDArray[np.int64]:
+    """The caps that a charge says people have, by their classes; without classes the least of all: two rows."""
+    if not charge.class_names:
+        return np.repeat(np.array(terms.least(), np.int64)[:, None], charge.accounts, axis=1)
+    by_class = np.array([terms.cap_of(name) for name in charge.class_names], np.int64).T
+    return by_class[:, charge.class_numbers]
+
+
+def charge_share(
+    before: Share,
+    keys: NDArray[np.bytes_],
+    amounts: NDArray[np.int64],
+    deltas: NDArray[np.int64],
+    caps: NDArray[np.int64],
+    by_class: bool,
+) -> tuple[Share, NDArray[np.intp]]:
+    """People after a charge, and where in it those who paid are.
+
+    Whoever had no account gets one. Caps that were found by class hold for all others, too, where they are lower.
+    """
+    if len(keys) == len(before.keys) and bool((keys == before.keys).all()):  # everybody pays, as so often
+        at, is_new = np.arange(len(keys)), np.zeros(len(keys), bool)
+    else:
+        at, is_new = np.searchsorted(before.keys, keys), np.ones(len(keys), bool)
+        inside = at < len(before.keys)
+        is_new[inside] = before.keys[at[inside]] != keys[inside]
+    all_keys, balances, where = before.keys, before.balances.copy(), at
+    if bool(is_new.any()):
+        fresh = np.zeros((4, int(is_new.sum())), np.int64)
+        fresh[CAP], fresh[CAP_DELTA] = caps[:, is_new]
+        all_keys = np.insert(before.keys, at[is_new], keys[is_new])
+        balances = np.insert(before.balances, at[is_new], fresh, axis=1)
+        where = np.searchsorted(all_keys, keys)
+    if by_class:
+        balances[CAP, where] = np.minimum(balances[CAP, where], caps[0])
+        balances[CAP_DELTA, where] = np.minimum(balances[CAP_DELTA, where], caps[1])
+    balances[SPENT, where] = add_units(balances[SPENT, where], amounts)
+    balances[SPENT_DELTA, where] = add_units(balances[SPENT_DELTA, where], deltas)
+    return Share(all_keys, balances), where
+
+
+def read_people(connection: Connection, terms: Terms) -> list[Share]:
+    """All people of a source, in order; ValueError if they are none."""
+    rows = ALL.rows(connection, of_source=terms.number)
+    if not rows:
+        return []
+    starts = _in_order([row.first for row in rows])
+    shares = [parse_share(terms, row.pseudonyms, row.balances) for row in rows]
+    for at, share in enumerate(shares):
+        require_inside(share, starts[at : at + 2])
+    return shares
+
+
+def parse_share(terms: Terms, keys: Any, balances: Any) -> Share:
+    """People from the bytes in which they are kept; ValueError if they are none."""
+    if not isinstance(keys, bytes) or not isinstance(balances, bytes) or len(keys) % KEY_BYTES:
+        raise ValueError("no share")
+    listed = np.frombuffer(keys, KEY)
+    values = np.zeros((4, len(listed)), np.int64)
+    values[: _rows(terms)] = np.frombuffer(balances, AMOUNT).reshape(_rows(terms), len(listed))
+    if bool((values < 0).any() or (listed[1:] <= listed[:-1]).any()):
+        raise ValueError("no share")
+    return Share(listed, values)
+
+
+def require_inside(share: Share, ends: NDArray[np.bytes_]) -> None:
+    """Refuses people who are not between the first pseudonym of their row and that of the next."""
+    keys = share.keys
+    if len(keys) and bool(keys[0] < ends[0] or (len(ends) == 2 and keys[-1] >= ends[1])):
+        raise ValueError("people in another row than theirs")
+
+
+def _rows(terms: Terms) -> int:
+    return 4 if terms.currency.has_delta else 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,15 +13,15 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
+import sqlalchemy
 from sqlalchemy import bindparam, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger import tables
+from hetdp.releases.ledger import schema
 from hetdp.releases.ledger.charge import canonical_json, is_name
-from hetdp.releases.ledger.database import Database
-from hetdp.releases.ledger.file import PLACE
-from hetdp.releases.ledger.sqlite import Statement
+from hetdp.releases.ledger.database import Database, is_writing
+from hetdp.releases.ledger.sqlite_statements import Statement
 from hetdp.text import format_value, pluralize
 
 VERSION = 1
@@ -194,15 +195,16 @@ def previous_of(body: Any) -> str:
 CHANGED = "it was changed, or is damaged"
 SECRET = "secret_sha256"
 
-_entries = tables.entries
-_next = tables.entries.alias("following")
+_entries = schema.entries
+_next = schema.entries.alias("following")
 _with_next = select(_entries, _next.c.body.label("following")).outerjoin(_next, _next.c.number == _entries.c.number + 1)
-HEAD, HEAD_LOCKED = Statement(select(tables.head)), Statement(select(tables.head).with_for_update())
+LEDGER = Statement(select(schema.head.c.ledger))
+HEAD, HEAD_LOCKED = Statement(select(schema.head)), Statement(select(schema.head).with_for_update())
 ENDS = Statement(select(_entries).where(or_(_entries.c.number == 1, _entries.c.number >= bindparam("last"))).limit(3))
 BY_NUMBER = Statement(_with_next.where(_entries.c.number == bindparam("wanted")))
 BY_QUESTION = Statement(_with_next.where(_entries.c.asked == bindparam("wanted")))
 ADD = Statement(insert(_entries), ("number", "asked", "body"))
-MOVE = Statement(update(tables.head), ("entries", "hash", "place"))
+MOVE = Statement(update(schema.head), ("entries", "hash", "place"))
 
 
 class Head(NamedTuple):
@@ -239,15 +241,14 @@ def read_head(
     Raises:
         LedgerError: it is another one, or was changed.
     """
-    writes = connection.get_execution_options()["hetdp_writes"]  # SQLite has locked the whole file by now
-    rows = (HEAD_LOCKED if writes else HEAD).rows(connection)
+    rows = (HEAD_LOCKED if is_writing(connection) else HEAD).rows(connection)  # SQLite has locked the whole file
     if len(rows) != 1:
         raise database.unusable(CHANGED)
     row = rows[0]
-    if row.one != 1 or row.schema_version != tables.VERSION:
+    if row.one != 1 or row.schema_version != schema.VERSION:
         raise database.unusable("it is a ledger of another version")
     if not is_trusted and isinstance(row.place, str):
-        database.require_journal_is_here(row.place)
+        database.require_own_journal(row.place)
     try:
         head = _head_of(row, database)
     except ValueError:
@@ -271,7 +272,7 @@ def _head_of(row: Any, database: Database) -> Head:
     texts = row.ledger, row.secret, row.hash, row.place
     if not all(isinstance(text, str) for text in texts) or type(row.entries) is not int:
         raise ValueError("not the values of a head")
-    if (row.place != "") if database.path is None else not PLACE.fullmatch(row.place):
+    if not database.is_place(row.place):
         raise ValueError("not a place")
     return Head(row.ledger, bytes.fromhex(row.secret), row.entries, row.hash, database.place)
 
@@ -354,3 +355,19 @@ def _require_receipt(database: Database, connection: Connection, head: Head, num
 def is_written(connection: Connection, entry: Entry) -> bool:
     """Whether exactly this entry is in the ledger."""
     return [row.body for row in BY_NUMBER.rows(connection, wanted=entry.number)] == [entry.body]
+
+
+def create_chain(database: Database, connection: Connection) -> str:
+    """Makes the tables of a ledger and its first entry; returns the ledger's id."""
+    schema.metadata.create_all(connection, checkfirst=False)
+    secret = secrets.token_bytes(32)
+    head = Head(secrets.token_hex(16), secret, 0, "", database.place)
+    row = {"one": 1, "schema_version": schema.VERSION, "ledger": head.ledger, "secret": secret.hex()}
+    connection.execute(insert(schema.head).values(**row, entries=0, hash="", place=head.place))
+    append_entry(connection, head, CREATE, facts={SECRET: sha256(secret).hexdigest()})
+    return head.ledger
+
+
+def is_created(connection: Connection, ledger: str) -> bool:
+    """Whether the ledger with this id was made."""
+    return sqlalchemy.inspect(connection).has_table(schema.head.name) and LEDGER.rows(connection)[0].ledger == ledger

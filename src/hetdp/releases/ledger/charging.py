@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger import tables
+from hetdp.releases.ledger import schema
 from hetdp.releases.ledger.accounts import (
     CAP,
     CAP_DELTA,
@@ -20,9 +20,11 @@ from hetdp.releases.ledger.accounts import (
     SPENT_DELTA,
     Terms,
     charge_classes,
+    charge_people,
     classes_after,
     exceeds_cap,
     is_charged,
+    people_after,
     terms_of,
 )
 from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, format_units
@@ -30,17 +32,16 @@ from hetdp.releases.ledger.chain import CHANGED, RECORD, SPEND, STATE, Entry, He
 from hetdp.releases.ledger.charge import CLASS, EVERYBODY, Charge, SealedCharge, decode_charge
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, combine_neighbours, read_neighbours
-from hetdp.releases.ledger.people import charge_people, people_after
-from hetdp.releases.ledger.sqlite import Statement
+from hetdp.releases.ledger.sqlite_statements import Statement
 from hetdp.text import format_value
 
-IS_KEPT = Statement(select(tables.charges.c.digest).where(tables.charges.c.digest == bindparam("wanted")))
-KEEP = Statement(insert(tables.charges), ("digest", "content"))
-CONTENT = Statement(select(tables.charges.c.content).where(tables.charges.c.digest == bindparam("wanted")))
-_of_source: Any = tables.sources.c.source == bindparam("of_source")
-STATED_AT = Statement(select(tables.sources.c.entry).where(_of_source))
-ADD_STATED = Statement(insert(tables.sources), ("source", "entry"))
-MOVE_STATED = Statement(update(tables.sources).where(_of_source), ("entry",))
+IS_KEPT = Statement(select(schema.charges.c.digest).where(schema.charges.c.digest == bindparam("wanted")))
+KEEP = Statement(insert(schema.charges), ("digest", "content"))
+CONTENT = Statement(select(schema.charges.c.content).where(schema.charges.c.digest == bindparam("wanted")))
+_of_source: Any = schema.sources.c.source == bindparam("of_source")
+STATED_AT = Statement(select(schema.sources.c.entry).where(_of_source))
+ADD_STATED = Statement(insert(schema.sources), ("source", "entry"))
+MOVE_STATED = Statement(update(schema.sources).where(_of_source), ("entry",))
 
 
 class ChargeResult(NamedTuple):

@@ -1,4 +1,4 @@
-"""A ledger as lines of JSON that anybody can check with a hash function alone."""
+"""The ledger as `hetdp.Ledger` offers it: declare, spend, record, and look at what was spent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger import tables
+from hetdp.releases.ledger import schema
+from hetdp.releases.ledger.accounts import check_declaration
+from hetdp.releases.ledger.address import open_database
 from hetdp.releases.ledger.chain import (
     CHANGED,
     DECLARE,
@@ -19,8 +21,10 @@ from hetdp.releases.ledger.chain import (
     STATE,
     Entry,
     append_entry,
+    create_chain,
     declaration_key,
     find_entries,
+    is_created,
     is_written,
     read_head,
     require_receipts,
@@ -32,46 +36,14 @@ from hetdp.releases.ledger.charging import (
     find_neighbours,
     neighbours_after,
     read_terms,
-    require_terms,
     store_statement,
 )
-from hetdp.releases.ledger.creation import check_declaration, create, require_shape
+from hetdp.releases.ledger.core import LedgerCore, SpendRequest
 from hetdp.releases.ledger.database import DECLARING, RECORDING, Database
-from hetdp.releases.ledger.lookup import KnownSources
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_of, state_neighbours
-from hetdp.releases.ledger.spending import SpendRequest, spend
 from hetdp.releases.ledger.status import Status, history_of, status_of
 from hetdp.releases.ledger.verification import VerifiedLedger, verify_chain
 from hetdp.text import format_value
-
-
-def export_lines(database: Database) -> Iterator[str]:
-    """Each entry as the line that is hashed, in order; then each charge once, with its digest.
-
-    What has been written stays as it is, so that charges are read one by one, and nobody waits meanwhile.
-    """
-    with database.reading() as connection:
-        entries = history_of(database, connection, read_head(database, connection))
-    yield from (entry.body for entry in entries)
-    for digest in sorted({entry.charge for entry in entries if entry.charge}):
-        with database.reading() as connection:
-            content = connection.scalar(select(tables.charges.c.content).where(tables.charges.c.digest == digest))
-        try:
-            charge = decode_charge(content)
-        except ValueError:
-            raise database.unusable(CHANGED) from None
-        if charge.digest != digest:
-            raise database.unusable(CHANGED)
-        form = (
-            {"text": charge.content.decode()}
-            if charge.kind == CLASS
-            else {"base64": b64encode(charge.content).decode()}
-        )
-        yield canonical_json({"charge": digest, **form})
-
-
-# The ledger itself, as `hetdp.Ledger` offers it.
-
 
 TIMEOUT = 30.0
 
@@ -101,11 +73,7 @@ class Ledger:
     """
 
     def __init__(self, address: str | PathLike[str], *, timeout: float = TIMEOUT) -> None:
-        self._database = Database(address, timeout)
-        with self._database.reading() as connection:
-            require_shape(self._database, connection)
-            self._id = read_head(self._database, connection).ledger
-        self._seen = KnownSources()
+        self._core = LedgerCore(open_database(address, timeout))
 
     @classmethod
     def create(
@@ -142,7 +110,7 @@ class Ledger:
         if source is not None:
             require_text(source=source)
             check_declaration(currency, cap, caps, neighbours_of(unit, relation))
-        create(Database(address, timeout))
+        open_database(address, timeout).create(create_chain, is_created)
         ledger = cls(address, timeout=timeout)
         if source is not None:
             ledger.declare(source, cap=cap, caps=caps, currency=currency, unit=unit, relation=relation)
@@ -151,12 +119,12 @@ class Ledger:
     @property
     def id(self) -> str:
         """What tells this ledger from all others."""
-        return self._id
+        return self._core.id
 
     @property
     def place(self) -> str:
         """Where it is, without anybody's password."""
-        return self._database.shown
+        return self._core.database.shown
 
     def declare(
         self,
@@ -194,23 +162,23 @@ class Ledger:
         only_states = any(given) and cap is None and not caps
         facts = {} if only_states else check_declaration(currency, cap, caps, given)
 
+        core, database, key = self._core, self._core.database, declaration_key(source)
+
         def work(connection: Connection) -> Entry:
-            head = read_head(self._database, connection, self._id)
-            earlier = find_entries(self._database, connection, head, declaration_key(source)).get(
-                declaration_key(source)
-            )
+            head = core.read_head(connection)
+            earlier = find_entries(database, connection, head, key).get(key)
             if earlier is None:
-                told = facts or check_declaration(currency, cap, caps, given)  # it has no cap, which is refused
-                self._seen.look(self._database, connection, head)
-                self._seen.require_unlike(source)
-                return append_entry(connection, head, DECLARE, source=source, facts=told)[1]
-            if facts and any(earlier.facts[key] != facts[key] for key in ("currency", "cap", "caps")):
+                declared = facts or check_declaration(currency, cap, caps, given)  # it has no cap, which is refused
+                core.sources.update(database, connection, head)
+                core.sources.require_distinct(source)
+                return append_entry(connection, head, DECLARE, source=source, facts=declared)[1]
+            if facts and any(earlier.facts[name] != facts[name] for name in ("currency", "cap", "caps")):
                 rule = "a source is declared once; new data has a new name"
                 raise UsageError(
                     f"the source {format_value(source)} was declared with other caps or another currency", rule
                 )
-            terms = read_terms(self._database, earlier)
-            known = find_neighbours(self._database, connection, head, terms)
+            terms = read_terms(database, earlier)
+            known = find_neighbours(database, connection, head, terms)
             after = state_neighbours(known, given, source)
             if after == known:
                 return earlier
@@ -218,7 +186,7 @@ class Ledger:
             store_statement(connection, terms, entry.number)
             return entry
 
-        return self._database.write(work, is_written, DECLARING)
+        return database.write(work, is_written, DECLARING)
 
     def spend(
         self,
@@ -258,7 +226,7 @@ class Ledger:
         """
         about = neighbours_of(unit, relation)
         asked = SpendRequest(source, charge, request, version, draw, facts, receipts, about)
-        return spend(self._database, self._id, asked).entry
+        return self._core.spend(asked).entry
 
     def record(
         self, source: str, charge: Charge, note: str, *, unit: str | None = None, relation: str | None = None
@@ -278,23 +246,23 @@ class Ledger:
         """
         given = neighbours_of(unit, relation)
         require_text(source=source, note=note)
+        core, database = self._core, self._core.database
 
         def work(connection: Connection) -> Entry:
-            head = read_head(self._database, connection, self._id)
-            known = find_entries(self._database, connection, head, declaration_key(source)).get(declaration_key(source))
-            terms = require_terms(self._database, source, known)
-            inherited = find_neighbours(self._database, connection, head, terms)
+            head = core.read_head(connection)
+            terms = core.find_terms(connection, head, source)
+            inherited = find_neighbours(database, connection, head, terms)
             about = Neighbours(*(now or before for now, before in zip(given, inherited, strict=True)))
-            after, is_news = neighbours_after(self._database, connection, head, terms, about)
-            sealed = charge_all(self._database, connection, head, terms, charge).sealed
+            after, is_news = neighbours_after(database, connection, head, terms, about)
+            sealed = charge_all(database, connection, head, terms, charge).sealed
             facts = {"note": note} | ({NEIGHBOURS: after.document()} if any(after) else {})
-            told = {"source": source, "charge": sealed.digest, "accounts": sealed.accounts, "facts": facts}
-            entry = append_entry(connection, head, RECORD, **told)[1]
+            paid: dict[str, Any] = {"source": source, "charge": sealed.digest, "accounts": sealed.accounts}
+            entry = append_entry(connection, head, RECORD, **paid, facts=facts)[1]
             if is_news:
                 store_statement(connection, terms, entry.number)
             return entry
 
-        return self._database.write(work, is_written, RECORDING)
+        return database.write(work, is_written, RECORDING)
 
     def status(self, source: str | None = None) -> list[Status]:
         """What each source may spend and has spent; people are counted, not listed.
@@ -312,8 +280,9 @@ class Ledger:
             LedgerError: the ledger cannot be used.
             UsageError: there is no such source.
         """
-        with self._database.reading() as connection:
-            return status_of(self._database, connection, read_head(self._database, connection, self._id), source)
+        core = self._core
+        with core.database.reading() as connection:
+            return status_of(core.database, connection, core.read_head(connection), source)
 
     def history(self) -> list[Entry]:
         """All entries, the oldest first.
@@ -321,8 +290,9 @@ class Ledger:
         Raises:
             LedgerError: the ledger cannot be used.
         """
-        with self._database.reading() as connection:
-            return history_of(self._database, connection, read_head(self._database, connection, self._id))
+        core = self._core
+        with core.database.reading() as connection:
+            return history_of(core.database, connection, core.read_head(connection))
 
     def verify(self, records: Iterable[Mapping[str, Any]] = ()) -> VerifiedLedger:
         """Recomputes everything from the chain: hashes, charges, caps and the balance of every account.
@@ -336,11 +306,12 @@ class Ledger:
         Raises:
             LedgerError: something is not as the chain says, or the ledger is older than its records.
         """
-        with self._database.reading() as connection:
-            require_shape(self._database, connection)
-            head = read_head(self._database, connection, self._id)
-            compared = require_receipts(self._database, connection, head, records)
-            return verify_chain(self._database, connection, head, compared)
+        core, database = self._core, self._core.database
+        with database.reading() as connection:
+            database.require_shape(connection)
+            head = core.read_head(connection)
+            compared = require_receipts(database, connection, head, records)
+            return verify_chain(database, connection, head, compared)
 
     def export(self) -> Iterator[str]:
         """The whole ledger as lines of JSON that anybody can check, without the secret of its pseudonyms.
@@ -348,4 +319,39 @@ class Ledger:
         Raises:
             LedgerError: the ledger cannot be used.
         """
-        yield from export_lines(self._database)
+        yield from export_lines(self._core.database)
+
+
+def core_of(ledger: Ledger | str | PathLike[str]) -> LedgerCore:
+    """The core of a ledger, for hetdp's own modules; an address is opened first.
+
+    Raises:
+        LedgerError: there is no ledger, or it is damaged, changed or locked.
+        UsageError: the address is not understood.
+    """
+    return (ledger if isinstance(ledger, Ledger) else Ledger(ledger))._core
+
+
+def export_lines(database: Database) -> Iterator[str]:
+    """Each entry as the line that is hashed, in order; then each charge once, with its digest.
+
+    What has been written stays as it is, so that charges are read one by one, and nobody waits meanwhile.
+    """
+    with database.reading() as connection:
+        entries = history_of(database, connection, read_head(database, connection))
+    yield from (entry.body for entry in entries)
+    for digest in sorted({entry.charge for entry in entries if entry.charge}):
+        with database.reading() as connection:
+            content = connection.scalar(select(schema.charges.c.content).where(schema.charges.c.digest == digest))
+        try:
+            charge = decode_charge(content)
+        except ValueError:
+            raise database.unusable(CHANGED) from None
+        if charge.digest != digest:
+            raise database.unusable(CHANGED)
+        form = (
+            {"text": charge.content.decode()}
+            if charge.kind == CLASS
+            else {"base64": b64encode(charge.content).decode()}
+        )
+        yield canonical_json({"charge": digest, **form})

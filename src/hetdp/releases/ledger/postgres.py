@@ -1,7 +1,7 @@
-"""PostgreSQL: connections that end in bounded time, and what its errors mean.
+"""A ledger in a PostgreSQL database: connections that wait for a bounded time, and what the server's errors mean.
 
-A server that is stopped, or behind a cut network, enforces no limit of its own. So the client has one as well: a server
-that says nothing for too long is given up, and its connection is closed.
+A server that is stopped, or behind a cut network, enforces no limit of its own. So the client has one as well: it gives
+up a server that says nothing for too long, and closes the connection.
 """
 
 from __future__ import annotations
@@ -11,13 +11,29 @@ import os
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import psycopg
 import sqlalchemy
 from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
+
+from hetdp.errors import InterruptedSpend, LedgerError
+from hetdp.releases.ledger import schema
+from hetdp.releases.ledger.database import (
+    CREATING,
+    CollisionError,
+    Database,
+    Doubt,
+    Result,
+    UnsureError,
+    give_up,
+    is_writing,
+    timeout_of,
+)
 
 CONNECTING = 10  # seconds for each host of the address
 ANSWERING = 15  # seconds for a statement, beside those in which it may wait for others
@@ -35,7 +51,7 @@ TCP = {  # what the address does not say itself
 SILENT = "the server did not answer in time"
 BUSY = "somebody else is writing to it, and did not finish in time"
 LOST = "the connection to the server was lost"
-STATES = {  # words for the first letters of its states, of which the longest hold; its own may say what is private
+STATES = {  # by the beginning of SQLSTATE, the longest that fits; the server's own words may contain private data
     "08": LOST,
     "22P05": "it holds what is no text",
     "25006": "it cannot be written to: the server or this database is read-only, or a standby",
@@ -60,6 +76,61 @@ STATES = {  # words for the first letters of its states, of which the longest ho
 }
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # Python would print its warnings, which name the server
 COLLISIONS = ("40001", "40P01")  # nothing has happened; the same transaction may succeed when it is tried again
+
+
+class PostgresDatabase(Database):
+    """A ledger on a server. Whoever may change its tables may change anything, so their shape is not checked.
+
+    Args:
+        url: the address.
+        timeout: how many seconds to wait for others who write.
+    """
+
+    def __init__(self, url: URL, timeout: float) -> None:
+        port = f":{url.port}" if url.port else ""
+        host = (url.host or "").rpartition("@")[2]  # before it may stand the end of a password
+        super().__init__(f"postgresql://{host}{port}/{url.database or ''}", timeout)
+        self._engine = _engine_of(url)
+
+    def connect(self) -> Connection:
+        """A new connection; none is cached, since it would hold a process of the server."""
+        return self._engine.connect()
+
+    def commit(self, connection: Connection, doubt: Doubt) -> None:
+        """Commits; the server may have committed even if its confirmation is lost."""
+        driver: Any = connection.connection.driver_connection
+        try:
+            try:
+                driver.commit()
+                connection.commit()
+            except Exception as error:
+                give_up(connection)
+                original = _original(error)
+                if not _is_undone(original):
+                    raise UnsureError(_reason_of(original, driver)) from None
+                raise self.explain(error, driver) from None
+            give_up(connection)
+        except KeyboardInterrupt:
+            give_up(connection)
+            raise InterruptedSpend(doubt.unknown) from None
+
+    def explain(self, error: Exception, driver: Any) -> LedgerError | CollisionError:
+        """The reason of the server's error; a collision if the same transaction may succeed when it is tried again."""
+        original = _original(error)
+        reason = _reason_of(original, driver)
+        return CollisionError(reason) if _state_of(original) in COLLISIONS else self.unusable(reason)
+
+    def create(
+        self, fill: Callable[[Database, Connection], Result], is_there: Callable[[Connection, Result], bool]
+    ) -> None:
+        """Makes the tables in one transaction."""
+
+        def make(connection: Connection) -> Result:
+            if sqlalchemy.inspect(connection).has_table(schema.head.name):
+                raise self.already_there()
+            return fill(self, connection)
+
+        self.write(make, is_there, CREATING)
 
 
 class BoundedConnection(psycopg.Connection[Any]):
@@ -109,8 +180,8 @@ def _shut(number: int) -> None:
             found.detach()
 
 
-def engine_of(url: URL) -> Engine:
-    """What connects to a server; what the address says about waiting holds."""
+def _engine_of(url: URL) -> Engine:
+    """What connects to the server; limits in the address take precedence."""
     given = {name: value for name, value in TCP.items() if name not in url.query}
     engine = sqlalchemy.create_engine(
         url.set(drivername="postgresql+psycopg"),
@@ -119,6 +190,7 @@ def engine_of(url: URL) -> Engine:
         | {"prepare_threshold": None},  # a pooler may lead each transaction to another server process
     )
     sqlalchemy.event.listen(engine, "do_connect", _connect)
+    sqlalchemy.event.listen(engine, "begin", _begin)
     return engine
 
 
@@ -126,14 +198,14 @@ def _connect(_dialect: Any, _record: Any, given: Any, named: Any) -> Any:
     return BoundedConnection.connect(*given, **named)
 
 
-def begin(connection: Connection, writes: bool, timeout: float) -> None:
-    """Sets what holds for a transaction: nothing in it waits for ever, and those who write come one after the other.
+def _begin(connection: Connection) -> None:
+    """Sets the limits of a transaction: nothing in it waits for ever, and writers run one after the other.
 
-    Whoever writes locks the head of the chain first, and then sees, statement by statement, what was committed before
-    that (READ COMMITTED), whatever the server's own default is; so no two of them can collide.
+    A writer locks the head of the chain first, and then sees, statement by statement, what was committed before that
+    (READ COMMITTED), whatever the server's own default is; so no two of them can collide.
     """
     driver: Any = connection.connection.driver_connection
-    timeout = min(timeout, LONGEST)
+    writes, timeout = is_writing(connection), min(timeout_of(connection), LONGEST)
     driver.patience = timeout + ANSWERING + GRACE
     level = "READ COMMITTED" if writes else "REPEATABLE READ READ ONLY"
     settings = [f"SET TRANSACTION ISOLATION LEVEL {level}"]
@@ -149,19 +221,30 @@ def begin(connection: Connection, writes: bool, timeout: float) -> None:
     connection.exec_driver_sql("; ".join(settings))
 
 
-def reason_of(error: BaseException, driver: Any = None) -> str:
-    """What an error means, in words of ours."""
-    if getattr(driver, "is_silent", False) or isinstance(error, psycopg.errors.ConnectionTimeout):
+def _original(error: BaseException) -> BaseException:
+    """The error of the driver."""
+    return error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+
+
+def _state_of(error: BaseException) -> str | None:
+    """The SQLSTATE of an error; None if it did not come from the server."""
+    return error.sqlstate if isinstance(error, psycopg.Error) else None
+
+
+def _reason_of(error: BaseException, driver: Any = None) -> str:
+    """What an error means, in our words."""
+    is_silent = isinstance(driver, BoundedConnection) and driver.is_silent
+    if is_silent or isinstance(error, psycopg.errors.ConnectionTimeout):
         return SILENT
-    state = getattr(error, "sqlstate", None)
+    state = _state_of(error)
     if state is None:
         return LOST if driver is not None else "the server cannot be reached, or does not let this user in"
     fitting = [start for start in STATES if state.startswith(start)]
     return STATES[max(fitting, key=len)] if fitting else f"the server refused ({state})"
 
 
-def is_undone(error: BaseException) -> bool:
-    """Whether a failed COMMIT has certainly not happened: the server says so itself, and lives on."""
-    diagnosis = getattr(error, "diag", None)
-    severity = getattr(diagnosis, "severity_nonlocalized", None)
-    return severity == "ERROR" and getattr(error, "sqlstate", None) not in (None, "40003")
+def _is_undone(error: BaseException) -> bool:
+    """Whether a failed COMMIT certainly did not happen: the server says so itself, and lives on."""
+    if not isinstance(error, psycopg.Error):
+        return False
+    return error.diag.severity_nonlocalized == "ERROR" and error.sqlstate not in (None, "40003")

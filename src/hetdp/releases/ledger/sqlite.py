@@ -1,180 +1,404 @@
-"""Statements as text: SQLAlchemy puts each together once for SQLite, which then is asked without a detour."""
+"""A ledger in an SQLite file: how it is found, opened, committed to and created.
+
+The file has one name and one journal (see `sqlite_file`). Before each transaction it is looked up again, and before
+each commit it must still be the same file.
+"""
 
 from __future__ import annotations
 
 import os
-import sys
-import threading
-import weakref
-from collections import namedtuple
+import secrets
+import sqlite3
+import stat
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from functools import cached_property
-from typing import Any
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import quote
 
-from sqlalchemy.dialects import sqlite
-from sqlalchemy.engine import Connection
+import sqlalchemy
+from sqlalchemy import column, select, table
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
 
-from hetdp.releases.ledger.file import File
+from hetdp.errors import InterruptedSpend, LedgerError
+from hetdp.interrupts import uninterrupted
+from hetdp.releases.ledger import schema
+from hetdp.releases.ledger.connection_cache import TURN, ConnectionCache
+from hetdp.releases.ledger.database import (
+    CREATING,
+    NOTHING_SPENT,
+    Database,
+    Doubt,
+    MovedError,
+    Result,
+    UnsureError,
+    begin,
+    give_up,
+    is_writing,
+)
+from hetdp.releases.ledger.sqlite_file import (
+    IN_USE,
+    PLACE,
+    File,
+    draft_of,
+    find_file,
+    finish_creation,
+    has_abandoned_journal,
+    has_journal,
+    has_several_names,
+    journal_fault,
+    journal_left_behind,
+    name_fault,
+    resolve_journal,
+    sync_folder,
+)
+from hetdp.releases.ledger.sqlite_statements import Statement, read_pragma
+from hetdp.releases.ledger.verification import require_whole
 
-NAMED: Any = namedtuple  # by names that are known at run time only
-STREAMED = {"yield_per": 1000}  # rows that a server sends at a time, so that it is heard of again and again
-DIALECT = sqlite.dialect(paramstyle="qmark")
+CLOSED, UNWRITABLE = "it cannot be opened", "it cannot be written to"
+LOCKED = "somebody else is writing to it, and did not finish in time"
+UNREADABLE = "the disk cannot be read or written"
+EFFECTIVE: dict[str, Any] = {"effective_ids": True} if os.access in os.supports_effective_ids else {}
+REASONS = {  # SQLite's errors in our words: those of the driver may contain private data
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_LOCKED: LOCKED,
+    sqlite3.SQLITE_READONLY: UNWRITABLE,
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_CORRUPT: "it is damaged",
+    sqlite3.SQLITE_NOTADB: "it is not a ledger",
+    sqlite3.SQLITE_CANTOPEN: CLOSED,
+    sqlite3.SQLITE_PERM: CLOSED,
+    sqlite3.SQLITE_IOERR: UNREADABLE,
+}
+MOVED = 1032  # SQLITE_READONLY_DBMOVED: the file was renamed or removed
+REPLACED = "it was replaced, moved or removed while it was written to"
+BEFORE = (
+    "this was written to the file that was here before, and no answer was given. Hint: put that file back and do the"
+    " same again"
+)
+MAKING = "hetdp ledger init makes one, hetdp.Ledger.create in Python"
+PRAGMAS = ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON")
+OBJECTS = Statement(select(column("type"), column("name")).select_from(table("sqlite_master")))
 
 
-class Statement:
-    """A statement that is run again and again. To send it through all of SQLAlchemy takes longer than to run it.
+class SqliteDatabase(Database):
+    """A ledger in a file.
 
     Args:
-        statement: of SQLAlchemy; its parameters have names, and a column of the result has one, too.
-        columns: of an INSERT or UPDATE, the columns that are written.
+        path: the file.
+        timeout: how many seconds to wait for others who write.
+        known_as: the path that the file will have, while it is being created.
     """
 
-    def __init__(self, statement: Any, columns: tuple[str, ...] = ()) -> None:
-        self._statement = statement
-        self._columns = columns
+    driver_errors: ClassVar[tuple[type[Exception], ...]] = (sqlite3.Error,)
+    found_is_durable: ClassVar[bool] = False  # the disk failed, and may fail to keep it
+    missing_is_final: ClassVar[bool] = True  # the file is locked while it is written to
 
-    @cached_property
-    def _text(self) -> tuple[str, tuple[str, ...], dict[str, Any]]:
-        compiled = self._statement.compile(dialect=DIALECT, column_keys=list(self._columns) or None)
-        fixed = {name: value for name, value in compiled.params.items() if value is not None}
-        return str(compiled), tuple(compiled.positiontup or ()), fixed
+    def __init__(self, path: Path, timeout: float, known_as: Path | None = None) -> None:
+        super().__init__(str(path), timeout)
+        self.path = path.absolute()  # wherever the process goes
+        self._known_as = known_as
+        self._verified = ""  # the state in which a moved file was verified
+        self._file: File | None = None  # as the transaction that is under way, or was last, has found it
+        self._where: list[Path] = []  # its path, for new connections
+        self._cache = ConnectionCache(_engine_at(self._where, timeout).connect)
 
-    @cached_property
-    def _row(self) -> Any:
-        return NAMED("Row", [column.key for column in self._statement.selected_columns])._make
+    @property
+    def file(self) -> Path:
+        """The file of the ledger."""
+        return self.path
 
-    def rows(self, connection: Connection, **values: Any) -> list[Any]:
-        """Everything it finds; the columns are attributes."""
-        if connection.dialect.name != "sqlite":
-            return list(connection.execute(self._statement, values).all())
-        return [self._row(row) for row in self._run(connection, values)]
+    @property
+    def place(self) -> str:
+        """The inode and the path of the file."""
+        if self._file is None:
+            return ""
+        return self._file.place if self._known_as is None else self._file._replace(path=self._known_as).place
 
-    def each(self, connection: Connection, **values: Any) -> Iterator[Any]:
-        """The same one by one, where there may be many."""
-        if connection.dialect.name != "sqlite":
-            with closing(connection.execute(self._statement, values, execution_options=STREAMED)) as found:
-                yield from found
-            return
-        for row in self._run(connection, values):
-            yield self._row(row)
+    def is_place(self, text: str) -> bool:
+        """Whether a text is an inode and a path."""
+        return PLACE.fullmatch(text) is not None
 
-    def write(self, connection: Connection, **values: Any) -> None:
-        """Inserts or updates."""
-        if connection.dialect.name != "sqlite":
-            connection.execute(self._statement, values)
-            return
-        self._run(connection, values)
+    # Transactions -----------------------------------------------------------------------------------------------------
 
-    def _run(self, connection: Connection, values: dict[str, Any]) -> Any:
-        text, names, fixed = self._text
-        given = fixed | values
+    @contextmanager
+    def locate(self) -> Iterator[None]:
+        """Finds the file; a transaction within another one finds it for itself."""
+        before = self._file
+        try:
+            self._file = self._find()
+            self._where[:] = [self._file.path]
+            yield
+        finally:
+            if TURN.under_way > 1:
+                self._file = before
+
+    def connect(self) -> Connection:
+        """The cached connection, or a new one."""
+        assert self._file is not None
+        return self._cache.take(self._file)
+
+    def close(self, connection: Connection) -> None:
+        """Caches the connection for the next transaction, if the file is still the same."""
+        self._cache.give_back(connection, None if self._file is None else self._file.now())
+
+    def commit(self, connection: Connection, doubt: Doubt) -> None:
+        """Commits; Ctrl-C is delayed for the few moments that this takes."""
+        is_done = False
+        try:
+            with uninterrupted():
+                self._commit(connection, doubt)
+                is_done = True
+        except KeyboardInterrupt:
+            give_up(connection)
+            raise InterruptedSpend(doubt.done if is_done else doubt.unknown) from None
+
+    def _commit(self, connection: Connection, doubt: Doubt) -> None:
         driver: Any = connection.connection.driver_connection
-        return driver.execute(text, [given[name] for name in names])
+        try:
+            driver.execute("COMMIT")
+            connection.commit()  # nothing is left to do; SQLAlchemy learns that it is over
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            give_up(connection)
+            if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and not self.is_half_done():
+                raise self.unusable(IN_USE) from None
+            raise UnsureError(_reason(error)) from None
+        try:
+            self.require_in_place()
+        except LedgerError as error:
+            give_up(connection)
+            raise self.unusable(error.what, BEFORE if error.what == REPLACED else doubt.done, True) from None
+        with suppress(LedgerError), self._explained(connection):
+            self.close(connection)
 
+    def explain(self, error: Exception, driver: Any) -> LedgerError:
+        """The reason of SQLite's error, or what in the file's permissions led to it."""
+        reason = _reason(error)
+        if reason == CLOSED and not os.access(self.path, os.R_OK, **EFFECTIVE):
+            reason = f"{reason}: this user may not read it"
+        elif reason in (CLOSED, UNWRITABLE) and _is_in_closed_folder(self.path):
+            reason = "its folder cannot be written to"
+        return self.unusable(reason)
 
-def read_pragma(connection: Connection, what: str) -> list[Any]:
-    """What SQLite says of itself."""
-    driver: Any = connection.connection.driver_connection
-    found: list[Any] = driver.execute(f"PRAGMA {what}").fetchall()
-    return found
+    def find_result(self, result: Result, is_there: Callable[[Connection, Result], bool]) -> bool | None:
+        """Whether the result is in the file; None if another file has taken its place."""
+        before = self._file
+        found = super().find_result(result, is_there)
+        now = self._file
+        if before is not None and (now is None or not os.path.samestat(before.state, now.state)):
+            return None
+        return found
 
+    def sync(self) -> None:
+        """Makes the removal of the journal durable, which the writer may have been killed before."""
+        try:
+            sync_folder(Path(os.path.realpath(self.path)).parent)
+        except OSError:
+            rule = "it was asked before, so nothing more was spent, and no answer was given"
+            raise self.unusable(UNREADABLE, rule) from None
 
-# One connection to an SQLite file, kept open between transactions: to open one takes longer than to spend.
+    # The file ---------------------------------------------------------------------------------------------------------
 
+    def create(
+        self, fill: Callable[[Database, Connection], Result], is_there: Callable[[Connection, Result], bool]
+    ) -> None:
+        """Makes the ledger under another name, readable by its owner only, and links it to its own."""
+        if self.path.exists() or self.path.is_symlink():
+            raise self.already_there()
+        draft = draft_of(self.path, secrets.token_hex(8))
+        drafting = SqliteDatabase(draft, self.timeout, Path(os.path.realpath(self.path)))
 
-IS_KEPT = sys.platform != "win32"  # where an open file cannot be removed, none is kept open
-STATE = ("st_dev", "st_ino", "st_mode", "st_uid", "st_gid", "st_size", "st_mtime_ns", "st_ctime_ns")
-FORGET = "PRAGMA shrink_memory"  # whatever was read of the file: the next transaction reads it again
+        def make(connection: Connection) -> Result:
+            connection.exec_driver_sql(f"PRAGMA application_id = {schema.APPLICATION}")
+            connection.exec_driver_sql(f"PRAGMA user_version = {schema.VERSION}")
+            return fill(drafting, connection)
 
+        try:
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            drafting.write(make, is_there, CREATING)
+            os.link(draft, self.path)
+            with suppress(OSError):
+                sync_folder(self.path.parent)
+        except FileExistsError:
+            raise self.already_there() from None
+        except OSError as refusal:
+            what = f"a ledger cannot be made here: {refusal.strerror or 'the system refused'}"
+            raise self.unusable(what, "its folder must be there and let files be made") from None
+        finally:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
 
-class Turn:
-    """One transaction of a process comes after the other; a fork waits until none is under way.
-
-    Attributes:
-        under_way: how many have begun and not ended: two where one thread reads while it writes.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self.under_way = 0
-
-    def acquire(self, timeout: float = -1) -> bool:
-        """Waits for the others; whether they have ended in time."""
-        return self._lock.acquire(timeout=timeout)
-
-    def release(self) -> None:
-        """Lets the next one begin."""
-        self._lock.release()
-
-
-TURN = Turn()
-_all: weakref.WeakSet[ConnectionCache] = weakref.WeakSet()
-_left_alone: list[Connection] = []  # of another process: to close one would be to use it
-
-
-class ConnectionCache:
-    """A place for one connection. Whoever takes it has TURN, and gives it back or closes it.
-
-    Args:
-        opened: makes a new one.
-    """
-
-    def __init__(self, opened: Callable[[], Connection]) -> None:
-        self._opened = opened
-        self._idle: list[tuple[Connection, Any]] = []
-        weakref.finalize(self, _close, self._idle)
-        _all.add(self)
-
-    def take(self, file: File) -> Connection:
-        """The connection that was given back, if it still is what a new one would be; else a new one."""
-        while self._idle:
-            connection, state = self._idle.pop()
-            if state == _state(file):
-                return connection
-            _end(connection, state)
-        return self._opened()
-
-    def give_back(self, connection: Connection, file: File | None) -> None:
-        """Keeps a connection whose transaction is over; None says that it is not to be used again."""
-        if not IS_KEPT or file is None or self._idle:
-            connection.close()
+    def require_in_place(self) -> None:
+        """Refuses a file that is no longer the one at its path, or has another name by now."""
+        if self._file is None:
             return
         try:
-            connection.connection.driver_connection.execute(FORGET)  # type: ignore[union-attr]
+            now = find_file(self.path)
+        except (FileNotFoundError, NotADirectoryError):
+            raise self.unusable(REPLACED) from None
+        except OSError:
+            raise self.unusable(UNREADABLE) from None
+        if not os.path.samestat(now.state, self._file.state):
+            raise self.unusable(REPLACED)
+        if has_several_names(now):
+            self._require_one_name(now)
+
+    def is_half_done(self) -> bool:
+        """Whether a journal is left that nobody uses."""
+        return self._file is not None and has_abandoned_journal(self._file)
+
+    def require_own_journal(self, place: str) -> None:
+        """Refuses a file that was moved away from its journal, which says how to undo half of a spend."""
+        journal = None if self._file is None else journal_left_behind(self._file, place)
+        if self._file is not None and journal is not None:
+            hint = f"move {journal} beside it as {self._file.journal.name}, or move the ledger back"
+            what = "it was moved away from the journal of a process that was stopped while it wrote to it"
+            raise self.unusable(what, f"{NOTHING_SPENT}. Hint: {hint}")
+
+    def require_whole_if_moved(self, connection: Connection, place: str) -> None:
+        """Verifies a file that is not the one that was last written to.
+
+        A copy that was made during a write, or a file that was moved without its journal, may hold half of a spend.
+        """
+        if self._file is None or place == self.place:
+            return
+        if self._verified != _state_of(self._file):
+            require_whole(self, connection)
+            self._verified = _state_of(self._file)
+        if is_writing(connection):
+            raise MovedError
+
+    def require_shape(self, connection: Connection, path: Path | None = None) -> None:
+        """Refuses a file that is no ledger, has another journal mode, is truncated, or has other tables."""
+        ((application,),) = read_pragma(connection, "application_id")
+        ((version,),) = read_pragma(connection, "user_version")
+        if application != schema.APPLICATION:
+            raise self.unusable("it is not a ledger", MAKING)
+        if version != schema.VERSION:
+            raise self.unusable("it is a ledger of another version")
+        if read_pragma(connection, "journal_mode") != [("delete",)]:
+            rule = f"{NOTHING_SPENT}. Hint: `sqlite3 FILE 'PRAGMA journal_mode = DELETE'` sets it back"
+            raise self.unusable("it was changed to keep another kind of journal", rule)
+        ((pages,),), ((size,),) = read_pragma(connection, "page_count"), read_pragma(connection, "page_size")
+        try:
+            length = (path or self.path).stat().st_size
+        except OSError:
+            raise self.unusable(UNREADABLE) from None
+        if length != pages * size:
+            raise self.unusable("it is truncated, or something was added to it")
+        objects = {tuple(row) for row in OBJECTS.rows(connection)}
+        found = {one for one in objects if not str(one[1]).startswith("sqlite_autoindex_hetdp_")}
+        if found != {("table", name) for name in schema.NAMES} | {("index", name) for name in schema.INDICES}:
+            raise self.unusable("it has other tables than a ledger")
+        for each in schema.metadata.tables.values():
+            columns = [(row[1], bool(row[5])) for row in read_pragma(connection, f"table_info({each.name})")]
+            if columns != [(one.name, bool(one.primary_key)) for one in each.columns]:
+                raise self.unusable("it has other columns than a ledger")
+
+    def require_undamaged(self, connection: Connection) -> None:
+        """Runs SQLite's own check."""
+        if read_pragma(connection, "integrity_check(1)") != [("ok",)]:
+            raise self.unusable("it is damaged")
+
+    def _find(self) -> File:
+        """The file, if it has one name and no journal is left beside it."""
+        try:
+            found = find_file(self.path)
+        except PermissionError:
+            raise self.unusable(f"{CLOSED}: this user may not look into its folder") from None
+        except (FileNotFoundError, NotADirectoryError):
+            raise self.unusable("there is no ledger here", MAKING) from None
+        except OSError as error:
+            raise self.unusable(f"{CLOSED}: {error.strerror or 'the system refused'}") from None
+        if not stat.S_ISREG(found.state.st_mode):
+            raise self.unusable("it is no file", MAKING)
+        if has_several_names(found):
+            finish_creation(found)
+            found = found.now() or found
+        self._require_one_name(found)
+        wrong = journal_fault(found)
+        if wrong is not None:
+            raise self.unusable(*wrong)
+        if TURN.under_way == 1 and has_journal(found.journal):
+            words = resolve_journal(found, self.timeout, self._require_whole)
+            if words is not None:
+                raise self.unusable(words)
+            found = found.now() or found
+        return found
+
+    def _require_one_name(self, file: File) -> None:
+        wrong = name_fault(file) if self._known_as is None else None
+        if wrong is not None:
+            raise self.unusable(*wrong)
+
+    def _require_whole(self, path: Path, as_it_is: bool) -> None:
+        """Verifies the ledger in a file, without its journal if wanted.
+
+        Raises:
+            LedgerError: it is not whole.
+        """
+        place = f"file:{quote(str(path))}?mode={'ro&immutable=1' if as_it_is else 'rw'}"
+        engine = _engine(lambda: sqlite3.connect(place, uri=True, isolation_level=None))
+        with self._explained(None), engine.connect() as connection:
+            begin(connection, False, self.timeout)
+            require_whole(self, connection, path)
+
+
+def _engine_at(where: list[Path], timeout: float) -> Engine:
+    """What connects to the file whose path is in the list at that time."""
+
+    def connect() -> sqlite3.Connection:
+        place = f"file:{quote(str(where[0]))}?mode=rw"
+        given: Any = {"isolation_level": None, "timeout": timeout, "check_same_thread": False}  # threads take turns
+        connection: sqlite3.Connection = sqlite3.connect(place, uri=True, **given)
+        try:
+            for pragma in PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}")
         except BaseException:
             connection.close()
             raise
-        self._idle.append((connection, _state(file)))
+        return connection
 
-    def close(self) -> None:
-        """Closes the connection that waits, if there is one."""
-        _close(self._idle)
+    return _engine(connect)
 
 
-def _state(file: File) -> tuple[Any, ...]:
-    """What a file must still be, and who we must be, for an open connection to be as good as a new one."""
-    who = (os.geteuid(), os.getegid()) if IS_KEPT else ()
-    return (os.getpid(), *who, file.path, *(getattr(file.state, name) for name in STATE))
+def _engine(connect: Callable[[], sqlite3.Connection]) -> Engine:
+    engine = sqlalchemy.create_engine("sqlite://", creator=connect, poolclass=NullPool)
+    sqlalchemy.event.listen(engine, "begin", _begin)
+    return engine
 
 
-def _close(idle: list[tuple[Connection, Any]]) -> None:
-    while idle:
-        _end(*idle.pop())
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing(connection) else "BEGIN")
 
 
-def _end(connection: Connection, state: tuple[Any, ...]) -> None:
-    if state[0] == os.getpid():
-        connection.close()
-    else:
-        _left_alone.append(connection)
+def _is_in_closed_folder(path: Path) -> bool:
+    """Whether the file could be written to, but not the folder, which has to hold its journal."""
+    real = Path(os.path.realpath(path))
+    return os.access(real, os.W_OK, **EFFECTIVE) and not os.access(real.parent, os.W_OK, **EFFECTIVE)
 
 
-def _before_fork() -> None:
-    TURN.acquire()
-    for kept in list(_all):
-        kept.close()
+def _state_of(file: File) -> str:
+    """What changes when somebody writes to the file."""
+    state = file.state
+    return f"{file.place} {state.st_size} {state.st_mtime_ns} {state.st_ctime_ns}"
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=TURN.release, after_in_child=TURN.release)
+def _error_code(error: Exception) -> int | None:
+    """SQLite's extended error code; None if the error has none."""
+    original = error.orig if isinstance(error, DBAPIError) else error
+    return getattr(original, "sqlite_errorcode", None)  # the module sets it on errors of the library only
+
+
+def _code(error: Exception) -> int | None:
+    """SQLite's primary error code; None if there is none."""
+    code = _error_code(error)
+    return None if code is None or code == MOVED else code & 0xFF
+
+
+def _reason(error: Exception) -> str:
+    if _error_code(error) == MOVED:
+        return REPLACED
+    return REASONS.get(_code(error) or -1, "it is damaged, or no ledger")

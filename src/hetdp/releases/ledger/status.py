@@ -10,14 +10,24 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger import tables
-from hetdp.releases.ledger.accounts import CAP, CAP_DELTA, SPENT, SPENT_DELTA, Terms, exceeds_cap, read_classes
+from hetdp.releases.ledger import schema
+from hetdp.releases.ledger.accounts import (
+    CAP,
+    CAP_DELTA,
+    NOBODY,
+    SPENT,
+    SPENT_DELTA,
+    Terms,
+    exceeds_cap,
+    naming_of,
+    read_classes,
+    read_people,
+)
 from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, format_units
 from hetdp.releases.ledger.chain import CHANGED, DECLARE, Entry, Head, read_entry
 from hetdp.releases.ledger.charging import find_neighbours, read_terms
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import Neighbours
-from hetdp.releases.ledger.people import NOBODY, naming_of, read_people
 from hetdp.text import format_value
 
 
@@ -98,7 +108,7 @@ class Status:
 
 def history_of(database: Database, connection: Connection, head: Head) -> list[Entry]:
     """All entries in order."""
-    rows = connection.execute(select(tables.entries).order_by(tables.entries.c.number))
+    rows = connection.execute(select(schema.entries).order_by(schema.entries.c.number))
     return [read_entry(database, head, row) for row in rows]
 
 

@@ -10,13 +10,21 @@ import numpy as np
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
-from hetdp.releases.ledger import tables
-from hetdp.releases.ledger.accounts import Terms, read_classes
+from hetdp.releases.ledger import schema
+from hetdp.releases.ledger.accounts import (
+    NOBODY,
+    Share,
+    Terms,
+    caps_of,
+    charge_share,
+    naming_of,
+    read_classes,
+    read_people,
+)
 from hetdp.releases.ledger.amounts import INFINITE
 from hetdp.releases.ledger.chain import CHANGED, CREATE, DECLARE, RECORD, SPEND, STATE, Head, read_entry, read_head
 from hetdp.releases.ledger.charge import CLASS, SealedCharge, decode_charge
 from hetdp.releases.ledger.charging import read_terms
-from hetdp.releases.ledger.creation import require_shape
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import (
     NEIGHBOURS,
@@ -25,14 +33,13 @@ from hetdp.releases.ledger.neighbours import (
     read_neighbours,
     state_neighbours,
 )
-from hetdp.releases.ledger.people import NOBODY, Share, caps_of, charge_share, naming_of, read_people
-from hetdp.releases.ledger.sqlite import Statement, read_pragma
+from hetdp.releases.ledger.sqlite_statements import Statement
 
-ENTRIES = Statement(select(tables.entries).order_by(tables.entries.c.number))
-DIGESTS = Statement(select(tables.charges.c.digest))
-CONTENT = Statement(select(tables.charges.c.content).where(tables.charges.c.digest == bindparam("wanted")))
-STATED = Statement(select(tables.sources))
-SOURCES = [Statement(select(table.c.source).distinct()) for table in (tables.classes, tables.people)]
+ENTRIES = Statement(select(schema.entries).order_by(schema.entries.c.number))
+DIGESTS = Statement(select(schema.charges.c.digest))
+CONTENT = Statement(select(schema.charges.c.content).where(schema.charges.c.digest == bindparam("wanted")))
+STATED = Statement(select(schema.sources))
+SOURCES = [Statement(select(table.c.source).distinct()) for table in (schema.classes, schema.people)]
 
 
 @dataclass(frozen=True)
@@ -116,14 +123,13 @@ def require_whole(database: Database, connection: Connection, path: Path | None 
         connection: a transaction there, or in a copy.
         path: the file, if it is not that of the database.
     """
-    require_shape(database, connection, path)
+    database.require_shape(connection, path)
     verify_chain(database, connection, read_head(database, connection, is_trusted=True), 0)
 
 
 def verify_chain(database: Database, connection: Connection, head: Head, records: int) -> VerifiedLedger:
     """Reads the whole chain and computes every balance again."""
-    if database.path is not None and read_pragma(connection, "integrity_check(1)") != [("ok",)]:
-        raise database.unusable("it is damaged")
+    database.require_undamaged(connection)
     replay = _replayed(database, connection, head)
     try:
         sums = _summed(connection, replay)

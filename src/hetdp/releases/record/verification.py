@@ -17,8 +17,7 @@ from hetdp.problem.answer_words import BARE, answer_words
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.releases.charges import costs_of
 from hetdp.releases.ledger.chain import Entry
-from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.ledger.lookup import find_receipt, find_source
+from hetdp.releases.ledger.core import LedgerCore
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, is_same, neighbours_of, read_neighbours
 from hetdp.releases.proof import ProvedMechanism, digest_of
 from hetdp.releases.record.document import Document, answers_of, facts_digest, has_valid_digest
@@ -72,7 +71,7 @@ def check_digest(record: Document) -> RecordCheck:
     return check_of("record", has_valid_digest(record), "the record's digest fits its content", fails)
 
 
-def check_ledger(record: Document, ledger: Ledger) -> RecordCheck:
+def check_ledger(record: Document, ledger: LedgerCore) -> RecordCheck:
     """Whether the entry is in the ledger and says the same.
 
     Raises:
@@ -81,7 +80,7 @@ def check_ledger(record: Document, ledger: Ledger) -> RecordCheck:
     receipt, composition = record["ledger"], record["composition"]
     if receipt["ledger"] != ledger.id:
         return RecordCheck("ledger", False, "the record names another ledger")
-    entry, number = find_receipt(ledger, receipt), f"entry {receipt['entry']:,} of the ledger"
+    entry, number = ledger.find_receipt(receipt), f"entry {receipt['entry']:,} of the ledger"
     kept = entry.facts
     told = [entry.request, entry.source, entry.version, entry.time, kept.get("facts_sha256")]
     said = [record["mechanism"]["sha256"], composition["source"], composition["version"], record["released"]]
@@ -110,10 +109,10 @@ def _is_about(privacy: Document, kept: Any) -> bool:
         return False
 
 
-def _is_charged(ledger: Ledger, entry: Entry, composition: Document) -> bool:
+def _is_charged(ledger: LedgerCore, entry: Entry, composition: Document) -> bool:
     """Whether the entry charged the accounts that the record lists; people are listed by neither."""
     try:
-        charge = charge_of_composition(composition, find_source(ledger, entry.source)[1])
+        charge = charge_of_composition(composition, ledger.find_source(entry.source)[1])
     except (UsageError, KeyError):
         return False
     return charge is None or charge.seal(b"").digest == entry.charge

@@ -10,7 +10,6 @@ import pytest
 import hetdp
 from hetdp.errors import VerificationError
 from hetdp.releases import proof
-from hetdp.releases import proof as remembered
 from hetdp.releases.proof import prove
 from tests.releases.worlds import LABELS, WORDS, ledger, poll
 
@@ -21,7 +20,7 @@ def proofs(monkeypatch):
     made: list[object] = []
     verify = proof.verify
     monkeypatch.setattr(proof, "verify", lambda *given: [made.append(given), verify(*given)][1])
-    monkeypatch.setattr(remembered, "_cache", type(remembered._cache)())
+    monkeypatch.setattr(proof, "_cache", type(proof._cache)())
     return made
 
 
@@ -98,7 +97,7 @@ def test_whatever_differs_is_proved_and_told_anew(proofs, other, tmp_path):
     assert len(proofs) == 1
     expected = hetdp.release(other(), "two", ledger=kept).record
     assert len(proofs) == 2
-    remembered._cache.clear()
+    proof.clear_cache()
     alone = hetdp.release(other(), "two", ledger=kept).record
     assert alone == expected
 
@@ -113,18 +112,18 @@ def test_a_problem_that_changes_meanwhile_is_not_remembered(proofs, monkeypatch)
 
     monkeypatch.setattr(proof, "verify", slow)
     assert prove(mechanism).fingerprint is None
-    assert not remembered._cache
+    assert not proof._cache
 
 
 def test_few_proofs_are_kept_and_none_of_what_is_large_or_oddly_named(proofs, monkeypatch):
-    for number in range(remembered.MOST + 3):
+    for number in range(proof.MOST + 3):
         prove(same_edges(epsilon=(1.0, 0.5, 0.2 + number / 100)))
-    assert len(remembered._cache) == remembered.MOST
-    remembered._cache.clear()
+    assert len(proof._cache) == proof.MOST
+    proof.clear_cache()
     prove(same_edges(classes=(("pupils", 1), ("pupils", 1), None)))
-    monkeypatch.setattr(remembered, "LARGEST", 9)
+    monkeypatch.setattr(proof, "LARGEST", 9)
     prove(poll())
-    assert not remembered._cache
+    assert not proof._cache
 
 
 def test_a_source_that_was_the_only_one_is_not_taken_for_it_later(tmp_path):

@@ -1,4 +1,4 @@
-"""The connection that is kept between transactions: it locks nothing, leaks nothing, and believes nothing."""
+"""The connection that is cached between transactions locks nothing, leaks nothing, and is compared with the file."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import shutil
 import sqlite3
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hetdp.errors import BudgetError, LedgerError
-from hetdp.releases.ledger import sqlite as kept
+from hetdp.releases.ledger import connection_cache
 from hetdp.releases.ledger.charge import Charge
-from hetdp.releases.ledger.ledger import Ledger
+from hetdp.releases.ledger.ledger import Ledger, core_of
 from tests.releases.ledger.test_spending import TENTH
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are counted in /proc")
@@ -23,8 +24,8 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open
 @pytest.fixture
 def file(tmp_path):
     """A ledger whose accounts may spend 0.3."""
-    Ledger.create(tmp_path / "kept", source="survey", cap=0.3)
-    return tmp_path / "kept"
+    Ledger.create(tmp_path / "a.ledger", source="survey", cap=0.3)
+    return tmp_path / "a.ledger"
 
 
 def open_files(file) -> int:
@@ -33,6 +34,15 @@ def open_files(file) -> int:
 
 def spend(ledger: Ledger, request: str) -> int:
     return ledger.spend("survey", TENTH, request, "1", lambda: [True]).number
+
+
+def cache_of(ledger: Ledger) -> Any:
+    database: Any = core_of(ledger).database
+    return database._cache
+
+
+def cached_connection(ledger: Ledger) -> Any:
+    return cache_of(ledger)._idle[0][0]
 
 
 def test_one_file_stays_open_for_a_ledger_and_none_without_it(file):
@@ -83,7 +93,7 @@ def two_histories(file) -> tuple[Ledger, Path]:
 @pytest.mark.parametrize("is_blind", [False, True])
 def test_a_file_that_was_written_over_is_read_again(file, monkeypatch, is_blind):
     if is_blind:  # even where its state tells nothing, as within one tick of the file system's clock
-        monkeypatch.setattr(kept, "_state", lambda found: (os.getpid(),))
+        monkeypatch.setattr(connection_cache, "_state", lambda found: (os.getpid(),))
     ledger, copy = two_histories(file)
     file.write_bytes(copy.read_bytes())
     assert [entry.request for entry in ledger.history()][2:] == ["theirs"]
@@ -106,10 +116,10 @@ def test_a_file_that_was_replaced_between_spends_is_opened_anew(file):
 def test_a_ledger_that_became_read_only_is_opened_anew(file):
     ledger = Ledger(file)
     spend(ledger, "a")
-    before = ledger._database._kept._idle[0][0]
+    before = cached_connection(ledger)
     file.chmod(0o400)
     ledger.status()
-    assert ledger._database._kept._idle[0][0] is not before
+    assert cached_connection(ledger) is not before
 
 
 def test_a_fork_takes_no_connection_along(file):
@@ -132,15 +142,15 @@ def test_the_connection_of_another_process_is_neither_used_nor_closed(file, monk
     ledger = Ledger(file)
     spend(ledger, "a")
     left: list[object] = []
-    monkeypatch.setattr(kept, "_left_alone", left)
-    before = ledger._database._kept._idle[0][0]
+    monkeypatch.setattr(connection_cache, "_of_parents", left)
+    before = cached_connection(ledger)
     pid = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: pid + 1)  # as after a fork that Python knows nothing of
     spend(ledger, "b")
     assert left == [before]
     assert not before.closed
     before.close()
-    ledger._database._kept.close()
+    cache_of(ledger).close()
 
 
 def test_threads_take_turns_with_one_connection(file):

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hetdp.errors import HetdpError
+from hetdp.releases.ledger.database import NOTHING_SPENT
 
 if sys.platform == "linux":  # elsewhere, SQLite alone looks at journals
     import fcntl
@@ -32,7 +33,6 @@ LOCK = "hhqqi4x"  # kind, whence, first byte, number of bytes, process: as Linux
 COUNTER = slice(24, 28)  # of a file: how often it was written to
 PAUSE = 0.01  # seconds between two looks
 PLACE = re.compile(r"\d+ /.*|\d+ [A-Za-z]:.*|\d+ \\\\.*", re.DOTALL)  # as a ledger keeps it: the inode and the path
-NOTHING_SPENT = "nothing was spent, and no answer was given"
 SEVERAL_NAMES = (
     f"a crash under one name would lose what was spent under another; {NOTHING_SPENT}. Hint: keep one name and remove"
     " the others, which `find FOLDER -samefile FILE` lists; a backup is a copy, not a link"
