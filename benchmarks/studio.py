@@ -16,8 +16,8 @@ import hetdp
 from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.graphs import grid
 from benchmarks.measure import in_turn
-from hetdp.studio.answers import ends_of, engine_of, warm
-from hetdp.studio.session import Session, sheet_of
+from hetdp.studio.answers import choose_engine, list_edges, load_compiled_search
+from hetdp.studio.session import Session, new_document
 
 LIMITS = {500: 50, 5_000: 500}  # milliseconds, by datasets
 ALONE, ANSWERED = "design", "answer"
@@ -38,9 +38,9 @@ class Page:
         self._answering = next(one for one in found if any(each["id"] == "actions" for each in one["inputs"]))
         self.bytes = 0
         self._known |= {
-            "drawn.data": session.sheet.drawn,
+            "opening.data": session.document.opening,
             "subject.data": ["edge", EDGE],
-            "told.data": session.revision,
+            "shown.data": session.revision,
         }
         self.move()  # the first answer is the whole picture
 
@@ -52,7 +52,7 @@ class Page:
 
     def act(self, name: str, details: Any) -> None:
         """Sends one action, and takes what comes back."""
-        seen = {"told": self._known["told.data"], "drawn": self._known["drawn.data"]}
+        seen = {"revision": self._known["shown.data"], "opening": self._known["opening.data"]}
         action = {"number": next(self._numbers), "name": name, "details": details, "seen": seen}
         self._known["actions.data"] = [action]
         self.send()
@@ -102,11 +102,11 @@ def _outputs(together: str) -> list[str]:
 @contextmanager
 def opened(datasets: int, view: str) -> Iterator[tuple[Session, Page]]:
     """A studio that answers, with a chosen edge."""
-    from hetdp.studio.server import place_of
+    from hetdp.studio.server import create_server
 
-    session = Session(sheet_of("measured", grid(8 * datasets)))
+    session = Session(new_document("measured", grid(8 * datasets)))
     session.select("edge", EDGE)
-    place = place_of(session)
+    place = create_server(session)
     server = threading.Thread(target=place.serve, daemon=True)
     server.start()
     try:
@@ -117,16 +117,16 @@ def opened(datasets: int, view: str) -> Iterator[tuple[Session, Page]]:
 
 def sections(sizes: dict[int, int], rounds: int) -> Iterator[Part]:
     """One row for each size and view."""
-    warm()  # as it is after the first moments of a session
+    load_compiled_search()  # as it is after the first moments of a session
     rows = []
     for asked, datasets in sizes.items():
         for view in VIEWS[asked]:
             with opened(datasets, view) as (session, page):
-                ends = ends_of(session.sheet.problem)
-                problem = session.sheet.problem.with_parameter(int(ends.places[EDGE]), "epsilon", 0.5)
-                alone = partial(hetdp.design, problem, "fair", engine=engine_of(problem))
+                edge_list = list_edges(session.document.problem)
+                problem = session.document.problem.with_parameter(int(edge_list.places[EDGE]), "epsilon", 0.5)
+                alone = partial(hetdp.design, problem, "fair", engine=choose_engine(problem))
                 took = in_turn({ALONE: alone, ANSWERED: page.move}, rounds)
-                answered, size = took[ANSWERED], session.sheet.problem.graph.size
+                answered, size = took[ANSWERED], session.document.problem.graph.size
                 kibibytes = page.bytes / 1024
             rows.append(
                 (

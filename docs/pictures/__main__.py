@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from docs.pictures.drawn import PICTURES
-from hetdp.plots.plot import draw_to
+from hetdp.plots.plot import write_figure
 
 FOLDER = Path(__file__).parent
 STUDIO = "studio"  # a photograph of a page, which needs chromium
@@ -23,7 +23,7 @@ def main(names: list[str]) -> None:
 
             take(FOLDER / f"{name}.png")
             continue
-        draw_to(PICTURES[name](), FOLDER / f"{name}.svg", ".svg")
+        write_figure(PICTURES[name](), FOLDER / f"{name}.svg", ".svg")
         pyplot.close("all")
 
 

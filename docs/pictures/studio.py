@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.server import place_of
+from hetdp.studio.server import create_server
 from hetdp.studio.session import Session
 
 CHROMIUM = "/usr/bin/chromium"
@@ -18,15 +18,15 @@ QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 def take(place_of_file: Path) -> None:
     """Opens three voters, looks at the dataset where all say yes, and keeps what is seen."""
     session = Session(GALLERY["three-voters"].make())
-    place = place_of(session)
+    place = create_server(session)
     threading.Thread(target=place.serve, daemon=True).start()
     session.select("dataset", 0)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         page = browser.new_page(viewport={"width": 1280, "height": 760}, color_scheme="light")
         page.goto(place.address)
-        page.wait_for_selector("#chosen-p")
-        page.wait_for_function("() => document.getElementById('graph')._cyreg?.cy.edges('.lit').length === 1")
+        page.wait_for_selector("#selected-p")
+        page.wait_for_function("() => document.getElementById('graph')._cyreg?.cy.edges('.highlighted').length === 1")
         page.wait_for_timeout(1500)  # until the path is lit to its end
         page.screenshot(path=str(place_of_file))
         browser.close()

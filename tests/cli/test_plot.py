@@ -118,7 +118,7 @@ def test_a_picture_that_fails_halfway_leaves_the_old_one(hetdp, monkeypatch):
         place.write_text("<?xml")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hetdp.plots.plot.draw_to", half)
+    monkeypatch.setattr("hetdp.plots.plot.write_figure", half)
     ended = hetdp("plot", "poll.json", "mechanism.csv", "-o", "m.svg")
     assert ended.code == 2
     assert "cannot write 'm.svg': No space left on device" in ended.err

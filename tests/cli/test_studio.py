@@ -1,4 +1,4 @@
-"""`hetdp studio`: starts, says where, ends by Ctrl-C, and says what is missing."""
+"""`hetdp studio`: starts, prints its address, stops on Ctrl-C, and says what is missing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_it_says_where_it_is_and_ends_quietly(number):
         out, words = running.communicate(timeout=60)
     assert running.returncode == 0
     assert out == ""
-    assert words == "Ctrl-C ends it\n"
+    assert words == "press Ctrl-C to stop\n"
 
 
 def test_a_problem_that_cannot_be_read_is_told_before_anything_is_served(capsys):
@@ -56,8 +56,8 @@ def test_a_browser_is_opened_without_the_token_in_its_command_line(monkeypatch, 
         while not seen.exists() and time.monotonic() < end:
             time.sleep(0.02)
 
-    made = server.place_of
-    monkeypatch.setattr(server, "place_of", lambda *args, **more: made(*args, **more)._replace(serve=wait))
+    made = server.create_server
+    monkeypatch.setattr(server, "create_server", lambda *args, **more: made(*args, **more)._replace(serve=wait))
     assert main(["studio", str(PROBLEMS / "poll.json")]) == 0
     address = capsys.readouterr().out.strip()
     folder, url, mode, text = seen.read_text().split("\n", 3)

@@ -10,7 +10,7 @@ import pytest
 import hetdp
 from examples import three_voters
 from hetdp.mechanism.formatting import format_percentage
-from hetdp.plots.canvas import hundredths
+from hetdp.plots.canvas import two_digits
 from tests.documents.pages import DOCS, ROOT
 
 # loaded by others, forbidden everywhere, or accepted without being imported
@@ -30,7 +30,7 @@ def test_the_first_picture_shows_the_first_row_of_the_first_table():
     texts = re.findall(
         r"<text[^>]*>([^<]*)</text>", (DOCS / "pictures" / "three-voters.svg").read_text(encoding="utf-8")
     )
-    assert [texts[texts.index(each) + 1] for each in votes] == [hundredths(mechanism[each]) for each in votes]
+    assert [texts[texts.index(each) + 1] for each in votes] == [two_digits(mechanism[each]) for each in votes]
 
 
 def test_every_library_that_has_one_home_is_in_the_list_of_homes():

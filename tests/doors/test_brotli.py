@@ -8,7 +8,7 @@ import pytest
 
 import hetdp
 from hetdp.partitioned.parquet_rows import files_of
-from hetdp.studio.opening import require_small
+from hetdp.studio.uploads import require_small
 
 
 def compressed(place, columns):

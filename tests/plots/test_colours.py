@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hetdp.plots.colours import LINES, ink_on, scale
+from hetdp.plots.colours import LINES, colour_map, text_colour_on
 
 SEEN = {  # what people with each kind of colour blindness see of red, green and blue light (linear)
     "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -31,29 +31,29 @@ def contrast(one, other):
 @pytest.mark.parametrize("kind", SEEN)
 def test_opposite_answers_look_different_to_colour_blind_readers(kind):
     p = np.array([0.0, 0.1, 0.2, 0.3])
-    seen = [np.clip(linear(scale()(each)) @ np.transpose(SEEN[kind]), 0, 1) for each in (p, 1 - p)]
+    seen = [np.clip(linear(colour_map()(each)) @ np.transpose(SEEN[kind]), 0, 1) for each in (p, 1 - p)]
     assert (np.linalg.norm(seen[0] - seen[1], axis=1) > 0.2).all()
 
 
 def test_the_middle_is_the_lightest_and_neither_answer():
-    light = luminance(scale()(np.linspace(0, 1, 101)))
+    light = luminance(colour_map()(np.linspace(0, 1, 101)))
     assert np.argmax(light) == 50
     assert (np.diff(light[:51]) > 0).all()
     assert (np.diff(light[50:]) < 0).all()
-    red, green, blue, _ = scale()(0.5)
+    red, green, blue, _ = colour_map()(0.5)
     assert max(red, green, blue) - min(red, green, blue) < 0.02
 
 
 def test_printed_in_grey_the_two_answers_still_differ():
     p = np.linspace(0.0, 0.25, 6)
-    assert (luminance(scale()(p)) > 1.5 * luminance(scale()(1 - p))).all()
+    assert (luminance(colour_map()(p)) > 1.5 * luminance(colour_map()(1 - p))).all()
 
 
 def test_words_on_every_colour_can_be_read():
     from matplotlib.colors import to_rgb
 
     for p in np.linspace(0, 1, 51):
-        assert contrast(luminance(scale()(p)), luminance(to_rgb(ink_on(p)))) > 3.5, p
+        assert contrast(luminance(colour_map()(p)), luminance(to_rgb(text_colour_on(p)))) > 3.5, p
 
 
 def test_curves_can_be_told_apart_by_their_dashes_too():

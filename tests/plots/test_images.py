@@ -14,7 +14,7 @@ import pytest
 from matplotlib.image import imread
 
 import hetdp
-from hetdp.plots.plot import draw_to
+from hetdp.plots.plot import write_figure
 from tests.plots.shown import council, line, majority, senate, status, voters
 
 STORED = Path(__file__).parent / "stored"
@@ -50,7 +50,7 @@ def difference(one: Path, other: Path) -> tuple[float, float]:
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_looks_as_it_always_did(name, tmp_path):
     place, stored = tmp_path / "drawn.png", STORED / f"{name}.png"
-    draw_to(PICTURES[name](), place, ".png", DOTS)
+    write_figure(PICTURES[name](), place, ".png", DOTS)
     if os.environ.get("HETDP_WRITE_GOLDEN"):
         stored.write_bytes(place.read_bytes())
     far, mean = difference(place, stored)
@@ -59,9 +59,9 @@ def test_a_picture_looks_as_it_always_did(name, tmp_path):
 
 
 def test_another_picture_is_noticed(tmp_path):
-    draw_to(hetdp.plot(hetdp.design(voters()), explain="222"), tmp_path / "a.png", ".png", DOTS)
+    write_figure(hetdp.plot(hetdp.design(voters()), explain="222"), tmp_path / "a.png", ".png", DOTS)
     assert difference(tmp_path / "a.png", STORED / "network.png")[0] > FAR
-    draw_to(hetdp.plot(hetdp.design(council(), "balanced")), tmp_path / "b.png", ".png", DOTS)
+    write_figure(hetdp.plot(hetdp.design(council(), "balanced")), tmp_path / "b.png", ".png", DOTS)
     assert difference(tmp_path / "b.png", STORED / "problem.png")[0] > FAR
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
-from hetdp.plots.layout import TALLEST, layered
+from hetdp.plots.layout import TALLEST, layered_layout
 from tests.mechanism.tallies import random_problem, steps_one_by_one
 from tests.plots.shown import line, voters
 
 
 def laid_out(problem):
     source, target, *_ = problem.graph.edges()
-    return layered(source, target, steps_to_the_other_answer(problem), problem.answers)
+    return layered_layout(source, target, steps_to_the_other_answer(problem), problem.answers)
 
 
 def test_three_voters_stand_in_four_columns():
@@ -64,7 +64,7 @@ def test_a_ladder_has_no_crossings():
     shuffled = np.random.default_rng(5).permutation(2 * rungs)
     steps = np.empty(2 * rungs, dtype=np.int64)
     steps[shuffled] = np.arange(2 * rungs) // 2 + 1
-    layout = layered(shuffled[source], shuffled[target], steps, np.ones(2 * rungs, dtype=np.int8))
+    layout = layered_layout(shuffled[source], shuffled[target], steps, np.ones(2 * rungs, dtype=np.int8))
     sides = np.sign(layout.up[shuffled]).reshape(rungs, 2)
     assert (sides == sides[0]).all()
     assert sides[0].tolist() in ([1.0, -1.0], [-1.0, 1.0])
@@ -79,7 +79,7 @@ def test_the_same_graph_always_looks_the_same():
 def test_a_column_too_high_becomes_several():
     size = 40 * TALLEST
     nothing = np.zeros(0, dtype=np.int64)
-    layout = layered(nothing, nothing, np.ones(size, dtype=np.int64), np.ones(size, dtype=np.int8))
+    layout = layered_layout(nothing, nothing, np.ones(size, dtype=np.int64), np.ones(size, dtype=np.int8))
     assert layout.lanes > 5
     assert layout.lanes * layout.tallest >= size
     assert np.abs(layout.across - 0.5).max() < 0.5

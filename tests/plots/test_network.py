@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.plots.network import THICK, THIN, widths_of
+from hetdp.plots.network import THICK, THIN, edge_widths
 from hetdp.plots.plot import drawing_of
 from tests.plots.shown import HOSTILE, hostile, line, voters, words
 
@@ -80,11 +80,11 @@ def test_a_contradiction_shows_what_was_asked_beside_what_is_allowed(asked, said
 
 def test_smaller_epsilon_is_never_thinner():
     epsilon = np.array([0.0, 1e-9, 0.1, 0.5, 2.0, math.inf])
-    assert (np.diff(widths_of(epsilon)) <= 0).all()
-    assert widths_of(epsilon)[[0, -1]].tolist() == [THICK, THIN]
-    assert len(set(widths_of(np.full(3, 0.7)))) == 1
-    assert widths_of(np.array([0.0, math.inf])).tolist() == [THICK, THIN]
-    assert len(widths_of(np.zeros(0))) == 0
+    assert (np.diff(edge_widths(epsilon)) <= 0).all()
+    assert edge_widths(epsilon)[[0, -1]].tolist() == [THICK, THIN]
+    assert len(set(edge_widths(np.full(3, 0.7)))) == 1
+    assert edge_widths(np.array([0.0, math.inf])).tolist() == [THICK, THIN]
+    assert len(edge_widths(np.zeros(0))) == 0
 
 
 def test_of_two_directions_the_more_private_one_counts():

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import hetdp
 from hetdp.cli import plot as verb
 from hetdp.plots import plot as saving
-from hetdp.plots.canvas import figure_apart, readable
+from hetdp.plots.canvas import detached_axes, drawable_text
 from hetdp.plots.plot import PICTURES, drawing_of
 from tests.plots.shown import council, hostile, line, majority, senate, voters, words
 
@@ -125,7 +125,7 @@ def without_matplotlib(monkeypatch, name="matplotlib"):
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     without_matplotlib(monkeypatch)
     message = "not installed; it comes with the extra plots. Hint: pip install '.\\[plots\\]'"
-    for draw in (lambda: hetdp.plot(voters()), figure_apart):
+    for draw in (lambda: hetdp.plot(voters()), detached_axes):
         with pytest.raises(hetdp.UsageError, match=message) as error:
             draw()
         assert error.value.exit_code == 2
@@ -164,7 +164,7 @@ def test_the_command_line_knows_the_pictures_and_formats():
 def test_a_file_is_the_same_each_time_and_text_stays_text(form, tmp_path):
     files = [tmp_path / f"{number}{form}" for number in (1, 2)]
     for file in files:
-        saving.draw_to(hetdp.plot(hetdp.design(hostile()), title="<script>"), file, form, 60)
+        saving.write_figure(hetdp.plot(hetdp.design(hostile()), title="<script>"), file, form, 60)
     assert files[0].read_bytes() == files[1].read_bytes()
     start = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}[form]
     assert files[0].read_bytes().startswith(start)
@@ -177,8 +177,8 @@ def test_a_file_is_the_same_each_time_and_text_stays_text(form, tmp_path):
 
 
 def test_labels_are_cut_in_the_middle_and_lose_what_cannot_be_drawn():
-    assert readable("a" * 20 + "b" * 20, 11) == "aaaaa…bbbbb"
-    assert readable("日") == "□"
-    assert readable("e\u0301") == "é"
-    assert readable("") == '""'
-    assert readable("\u202e") == r"\u202e"
+    assert drawable_text("a" * 20 + "b" * 20, 11) == "aaaaa…bbbbb"
+    assert drawable_text("日") == "□"
+    assert drawable_text("e\u0301") == "é"
+    assert drawable_text("") == '""'
+    assert drawable_text("\u202e") == r"\u202e"

@@ -7,7 +7,7 @@ import pytest
 
 import hetdp
 from hetdp.plots.plot import drawing_of
-from hetdp.plots.summary import marks_of, place, places_of, summary
+from hetdp.plots.summary import position_of, positions_of, summary, tick_labels
 from tests.mechanism.tallies import random_problem, steps_one_by_one
 from tests.plots.shown import line, words
 
@@ -52,21 +52,21 @@ def test_a_million_datasets_are_a_summary():
 def test_near_distances_get_room_where_there_are_many(size):
     problem = line(size)
     shown = summary(problem, np.where(problem.answers == 1, 1.0, 0.0))
-    places = places_of(shown)
+    places = positions_of(shown)
     assert (np.diff(places) > 0).all()
     near = np.abs(shown.levels) <= 10
     assert np.ptp(places[near]) > 0.15 * np.ptp(places)
-    marks = dict(marks_of(shown))
+    marks = dict(tick_labels(shown))
     assert "10" in marks.values()
     for at, word in marks.items():
-        assert at == pytest.approx(np.sign(at) * place(np.float64(word.replace(",", "")), False))
+        assert at == pytest.approx(np.sign(at) * position_of(np.float64(word.replace(",", "")), False))
 
 
 def test_few_distances_are_equally_far_apart_and_nothing_is_said():
     axes = hetdp.plot(line(40), "summary")
     assert "closer together" not in words(axes)
     shown = summary(line(40), np.zeros(40))
-    assert set(np.diff(places_of(shown))) == {1.0}
+    assert set(np.diff(positions_of(shown))) == {1.0}
 
 
 def test_datasets_without_a_path_stand_aside_by_their_answer():
@@ -75,8 +75,8 @@ def test_datasets_without_a_path_stand_aside_by_their_answer():
     assert shown.levels.tolist() == [-1, 0, 0, 1, 2]
     assert shown.answers.tolist() == [2, 2, 1, 1, 1]
     assert shown.counts.tolist() == [1, 1, 2, 1, 1]
-    assert places_of(shown).tolist() == [-0.5, -2.5, 2.5, 0.5, 1.5]
-    assert marks_of(shown) == [(-2.5, "no path"), (-0.5, "1"), (0.5, "1"), (1.5, "2"), (2.5, "no path")]
+    assert positions_of(shown).tolist() == [-0.5, -2.5, 2.5, 0.5, 1.5]
+    assert tick_labels(shown) == [(-2.5, "no path"), (-0.5, "1"), (0.5, "1"), (1.5, "2"), (2.5, "no path")]
     apart = hetdp.DatasetGraph.from_edges([], [], [], datasets=range(4))
     axes = hetdp.plot(hetdp.Problem(apart, [1, 2, 1, 2]), "summary")
     assert words(axes).count("no path") == 2

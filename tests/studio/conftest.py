@@ -46,10 +46,10 @@ class Studio:
 
     def __init__(self, browser: Any) -> None:
         from hetdp.studio.gallery import GALLERY
-        from hetdp.studio.server import place_of
+        from hetdp.studio.server import create_server
 
         self.session = Session(GALLERY["three-voters"].make())
-        self.place = place_of(self.session)
+        self.place = create_server(self.session)
         threading.Thread(target=self.place.serve, daemon=True).start()
         self.page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
         self.page.set_default_timeout(120_000)  # a busy machine may have to compile the search first
@@ -59,9 +59,9 @@ class Studio:
         self.page.on("console", lambda said: self.complaints.extend([said.text] * (said.type == "error")))
         self.page.on("request", lambda request: self.asked.append(request.url))
 
-    def open(self, sheet: Any) -> Studio:
-        """Puts a sheet on the table, and shows it as on a page just loaded."""
-        self.session.open(sheet)
+    def open(self, document: Any) -> Studio:
+        """Opens a document, and shows it as on a page that was just loaded."""
+        self.session.open(document)
         self.session.past.clear()
         if not self.page.url.startswith(self.place.address):
             self.page.goto(self.place.address)
@@ -72,7 +72,7 @@ class Studio:
                     dash_clientside.set_props("way", {value: "gallery"});
                     dash_clientside.set_props("find", {value: ""});
                     dash_clientside.set_props("shade", {hidden: true});
-                    dash_clientside.set_props("revision", {data: "test " + Math.random()});
+                    dash_clientside.set_props("refresh", {data: "test " + Math.random()});
                 }"""
             )
         self.settle(self.session.revision)
@@ -117,7 +117,7 @@ class Studio:
 
     def press(self, kind: str, number: int) -> None:
         """Clicks on a dataset or an edge in the picture, and waits for the answer."""
-        name = f"{'n' if kind == 'dataset' else 'e'}{self.session.sheet.drawn}-{number}"
+        name = f"{'n' if kind == 'dataset' else 'e'}{self.session.document.opening}-{number}"
         self.page.wait_for_function("(id) => document.getElementById('graph')._cyreg.cy.$id(id).length === 1", arg=name)
         place = self.in_graph(
             "(cy, id) => { const one = cy.$id(id); const at = one.isNode() ? one.renderedPosition()"
@@ -151,8 +151,8 @@ def served(browser):
 
 @pytest.fixture
 def studio(served, request, monkeypatch):
-    """Opens a sheet in the studio; afterwards, nothing may have been complained of, or asked of anybody else."""
-    monkeypatch.setattr("hetdp.studio.answers.load_meanwhile", lambda: None)
+    """Opens a document in the studio; afterwards, nothing may have been complained of, or asked of anybody else."""
+    monkeypatch.setattr("hetdp.studio.answers.load_in_background", lambda: None)
     served.complaints.clear()
     served.asked.clear()
     yield served.open

@@ -15,29 +15,29 @@ import pytest
 import hetdp
 from hetdp.cli.main import main
 from hetdp.mechanism.formatting import format_percentage
-from hetdp.studio.drawing import AROUND
+from hetdp.studio.drawing import NEIGHBOURHOOD
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.server import place_of
-from hetdp.studio.session import Session, Visit, sheet_of
+from hetdp.studio.server import create_server
+from hetdp.studio.session import PageView, Session, new_document
 
 PATH = ["none", "one", "two", "three", "four"]
 
 
-def path_sheet(labels: list[str] = PATH):
+def path_document(labels: list[str] = PATH):
     graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], [1.0, 0.5, 1.0, 1.0], datasets=labels)
     problem = hetdp.Problem(graph, [2, 2, 1, 1, 1])
-    return sheet_of("a path", problem, hetdp.PartialMechanism(p={labels[1]: 0.4, labels[2]: 0.6}))
+    return new_document("a path", problem, hetdp.PartialMechanism(p={labels[1]: 0.4, labels[2]: 0.6}))
 
 
 def shown_p(page) -> float:
-    return float(page.inner_text("#chosen-p"))
+    return float(page.inner_text("#selected-p"))
 
 
-def test_a_dataset_is_clicked_and_its_binding_path_is_lit(studio):
+def test_a_dataset_is_clicked_and_its_binding_path_is_highlighted(studio):
     opened = studio(GALLERY["three-voters"].make())
-    problem = opened.session.sheet.problem
+    problem = opened.session.document.problem
     expected = hetdp.design(problem)
-    opened.wait("Private, and as accurate as can be")
+    opened.wait("Private, and as accurate as possible")
     opened.press("dataset", 0)
     opened.wait("yes,yes,yes", "#inspect-words")
     assert shown_p(opened.page) == pytest.approx(expected["yes", "yes", "yes"], abs=5e-7)
@@ -45,15 +45,16 @@ def test_a_dataset_is_clicked_and_its_binding_path_is_lit(studio):
     rows = opened.page.locator("#inspect-more ol li").all_inner_texts()
     assert [row.split("\n")[0] for row in rows] == [",".join(name) for name in path.datasets]
     assert f"{path.bounds[-1]:.6g}" in rows[-1]
-    lit = sorted(problem.graph.index(name) for name in path.datasets)
-    opened.until("(cy) => cy.nodes('.lit').map((one) => one.data('at')).sort()", lit)
+    highlighted = sorted(problem.graph.index(name) for name in path.datasets)
+    opened.until("(cy) => cy.nodes('.highlighted').map((one) => one.data('at')).sort()", highlighted)
     opened.page.locator("#inspect-more ol button").first.click()
-    opened.until("(cy) => cy.nodes('.lit').map((one) => one.data('at'))", [problem.graph.index(path.datasets[0])])
+    first = problem.graph.index(path.datasets[0])
+    opened.until("(cy) => cy.nodes('.highlighted').map((one) => one.data('at'))", [first])
 
 
 def test_an_epsilon_is_moved_and_the_mechanism_follows_as_the_library_says(studio):
-    opened = studio(path_sheet())
-    page, before = opened.page, opened.session.sheet.problem
+    opened = studio(path_document())
+    page, before = opened.page, opened.session.document.problem
     where = opened.in_graph("(cy) => cy.nodes().map((one) => [one.position('x'), one.position('y')])")
     opened.press("edge", 2)
     opened.wait("two", "#inspect-words")
@@ -75,21 +76,21 @@ def test_an_epsilon_is_moved_and_the_mechanism_follows_as_the_library_says(studi
 
 
 def test_values_that_contradict_each_other_show_a_witness_and_are_repaired(studio):
-    opened = studio(path_sheet())
-    problem = opened.session.sheet.problem
+    opened = studio(path_document())
+    problem = opened.session.document.problem
     opened.press("dataset", 2)
     opened.wait("two", "#inspect-words")
     opened.type_number("p", "0.9")
     opened.wait("No private mechanism has these values")
     verdict = hetdp.check(problem, {"one": 0.4, "two": 0.9})
     assert f"{verdict.witness.path.bounds[-1]:.6g}" in opened.page.inner_text("#status")
-    opened.page.wait_for_function("() => document.getElementById('graph')._cyreg.cy.edges('.lit').length === 1")
-    labels = opened.in_graph("(cy) => cy.nodes('.lit').map((one) => one.data('label'))")
+    opened.page.wait_for_function("() => document.getElementById('graph')._cyreg.cy.edges('.highlighted').length === 1")
+    labels = opened.in_graph("(cy) => cy.nodes('.highlighted').map((one) => one.data('label'))")
     assert any("but 0.9" in label for label in labels)
     opened.page.click("#repair")
     opened.wait("Private, but worse than a coin at 1 of 5 datasets")
     expected = hetdp.extend(problem, verdict.repair.pins)
-    opened.page.wait_for_selector("#chosen-p")
+    opened.page.wait_for_selector("#selected-p")
     assert shown_p(opened.page) == pytest.approx(expected["two"], abs=5e-7)
 
 
@@ -129,7 +130,7 @@ def test_what_is_exported_runs_and_gives_the_same(studio, tmp_path, monkeypatch)
 
 
 def test_every_entry_of_the_gallery_opens(studio):
-    opened = studio(path_sheet())
+    opened = studio(path_document())
     page = opened.page
     for entry in GALLERY.values():
         page.click("#open")
@@ -139,12 +140,12 @@ def test_every_entry_of_the_gallery_opens(studio):
         for tab, name in (("Odds", "odds"), ("Export", "lines-shell")):
             page.click(f"#tab label:has-text('{tab}')")
             page.wait_for_function(f"() => document.getElementById('{name}').innerText.length > 20")
-    assert page.locator("#view label").all_inner_texts() == ["Map", "Summary", "Around one dataset"]
+    assert page.locator("#view label").all_inner_texts() == ["Map", "Summary", "Neighbourhood"]
 
 
 def test_accuracy_stands_beside_the_baselines_and_follows_the_objective(studio):
     opened = studio(GALLERY["school"].make())
-    page, problem = opened.page, opened.session.sheet.problem
+    page, problem = opened.page, opened.session.document.problem
     page.click("#tab label:has-text('Accuracy')")
     for name in ("Fair", "Average"):
         page.click(f"#objective label:has-text('{name}')")
@@ -155,7 +156,7 @@ def test_accuracy_stands_beside_the_baselines_and_follows_the_objective(studio):
 
 
 def test_everything_is_reached_by_the_keyboard(studio):
-    opened = studio(path_sheet())
+    opened = studio(path_document())
     page = opened.page
     page.keyboard.press("/")
     page.keyboard.type("four")
@@ -191,7 +192,7 @@ HOSTILE = [
 
 
 def test_hostile_labels_are_words_and_nothing_else(studio):
-    opened = studio(path_sheet(labels=HOSTILE))
+    opened = studio(path_document(labels=HOSTILE))
     page = opened.page
     for at, name in enumerate(HOSTILE):
         opened.session.select("dataset", at)
@@ -217,20 +218,20 @@ def test_a_problem_of_5000_datasets_is_a_summary_and_a_neighbourhood(studio):
         [names[at] for at in source], [names[at] for at in target], 0.5, datasets=names
     )
     problem = hetdp.Problem(graph, [1 if at % columns >= 50 else 2 for at in range(len(names))])
-    opened = studio(sheet_of("large", problem))
+    opened = studio(new_document("large", problem))
     page = opened.page
-    opened.wait("Around one dataset", "#view")  # the first search of this size may be compiled anew
-    assert page.locator("#view label").all_inner_texts() == ["Summary", "Around one dataset"]
+    opened.wait("Neighbourhood", "#view")  # the first search of this size may be compiled anew
+    assert page.locator("#view label").all_inner_texts() == ["Summary", "Neighbourhood"]
     page.fill("#find", "25:60")
     page.locator("#find").press("Enter")
     opened.wait("25:60", "#inspect-words")
     assert shown_p(page) == pytest.approx(hetdp.design(problem)["25:60"], abs=5e-7)
-    page.click("#view label:has-text('Around')")
-    opened.until("(cy) => cy.nodes('.chosen').map((one) => one.data('at'))", [names.index("25:60")])
-    opened.until("(cy) => cy.nodes().length", AROUND)
+    page.click("#view label:has-text('Neighbourhood')")
+    opened.until("(cy) => cy.nodes('.selected').map((one) => one.data('at'))", [names.index("25:60")])
+    opened.until("(cy) => cy.nodes().length", NEIGHBOURHOOD)
     page.locator("#inspect-more .chip").first.click()
     opened.wait("Neighbours", "#inspect-words")
-    opened.until("(cy) => cy.edges('.chosen').length", 1)
+    opened.until("(cy) => cy.edges('.selected').length", 1)
     opened.until("(cy) => cy.nodes().some((one) => one.data('at') === 2560)", True)
     opened.type_number("epsilon", "0.05")
     page.wait_for_function("() => document.querySelector('#undo:not([disabled])')")
@@ -238,7 +239,7 @@ def test_a_problem_of_5000_datasets_is_a_summary_and_a_neighbourhood(studio):
 
 
 def test_problems_are_made_by_a_form_and_faults_are_told(studio):
-    opened = studio(path_sheet())
+    opened = studio(path_document())
     page = opened.page
     page.click("#open")
     page.click("#way label:has-text('People')")
@@ -254,14 +255,14 @@ def test_problems_are_made_by_a_form_and_faults_are_told(studio):
     expected = hetdp.spaces.tallies(
         {"pupils": 20, "staff": 5}, hetdp.questions.count("yes", 3), {"pupils": 0.3, "staff": 1}
     )
-    assert opened.session.sheet.problem.identity == expected.identity
+    assert opened.session.document.problem.identity == expected.identity
 
 
 def test_files_are_dropped_and_faults_are_told_without_places_of_this_machine(studio, tmp_path):
-    opened = studio(path_sheet())
+    opened = studio(path_document())
     page = opened.page
     page.click("#open")
-    page.click("#way label:has-text('A file')")
+    page.click("#way label:has-text('File')")
     faulty = tmp_path / "faulty.json"
     faulty.write_text('{"schema_version": 1, "datasets": [{"dataset": "a", "query": 3}], "edges": []}')
     page.set_input_files("#upload input", str(faulty))
@@ -290,7 +291,7 @@ def test_the_dark_page_is_dark(studio):
 
 
 def test_on_a_phone_the_page_ends_where_the_studio_ends(studio):
-    opened = studio(path_sheet())
+    opened = studio(path_document())
     opened.page.set_viewport_size({"width": 390, "height": 844})
     try:
         opened.page.wait_for_function("() => document.querySelector('main').scrollHeight > innerHeight")
@@ -300,9 +301,9 @@ def test_on_a_phone_the_page_ends_where_the_studio_ends(studio):
 
 
 def test_a_second_page_and_a_second_studio_in_one_browser_do_not_mix(studio):
-    opened = studio(path_sheet())
-    page, other_session = opened.page, Session(path_sheet())
-    elsewhere = place_of(other_session)
+    opened = studio(path_document())
+    page, other_session = opened.page, Session(path_document())
+    elsewhere = create_server(other_session)
     threading.Thread(target=elsewhere.serve, daemon=True).start()
     second = page.context.new_page()
     try:
@@ -312,7 +313,7 @@ def test_a_second_page_and_a_second_studio_in_one_browser_do_not_mix(studio):
         assert page.context.cookies() == []
         page.locator("#tab label", has_text="Export").click()
         page.wait_for_selector("#save-problem:visible")
-        with opened.session.visited(Visit("another page", opened.session.revision, 0)):
+        with opened.session.acting_for(PageView("another page", opened.session.revision, 0)):
             opened.session.set_parameter(2, "epsilon", 0.25)
         page.click("#save-problem")
         opened.wait("Nothing was saved", "#saved")

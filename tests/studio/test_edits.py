@@ -9,9 +9,9 @@ import pytest
 
 import hetdp
 from hetdp.studio import export, panels
-from hetdp.studio.gallery import GALLERY, made
+from hetdp.studio.gallery import GALLERY, document_from_form
 from hetdp.studio.panels import NO_LONGER_PEOPLE, remark
-from hetdp.studio.session import Session, sheet_of
+from hetdp.studio.session import Session, new_document
 
 NEW = 0.4321
 FORMS = {
@@ -19,8 +19,8 @@ FORMS = {
     "tallies": ("tallies", "pupils=4, staff=3, guests=2", "50%", "pupils=0.3, staff=1, guests=0.7", "staff=0.2"),
     "three values": ("tallies", "pupils=3, staff=2", "2", "pupils=0.3, staff=1", "", "ill, well, away"),
 }
-SHEETS = {key: entry.make for key, entry in GALLERY.items()} | {
-    key: (lambda words=words: made(*words)) for key, words in FORMS.items()
+DOCUMENTS = {key: entry.make for key, entry in GALLERY.items()} | {
+    key: (lambda words=words: document_from_form(*words)) for key, words in FORMS.items()
 }
 
 
@@ -28,36 +28,36 @@ def edges_of(problem: hetdp.Problem) -> dict:
     """The ε and the class of every edge, by the labels of its ends."""
     source, target, epsilon = problem.graph.edges()
     names, classes = list(problem.graph.datasets), problem.graph.edge_classes() or [None] * len(source)
-    ends = zip(source.tolist(), target.tolist(), strict=True)
+    edge_list = zip(source.tolist(), target.tolist(), strict=True)
     values = zip(epsilon.tolist(), classes, strict=True)
-    return {frozenset((names[one], names[other])): value for (one, other), value in zip(ends, values, strict=True)}
+    return {frozenset((names[one], names[other])): value for (one, other), value in zip(edge_list, values, strict=True)}
 
 
-@pytest.mark.parametrize("key", SHEETS)
+@pytest.mark.parametrize("key", DOCUMENTS)
 def test_every_edge_that_is_changed_is_the_chosen_one(key, monkeypatch):
-    monkeypatch.setattr("hetdp.studio.session.answer", lambda *_: None)  # what follows from it is tested elsewhere
-    session = Session(SHEETS[key]())
-    names, original = list(session.sheet.problem.graph.datasets), edges_of(session.sheet.problem)
-    every = range(len(session.ends.source))
+    monkeypatch.setattr("hetdp.studio.session.solve", lambda *_: None)  # what follows from it is tested elsewhere
+    session = Session(DOCUMENTS[key]())
+    names, original = list(session.document.problem.graph.datasets), edges_of(session.document.problem)
+    every = range(len(session.edge_list.source))
     for edge in every if len(every) <= 200 else [*every[:: len(every) // 60]]:
-        pair = frozenset(names[int(end[edge])] for end in (session.ends.source, session.ends.target))
+        pair = frozenset(names[int(end[edge])] for end in (session.edge_list.source, session.edge_list.target))
         session.set_parameter(edge, "epsilon", NEW)
-        assert edges_of(session.sheet.problem) == {**original, pair: (NEW, original[pair][1])}
-        assert list(session.sheet.problem.graph.datasets) == names
-        assert float(session.ends.columns["epsilon"][edge]) == NEW
+        assert edges_of(session.document.problem) == {**original, pair: (NEW, original[pair][1])}
+        assert list(session.document.problem.graph.datasets) == names
+        assert float(session.edge_list.columns["epsilon"][edge]) == NEW
         session.undo()
 
 
-@pytest.mark.parametrize("key", SHEETS)
+@pytest.mark.parametrize("key", DOCUMENTS)
 def test_an_edge_found_by_its_ends_is_exported_as_the_library_has_it(key, tmp_path):
-    session = Session(SHEETS[key]())
-    before = session.sheet.problem
+    session = Session(DOCUMENTS[key]())
+    before = session.document.problem
     hetdp.save(before, tmp_path / "before.json")
     library = hetdp.read_problem(tmp_path / "before.json").problem
     original, names = edges_of(library), list(library.graph.datasets)
     for one in (0, len(names) // 2):
         other = int(before.graph.neighbours(one)[0][-1])
-        edge = session.ends.number(one, other, before.graph.edges_between(one, other)[0].edge_class)
+        edge = session.edge_list.number(one, other, before.graph.edges_between(one, other)[0].edge_class)
         session.set_parameter(edge, "epsilon", NEW)
         path = tmp_path / export.PROBLEM
         path.write_text(export.problem_text(session), encoding="utf-8")
@@ -80,29 +80,29 @@ def test_a_problem_of_people_that_becomes_another_says_so():
         session.set_parameter(0, "epsilon", value, "slider-epsilon")
     words = str(panels.status(session)[1])
     assert NO_LONGER_PEOPLE in words
-    assert "Fair chooses instead of Vote" in words
+    assert "The objective is Fair instead of Vote" in words
     assert "weighted-vote" not in session.objectives
-    assert session.sheet.problem.graph.label(0) == ("yes", "yes", "yes")
+    assert session.document.problem.graph.label(0) == ("yes", "yes", "yes")
     assert session.answer.mechanism["yes", "yes", "yes"] > 0.5
     session.set_pin(0, 0.8)
     assert NO_LONGER_PEOPLE not in str(panels.status(session)[1]), "it is said once"
     session.undo()
     session.undo()
     assert "weighted-vote" in session.objectives
-    assert session.sheet.objective == "weighted-vote"
+    assert session.document.objective == "weighted-vote"
     assert not remark(session)
 
 
 def test_an_edge_that_is_given_what_it_has_is_no_change():
     session = Session(GALLERY["three-voters"].make())
-    session.set_parameter(0, "epsilon", float(session.ends.columns["epsilon"][0]))
+    session.set_parameter(0, "epsilon", float(session.edge_list.columns["epsilon"][0]))
     assert not session.past
-    assert session.sheet.origin.python
+    assert session.document.origin.python
 
 
 def test_a_query_with_one_answer_only_is_said_to_need_no_randomness():
     problem = hetdp.spaces.votes(3, hetdp.questions.count("yes", 4), hetdp.privacy.rules(0.5))
-    session = Session(sheet_of("never", problem))
+    session = Session(new_document("never", problem))
     words = str(panels.status(session)[1])
     assert "The answer is the same for every dataset: no. It uses no randomness and costs nobody anything." in words
-    assert "Where it is hardest" not in words
+    assert "At the hardest dataset" not in words

@@ -13,17 +13,18 @@ import hetdp
 from hetdp.cli.main import main
 from hetdp.problem.partial import pins_of
 from hetdp.problem.spelling import spell_label
-from hetdp.studio import export, opening
-from hetdp.studio.gallery import GALLERY, TALLIES, VOTES, made
+from hetdp.studio import export
+from hetdp.studio import uploads as opening
+from hetdp.studio.gallery import GALLERY, TALLIES, VOTES, document_from_form
 from hetdp.studio.session import Session
 
 FORMS = {
-    "votes": lambda: made(VOTES, "Ann, Bob, Cyd", "", "0.3", "Ann=0.1"),
-    "odd values": lambda: made(VOTES, "2", "1", "0.7", values="a b, [1]"),
-    "tallies": lambda: made(TALLIES, "pupils=4, staff=2", "3", "pupils=0.1, staff=0.3"),
-    "three values": lambda: made(TALLIES, "all=3", "2", "0.7", values="yes, no, blank"),
+    "votes": lambda: document_from_form(VOTES, "Ann, Bob, Cyd", "", "0.3", "Ann=0.1"),
+    "odd values": lambda: document_from_form(VOTES, "2", "1", "0.7", values="a b, [1]"),
+    "tallies": lambda: document_from_form(TALLIES, "pupils=4, staff=2", "3", "pupils=0.1, staff=0.3"),
+    "three values": lambda: document_from_form(TALLIES, "all=3", "2", "0.7", values="yes, no, blank"),
 }
-SHEETS = {key: entry.make for key, entry in GALLERY.items()} | FORMS
+DOCUMENTS = {key: entry.make for key, entry in GALLERY.items()} | FORMS
 
 
 def nothing(session):
@@ -35,11 +36,11 @@ def edge(session):
 
 
 def no_promise(session):
-    session.set_parameter(len(session.ends.source) // 2, "epsilon", np.inf)
+    session.set_parameter(len(session.edge_list.source) // 2, "epsilon", np.inf)
 
 
 def value(session):
-    session.set_pin(int(session.sheet.problem.boundary_mask.nonzero()[0][0]), 0.51)
+    session.set_pin(int(session.document.problem.boundary_mask.nonzero()[0][0]), 0.51)
 
 
 def keep(session):
@@ -47,9 +48,9 @@ def keep(session):
 
 
 def repair(session):
-    boundary = session.sheet.problem.boundary_mask.nonzero()[0].tolist()
+    boundary = session.document.problem.boundary_mask.nonzero()[0].tolist()
     for at in boundary:
-        session.set_pin(at, 0.95 if session.sheet.problem.answers[at] == 1 else 0.05)
+        session.set_pin(at, 0.95 if session.document.problem.answers[at] == 1 else 0.05)
     session.apply_repair()
 
 
@@ -66,44 +67,46 @@ def exported(session, folder: Path) -> tuple[Path, Path]:
 def accepted(session, folder: Path) -> None:
     problem, mechanism = exported(session, folder)
     read, partial = hetdp.read_problem(problem)
-    assert read.identity == session.sheet.problem.identity
-    assert list(read.labels.names) == list(session.sheet.problem.labels.names)
-    for asked in (read, session.sheet.problem):
+    assert read.identity == session.document.problem.identity
+    assert list(read.labels.names) == list(session.document.problem.labels.names)
+    for asked in (read, session.document.problem):
         loaded = hetdp.read_mechanism(mechanism, asked)
         proof = hetdp.verify(asked, loaded)
         assert proof.private
         assert proof.optimal == session.answer.mechanism.certificate.optimal
         assert np.array_equal(loaded.coordinates, session.answer.mechanism.coordinates)
-    assert np.flatnonzero(~np.isnan(pins_of(partial, read))).tolist() == sorted(session.sheet.pins)
+    assert np.flatnonzero(~np.isnan(pins_of(partial, read))).tolist() == sorted(session.document.pins)
 
 
-TRIED = [(key, change) for key in SHEETS for change in (CHANGES if key != "survey" else [nothing, edge])]  # it is large
+TRIED = [(key, change) for key in DOCUMENTS for change in (CHANGES if key != "survey" else [nothing, edge])]
 
 
 @pytest.mark.parametrize(("key", "change"), TRIED)
 def test_every_exported_problem_accepts_the_mechanism_exported_beside_it(key, change, tmp_path):
-    session = Session(SHEETS[key]())
+    session = Session(DOCUMENTS[key]())
     change(session)
-    for objective in [session.sheet.objective, *session.objectives] if key != "survey" else [session.sheet.objective]:
+    for objective in (
+        [session.document.objective, *session.objectives] if key != "survey" else [session.document.objective]
+    ):
         session.set_objective(objective)
         if session.answer.mechanism is not None:
             accepted(session, tmp_path)
-    saved = [session.sheet.problem] if session.answer.mechanism is not None else []
+    saved = [session.document.problem] if session.answer.mechanism is not None else []
     for problem, (name, tables) in itertools.product(saved, (("csv", "csv"), ("parquet", "parquet"))):
         hetdp.save(problem, tmp_path / name, tables=tables)  # as the page opens them again
-        again = Session(opening.opened(str(tmp_path / name)))
-        assert again.sheet.problem.identity == problem.identity
+        again = Session(opening.document_from_path(str(tmp_path / name)))
+        assert again.document.problem.identity == problem.identity
 
 
-@pytest.mark.parametrize("key", [key for key in SHEETS if SHEETS[key]().origin.python and key != "survey"])
+@pytest.mark.parametrize("key", [key for key in DOCUMENTS if DOCUMENTS[key]().origin.python and key != "survey"])
 def test_the_lines_make_the_same_problem_and_the_shell_accepts_what_is_exported(key, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    session = Session(SHEETS[key]())
+    session = Session(DOCUMENTS[key]())
     _, mechanism = exported(session, tmp_path)
-    lines = export.lines(session.sheet, session.answer)
+    lines = export.code_lines(session.document, session.answer)
     known: dict = {}
     exec(lines.python, known)
-    assert known["problem"].identity == session.sheet.problem.identity
+    assert known["problem"].identity == session.document.problem.identity
     exported(session, tmp_path)
     line = shlex.split(lines.shell.splitlines()[0])
     assert main([*line[1:-1], "made.json"]) == 0
@@ -116,13 +119,13 @@ def test_the_lines_make_the_same_problem_and_the_shell_accepts_what_is_exported(
 
 
 def _first_name(session):
-    problem = session.sheet.problem
+    problem = session.document.problem
     return [spell_label(problem.labels.names[0], problem.labels)]
 
 
 def test_what_is_found_in_the_box_is_what_is_spelled():
-    for make in SHEETS.values():
+    for make in DOCUMENTS.values():
         session = Session(make())
-        labels = session.sheet.problem.labels
+        labels = session.document.problem.labels
         for at in range(min(50, len(labels.names))):
-            assert session.find(spell_label(labels.names[at], labels)) == at
+            assert session.find_dataset(spell_label(labels.names[at], labels)) == at

@@ -10,13 +10,13 @@ import pytest
 
 import hetdp
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.server import LIMIT, place_of
+from hetdp.studio.server import LIMIT, create_server
 from hetdp.studio.session import Session
 
 
 @pytest.fixture(scope="module")
 def place():
-    served = place_of(Session(GALLERY["a-wish"].make()))
+    served = create_server(Session(GALLERY["contradiction"].make()))
     threading.Thread(target=served.serve, daemon=True).start()
     yield served
     served.stop()
@@ -229,13 +229,13 @@ def test_a_request_that_is_too_large_is_refused(ask):
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
 def test_it_never_answers_everywhere(host):
     with pytest.raises(hetdp.UsageError, match="one address"):
-        place_of(Session(GALLERY["a-wish"].make()), host)
+        create_server(Session(GALLERY["contradiction"].make()), host)
 
 
 def test_a_port_that_is_taken_is_told(place):
     port = int(place.address.split(":")[2].split("/")[0])
     with pytest.raises(hetdp.UsageError, match="free port"):
-        place_of(Session(GALLERY["a-wish"].make()), port=port)
+        create_server(Session(GALLERY["contradiction"].make()), port=port)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The picture without a mouse: it is reached by Tab, gone through by arrows, and what is chosen is said."""
+"""The picture by keyboard: Tab reaches it, arrows move in it, the selection is announced, and no key is lost."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 import hetdp
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.session import sheet_of
+from hetdp.studio.session import new_document
 
-CHOSEN = "(cy) => cy.$('.chosen').map((one) => one.id())"
+SELECTED = "(cy) => cy.$('.selected').map((one) => one.id())"
 
 
 def reach(page, name: str) -> None:
@@ -26,30 +26,30 @@ def test_arrows_go_from_dataset_to_dataset_and_e_through_edges(studio):
     hostile = "<img src=x onerror='window.hurt = 1'>"
     labels = ["none", "one", hostile, "three", "four"]
     graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], [1.0, 0.5, 1.0, 1.0], datasets=labels)
-    opened = studio(sheet_of("a path", hetdp.Problem(graph, [2, 2, 1, 1, 1])))
-    page, drawn = opened.page, opened.session.sheet.drawn
+    opened = studio(new_document("a path", hetdp.Problem(graph, [2, 2, 1, 1, 1])))
+    page, drawn = opened.page, opened.session.document.opening
     reach(page, "graph-box")
     assert page.get_attribute("#graph-box", "role") == "application"
     assert "Arrow keys" in page.get_attribute("#graph-box", "aria-label")
     ring = page.evaluate("getComputedStyle(document.getElementById('graph-box')).outlineStyle")
     assert ring == "solid"
     page.keyboard.press("Enter")  # nothing is chosen yet: the one in the middle
-    opened.until(CHOSEN, [f"n{drawn}-2"])
-    opened.wait(f"Dataset {hostile}: truly answer 1", "#spoken")
+    opened.until(SELECTED, [f"n{drawn}-2"])
+    opened.wait(f"Dataset {hostile}, true answer: answer 1", "#announcement")
     assert page.evaluate("window.hurt") is None
     for key, number in (("ArrowRight", 3), ("ArrowUp", 3), ("ArrowLeft", 2), ("ArrowLeft", 1)):
         page.keyboard.press(key)
-        opened.until(CHOSEN, [f"n{drawn}-{number}"])
+        opened.until(SELECTED, [f"n{drawn}-{number}"])
     opened.keep("keys")
-    opened.wait("Dataset one", "#spoken")
+    opened.wait("Dataset one", "#announcement")
     for key, number in (("e", 1), ("e", 0), ("Shift+E", 1)):
         page.keyboard.press(key)
-        opened.until(CHOSEN, [f"e{drawn}-{number}"])
-    opened.wait("ε = 0.5", "#spoken")
+        opened.until(SELECTED, [f"e{drawn}-{number}"])
+    opened.wait("ε = 0.5", "#announcement")
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.activeElement.matches('#mover-epsilon input[type=range]')")
     page.keyboard.press("ArrowLeft")
-    opened.wait("ε = 0.49", "#spoken")
+    opened.wait("ε = 0.49", "#announcement")
     page.keyboard.press("Escape")
     page.wait_for_function("() => document.activeElement.id === 'graph-box'")
     page.keyboard.press("Enter")
@@ -57,26 +57,26 @@ def test_arrows_go_from_dataset_to_dataset_and_e_through_edges(studio):
     page.locator("#mover-epsilon input[type=text]").focus()
     page.keyboard.press("Escape")
     page.wait_for_function("() => document.activeElement.id === 'graph-box'")
-    opened.until(CHOSEN, [f"e{drawn}-1"])
+    opened.until(SELECTED, [f"e{drawn}-1"])
     page.keyboard.press("Escape")
-    opened.until(CHOSEN, [f"n{drawn}-1"])
+    opened.until(SELECTED, [f"n{drawn}-1"])
     page.keyboard.press("Escape")
     page.wait_for_function("() => document.activeElement === document.body")
-    assert not opened.session.sheet.pins, "what is only looked at is not given a value"
+    assert not opened.session.document.pins, "what is only looked at is not given a value"
 
 
 def test_keys_that_follow_at_once_are_all_taken(studio):
     opened = studio(GALLERY["council"].make())
-    page, at = opened.page, opened.session.sheet.problem.graph.index
+    page, at = opened.page, opened.session.document.problem.graph.index
     page.fill("#find", "5,5")
     page.locator("#find").press("Enter")
-    opened.until(CHOSEN, [f"n{opened.session.sheet.drawn}-{at('5,5')}"])  # words may be there before it is drawn
+    opened.until(SELECTED, [f"n{opened.session.document.opening}-{at('5,5')}"])  # words may be there before it is drawn
     reach(page, "graph-box")
     for _ in range(4):
         page.keyboard.press("ArrowLeft")
-    opened.until(CHOSEN, [f"n{opened.session.sheet.drawn}-{at('1,5')}"])
+    opened.until(SELECTED, [f"n{opened.session.document.opening}-{at('1,5')}"])
     opened.settle()
-    assert not opened.session.sheet.pins
+    assert not opened.session.document.pins
 
 
 def test_a_map_is_gone_through_cell_by_cell(studio):
@@ -88,7 +88,7 @@ def test_a_map_is_gone_through_cell_by_cell(studio):
     reach(page, "chart-box")
     for key, name in (("ArrowRight", "4,40"), ("ArrowUp", "4,40"), ("ArrowDown", "4,39"), ("ArrowLeft", "3,39")):
         page.keyboard.press(key)
-        opened.wait(f"Dataset {name}:", "#spoken")
+        opened.wait(f"Dataset {name},", "#announcement")
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.activeElement.matches('#mover-p input[type=range]')")
     page.keyboard.press("Escape")
@@ -122,7 +122,7 @@ def held_requests(page) -> Iterator[Callable[[], None]]:
 
 def test_keys_that_come_while_a_request_is_in_flight_are_all_taken_in_order(studio):
     opened = studio(GALLERY["council"].make())
-    page, at = opened.page, opened.session.sheet.problem.graph.index
+    page, at = opened.page, opened.session.document.problem.graph.index
     with held_requests(page) as release:
         page.fill("#find", "5,5")
         page.locator("#find").press("Enter")
@@ -133,9 +133,9 @@ def test_keys_that_come_while_a_request_is_in_flight_are_all_taken_in_order(stud
         release()
         page.wait_for_function("() => document.activeElement.matches('#mover-p input[type=range]')")
         opened.settle()
-    opened.until(CHOSEN, [f"n{opened.session.sheet.drawn}-{at('2,5')}"])
-    fair = hetdp.design(opened.session.sheet.problem)["2,5"]
-    assert opened.session.sheet.pins == {at("2,5"): ("p", pytest.approx(fair + 0.01, abs=0.006))}
+    opened.until(SELECTED, [f"n{opened.session.document.opening}-{at('2,5')}"])
+    fair = hetdp.design(opened.session.document.problem)["2,5"]
+    assert opened.session.document.pins == {at("2,5"): ("p", pytest.approx(fair + 0.01, abs=0.006))}
 
 
 def test_undo_is_taken_while_the_change_is_still_on_its_way(studio):
@@ -150,11 +150,11 @@ def test_undo_is_taken_while_the_change_is_still_on_its_way(studio):
         page.keyboard.press("Control+z")
         release()
         opened.settle()
-    assert not opened.session.sheet.pins
+    assert not opened.session.document.pins
     assert len(opened.session.future) == 1
     page.keyboard.press("Control+Shift+z")
     opened.settle()
-    assert opened.session.sheet.pins == {3: ("p", 0.5)}
+    assert opened.session.document.pins == {3: ("p", 0.5)}
 
 
 def test_keys_that_come_before_the_first_answer_are_taken(studio):
@@ -181,12 +181,12 @@ def test_what_is_chosen_at_any_moment_around_an_answer_is_shown(studio):
         chosen = (7 * moment + 3) % 32
         opened.page.evaluate(
             """([moment, chosen]) => {
-                dash_clientside.set_props("revision", {data: "moment " + moment});
+                dash_clientside.set_props("refresh", {data: "moment " + moment});
                 setTimeout(() => hetdp.act("dataset", chosen), 5 * moment);
             }""",
             [moment, chosen],
         )
-        opened.until(CHOSEN, [f"n{opened.session.sheet.drawn}-{chosen}"])
+        opened.until(SELECTED, [f"n{opened.session.document.opening}-{chosen}"])
 
 
 def test_an_action_that_is_sent_twice_is_taken_once(studio):

@@ -1,4 +1,4 @@
-"""What the page says and keeps when something is odd: a server that ended, narrow windows, fast hands."""
+"""The page in unusual conditions: a server that has ended, narrow windows, fast typing."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import hetdp
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.server import place_of
-from hetdp.studio.session import Session, sheet_of
+from hetdp.studio.server import create_server
+from hetdp.studio.session import Session, new_document
 
 RANGES = """() => { const all = document.querySelector('#chart .js-plotly-plot')._fullLayout;
     return [...all.xaxis.range, ...all.yaxis.range]; }"""
@@ -20,7 +20,7 @@ FILLED = """(cy) => { const box = cy.elements().renderedBoundingBox(), all = doc
 
 
 def test_a_studio_that_has_ended_is_told_and_its_dialog_has_the_focus(browser):
-    place = place_of(Session(GALLERY["a-wish"].make()), start=True)
+    place = create_server(Session(GALLERY["contradiction"].make()), start=True)
     threading.Thread(target=place.serve, daemon=True).start()
     page = browser.new_page()
     try:
@@ -39,7 +39,7 @@ def test_a_studio_that_has_ended_is_told_and_its_dialog_has_the_focus(browser):
 
 
 def test_numbers_have_names_and_fields_keep_what_is_typed(studio):
-    opened = studio(GALLERY["a-wish"].make())
+    opened = studio(GALLERY["contradiction"].make())
     page = opened.page
     page.locator("header").click()
     page.keyboard.press("/")
@@ -49,8 +49,8 @@ def test_numbers_have_names_and_fields_keep_what_is_typed(studio):
     assert page.input_value("#find") == "two ill"
     page.keyboard.press("Enter")
     opened.wait("two ill", "#inspect-words")
-    assert page.get_by_label("Give it p =").get_attribute("type") == "range"
-    field = page.get_by_label("p, typed")
+    assert page.get_by_label("Set p").get_attribute("type") == "range"
+    field = page.get_by_label("p as text")
     for odd, told in (("1,000", "two numbers"), ("1_0", "no number")):
         opened.type_number("p", odd)
         opened.wait(told)
@@ -63,7 +63,7 @@ def test_numbers_have_names_and_fields_keep_what_is_typed(studio):
 def test_the_whole_network_is_seen_in_every_window(studio):
     names = [f"a rather long name {at}" for at in range(12)]
     graph = hetdp.DatasetGraph.from_edges(names[:-1], names[1:], 1.0, datasets=names)
-    opened = studio(sheet_of("long names", hetdp.Problem(graph, [1] * 6 + [2] * 6)))
+    opened = studio(new_document("long names", hetdp.Problem(graph, [1] * 6 + [2] * 6)))
     try:
         for wide in (700, 390):
             opened.page.set_viewport_size({"width": wide, "height": 800})

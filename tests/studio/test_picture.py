@@ -9,7 +9,7 @@ import hetdp
 from hetdp.studio import drawing
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.picture import Picture
-from hetdp.studio.session import Session, sheet_of
+from hetdp.studio.session import Session, new_document
 
 
 def ladder(length: int) -> hetdp.Problem:
@@ -46,23 +46,23 @@ ACTIONS = (
 @pytest.mark.parametrize("most", [1_200, 30])
 def test_changes_lead_to_the_whole_picture(monkeypatch, late, most):
     monkeypatch.setattr(drawing, "MOST_DATASETS", most)
-    session, picture = Session(sheet_of("ladder", ladder(40))), Picture()
+    session, picture = Session(new_document("ladder", ladder(40))), Picture()
     page = list(picture.update(session))
-    frame, version, sent, refused = picture.drawn, picture.version, 0, 0
+    frame, version, sent, refused = picture.frame_number, picture.version, 0, 0
     for turn, act in enumerate(ACTIONS):
         act(session)
         picture.update(session)
         refused += session.answer.mechanism is None
         if turn % late:  # an answer that the page never took
             continue
-        if frame == picture.drawn:
-            changed = picture.since(version)
+        if frame == picture.frame_number:
+            changed = picture.changed_since(version)
             sent += len(changed)
             for at in changed:
                 page[at] = picture.elements[at]
         else:
             page = list(picture.elements)
-        frame, version = picture.drawn, picture.version
+        frame, version = picture.frame_number, picture.version
         anew = Picture()
         anew._frame, anew._centre = picture._frame, picture._centre  # no edit moves a dataset
         assert page == anew.update(session)
@@ -75,10 +75,10 @@ def test_a_path_is_lit_step_by_step_and_goes_out_again():
     session.select("dataset", 0)
     whole = list(picture.update(session))
     first = list(picture.update(session, 0))
-    assert sum("lit" in one["classes"].split() for one in first) == 1
+    assert sum("highlighted" in one["classes"].split() for one in first) == 1
     assert picture.update(session) == whole
     session.select()
-    assert not any("lit" in one["classes"].split() for one in picture.update(session))
+    assert not any("highlighted" in one["classes"].split() for one in picture.update(session))
 
 
 def test_nothing_changes_if_nothing_happens():
@@ -86,5 +86,5 @@ def test_nothing_changes_if_nothing_happens():
     picture.update(session)
     version = picture.version
     picture.update(session)
-    assert picture.since(version) == []
-    assert picture.drawn == 1
+    assert picture.changed_since(version) == []
+    assert picture.frame_number == 1

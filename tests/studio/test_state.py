@@ -13,14 +13,15 @@ import pytest
 import hetdp
 from hetdp.cli.main import main
 from hetdp.numbers import parse_typed
-from hetdp.studio import drawing, export, opening, panels, views
-from hetdp.studio import opening as bounds
-from hetdp.studio import showing as legend
+from hetdp.studio import drawing, export, panels, views
+from hetdp.studio import screen as legend
+from hetdp.studio import uploads as bounds
+from hetdp.studio import uploads as opening
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.gallery import GALLERY, made
+from hetdp.studio.drawing import INKS, stylesheet
+from hetdp.studio.gallery import GALLERY, document_from_form
 from hetdp.studio.picture import Picture
-from hetdp.studio.session import Session, sheet_of
-from hetdp.studio.styles import INKS, stylesheet
+from hetdp.studio.session import Session, new_document
 
 PATH = ["a", "b", "c", "d"]
 
@@ -29,11 +30,11 @@ PATH = ["a", "b", "c", "d"]
 def session():
     graph = hetdp.DatasetGraph.from_edges(PATH[:-1], PATH[1:], [1.0, 0.5, 0.1], datasets=PATH, classes=["x", "y", "z"])
     problem = hetdp.Problem(graph, [1, 1, 2, 2], weights=[1, 2, 3, 4], about={"title": "t"})
-    return Session(sheet_of("a path", problem, hetdp.PartialMechanism(p={"b": 0.6, "c": 0.4})))
+    return Session(new_document("a path", problem, hetdp.PartialMechanism(p={"b": 0.6, "c": 0.4})))
 
 
 def test_a_changed_edge_leaves_everything_else_as_it_was(session):
-    before = session.sheet.problem
+    before = session.document.problem
     after = before.with_parameter(1, "epsilon", 0.3)
     assert after.graph.edges()[2].tolist() == [1.0, 0.3, 0.1]
     assert after.graph.edge_classes() == before.graph.edge_classes()
@@ -44,18 +45,18 @@ def test_a_changed_edge_leaves_everything_else_as_it_was(session):
 
 @pytest.mark.parametrize(("edge", "name", "value"), [(9, "epsilon", 1.0), (0, "mu", 1.0), (0, "epsilon", -1.0)])
 def test_what_cannot_be_changed_is_refused_and_nothing_happens(session, edge, name, value):
-    before = session.sheet
+    before = session.document
     session.set_parameter(edge, name, value)
-    assert session.sheet is before
+    assert session.document is before
     assert session.notice
     assert not session.past
 
 
 def test_numbers_of_every_notion_can_be_moved():
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, epsilon_back=[0.5], delta=[0.1])
-    session = Session(sheet_of("δ", hetdp.Problem(graph, [1, 2])))
+    session = Session(new_document("δ", hetdp.Problem(graph, [1, 2])))
     session.set_parameter(0, "delta_back", 0.2)
-    assert {name: values.tolist() for name, values in session.ends.columns.items()} == {
+    assert {name: values.tolist() for name, values in session.edge_list.columns.items()} == {
         "epsilon": [1.0],
         "epsilon_back": [0.5],
         "delta": [0.1],
@@ -67,14 +68,14 @@ def test_numbers_of_every_notion_can_be_moved():
 
 def test_an_edge_keeps_its_number_and_its_class_when_it_binds_no_longer():
     graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], 1.0, classes=["Ann", "Bob", "Cyd"])
-    session = Session(sheet_of("∞", hetdp.Problem(graph, [1, 1, 2, 2])))
+    session = Session(new_document("∞", hetdp.Problem(graph, [1, 1, 2, 2])))
     session.select("edge", 0)
     session.set_parameter(0, "epsilon", float("inf"))
-    assert session.ends.columns["epsilon"].tolist() == [float("inf"), 1.0, 1.0]
-    assert session.ends.source.tolist() == [0, 1, 2]
-    assert "Ann" in str(panels.edge_words(session)[-1])
+    assert session.edge_list.columns["epsilon"].tolist() == [float("inf"), 1.0, 1.0]
+    assert session.edge_list.source.tolist() == [0, 1, 2]
+    assert "Ann" in str(panels.edge_summary(session)[-1])
     session.set_parameter(0, "epsilon", 0.5)
-    assert session.ends.columns["epsilon"].tolist() == [0.5, 1.0, 1.0]
+    assert session.edge_list.columns["epsilon"].tolist() == [0.5, 1.0, 1.0]
 
 
 def test_several_moves_of_one_thing_are_undone_together(session):
@@ -88,34 +89,34 @@ def test_several_moves_of_one_thing_are_undone_together(session):
     assert session.answer.mechanism.probabilities.tolist() == before
     session.undo()
     session.redo()
-    assert session.sheet.problem.graph.edges()[2].tolist() == [1.0, 0.2, 0.1]
+    assert session.document.problem.graph.edges()[2].tolist() == [1.0, 0.2, 0.1]
 
 
 def test_a_contradiction_has_a_witness_and_its_repair_is_the_library_s(session):
     session.set_pin(1, 0.9)
     assert session.answer.mechanism is None
-    verdict = hetdp.check(session.sheet.problem, {"b": 0.9, "c": 0.4})
+    verdict = hetdp.check(session.document.problem, {"b": 0.9, "c": 0.4})
     assert session.answer.witness.path.datasets == verdict.witness.path.datasets
     session.apply_repair()
-    expected = hetdp.extend(session.sheet.problem, verdict.repair.pins)
+    expected = hetdp.extend(session.document.problem, verdict.repair.pins)
     assert session.answer.mechanism.coordinates.tolist() == expected.coordinates.tolist()
 
 
 def test_without_a_mechanism_only_given_values_have_a_colour(session):
     session.set_pin(1, 0.9)
-    given = drawing.values_of(session)
-    assert given.tolist() == [drawing.NONE, 0.9, 0.4, drawing.NONE]
+    given = drawing.probabilities_of(session)
+    assert given.tolist() == [drawing.NO_VALUE, 0.9, 0.4, drawing.NO_VALUE]
     elements = Picture().update(session)
-    expected = drawing.colours(np.array([drawing.NONE, 0.9, 0.4]))
+    expected = drawing.colours_of(np.array([drawing.NO_VALUE, 0.9, 0.4]))
     assert [one["data"]["colour"] for one in elements[:3]] == expected
     assert expected[0] == "#ffffff"
     assert "0.4" in elements[2]["data"]["label"] + elements[1]["data"]["label"]
-    assert "no value" in str(legend.key_of(session, views.NETWORK))
+    assert "no value" in str(legend.legend_of(session, views.NETWORK))
     assert "no mechanism" in str(views.summary_figure(session, "light")["layout"]["annotations"])
     session.apply_repair()
-    assert "no value" not in str(legend.key_of(session, views.NETWORK))
+    assert "no value" not in str(legend.legend_of(session, views.NETWORK))
     assert views.summary_figure(session, "light")["data"]
-    tallied = Session(made("tallies", "a=3, b=9", "", "1"))
+    tallied = Session(document_from_form("tallies", "a=3, b=9", "", "1"))
     tallied.set_objective(GIVEN)
     tallied.set_pin(0, 0.25)
     rows = views.map_figure(tallied, views.cells_of(tallied), "light")["data"][0]["z"]
@@ -124,21 +125,21 @@ def test_without_a_mechanism_only_given_values_have_a_colour(session):
 
 def test_given_values_are_shown_as_p_however_they_were_written(session):
     partial = hetdp.PartialMechanism(error={"a": 0.1, "d": 0.2}, z={"b": 0.0})
-    other = Session(sheet_of("errors", session.sheet.problem, partial))
-    assert [other.given(at) for at in (0, 1, 3)] == [0.9, 0.5, 0.2]
+    other = Session(new_document("errors", session.document.problem, partial))
+    assert [other.given_probability(at) for at in (0, 1, 3)] == [0.9, 0.5, 0.2]
 
 
 def test_an_epsilon_that_most_edges_have_is_that_of_more_than_half(session):
-    assert "most" not in str(legend.key_of(session, views.NETWORK))
+    assert "most" not in str(legend.legend_of(session, views.NETWORK))
     labels = [one["data"]["label"] for one in Picture().update(session)[4:]]
     assert sorted(labels) == ["ε 0.1", "ε 0.5", "ε 1"]
     session.set_parameter(1, "epsilon", float("inf"))
     session.set_parameter(2, "epsilon", 1.0)
-    assert "most: 1)" in str(legend.key_of(session, views.NETWORK))
+    assert "most edges: 1)" in str(legend.legend_of(session, views.NETWORK))
     labels = [one["data"]["label"] for one in Picture().update(session)[4:]]
     assert sorted(labels) == ["", "", "ε ∞"]
     session.select("edge", 1)
-    assert session.typed("epsilon") == "∞"
+    assert session.field_text("epsilon") == "∞"
 
 
 @pytest.mark.parametrize(
@@ -163,16 +164,16 @@ def test_a_finite_number_never_becomes_infinite(text):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_chosen_edge_has_a_colour_and_a_key_of_its_own(session, theme):
     colour = {rule["selector"]: rule["style"].get("line-color") for rule in stylesheet(theme, 4)}
-    assert len({colour["edge"], colour["edge.lit"], colour["edge.chosen"]}) == 3
+    assert len({colour["edge"], colour["edge.highlighted"], colour["edge.selected"]}) == 3
     session.select("dataset", 1)
-    assert "'chosen'" not in str(legend.key_of(session, views.NETWORK))
+    assert "'selected'" not in str(legend.legend_of(session, views.NETWORK))
     session.select("edge", 1)
-    assert "'chosen'" in str(legend.key_of(session, views.NETWORK))
+    assert "'selected'" in str(legend.legend_of(session, views.NETWORK))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_charts_have_a_ground_and_even_ticks(theme):
-    session = Session(made("tallies", "a=12, b=14", "", "0.5"))
+    session = Session(document_from_form("tallies", "a=12, b=14", "", "0.5"))
     for figure in (views.summary_figure(session, theme), views.map_figure(session, views.cells_of(session), theme)):
         assert figure["layout"]["paper_bgcolor"] == INKS[theme]["paper"]
     axis = views.summary_figure(session, theme)["layout"]["xaxis"]
@@ -189,13 +190,13 @@ def test_a_summary_shows_where_the_answer_changes_and_marks_both_sides_of_it():
     apart = hetdp.DatasetGraph.from_edges([], [], [], datasets=["a", "b"])
     assert (
         "shapes"
-        not in views.summary_figure(Session(sheet_of("apart", hetdp.Problem(apart, [1, 2]))), "light")["layout"]
+        not in views.summary_figure(Session(new_document("apart", hetdp.Problem(apart, [1, 2]))), "light")["layout"]
     )
 
 
 def test_datasets_without_a_path_stand_outside():
     graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], 1.0, datasets=list("abcd"))
-    session = Session(sheet_of("two parts", hetdp.Problem(graph, [1, 2, 1, 1])))
+    session = Session(new_document("two parts", hetdp.Problem(graph, [1, 2, 1, 1])))
     figure = views.summary_figure(session, "light")
     places = dict(zip(figure["layout"]["xaxis"]["ticktext"], figure["layout"]["xaxis"]["tickvals"], strict=True))
     assert places["no path"] > 1
@@ -205,23 +206,23 @@ def test_datasets_without_a_path_stand_outside():
 
 def test_a_missing_value_is_told_and_filled_with_the_fair_one(session):
     session.clear_pin(1)
-    assert session.answer.unpinned
+    assert session.answer.lacks_pins
     session.keep_values()
-    assert session.sheet.objective == GIVEN
+    assert session.document.objective == GIVEN
     assert session.answer.mechanism is not None
-    assert session.sheet.pins[2] == ("p", 0.4)
+    assert session.document.pins[2] == ("p", 0.4)
     session.clear_pins()
-    assert session.sheet.objective == "fair"
+    assert session.document.objective == "fair"
 
 
 def test_edges_of_people_can_be_moved_and_their_datasets_found():
     session = Session(GALLERY["three-voters"].make())
-    assert session.find("yes,no,no") == 3
+    assert session.find_dataset("yes,no,no") == 3
     session.set_parameter(0, "epsilon", 0.125)
-    assert session.find("yes,no,no") == 3
-    assert session.sheet.origin.python == ()
+    assert session.find_dataset("yes,no,no") == 3
+    assert session.document.origin.python == ()
     assert "weighted-vote" not in session.objectives
-    assert session.find("nobody") is None
+    assert session.find_dataset("no people") is None
 
 
 def test_a_selection_outside_is_none(session):
@@ -239,7 +240,7 @@ def test_the_lines_of_a_gallery_entry_give_what_the_page_shows(key, tmp_path, mo
         session.apply_repair()
         (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
     names: dict = {}
-    exec(export.lines(session.sheet, session.answer).python, names)
+    exec(export.code_lines(session.document, session.answer).python, names)
     assert names["mechanism"].coordinates.tolist() == session.answer.mechanism.coordinates.tolist()
     assert json.loads(export.mechanism_text(session))["kind"] == "mechanism"
 
@@ -250,7 +251,7 @@ def test_lines_run_where_there_is_no_mechanism_and_say_why(tmp_path, monkeypatch
     def run(session: Session) -> tuple[dict, str]:
         assert session.answer.mechanism is None
         (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
-        found = export.lines(session.sheet, session.answer)
+        found = export.code_lines(session.document, session.answer)
         names: dict = {}
         exec(found.python, names)
         assert "# there is no mechanism: " in found.python or "so there is no mechanism" in found.python
@@ -263,29 +264,29 @@ def test_lines_run_where_there_is_no_mechanism_and_say_why(tmp_path, monkeypatch
     voters.set_objective(GIVEN)
     names, told = run(voters)
     assert "problem" in names
-    assert "no value yet" in told
+    assert "no given value yet" in told
     assert "partial" not in told
     voters.set_objective("weighted-vote")
     voters.set_pin(0, 0.9)
     assert "weighted-vote" in run(voters)[1]
-    run(Session(GALLERY["a-wish"].make()))
+    run(Session(GALLERY["contradiction"].make()))
     assert "no private extension exists" in capsys.readouterr().out
     alike = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a\nb"], ["b"], 1.0), [1, 1])
-    session = Session(replace(sheet_of("alike", alike), objective=GIVEN))
+    session = Session(replace(new_document("alike", alike), objective=GIVEN))
     assert session.answer.mechanism is not None
     (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
-    exec(export.lines(session.sheet, session.answer).python, {})
+    exec(export.code_lines(session.document, session.answer).python, {})
 
 
 def test_every_view_of_every_problem_has_its_own_axes():
     known = set()
     for entry in GALLERY.values():
-        session = Session(replace(entry.make(), drawn=0))
+        session = Session(replace(entry.make(), opening=0))
         session.open(entry.make())
         for figure in _charts(session):
             layout = figure["layout"]
             assert {len(layout[axis]["range"]) for axis in ("xaxis", "yaxis")} == {2}
-            known.add((layout["uirevision"], session.sheet.drawn, entry.title))
+            known.add((layout["uirevision"], session.document.opening, entry.title))
         session.open(GALLERY["survey"].make())
         assert {figure["layout"]["uirevision"] for figure in _charts(session)}.isdisjoint(
             words for words, _, title in known if title == entry.title
@@ -309,25 +310,25 @@ def test_a_dropped_file_is_kept_nowhere_and_its_name_leads_nowhere(name, tmp_pat
     text = '{"schema_version": 1, "datasets": [{"dataset": "a", "query": 1}], "edges": []}'
     if name == "..":
         with pytest.raises(hetdp.UsageError):
-            opening.dropped([name], [_address(text)])
+            opening.document_from_files([name], [_address(text)])
     else:
-        assert opening.dropped([name], [_address(text)]).problem.graph.size == 1
+        assert opening.document_from_files([name], [_address(text)]).problem.graph.size == 1
     assert list(tmp_path.rglob("*")) == []
 
 
 def test_dropped_files_are_bounded_and_faults_are_told(monkeypatch):
     with pytest.raises(hetdp.UsageError, match="cannot be read"):
-        opening.dropped(["p.json"], ["data:,%%%"])
+        opening.document_from_files(["p.json"], ["data:,%%%"])
     with pytest.raises(hetdp.UsageError, match="neither edges nor datasets"):
-        opening.dropped(["p.txt"], [_address("")])
+        opening.document_from_files(["p.txt"], [_address("")])
     for table, other in (("edges", "datasets"), ("datasets", "edges")):
         with pytest.raises(hetdp.UsageError, match=f"that of {other} is missing"):
-            opening.dropped([f"my-{table}.csv"], [_address("")])
+            opening.document_from_files([f"my-{table}.csv"], [_address("")])
     with pytest.raises(hetdp.UsageError, match="two files for one table"):
-        opening.dropped(["a.json", "b.json"], [_address("")] * 2)
+        opening.document_from_files(["a.json", "b.json"], [_address("")] * 2)
     monkeypatch.setattr(opening, "MOST_BYTES", 10)
     with pytest.raises(hetdp.UsageError, match="too large"):
-        opening.dropped(["p.json"], [_address("x" * 11)])
+        opening.document_from_files(["p.json"], [_address("x" * 11)])
 
 
 def _parquet(query: str, folder) -> str:
@@ -341,21 +342,21 @@ def test_a_small_file_that_unfolds_to_much_is_refused_before_it_is_read(tmp_path
     edges = _parquet("SELECT 'a' AS source, 'b' AS target, 0.5 AS epsilon", tmp_path)
     names = ["edges.parquet", "datasets.parquet"]
     fine = _parquet("SELECT unnest(['a', 'b']) AS dataset, unnest([1, 2]) AS query", tmp_path)
-    assert opening.dropped(names, [edges, fine]).problem.graph.size == 2
+    assert opening.document_from_files(names, [edges, fine]).problem.graph.size == 2
     bomb = _parquet("SELECT repeat('x', 1000) AS dataset, 1 AS query FROM range(300000)", tmp_path)
     assert len(bomb) < 300_000
     monkeypatch.setattr(opening, "read_problem", lambda *_: pytest.fail("it was read"))
     with pytest.raises(hetdp.UsageError, match=r"300,000,000 bytes of labels.*opens any size"):
-        opening.dropped(names, [edges, bomb])
+        opening.document_from_files(names, [edges, bomb])
     monkeypatch.setattr(bounds, "MOST_CELLS", 1_000)
     with pytest.raises(hetdp.UsageError, match="600,000 cells"):
-        opening.dropped(names, [edges, bomb])
+        opening.document_from_files(names, [edges, bomb])
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("votes", "", "", "1"), "nobody"),
+        (("votes", "", "", "1"), "no people"),
         (("votes", "Ann, Bob", "", ""), "no ε"),
         (("votes", "40", "", "1"), "datasets"),
         (("tallies", "20", "", "1"), "NAME=SIZE"),
@@ -366,12 +367,12 @@ def test_a_small_file_that_unfolds_to_much_is_refused_before_it_is_read(tmp_path
 )
 def test_a_form_that_makes_no_sense_is_refused(words, told):
     with pytest.raises(hetdp.HetdpError, match=told):
-        made(*words)
+        document_from_form(*words)
 
 
 def test_the_map_of_three_groups_is_the_slice_of_what_is_chosen():
-    session = Session(made("tallies", "pupils=6, staff=4, guests=3", "5", "1"))
-    cells, index = views.cells_of(session), session.sheet.problem.graph.index
+    session = Session(document_from_form("tallies", "pupils=6, staff=4, guests=3", "5", "1"))
+    cells, index = views.cells_of(session), session.document.problem.graph.index
     assert cells.names == ("staff", "pupils")
     assert {*cells.fixed} == {"guests"}
     session.select("dataset", index((3, 2, 0)))
@@ -379,4 +380,4 @@ def test_the_map_of_three_groups_is_the_slice_of_what_is_chosen():
     assert cells.fixed == {"guests": 0}
     assert cells.dataset(5, 4) == index((5, 4, 0))
     assert cells.next_to(index((3, 2, 0)), 1, -1) == index((4, 1, 0))
-    assert "guests = 0" in str(legend.key_of(session, views.MAP)[0])
+    assert "guests = 0" in str(legend.legend_of(session, views.MAP)[0])

@@ -15,9 +15,9 @@ import pytest
 
 import hetdp
 from hetdp.studio.callbacks import UNSEEN
-from hetdp.studio.opening import opened
-from hetdp.studio.server import Place, place_of
-from hetdp.studio.session import Session, Visit
+from hetdp.studio.server import StudioServer, create_server
+from hetdp.studio.session import PageView, Session
+from hetdp.studio.uploads import document_from_path
 from tests.documents.pages import ROOT
 
 LABELS = ["a", "b", "c", "d"]
@@ -30,7 +30,7 @@ def file(tmp_path):
     return tmp_path / "problem.json"
 
 
-def parts(place: Place) -> tuple[int, str]:
+def parts(place: StudioServer) -> tuple[int, str]:
     port, token = place.address.removeprefix("http://127.0.0.1:").rstrip("/").split("/")
     return int(port), token
 
@@ -46,7 +46,7 @@ def asked(port: int, path: str, body: Any = None, **headers: str) -> tuple[int, 
     return found
 
 
-def saved(place: Place, page: str, told: int) -> dict[str, Any]:
+def saved(place: StudioServer, page: str, told: int) -> dict[str, Any]:
     """What a page is told that presses the button that saves the problem."""
     port, token = parts(place)
     listed = json.loads(asked(port, f"/{token}/_dash-dependencies")[1])
@@ -60,7 +60,7 @@ def saved(place: Place, page: str, told: int) -> dict[str, Any]:
         "changedPropIds": ["save-problem.n_clicks"],
         "state": [
             {"id": "page", "property": "data", "value": page},
-            {"id": "told", "property": "data", "value": told},
+            {"id": "shown", "property": "data", "value": told},
         ],
     }
     assert len(outputs) == 3
@@ -74,8 +74,8 @@ def saved(place: Place, page: str, told: int) -> dict[str, Any]:
 def two(file):
     places = []
     for _ in range(2):
-        session = Session(opened(str(file)))
-        place = place_of(session)
+        session = Session(document_from_path(str(file)))
+        place = create_server(session)
         threading.Thread(target=place.serve, daemon=True).start()
         places.append((session, place))
     yield places
@@ -108,12 +108,12 @@ def test_a_page_saves_nothing_that_it_has_not_seen(two):
     session, place = two[0]
     seen = session.revision
     assert "content" in saved(place, "one", seen)["download"]["data"]
-    with session.visited(Visit("two", seen, 0)):
+    with session.acting_for(PageView("two", seen, 0)):
         session.set_parameter(0, "epsilon", 0.25)
     refused = saved(place, "one", seen)
     assert refused["saved"]["children"] == UNSEEN
     assert "download" not in refused
-    assert refused["revision"]["data"] == session.revision  # by which the page shows what is there now
+    assert refused["refresh"]["data"] == session.revision  # by which the page shows what is there now
     for page, told in (("one", session.revision), ("two", seen)):
         content = json.loads(saved(place, page, told)["download"]["data"]["content"])
         assert content["edges"][0]["epsilon"] == 0.25
@@ -155,7 +155,7 @@ def test_a_second_studio_finds_a_port_of_its_own_and_is_refused_one_that_is_take
             done = subprocess.run([*command, "--port", str(free)], capture_output=True, text=True, env=environment)
             assert done.returncode == 2
             assert f"port {free} is in use" in done.stderr
-            assert "without --port it finds one" in done.stderr
+            assert "without --port it finds a free one" in done.stderr
             assert done.stdout == ""
             assert asked(free, f"/{address.rstrip('/').rpartition('/')[2]}/")[0] == 200  # the first is still there
         finally:

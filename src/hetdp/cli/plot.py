@@ -71,7 +71,7 @@ def plot(
     from hetdp import progress
     from hetdp.cli import shapes
     from hetdp.cli.reading import find_labels, read_without_pins, require_input
-    from hetdp.plots.canvas import figure_apart
+    from hetdp.plots.canvas import detached_axes
     from hetdp.plots.plot import drawing_of
 
     counts = _counts(at, picture, explain)
@@ -79,7 +79,7 @@ def plot(
     _require_path(explain, picture, mechanisms)
     require_input(problem, *mechanisms)
     _require_no_ledger(problem)
-    axes = figure_apart()  # before anything takes long: without matplotlib, nothing can be drawn
+    axes = detached_axes()  # before anything takes long: without matplotlib, nothing can be drawn
     asked = read_without_pins(out, problem, duplicates, positive)
     label = None if explain is None else find_labels(asked.labels, [explain])[0]
     subject = _subject(out, asked, mechanisms, no_baselines, picture)
@@ -189,11 +189,11 @@ def _write(axes: Any, output: str) -> None:
 
     from hetdp import progress
     from hetdp.files.formats.writing import whole_file
-    from hetdp.plots.plot import draw_to
+    from hetdp.plots.plot import write_figure
 
     progress.report_stage("writing")
     with whole_file(Path(output)) as draft:
-        draw_to(axes, draft, Path(output).suffix.lower())
+        write_figure(axes, draft, Path(output).suffix.lower())
 
 
 command = Verb(

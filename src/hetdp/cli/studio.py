@@ -1,4 +1,4 @@
-"""`hetdp studio`: a page on which a problem is seen, moved and understood."""
+"""`hetdp studio`: an interactive page for a problem and its mechanism."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from hetdp.cli.output import Output
 
 EXAMPLES = """
-hetdp studio                    begin with the gallery
-hetdp studio poll.json          begin with a problem
+hetdp studio                    start with the gallery
+hetdp studio poll.json          start with a problem
 """
 ABOUT = """
-Opens a page in the browser, served by this machine to itself (the extra studio: dash and dash-cytoscape). Its address
-holds a token, without which nothing is answered. Nothing is fetched from elsewhere, and no file is read but PROBLEM
-and what is dropped on the page. Ctrl-C ends it.
+Opens a page in the browser, served locally (the extra studio: dash and dash-cytoscape). Its address contains a token,
+without which every request is refused. The page fetches nothing from other hosts, and reads no files but PROBLEM and
+those dropped on it. Ctrl-C stops it.
 """
 PROBLEM = click.Argument(["problem"], type=PATH, metavar="[PROBLEM]", required=False)
 HOST = click.Option(
-    ["--host"], default="127.0.0.1", show_default=True, metavar="NAME", help="The address it answers at."
+    ["--host"], default="127.0.0.1", show_default=True, metavar="NAME", help="The address to listen on."
 )
 PORT = click.Option(
-    ["--port"], type=click.IntRange(0, 65535), default=0, metavar="N", help="The port. Default: any that is free."
+    ["--port"], type=click.IntRange(0, 65535), default=0, metavar="N", help="The port. Default: any free one."
 )
-LEADS = (
+REDIRECT = (
     '<!DOCTYPE html><meta charset="utf-8"><title>hetdp studio</title>'
     '<meta http-equiv="refresh" content="0;url={address}">\n'
 )
-NO_BROWSER = click.Option(["--no-browser"], is_flag=True, help="Say the address, but open no browser.")
+NO_BROWSER = click.Option(["--no-browser"], is_flag=True, help="Print the address, and do not open a browser.")
 
 
 def studio(
@@ -47,32 +47,32 @@ def studio(
 ) -> None:
     """Serves the page until Ctrl-C."""
     from hetdp.cli.reading import require_input
-    from hetdp.studio.server import LOOPBACK, place_of, require_dash
+    from hetdp.studio.server import LOOPBACK, create_server, require_dash
 
     if problem is not None:
         require_input(problem)
     require_dash()
     from hetdp.studio.gallery import GALLERY
-    from hetdp.studio.opening import opened
     from hetdp.studio.session import Session
+    from hetdp.studio.uploads import document_from_path
 
-    sheet = GALLERY["three-voters"].make() if problem is None else opened(problem, duplicates, positive)
-    place = place_of(Session(sheet), host, port, start=problem is None)
-    out.emit([place.address])
+    document = GALLERY["three-voters"].make() if problem is None else document_from_path(problem, duplicates, positive)
+    server = create_server(Session(document), host, port, start=problem is None)
+    out.emit([server.address])
     if host not in LOOPBACK:
-        out.say(f"anybody who reaches {host} and knows this address can use it; it is not encrypted")
-    out.say("Ctrl-C ends it")
+        out.say(f"anyone who can reach {host} and knows this address can use it; the connection is not encrypted")
+    out.say("press Ctrl-C to stop")
     with contextlib.ExitStack() as cleanup:
-        cleanup.callback(place.stop)
+        cleanup.callback(server.stop)
         if not no_browser:
-            _browse(place.address, cleanup)
-        place.serve()  # which Ctrl-C ends
+            _browse(server.address, cleanup)
+        server.serve()  # until Ctrl-C
 
 
 def _browse(address: str, cleanup: contextlib.ExitStack) -> None:
-    """Opens a browser by a file that leads to the address: everybody on this machine sees command lines.
+    """Opens a browser with a file that redirects to the address, since command lines are visible to other users.
 
-    It is started in the folder of that file, since the working folder may be somebody else's.
+    The browser is started in the folder of that file, since the working folder may belong to another user.
     """
     import subprocess
     import tempfile
@@ -84,7 +84,7 @@ def _browse(address: str, cleanup: contextlib.ExitStack) -> None:
         folder = cleanup.enter_context(tempfile.TemporaryDirectory(prefix="hetdp-studio-", ignore_cleanup_errors=True))
         page = Path(folder, "studio.html")
         page.touch(0o600)
-        page.write_text(LEADS.format(address=address), encoding="utf-8")
+        page.write_text(REDIRECT.format(address=address), encoding="utf-8")
         command = python_command("-m", "webbrowser", page.as_uri())
         nowhere = subprocess.DEVNULL
         opener = subprocess.Popen(command, cwd=folder, stdin=nowhere, stdout=nowhere, stderr=nowhere)

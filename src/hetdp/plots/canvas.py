@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from hetdp.errors import UsageError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.isolation import ignore_file
-from hetdp.plots.colours import FAINT, INK, SOFT, scale
 from hetdp.problem import answer_words as words
+from hetdp.plots.colours import FAINT, INK, SOFT, colour_map
 from hetdp.text import escape_unprintable, format_value
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "matplotlibrc"
 
 
-def load(name: str) -> Any:
+def import_matplotlib(name: str) -> Any:
     """A module of matplotlib, which reads no settings in the working folder.
 
     Raises:
@@ -92,10 +92,10 @@ def axes_for(given: Any, size: tuple[float, float]) -> Axes:
         UsageError: matplotlib is not installed, or what was given are no axes.
     """
     try:
-        pyplot = load("matplotlib.pyplot") if given is None else None
-        kind = load("matplotlib.axes").Axes
+        pyplot = import_matplotlib("matplotlib.pyplot") if given is None else None
+        kind = import_matplotlib("matplotlib.axes").Axes
     except ImportError as failure:
-        raise refusal(failure) from None
+        raise import_refusal(failure) from None
     if pyplot is not None:
         with own_settings():
             return pyplot.subplots(figsize=size, layout="constrained")[1]
@@ -104,7 +104,7 @@ def axes_for(given: Any, size: tuple[float, float]) -> Axes:
     return given
 
 
-def figure_apart() -> Any:
+def detached_axes() -> Any:
     """Axes that no window and no pyplot knows of, for the command line; they take the size their picture likes best.
 
     Raises:
@@ -112,17 +112,17 @@ def figure_apart() -> Any:
     """
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would talk about its cache of fonts
     try:
-        kind = load("matplotlib.figure").Figure
-        canvas = load("matplotlib.backends.backend_agg").FigureCanvasAgg
+        kind = import_matplotlib("matplotlib.figure").Figure
+        canvas = import_matplotlib("matplotlib.backends.backend_agg").FigureCanvasAgg
     except ImportError as failure:
-        raise refusal(failure) from None
+        raise import_refusal(failure) from None
     with own_settings():
         figure = kind(figsize=(6.3, 4.0), layout="constrained")
         canvas(figure)
         return figure.add_subplot()
 
 
-def refusal(failure: ImportError) -> UsageError:
+def import_refusal(failure: ImportError) -> UsageError:
     """What is said without matplotlib, or with one that does not load."""
     if getattr(failure, "name", None) != "matplotlib":
         return UsageError(f"matplotlib does not load: {escape_unprintable(str(failure))}", "pictures are drawn by it")
@@ -131,7 +131,7 @@ def refusal(failure: ImportError) -> UsageError:
     )
 
 
-def readable(value: Any, longest: int = LONGEST) -> str:
+def drawable_text(value: Any, longest: int = LONGEST) -> str:
     r"""Text as it can be drawn: on one line, not too long, and with no character that the font lacks.
 
     >>> readable("a\nb"), readable("x" * 30, 9)
@@ -151,31 +151,31 @@ def _has_glyph(number: int) -> bool:
     return number < 128 or bool(get_font(findfont(FontProperties())).get_char_index(number))
 
 
-def plain(*texts: Any) -> None:
+def disable_math(*texts: Any) -> None:
     """Keeps dollar signs from starting formulas."""
     for text in texts:
         text.set_parse_math(False)
 
 
-def named(axes: Axes, across: str = "", up: str = "") -> None:
+def label_axes(axes: Axes, across: str = "", up: str = "") -> None:
     """Names both directions."""
-    plain(axes.set_xlabel(across, fontsize=USUAL, color=INK), axes.set_ylabel(up, fontsize=USUAL, color=INK))
+    disable_math(axes.set_xlabel(across, fontsize=USUAL, color=INK), axes.set_ylabel(up, fontsize=USUAL, color=INK))
 
 
-def entitle(axes: Axes, title: str | None, caution: str = "") -> None:
+def add_title(axes: Axes, title: str | None, caution: str = "") -> None:
     """Words above the picture, if any; a caution stands below the title, or in its place."""
-    lines = [readable(words, 90) for words in (title, caution and f"Caution: {caution}") if words]
+    lines = [drawable_text(words, 90) for words in (title, caution and f"Caution: {caution}") if words]
     if lines:
-        plain(axes.set_title("\n".join(lines), fontsize=USUAL + 1, color=INK, loc="left"))
+        disable_math(axes.set_title("\n".join(lines), fontsize=USUAL + 1, color=INK, loc="left"))
 
 
-def instead(axes: Axes, words: str) -> None:
+def write_message(axes: Axes, words: str) -> None:
     """Words in the middle, where there is nothing to draw."""
     style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": USUAL, "color": INK}
-    plain(axes.text(0.5, 0.5, words, transform=axes.transAxes, **style))
+    disable_math(axes.text(0.5, 0.5, words, transform=axes.transAxes, **style))
 
 
-def calm(axes: Axes, grid: str | None = None) -> None:
+def style_axes(axes: Axes, grid: str | None = None) -> None:
     """Thin lines and small numbers, so that what is shown stands out."""
     for name, spine in axes.spines.items():
         spine.set_visible(name in ("left", "bottom"))
@@ -186,7 +186,7 @@ def calm(axes: Axes, grid: str | None = None) -> None:
         axes.set_axisbelow(True)
 
 
-def key_below(axes: Axes, handles: list[Any], words: list[str], columns: int = 4) -> None:
+def add_legend_below(axes: Axes, handles: list[Any], words: list[str], columns: int = 4) -> None:
     """What lines and marks mean, below the picture; words that begin with an underscore are words, too."""
     from matplotlib.transforms import ScaledTranslation
 
@@ -208,7 +208,7 @@ def key_below(axes: Axes, handles: list[Any], words: list[str], columns: int = 4
         columnspacing=1.4,
     )
     for text, word in zip(legend.get_texts(), words, strict=True):
-        plain(text)
+        disable_math(text)
         text.set(text=word, color=INK)
 
 
@@ -223,33 +223,33 @@ def size_in_points(axes: Axes) -> tuple[float, float]:
 # The scale of colours beside a picture, and the words for the two answers.
 
 
-def answer_words(about: Mapping[str, str]) -> tuple[str, str]:
+def answer_names(about: Mapping[str, str]) -> tuple[str, str]:
     """What the two answers are called.
 
     >>> answer_words({"answer_1": "adopted"}), answer_words({})
     (('adopted', 'answer 2'), ('answer 1', 'answer 2'))
     """
-    one, two = map(readable, words.answer_words(about))
+    one, two = map(drawable_text, words.answer_words(about))
     return one, two
 
 
-def add_scale(axes: Axes, about: Mapping[str, str], beside: Any = None) -> None:
+def add_colour_bar(axes: Axes, about: Mapping[str, str], beside: Any = None) -> None:
     """Adds the scale of p on the right."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
     figure: Any = axes.get_figure()
     bar = figure.colorbar(
-        beside or ScalarMappable(Normalize(0.0, 1.0), scale()), ax=axes, fraction=0.04, aspect=32, pad=0.02
+        beside or ScalarMappable(Normalize(0.0, 1.0), colour_map()), ax=axes, fraction=0.04, aspect=32, pad=0.02
     )
     bar.outline.set(linewidth=0.4, edgecolor=INK)
     bar.ax.tick_params(labelsize=SMALL, width=0.5, length=2)
     bar.set_ticks([0.0, 0.25, 0.5, 0.75, 1.0], labels=["0", "¼", "½", "¾", "1"])
-    bar.set_label(f"probability that\n“{answer_words(about)[0]}” is published", fontsize=SMALL)
-    plain(bar.ax.yaxis.label)
+    bar.set_label(f"probability that\n“{answer_names(about)[0]}” is published", fontsize=SMALL)
+    disable_math(bar.ax.yaxis.label)
 
 
-def hundredths(p: float) -> str:
+def two_digits(p: float) -> str:
     """p in two digits; never a whole 0 or 1 where it is none.
 
     >>> hundredths(0.574), hundredths(1.0), hundredths(0.9999), hundredths(0.0001)

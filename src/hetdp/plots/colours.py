@@ -19,18 +19,18 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 DARK = 0.2  # the luminance below which white is the better ink
 
 
-def scale() -> LinearSegmentedColormap:
+def colour_map() -> LinearSegmentedColormap:
     """From answer 2 over a light grey at p = ½ to answer 1."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("hetdp", list(SHADES))
 
 
-def ink_on(p: float) -> str:
+def text_colour_on(p: float) -> str:
     """What can be read on the colour of p.
 
     >>> ink_on(0.5), ink_on(1.0)
     ('#1a1a1a', '#ffffff')
     """
-    red, green, blue = (value**2.2 for value in scale()(p)[:3])
+    red, green, blue = (value**2.2 for value in colour_map()(p)[:3])
     return PAPER if 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK else INK

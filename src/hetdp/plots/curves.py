@@ -9,7 +9,7 @@ import numpy as np
 
 from hetdp.errors import UsageError
 from hetdp.mechanism.accuracy.measures import NOWHERE
-from hetdp.plots.canvas import SMALL, calm, instead, named, plain, readable
+from hetdp.plots.canvas import SMALL, disable_math, drawable_text, label_axes, style_axes, write_message
 from hetdp.plots.colours import DASHES, INK, LINES, MARKS
 from hetdp.problem.space import Floats
 
@@ -42,12 +42,12 @@ class Curve(NamedTuple):
     @property
     def words(self) -> str:
         """The names in one line."""
-        shown = [readable(name, 30) for name in self.names[:MOST_NAMES]]
+        shown = [drawable_text(name, 30) for name in self.names[:MOST_NAMES]]
         more = len(self.names) - len(shown)
         return " / ".join(shown) + (f" and {more} more" if more else "")
 
 
-def merged(curves: Iterable[Curve]) -> list[Curve]:
+def merge_equal(curves: Iterable[Curve]) -> list[Curve]:
     """The same curves, those of one kind that coincide as one.
 
     >>> x, y = np.array([1.0, 2.0]), np.array([0.6, 0.8])
@@ -75,7 +75,7 @@ def draw_curves(axes: Axes, curves: list[Curve], key: bool) -> None:
     """Draws them, with their names beside the picture."""
     from matplotlib.ticker import PercentFormatter
 
-    calm(axes, grid="both")
+    style_axes(axes, grid="both")
     ours = [curve for curve in curves if not curve.baseline]
     others = [curve for curve in curves if curve.baseline]
     drawn = [(curve, _line(axes, curve, at)) for at, curve in enumerate(ours)]
@@ -99,7 +99,7 @@ def draw_curves(axes: Axes, curves: list[Curve], key: bool) -> None:
             labelspacing=0.7,
         )
         for text, (curve, _) in zip(legend.get_texts(), drawn, strict=True):
-            plain(text)
+            disable_math(text)
             text.set(text=curve.words.replace(" / ", " /\n") if len(curve.words) > 26 else curve.words, color=INK)
 
 
@@ -138,7 +138,7 @@ def curves_by_distance(report: Any) -> list[Curve]:
             continue
         distances = method.levels.distances[near].astype(np.float64)
         found.append(Curve((method.name,), method.baseline, distances, 1.0 - method.mean_errors[near]))
-    return merged(found)
+    return merge_equal(found)
 
 
 def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool) -> None:
@@ -150,9 +150,9 @@ def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool) -> 
         axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
     else:
         axes.set_xticks([])
-        instead(axes, NO_PATH)
+        write_message(axes, NO_PATH)
     under = {"uniform": "", "weight": ", weighted"}.get(prior, ", under the given prior")
-    named(axes, "steps to the other answer", f"right answer (mean{under})")
+    label_axes(axes, "steps to the other answer", f"right answer (mean{under})")
 
 
 # How accurate the answer about a population is, by its margin: how many people must change before the answer does.
@@ -186,7 +186,7 @@ def curves_by_margin(given: Mapping[str, Any], baselines: bool) -> list[Curve]:
     if baselines:
         shown = {getattr(each, "mechanism", each).objective for each in given.values()}
         found += _baselines(getattr(first, "mechanism", first), shown | {OURS})
-    return merged(found)
+    return merge_equal(found)
 
 
 def margins_of(mechanism: Any) -> Any:
@@ -228,4 +228,4 @@ def draw_by_margin(axes: Axes, curves: list[Curve], key: bool) -> None:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda margin, _: f"{margin:,.0f}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(which="minor", axis="x", visible=False)
-    named(axes, "people who must change before the answer does", "right answer, at least")
+    label_axes(axes, "people who must change before the answer does", "right answer, at least")

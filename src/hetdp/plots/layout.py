@@ -43,7 +43,7 @@ class Layout:
     tallest: int
 
 
-def layered(source: Indices, target: Indices, steps: NDArray[np.int64], answers: NDArray[Any]) -> Layout:
+def layered_layout(source: Indices, target: Indices, steps: NDArray[np.int64], answers: NDArray[Any]) -> Layout:
     """Lays a graph out.
 
     Args:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hetdp.plots.canvas import SMALL, calm, instead, key_below, named, plain, readable
+from hetdp.plots.canvas import (
+    SMALL,
+    add_legend_below,
+    disable_math,
+    drawable_text,
+    label_axes,
+    style_axes,
+    write_message,
+)
 from hetdp.plots.colours import INK, ONE, PAPER, SOFT
 
 if TYPE_CHECKING:
@@ -74,7 +82,7 @@ def draw_ledger(axes: Axes, accounts: list[Account], key: bool) -> None:
 
     if not accounts:
         axes.set_axis_off()
-        instead(axes, NOTHING)
+        write_message(axes, NOTHING)
         return
     shown = accounts[:MOST_ROWS]
     limits = [account.cap for account in shown if math.isfinite(account.cap)]
@@ -85,19 +93,19 @@ def draw_ledger(axes: Axes, accounts: list[Account], key: bool) -> None:
             axes.barh(place, account.cap, 0.62, facecolor=PAPER, edgecolor=SOFT, linewidth=0.8)
         axes.barh(place, min(account.spent, longest), 0.62, facecolor=ONE, edgecolor=ONE, linewidth=0.8)
         end = max(min(account.spent, longest), account.cap if math.isfinite(account.cap) else 0.0)
-        plain(
+        disable_math(
             axes.annotate(account.words, (end, place), (4, 0), textcoords="offset points", va="center", fontsize=SMALL)
         )
-    calm(axes, grid="x")
+    style_axes(axes, grid="x")
     axes.spines["left"].set_visible(False)
-    axes.set_yticks(list(places), [readable(account.name, 34) for account in shown])
-    plain(*axes.get_yticklabels())
+    axes.set_yticks(list(places), [drawable_text(account.name, 34) for account in shown])
+    disable_math(*axes.get_yticklabels())
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0.0, 1.3 * longest)
     more = len(accounts) - len(shown)
-    named(axes, "privacy spent" + (f"  ({more:,} more classes are not shown)" if more else ""))
+    label_axes(axes, "privacy spent" + (f"  ({more:,} more classes are not shown)" if more else ""))
     if key:
         handles = [Patch(facecolor=ONE), Patch(facecolor=PAPER, edgecolor=SOFT, linewidth=0.8)]
-        key_below(axes, handles, ["spent", "left"])
+        add_legend_below(axes, handles, ["spent", "left"])
     for text in axes.texts:
         text.set_color(INK)

@@ -12,9 +12,9 @@ from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.formatting import clip_uncertain, format_apart
-from hetdp.plots.canvas import hundredths, readable
+from hetdp.plots.canvas import drawable_text, two_digits
 from hetdp.plots.colours import INK, SOFT
-from hetdp.plots.layout import Layout, layered
+from hetdp.plots.layout import Layout, layered_layout
 from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
@@ -28,20 +28,20 @@ def bounds_of(chain: list[int], path: BindingPath) -> dict[int, str]:
     """What a path allows at each of its datasets."""
     signs = ["= ", *["≤ " if path.upper else "≥ "] * (len(chain) - 1)]
     bounds = clip_uncertain(path.bounds, path.coordinates).tolist()
-    return {at: sign + hundredths(bound) for at, sign, bound in zip(chain, signs, bounds, strict=True)}
+    return {at: sign + two_digits(bound) for at, sign, bound in zip(chain, signs, bounds, strict=True)}
 
 
 def contradiction_of(witness: Witness) -> str:
     """What is allowed and what was asked for, in as many digits as tell them apart."""
     path = witness.path
-    allowed, asked = hundredths(path.bounds[-1]), hundredths(witness.value)
+    allowed, asked = two_digits(path.bounds[-1]), two_digits(witness.value)
     if allowed == asked:
         ends = (path.bounds[-1], path.complements[-1]), (witness.value, witness.complement)
         allowed, asked = format_apart(*ends)
     return f"≤ {allowed}\nasked {asked}"
 
 
-def beside_epsilon(known: dict[str, Floats]) -> list[str]:
+def other_parameters(known: dict[str, Floats]) -> list[str]:
     """What edges have beside the ε that is drawn.
 
     >>> beside_epsilon({"epsilon": np.array([1.0]), "epsilon_back": np.array([2.0])})
@@ -57,11 +57,11 @@ def beside_epsilon(known: dict[str, Floats]) -> list[str]:
     return words
 
 
-def why_alone(path: BindingPath | None) -> str:
+def single_dataset_caption(path: BindingPath | None) -> str:
     """Why a path has no steps; nothing if it has some."""
     if path is None or len(path.datasets) > 1:
         return ""
-    name = readable(path.names[0])
+    name = drawable_text(path.names[0])
     return f"the value of {name} is {origin_of(path)}" if path.origin else f"nothing binds {name}"
 
 
@@ -71,7 +71,7 @@ def origin_of(path: BindingPath | None) -> str:
         return "" if path is None else path.beginning
     edge = describe_parameters(tuple(path.across.parameters), path.across.parameters.values())
     how = "bound across" if path.across.tight else "next to"
-    return f"chosen by {path.origin}, {how} {edge} from {readable(path.across.name)}"
+    return f"chosen by {path.origin}, {how} {edge} from {drawable_text(path.across.name)}"
 
 
 # The graph itself: probability as colour, given values ringed, stronger privacy as thicker edges, as in the paper.
@@ -156,24 +156,26 @@ def network(problem: Problem, p: Floats, ringed: Mask, lit: BindingPath | Witnes
     source, target, *columns = graph.edges()
     known = dict(zip(graph.parameter_names, columns, strict=True))
     epsilon = np.minimum.reduce([column for name, column in known.items() if PARAMETERS[name].scales])
-    beside = beside_epsilon(known)
+    beside = other_parameters(known)
     order = np.lexsort((epsilon, target, source))
     first = np.sort(order[(np.diff(source[order], prepend=-1) != 0) | (np.diff(target[order], prepend=-1) != 0)])
     if len(first) < len(source):
         beside.append("of parallel edges the smallest")
         source, target, epsilon = source[first], target[first], epsilon[first]
-    layout = layered(source, target, steps_to_the_other_answer(problem), problem.answers)
+    layout = layered_layout(source, target, steps_to_the_other_answer(problem), problem.answers)
     path = lit.path if isinstance(lit, Witness) else lit
     chain = np.array([graph.index(label) for label in path.datasets] if path else [], dtype=np.int64)
     steps = [] if path is None else path.parameters
     bounds = {} if path is None else bounds_of(chain.tolist(), path)
     if isinstance(lit, Witness):
         bounds[int(chain[-1])] = contradiction_of(lit)
-    edges = source, target, epsilon, beside, widths_of(epsilon)
-    return Network(problem, layout, p, ringed, *edges, chain, steps, bounds, why_alone(path), bare, origin_of(path))
+    edges = source, target, epsilon, beside, edge_widths(epsilon)
+    return Network(
+        problem, layout, p, ringed, *edges, chain, steps, bounds, single_dataset_caption(path), bare, origin_of(path)
+    )
 
 
-def widths_of(epsilon: Floats) -> Floats:
+def edge_widths(epsilon: Floats) -> Floats:
     """Thicker where ε is smaller, by its logarithm; no ε is drawn thinner than ∞.
 
     >>> widths_of(np.array([0.0, 0.1, 1.0, np.inf])).tolist()
@@ -190,16 +192,16 @@ def widths_of(epsilon: Floats) -> Floats:
 
 def draw_network(axes: Axes, shown: Network, key: bool) -> None:
     """Draws it."""
-    from hetdp.plots.network_labels import add_key, add_names, diameter
+    from hetdp.plots.network_labels import add_legend, add_names, diameter
 
     size = diameter(axes, shown.layout)
     _draw_edges(axes, shown, size)
     _draw_datasets(axes, shown, size)
     _draw_path(axes, shown, size)
-    add_key(axes, shown, size, key, steps_named=add_names(axes, shown, size))
+    add_legend(axes, shown, size, key, steps_named=add_names(axes, shown, size))
 
 
-def thinned(size: float) -> float:
+def line_width(size: float) -> float:
     """By how much edges are thinner where datasets are small."""
     return float(min(1.0, max(size / LARGEST, 0.12) ** 0.8))
 
@@ -214,7 +216,7 @@ def _draw_edges(axes: Axes, shown: Network, size: float) -> None:
             strength = min(1.0, 0.12 + 2_000.0 / len(shown.source)) if len(shown.source) > 300 else 1.0
             lines = LineCollection(
                 list(shown.strokes(edges)),
-                linewidths=shown.widths[edges] * thinned(size),
+                linewidths=shown.widths[edges] * line_width(size),
                 colors=SOFT,
                 alpha=0.75 * strength,
                 linestyles=style,
@@ -226,7 +228,7 @@ def _draw_edges(axes: Axes, shown: Network, size: float) -> None:
 
 
 def _draw_datasets(axes: Axes, shown: Network, size: float) -> None:
-    from hetdp.plots.colours import scale
+    from hetdp.plots.colours import colour_map
 
     layout, rim = shown.layout, min(0.8, size / 12.0)
     for answer, mark in ((2, "s"), (1, "o")):
@@ -240,7 +242,7 @@ def _draw_datasets(axes: Axes, shown: Network, size: float) -> None:
                     *where, s=area * (1.0 + min(max(0.3 * size, 1.2), 5.0) / size) ** 2, marker=mark, zorder=3, **outer
                 )
             if chosen.any():
-                inner = {"cmap": scale(), "vmin": 0.0, "vmax": 1.0, "edgecolors": INK, "linewidths": rim}
+                inner = {"cmap": colour_map(), "vmin": 0.0, "vmax": 1.0, "edgecolors": INK, "linewidths": rim}
                 axes.scatter(*where, s=area, c=shown.p[chosen], marker=mark, zorder=4, **inner)
 
 

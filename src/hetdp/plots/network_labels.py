@@ -8,17 +8,17 @@ import numpy as np
 
 from hetdp.plots.canvas import (
     SMALL,
-    add_scale,
-    answer_words,
-    calm,
-    hundredths,
-    key_below,
-    named,
-    plain,
-    readable,
+    add_colour_bar,
+    add_legend_below,
+    answer_names,
+    disable_math,
+    drawable_text,
+    label_axes,
     size_in_points,
+    style_axes,
+    two_digits,
 )
-from hetdp.plots.colours import HALF, INK, PAPER, SOFT, TWO, ink_on
+from hetdp.plots.colours import HALF, INK, PAPER, SOFT, TWO, text_colour_on
 from hetdp.plots.colours import ONE as BLUE
 from hetdp.plots.network import BEND, LARGEST
 from hetdp.problem.parameters import describe_parameters
@@ -88,11 +88,11 @@ def add_names(axes: Axes, shown: Network, size: float) -> bool:
     room, columns = Room(axes, shown.layout), columns_of(shown.layout)
     longest = max(3, int(0.9 * width / columns / (BROAD * SMALL)))
     for at in chosen:
-        label = readable(spell_label(shown.problem.graph.label(at), shown.problem.labels), min(longest, 24))
-        value = shown.bounds.get(at, "") if shown.bare else hundredths(float(shown.p[at]))
+        label = drawable_text(spell_label(shown.problem.graph.label(at), shown.problem.labels), min(longest, 24))
+        value = shown.bounds.get(at, "") if shown.bare else two_digits(float(shown.p[at]))
         place = (shown.layout.across[at], shown.layout.up[at])
         if BROAD * SMALL * max(len(label), len(value)) <= 0.92 * size and size >= (20 if value else 11):
-            style = {"color": ink_on(shown.p[at]), "va": "center", "linespacing": 1.05}
+            style = {"color": text_colour_on(shown.p[at]), "va": "center", "linespacing": 1.05}
             text = axes.annotate(_lines(label, value), place, ha="center", fontsize=SMALL, zorder=6, **style)
         elif few or room.takes(*place, -size / 2 - 3.5 - SMALL, _lines(label, value)):
             text = axes.annotate(
@@ -109,7 +109,7 @@ def add_names(axes: Axes, shown: Network, size: float) -> bool:
             )
         else:
             continue
-        plain(text)
+        disable_math(text)
     return _add_steps(axes, shown, room)
 
 
@@ -130,7 +130,7 @@ def _add_steps(axes: Axes, shown: Network, room: Room) -> bool:
         if not room.takes(*place, 3.5 + SMALL / 2, words):
             everywhere = False
             continue
-        plain(
+        disable_math(
             axes.annotate(
                 words,
                 place,
@@ -153,19 +153,19 @@ def _add_steps(axes: Axes, shown: Network, room: Room) -> bool:
 MOST_WIDTHS = 3  # different ε in the key; of more, the least and the largest
 
 
-def add_key(axes: Axes, shown: Network, size: float, key: bool, steps_named: bool) -> None:
+def add_legend(axes: Axes, shown: Network, size: float, key: bool, steps_named: bool) -> None:
     """Sets the axes, and adds the key if one is wanted; it says what could not be written at the steps of a path."""
     _add_distances(axes, shown)
     if key:
         if not shown.bare:
-            add_scale(axes, shown.problem.about)
+            add_colour_bar(axes, shown.problem.about)
         handles, words = _explained(shown, size, steps_named)
-        key_below(axes, handles, words, columns=len(words) if len(words) <= 4 else -(-len(words) // 2))
+        add_legend_below(axes, handles, words, columns=len(words) if len(words) <= 4 else -(-len(words) // 2))
 
 
 def _add_distances(axes: Axes, shown: Network) -> None:
     layout = shown.layout
-    calm(axes)
+    style_axes(axes)
     axes.spines["left"].set_visible(False)
     axes.set_yticks([])
     levels = np.unique(layout.levels)
@@ -176,7 +176,7 @@ def _add_distances(axes: Axes, shown: Network) -> None:
     both = levels.min(initial=0) < 0 < levels.max(initial=0)
     if both:
         axes.axvline(0.0, color=INK, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
-    named(axes, f"steps to the other answer{_sides(shown) if both else ''}")
+    label_axes(axes, f"steps to the other answer{_sides(shown) if both else ''}")
     room = 0.55 if len(shown.p) > 1 else 1.0
     axes.set_xlim(layout.across.min(initial=0.0) - room, layout.across.max(initial=0.0) + room)
     room = max(0.5 / max(layout.tallest, 2), 0.03)
@@ -184,19 +184,19 @@ def _add_distances(axes: Axes, shown: Network) -> None:
 
 
 def _sides(shown: Network) -> str:
-    one, two = answer_words(shown.problem.about)
+    one, two = answer_names(shown.problem.about)
     return f"  (left: {two}, right: {one})"
 
 
 def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any], list[str]]:
     from matplotlib.lines import Line2D
 
-    from hetdp.plots.network import thinned
+    from hetdp.plots.network import line_width
 
     def mark(shape: str, colour: str, **more: Any) -> Line2D:
         return Line2D([], [], linestyle="none", marker=shape, color=colour, markeredgecolor=INK, markersize=6, **more)
 
-    one, two = answer_words(shown.problem.about)
+    one, two = answer_names(shown.problem.about)
     rows: list[tuple[Any, str]] = []
     for answer, shape, colour, words in ((2, "s", TWO, two), (1, "o", BLUE, one)):
         if (shown.problem.answers == answer).any():
@@ -208,7 +208,7 @@ def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any
     chosen, left_out = _widths(shown.epsilon, shown.widths)
     for value, width in chosen:
         style = (0, (1.0, 2.0)) if np.isinf(value) else "-"
-        line = Line2D([], [], color=SOFT, linewidth=max(0.4, width * thinned(size)), linestyle=style)
+        line = Line2D([], [], color=SOFT, linewidth=max(0.4, width * line_width(size)), linestyle=style)
         rank = "" if not left_out else ", the least" if value == chosen[0][0] else ", the largest"
         rows.append((line, f"{letter} = {'∞' if np.isinf(value) else f'{value:g}'}{rank}"))
     rows += [(Line2D([], [], linestyle="none"), words) for words in shown.beside]
@@ -217,7 +217,7 @@ def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any
         rows.append((Line2D([], [], linestyle="none", marker="D", **frame), shown.alone))
     if len(shown.chain) > 1:
         ends = (shown.problem.graph.label(int(shown.chain[at])) for at in (0, -1))
-        first, last = (readable(spell_label(end, shown.problem.labels)) for end in ends)
+        first, last = (drawable_text(spell_label(end, shown.problem.labels)) for end in ends)
         words = f"what {first} allows" if shown.bare else f"what binds {last}"
         rows.append((Line2D([], [], color=INK, linewidth=1.8), words + ("" if steps_named else _steps(shown, letter))))
         if shown.origin and not shown.bare:

@@ -14,9 +14,9 @@ from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.formatting import clip_uncertain
 from hetdp.mechanism.mechanism import LocalMechanism
-from hetdp.plots.canvas import axes_for, entitle, own_settings
+from hetdp.plots.canvas import add_title, axes_for, own_settings
 from hetdp.plots.network import is_small, network
-from hetdp.plots.tallies import counted, grid_of
+from hetdp.plots.tallies import by_counts, grid_of
 from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.text import format_value
 
@@ -31,7 +31,7 @@ DOTS = 200  # per inch
 SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "hetdp", "pdf.fonttype": 42}
 
 
-def draw_to(axes: Axes, place: Path, form: str, dots: int = DOTS) -> None:
+def write_figure(axes: Axes, place: Path, form: str, dots: int = DOTS) -> None:
     """Writes the figure of some axes.
 
     Args:
@@ -75,7 +75,7 @@ class Drawing(NamedTuple):
         """Draws it, with a title, and above it what should warn those who see it."""
         with own_settings():
             self.draw(axes)
-            entitle(axes, title, self.caution)
+            add_title(axes, title, self.caution)
 
     def draw_alone(self, axes: Axes, title: str | None) -> None:
         """Draws it on axes that have their figure to themselves."""
@@ -212,7 +212,7 @@ def _path(what: Any, explain: Any, bare: bool) -> BindingPath | Witness | None:
 def _suitable(problem: Problem, explain: Any) -> str:
     if explain is not None:
         return "network"
-    found = counted(problem)
+    found = by_counts(problem)
     if found is not None and len(found.names) <= 2:  # a slice is drawn when it is asked for
         return "tallies"
     return "network" if is_small(problem) else "summary"

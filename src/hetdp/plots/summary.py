@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.mechanism.accuracy.measures import NOWHERE, steps_to_the_other_answer
-from hetdp.plots.canvas import SMALL, answer_words, calm, named, plain
-from hetdp.plots.colours import INK, ONE, SOFT, TWO, scale
+from hetdp.plots.canvas import SMALL, answer_names, disable_math, label_axes, style_axes
+from hetdp.plots.colours import INK, ONE, SOFT, TWO, colour_map
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import MOST_ARCS
 from hetdp.problem.space import Floats
@@ -29,7 +29,7 @@ NO_PATH = "no path"
 CLOSER = "far ones closer together, by powers of ten"
 
 
-def shared(steps: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def merge_far(steps: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     """Each distance by the number of its place, and how many distances the broadest place has; near ones share none.
 
     >>> shared(np.arange(4))
@@ -54,26 +54,26 @@ def is_even(shown: Summary) -> bool:
     return far_of(shown) <= EVEN
 
 
-def place(distance: Any, even: bool) -> Floats:
+def position_of(distance: Any, even: bool) -> Floats:
     """How far from the boundary a distance is drawn, or each of several."""
     x = np.asarray(distance, dtype=np.float64) - 0.5
     return x if even else np.where(x <= BEND, x, BEND * (1.0 + np.log(np.maximum(x, BEND) / BEND)))
 
 
-def places_of(shown: Summary) -> Floats:
+def positions_of(shown: Summary) -> Floats:
     """Where each column stands: answer 2 left of 0, answer 1 right of it, those without a path outside."""
     side = np.where(shown.answers == 1, 1.0, -1.0)
-    out = place(far_of(shown), is_even(shown)) if far_of(shown) else 0.0
-    where = place(np.abs(shown.levels), is_even(shown))
+    out = position_of(far_of(shown), is_even(shown)) if far_of(shown) else 0.0
+    where = position_of(np.abs(shown.levels), is_even(shown))
     return np.asarray(side * np.where(shown.levels == 0, out + room_aside(shown), where))
 
 
 def room_aside(shown: Summary) -> float:
     """How broad the room of the datasets without a path is."""
-    return max(1.0, ASIDE * float(place(far_of(shown), is_even(shown))))
+    return max(1.0, ASIDE * float(position_of(far_of(shown), is_even(shown))))
 
 
-def marks_of(shown: Summary) -> list[tuple[float, str]]:
+def tick_labels(shown: Summary) -> list[tuple[float, str]]:
     """Places with the words below them, from left to right: round distances, and what has none."""
     even, levels = is_even(shown), shown.levels
     if even:
@@ -83,15 +83,15 @@ def marks_of(shown: Summary) -> list[tuple[float, str]]:
         few = len(decades) < 4
         chosen = sorted(decades + [3 * ten for ten in decades]) if few else decades[1 :: 1 if len(decades) < 6 else 2]
         marks = [
-            (side * float(place(steps, even)), f"{steps:,}")
+            (side * float(position_of(steps, even)), f"{steps:,}")
             for side, far in ((-1, int(-levels.min(initial=0))), (1, int(levels.max(initial=0))))
             for steps in chosen
             if steps <= far
         ]
     names = {1: NO_PATH, 2: NO_PATH}
     if not shown.followed:
-        names[1], names[2] = (f"truly {word}" for word in answer_words(shown.problem.about))
-    lost = zip(places_of(shown).tolist(), levels.tolist(), shown.answers.tolist(), strict=True)
+        names[1], names[2] = (f"truly {word}" for word in answer_names(shown.problem.about))
+    lost = zip(positions_of(shown).tolist(), levels.tolist(), shown.answers.tolist(), strict=True)
     return sorted(marks + [(at, names[answer]) for at, level, answer in lost if level == 0])
 
 
@@ -159,7 +159,7 @@ def summary(problem: Problem, p: Floats, bare: bool = False) -> Summary:
     """Gathers what the picture shows."""
     followed = problem.graph.arc_count <= MOST_ARCS
     steps = steps_to_the_other_answer(problem) if followed else np.full(problem.graph.size, NOWHERE)
-    middle, share = shared(steps)
+    middle, share = merge_far(steps)
     columns = np.where(problem.answers == 1, 2 * middle + 1, -2 * middle)  # no path: 0 and 1
     order = np.lexsort((p, columns))
     found, starts, counts = np.unique(columns[order], return_index=True, return_counts=True)
@@ -173,7 +173,7 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     """Draws it: bands of p by distance, and below how many datasets there are at each."""
     from matplotlib.ticker import NullLocator
 
-    places, lost = places_of(shown), shown.levels == 0
+    places, lost = positions_of(shown), shown.levels == 0
     sides = [(lost & (shown.answers == 2), TWO), (lost & (shown.answers == 1), ONE)]
     sides += [(shown.levels < 0, TWO), (shown.levels > 0, ONE)]
     below = axes.inset_axes((0.0, -0.32, 1.0, 0.16), sharex=axes)
@@ -189,13 +189,20 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
         axes.vlines(across, values[:, 0], values[:, 4], color=colour, linewidth=0.8, alpha=0.5)
         axes.plot(across, values[:, 2], color=colour, linewidth=1.1)
         if len(across) <= 60:
-            dots = {"c": values[:, 2], "cmap": scale(), "vmin": 0.0, "vmax": 1.0, "edgecolors": INK, "linewidths": 0.6}
+            dots = {
+                "c": values[:, 2],
+                "cmap": colour_map(),
+                "vmin": 0.0,
+                "vmax": 1.0,
+                "edgecolors": INK,
+                "linewidths": 0.6,
+            }
             axes.scatter(across, values[:, 2], s=20, zorder=3, **dots)
         below.vlines(
             across, 0.5, shown.counts[chosen], color=colour, linewidth=float(np.clip(170 / len(shown.levels), 0.5, 7))
         )
-    calm(axes, grid="y")
-    calm(below, grid="y")
+    style_axes(axes, grid="y")
+    style_axes(below, grid="y")
     if shown.levels.any():
         axes.axvline(0.0, color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
     else:
@@ -209,16 +216,16 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     ticks = sorted({1, power})
     below.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
     below.yaxis.set_minor_locator(NullLocator())
-    marks = marks_of(shown)
+    marks = tick_labels(shown)
     below.set_xticks([at for at, _ in marks], [word for _, word in marks])
-    plain(*below.get_xticklabels())
-    one, two = answer_words(shown.problem.about)
+    disable_math(*below.get_xticklabels())
+    one, two = answer_names(shown.problem.about)
     closer = "" if is_even(shown) else f"\n{CLOSER}"
-    named(below, across_words(shown, one, two) + closer, "datasets" if shown.share == 1 else "datasets\nper line")
+    label_axes(below, x_label(shown, one, two) + closer, "datasets" if shown.share == 1 else "datasets\nper line")
     if shown.bare:
         axes.set_yticks([0.0, 1.0], [two, one])
-        plain(*axes.get_yticklabels())
-    named(axes, "", "the true answer\n(no mechanism)" if shown.bare else f"probability that\n“{one}” is published")
+        disable_math(*axes.get_yticklabels())
+    label_axes(axes, "", "the true answer\n(no mechanism)" if shown.bare else f"probability that\n“{one}” is published")
     axes.text(
         0.01, 0.98, pluralize(shown.problem.graph.size, "dataset"), transform=axes.transAxes, va="top", fontsize=SMALL
     )
@@ -226,7 +233,7 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
         _add_key(axes)
 
 
-def across_words(shown: Summary, one: str, two: str) -> str:
+def x_label(shown: Summary, one: str, two: str) -> str:
     """What lies across; where distances are left out, that they are."""
     if not shown.followed:
         return f"all datasets together: {shown.problem.graph.edge_count:,} edges are too many to count steps"

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from hetdp.errors import UsageError
 from hetdp.plots.canvas import (
     SMALL,
-    add_scale,
-    answer_words,
-    calm,
-    hundredths,
-    key_below,
-    named,
-    readable,
+    add_colour_bar,
+    add_legend_below,
+    answer_names,
+    drawable_text,
+    label_axes,
     size_in_points,
+    style_axes,
+    two_digits,
 )
-from hetdp.plots.colours import INK, PAPER, ink_on, scale
+from hetdp.plots.colours import INK, PAPER, colour_map, text_colour_on
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Mask
@@ -60,7 +60,7 @@ class Grid(NamedTuple):
         return np.asarray(values)[self.order].reshape(self.shape)
 
 
-class Counted(NamedTuple):
+class CountAxes(NamedTuple):
     """Datasets by their counts: what each count is of, and the dataset for each combination, along as many axes."""
 
     names: tuple[str, ...]
@@ -75,11 +75,11 @@ def grid_of(problem: Problem, at: Mapping[str, int] | None = None) -> Grid | Non
     >>> grid_of(problem).shape, grid_of(problem).names
     ((2, 4), ('staff', 'pupils'))
     """
-    found = counted(problem)
+    found = by_counts(problem)
     return None if found is None else slice_of(problem, found, at)
 
 
-def counted(problem: Problem) -> Counted | None:
+def by_counts(problem: Problem) -> CountAxes | None:
     """The datasets of a problem by their counts; None if it is about something else."""
     graph = problem.graph
     if not 0 < graph.size <= MOST_CELLS:
@@ -98,10 +98,12 @@ def counted(problem: Problem) -> Counted | None:
         cells[np.ravel_multi_index(tuple(counts.T), shape)] = np.arange(graph.size)
     if len(shape) > 2 and sorted(shape)[-2] < LEAST_SLICE:
         return None
-    return Counted(names, cells.reshape(shape))
+    return CountAxes(names, cells.reshape(shape))
 
 
-def slice_of(problem: Problem, found: Counted, at: Mapping[str, int] | None = None, through: int | None = None) -> Grid:
+def slice_of(
+    problem: Problem, found: CountAxes, at: Mapping[str, int] | None = None, through: int | None = None
+) -> Grid:
     """Two of the counts as a rectangle, the longer one across.
 
     Args:
@@ -259,8 +261,8 @@ def draw_tallies(axes: Axes, shown: Tallies, key: bool) -> None:
         _draw_map(axes, shown)
     if key:
         if shown.p.shape[0] > 1 and not shown.bare:
-            add_scale(axes, shown.problem.about)
-        key_below(axes, *_explained(shown))
+            add_colour_bar(axes, shown.problem.about)
+        add_legend_below(axes, *_explained(shown))
 
 
 def _draw_map(axes: Axes, shown: Tallies) -> None:
@@ -269,7 +271,7 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
 
     rows, columns = shown.p.shape
     aspect: Any = "equal" if columns <= SQUARE * rows else "auto"
-    colours: Any = {"cmap": scale(), "vmin": 0.0, "vmax": 1.0}
+    colours: Any = {"cmap": colour_map(), "vmin": 0.0, "vmax": 1.0}
     if shown.p.size <= TALLIES_MOST_CELLS:
         sides = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
         axes.pcolormesh(*sides, shown.p, edgecolors=PAPER, linewidth=0.7, **colours)
@@ -278,15 +280,15 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
         axes.imshow(shown.p, aspect=aspect, origin="lower", interpolation="none", **colours)
     heavy = 2.2 if columns <= 60 else 1.2
     axes.add_collection(LineCollection(list(shown.boundary), colors=INK, linewidths=heavy, capstyle="projecting"))
-    calm(axes)
+    style_axes(axes)
     for spine in axes.spines.values():
         spine.set_visible(False)
     axes.tick_params(length=0)
     axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
-    up, across = (readable(name or other) for name, other in zip(shown.names, NAMELESS, strict=True))
-    said = ", ".join(f"{readable(name)} = {count:,}" for name, count in shown.fixed.items())
-    named(axes, _counted(shown, across) + (f", where {said}" if said else ""), _counted(shown, up))
+    up, across = (drawable_text(name or other) for name, other in zip(shown.names, NAMELESS, strict=True))
+    said = ", ".join(f"{drawable_text(name)} = {count:,}" for name, count in shown.fixed.items())
+    label_axes(axes, _counted(shown, across) + (f", where {said}" if said else ""), _counted(shown, up))
     _add_cells(axes, shown)
 
 
@@ -294,7 +296,7 @@ def _counted(shown: Tallies, name: str) -> str:
     if name in NAMELESS:
         return name
     space = shown.problem.graph
-    value = f" “{readable(space.axes[0].values[0])}”" if isinstance(space, ProductSpace) else ""
+    value = f" “{drawable_text(space.axes[0].values[0])}”" if isinstance(space, ProductSpace) else ""
     return f"{name} (how many{value})"
 
 
@@ -307,12 +309,12 @@ def _add_cells(axes: Axes, shown: Tallies) -> None:
     if width / columns < 15.0 or height / rows < 9.0:
         return
     framed = np.argwhere(shown.pinned)
-    inks = [ink_on(float(shown.p[row, column])) for row, column in framed]
+    inks = [text_colour_on(float(shown.p[row, column])) for row, column in framed]
     axes.add_collection(LineCollection(list(framed[:, None, ::-1] + FRAME), colors=inks, linewidths=0.8, alpha=0.85))
     if not shown.bare and width / columns >= 18.0:
         for (row, column), p in np.ndenumerate(shown.p):
-            style = {"color": ink_on(p), "fontsize": SMALL - 0.5}
-            axes.text(column, row, hundredths(float(p)), ha="center", va="center", **style)
+            style = {"color": text_colour_on(p), "fontsize": SMALL - 0.5}
+            axes.text(column, row, two_digits(float(p)), ha="center", va="center", **style)
 
 
 def _draw_dots(axes: Axes, shown: Tallies) -> None:
@@ -320,16 +322,16 @@ def _draw_dots(axes: Axes, shown: Tallies) -> None:
 
     p, counts = shown.p[0], np.arange(shown.p.shape[1])
     size = float(np.clip(900.0 / len(p), 2.0, 30.0))
-    calm(axes, grid="y")
+    style_axes(axes, grid="y")
     for place in shown.boundary[:, 0, 0].tolist():
         axes.axvline(place, color=INK, linewidth=1.2)
     rims = np.where(shown.pinned[0], 1.3, 0.4)
-    colours: Any = {"c": p, "cmap": scale(), "vmin": 0.0, "vmax": 1.0, "edgecolors": INK}
+    colours: Any = {"c": p, "cmap": colour_map(), "vmin": 0.0, "vmax": 1.0, "edgecolors": INK}
     axes.scatter(counts, p, s=size, linewidths=rims * min(1.0, size / 20.0), zorder=3, **colours)
     axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
     axes.set_ylim(-0.04, 1.04)
-    name = readable(shown.names[1] or "dataset")
-    named(axes, _counted(shown, name), f"probability that\n“{answer_words(shown.problem.about)[0]}” is published")
+    name = drawable_text(shown.names[1] or "dataset")
+    label_axes(axes, _counted(shown, name), f"probability that\n“{answer_names(shown.problem.about)[0]}” is published")
 
 
 def _explained(shown: Tallies) -> tuple[list[Any], list[str]]:

@@ -1,6 +1,15 @@
-"""The studio: a page on which a problem is seen, moved and understood. Dash is used in this folder only.
+"""The studio: an interactive page for a problem and its mechanism. Dash is imported in this package only.
 
-state, visitors, answers, edits, opening, bounds, gallery, forms, numbers and export know nothing of pages; drawing,
-views, panels and layout say what is shown; callbacks join the two; guard and server keep it to the person who started
-it.
+Only `hetdp.cli.studio` imports the studio. The studio calls functions that every user has: `extend`, `design`,
+`explain`, `accuracy`, `odds`, `plot` and `save`, and `Problem.with_parameter` for edits.
+
+- Without Dash: `session` (the document, undo, selection), `answers` (solve a document), `gallery` and `uploads` (where
+  documents come from), `export` (what can be saved), `drawing`, `picture` and `views` (network and charts as data).
+- With Dash: `layout` (the empty page), `panels` (texts beside the picture), `screen` (one callback takes actions and
+  answers with all that is shown), `callbacks` (actions, tabs, opening, saving), `guard` (access), `app`, `server`.
+- `assets/`: actions.js keeps the queue of actions until the server has acknowledged them, keys.js handles keys in the
+  picture, studio.js turns clicks and entries into actions.
+
+To add an action: give a button or control `data-action`, and handle the name in `callbacks.take_action`. To add a view:
+add it to `views.views_of` and draw it in `screen`. To add an example: add an entry to `gallery.GALLERY`.
 """

@@ -1,4 +1,4 @@
-"""The page as a Dash application: everything is served from installed packages, below the token."""
+"""The Dash application: layout, callbacks, access control. All scripts are served locally, below the token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TITLE = "hetdp studio"
 
 
 def app_for(session: Session, token: str, hosts: frozenset[str], start: bool) -> Any:
-    """The application for one session."""
+    """Creates the application of a session."""
     app = Dash(
         __name__,
         assets_folder=str(ASSETS),

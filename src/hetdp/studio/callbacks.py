@@ -1,4 +1,8 @@
-"""From the page to the session: what a person does."""
+"""The callbacks of the page: actions, tabs, opening, saving, and what the browser does alone.
+
+`take_action` runs one action of a person on the session; the screen calls it for every new one in a page's queue. The
+other callbacks fill the tabs, open problems, and save files.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +18,15 @@ from hetdp.mechanism.odds import odds
 from hetdp.numbers import parse_typed
 from hetdp.problem.problem import Problem
 from hetdp.studio import export
-from hetdp.studio.answers import GIVEN, engine_of
-from hetdp.studio.drawing import first_of
-from hetdp.studio.export import lines
-from hetdp.studio.gallery import GALLERY, made
+from hetdp.studio.answers import GIVEN, choose_engine
+from hetdp.studio.drawing import first_dataset
+from hetdp.studio.export import code_lines
+from hetdp.studio.gallery import GALLERY, document_from_form
 from hetdp.studio.layout import TABS, WAYS
-from hetdp.studio.opening import dropped
 from hetdp.studio.panels import OBJECTIVES, accuracy_table, odds_list
-from hetdp.studio.session import Session, Sheet, Visit
-from hetdp.studio.showing import Screen
+from hetdp.studio.screen import Screen
+from hetdp.studio.session import Document, PageView, Session
+from hetdp.studio.uploads import document_from_files
 from hetdp.studio.views import cells_of
 from hetdp.text import escape_unprintable
 
@@ -30,12 +34,12 @@ DATASET, EDGE = "dataset", "edge"
 
 
 def take_action(session: Session, name: str, details: Any) -> None:
-    """Does what a person asked for on the page.
+    """Runs one action of a person on the session.
 
     Args:
-        session: what is on the table.
-        name: which action.
-        details: what it concerns: a number, a text, or several of them; None for most buttons.
+        session: the session.
+        name: the name of the action.
+        details: its arguments: a number, a text, or several of them; None for most buttons.
     """
     buttons: dict[str, Callable[[], None]] = {
         "undo": session.undo,
@@ -62,7 +66,7 @@ def take_action(session: Session, name: str, details: Any) -> None:
 
 
 def _find(session: Session, text: str) -> None:
-    found = session.find(text)
+    found = session.find_dataset(text)
     if found is None:
         session.refuse(f"There is no dataset “{text[:80]}”.")
     else:
@@ -70,7 +74,7 @@ def _find(session: Session, text: str) -> None:
 
 
 def _select_cell(session: Session, name: str, across: Any, up: Any) -> None:
-    """Chooses a cell of a map: the one that was clicked, or the next one in a direction."""
+    """Selects a cell of a map: the one that was clicked, or the next one in a direction."""
     cells = cells_of(session)
     if cells is None:
         return
@@ -78,7 +82,7 @@ def _select_cell(session: Session, name: str, across: Any, up: Any) -> None:
     if name == "cell":
         session.select(DATASET, cells.dataset(float(across), float(up)))
     elif here is None:
-        session.select(DATASET, first_of(session))
+        session.select(DATASET, first_dataset(session))
     else:
         session.select(DATASET, cells.next_to(here, _number(across), _number(up)))
 
@@ -87,12 +91,12 @@ def _enter(session: Session, kind: str, at: int, control: str, name: str, value:
     """Takes a number from a slider or a text field.
 
     Args:
-        session: what is on the table.
-        kind: what the page shows beside the control, a dataset or an edge, whatever has been chosen meanwhile.
-        at: its number.
+        session: the session.
+        kind: "dataset" or "edge", as the page shows it beside the control; another page may have selected another.
+        at: its index.
         control: "slider" or "number", the text field.
-        name: which parameter, or p.
-        value: what was entered; an empty text means nothing, and the field is filled again.
+        name: the name of a parameter, or p.
+        value: the text that was entered. An empty one is ignored, and the field shows the old number again.
     """
     here = (kind, at) == session.selection
     if control == "number" and here:
@@ -106,7 +110,7 @@ def _enter(session: Session, kind: str, at: int, control: str, name: str, value:
         return
     by = f"{control}-{name}" if control == "slider" and here else ""
     if kind == DATASET and name == "p":
-        if not (here and control == "number" and str(value).strip() == session.typed("p")):
+        if not (here and control == "number" and str(value).strip() == session.field_text("p")):
             session.set_pin(_number(at), number, by)
     elif kind == EDGE:
         session.set_parameter(_number(at), name, number, by)
@@ -116,59 +120,53 @@ def _number(value: Any) -> int:
     return value if isinstance(value, int) else -1
 
 
-# The tabs beside the picture: each is filled only while it is looked at, since some of them take long.
-
-
 def connect_tabs(app: Any, session: Session) -> None:
-    """Fills the tab that is looked at."""
-    _connect(app, session, "accuracy", _compared)
+    """Fills the tab that is open; some take long, so the others wait."""
+    _connect(app, session, "accuracy", _compare)
     _connect(app, session, "odds", lambda problem, found: odds_list(odds(problem, found)))
 
     @app.callback(  # type: ignore[untyped-decorator]
         Output("lines-python", "children"),
         Output("lines-shell", "children"),
-        Input("looked", "data"),
+        Input("tab-request", "data"),
     )
-    def write(looked: Any) -> Any:
-        if looked[0] != "export":
+    def write(request: Any) -> Any:
+        if request[0] != "export":
             return no_update, no_update
         with session.lock:
-            return tuple(lines(session.sheet, session.answer))
+            return tuple(code_lines(session.document, session.answer))
 
 
 def _connect(app: Any, session: Session, name: str, content: Callable[[Problem, LocalMechanism], Any]) -> None:
     @app.callback(  # type: ignore[untyped-decorator]
-        Output(name, "children"), Input("looked", "data")
+        Output(name, "children"), Input("tab-request", "data")
     )
-    def fill(looked: Any) -> Any:
-        if looked[0] != name:
+    def fill(request: Any) -> Any:
+        if request[0] != name:
             return no_update
         with session.lock:
-            problem, found = session.sheet.problem, session.answer.mechanism
+            problem, found = session.document.problem, session.answer.mechanism
         if found is None:
-            return html.P("There is no mechanism to speak of.", className="quiet")
+            return html.P("There is no mechanism.", className="quiet")
         try:
             return content(problem, found)
         except HetdpError as refusal:
             return html.P(escape_unprintable(str(refusal)), className="quiet")
 
 
-def _compared(problem: Problem, found: LocalMechanism) -> Any:
-    name = "given values, extended" if found.objective == GIVEN else OBJECTIVES[found.objective][0].lower()
-    return accuracy_table(accuracy(problem, {name: found}, engine=engine_of(problem)))
-
-
-# Opening another problem from the page: from the gallery, from files, or from a form.
+def _compare(problem: Problem, found: LocalMechanism) -> Any:
+    name = "extension of given values" if found.objective == GIVEN else OBJECTIVES[found.objective][0].lower()
+    return accuracy_table(accuracy(problem, {name: found}, engine=choose_engine(problem)))
 
 
 FIELDS = ("people", "at-least", "epsilon", "deciding", "values")
 
 
 def connect_opening(app: Any, session: Session) -> None:
-    """Lets a person open another problem."""
+    """Opens another problem: from the gallery, from files, or from a form."""
     done = (
-        Output("revision", "data", allow_duplicate=True),
-        Output("done", "data", allow_duplicate=True),
+        Output("refresh", "data", allow_duplicate=True),
+        Output("opened", "data", allow_duplicate=True),
         Output("refused", "children", allow_duplicate=True),
         Output("find", "value", allow_duplicate=True),
     )
@@ -178,13 +176,13 @@ def connect_opening(app: Any, session: Session) -> None:
         key = ctx.triggered_id["key"] if isinstance(ctx.triggered_id, dict) else ""
         if not any(clicks) or key not in GALLERY:
             return no_update, no_update, no_update, no_update
-        return _opened(session, GALLERY[key].make)
+        return _open(session, GALLERY[key].make)
 
     @app.callback(*done, Input("upload", "contents"), State("upload", "filename"))  # type: ignore[untyped-decorator]
     def from_files(contents: Any, names: Any) -> Any:
         if not contents or not names:
             return no_update, no_update, no_update, no_update
-        return _opened(session, lambda: dropped(list(names), list(contents)))
+        return _open(session, lambda: document_from_files(list(names), list(contents)))
 
     @app.callback(  # type: ignore[untyped-decorator]
         *done, Input("make", "n_clicks"), State("space", "value"), *(State(f"form-{name}", "value") for name in FIELDS)
@@ -192,10 +190,10 @@ def connect_opening(app: Any, session: Session) -> None:
     def from_form(clicks: Any, space: Any, *values: Any) -> Any:
         if not clicks:
             return no_update, no_update, no_update, no_update
-        return _opened(session, lambda: made(str(space), *(str(value or "") for value in values)))
+        return _open(session, lambda: document_from_form(str(space), *(str(value or "") for value in values)))
 
 
-def _opened(session: Session, make: Callable[[], Sheet]) -> Any:
+def _open(session: Session, make: Callable[[], Document]) -> Any:
     try:
         session.open(make())
     except HetdpError as refusal:
@@ -203,55 +201,49 @@ def _opened(session: Session, make: Callable[[], Sheet]) -> Any:
     return session.revision, session.revision, "", ""
 
 
-# What can be saved from the page; the browser asks where to.
-
-
 UNSEEN = (
-    "Nothing was saved: another page of this studio has changed what is on the table. This page shows it now; please"
-    " look, and save again."
+    "Nothing was saved, because another page of this studio has changed the problem meanwhile. This page now shows"
+    " that change. Check it, then save again."
 )
 
 
 def connect_saving(app: Any, session: Session) -> None:
-    """Lets a person save what is on the table."""
+    """Saves the problem, the mechanism, a picture or a script as a download."""
     ways: dict[str, tuple[str, Callable[[], str]]] = {
         "save-problem": (export.PROBLEM, lambda: export.problem_text(session)),
         "save-mechanism": (export.MECHANISM, lambda: export.mechanism_text(session)),
         "save-svg": (export.PICTURE, lambda: export.picture_text(session)),
-        "save-script": (export.SCRIPT, lambda: export.lines(session.sheet, session.answer).python),
+        "save-script": (export.SCRIPT, lambda: export.code_lines(session.document, session.answer).python),
     }
 
     @app.callback(  # type: ignore[untyped-decorator]
         output=[
             Output("download", "data"),
             Output("saved", "children"),
-            Output("revision", "data", allow_duplicate=True),
+            Output("refresh", "data", allow_duplicate=True),
         ],
         inputs={"clicks": [Input(name, "n_clicks") for name in ways]},
-        state={"page": State("page", "data"), "told": State("told", "data")},
+        state={"page": State("page", "data"), "shown": State("shown", "data")},
     )
-    def save(clicks: list[Any], page: Any, told: Any) -> Any:
+    def save(clicks: list[Any], page: Any, shown: Any) -> Any:
         if not any(clicks) or ctx.triggered_id not in ways:
             return no_update, no_update, no_update
         name, text = ways[ctx.triggered_id]
         try:
             with session.lock:
-                if not session.is_seen(Visit(page or "a page", told or 0, 0)):
-                    return no_update, UNSEEN, session.revision  # which shows the page what it has not seen
+                if not session.is_seen(PageView(page or "a page", shown or 0, 0)):
+                    return no_update, UNSEEN, session.revision  # the page then shows the change
                 return {"content": text(), "filename": name, "type": "text/plain"}, "", no_update
         except HetdpError as refusal:
             return no_update, escape_unprintable(str(refusal))[:600], no_update
 
-    app.clientside_callback(  # what is seen is known to the browser alone
+    app.clientside_callback(  # only the browser knows the current view
         ClientsideFunction("studio", "photograph"), Output("graph", "generateImage"), Input("save-png", "n_clicks")
     )
 
 
-# What joins the page and the session: everything that a person can do, and everything that is shown.
-
-
 def connect(app: Any, session: Session) -> None:
-    """Joins an application and a session."""
+    """Connects an application to a session."""
     Screen(app, session, take_action).connect()
     connect_tabs(app, session)
     connect_opening(app, session)
@@ -260,7 +252,7 @@ def connect(app: Any, session: Session) -> None:
 
 
 def _connect_page(app: Any) -> None:
-    """What needs no server: the queue of actions, light and dark, tabs, and the dialog."""
+    """Connects what needs no server: the queue of actions, light and dark, tabs, and the dialog."""
     app.clientside_callback(ClientsideFunction("studio", "acknowledge"), Input("acknowledged", "data"))
     app.clientside_callback(ClientsideFunction("studio", "clicked"), Input("chart", "clickData"))
     app.clientside_callback(
@@ -271,10 +263,10 @@ def _connect_page(app: Any) -> None:
         prevent_initial_call=False,
     )
     app.clientside_callback(
-        ClientsideFunction("studio", "looked"),
-        Output("looked", "data"),
+        ClientsideFunction("studio", "requestTab"),
+        Output("tab-request", "data"),
         Input("tab", "value"),
-        Input("told", "data"),
+        Input("shown", "data"),
     )
     app.clientside_callback(
         ClientsideFunction("studio", "only"),
@@ -291,5 +283,5 @@ def _connect_page(app: Any) -> None:
         Output("shade", "hidden"),
         Input("open", "n_clicks"),
         Input("close", "n_clicks"),
-        Input("done", "data"),
+        Input("opened", "data"),
     )

@@ -1,4 +1,4 @@
-"""How the graph is drawn: colours, names, and where datasets stand."""
+"""How the network is drawn: colours, names and positions of datasets, and the stylesheet of the graph."""
 
 from __future__ import annotations
 
@@ -10,70 +10,70 @@ from numpy.typing import NDArray
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.formatting import clip_uncertain
 from hetdp.plots.colours import DARK, SHADES
-from hetdp.plots.layout import Layout, layered
 from hetdp.problem import answer_words as words
+from hetdp.plots.layout import Layout, layered_layout
 from hetdp.problem.labels import Labels
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
-from hetdp.studio.answers import Ends
+from hetdp.studio.answers import EdgeList
 from hetdp.studio.session import Session
 from hetdp.theory.catalogue import PARAMETERS
 
-MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # that a browser still moves smoothly
-AROUND = 60  # datasets of a neighbourhood
-NARROWEST = 680.0  # points: a picture of few datasets
-SHAPE = 1.4  # how much broader a picture is than high
-LONGEST = 18
-BROADEST = 13  # characters of one line below a dataset: columns are 88 points apart
-NAMED = 260  # datasets, up to which each has its name beside it
+MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # up to which a browser draws a network smoothly
+NEIGHBOURHOOD = 60  # datasets in a neighbourhood
+NARROWEST = 680.0  # points: the width of a picture of few datasets
+SHAPE = 1.4  # the width of a picture, divided by its height
+LONGEST_NAME = 18
+LINE_LENGTH = 13  # characters in a line below a dataset: columns are 88 points apart
+MOST_NAMED = 260  # datasets up to which each has its name below it
 
-NONE = -1.0  # for p of a dataset that has none
-NOTHING = (0xFF, 0xFF, 0xFF)  # the colour of such a dataset
+NO_VALUE = -1.0  # instead of p where a dataset has no value
+NO_VALUE_COLOUR = (0xFF, 0xFF, 0xFF)  # the colour of these datasets
 
 Places = tuple[Floats, Floats]
 
 
 def is_drawable(session: Session) -> bool:
-    """Whether the whole graph can be drawn."""
-    graph = session.sheet.problem.graph
+    """True if the graph is small enough to be drawn legibly."""
+    graph = session.document.problem.graph
     return graph.size <= MOST_DATASETS and graph.arc_count <= 2 * MOST_EDGES
 
 
-def colours(p: Floats) -> list[str]:
-    """The colour of each p, between those of the two answers; that of nothing for NONE."""
+def colours_of(p: Floats) -> list[str]:
+    """The colour of each p, between those of the two answers; white for NO_VALUE."""
     at = [place for place, _ in SHADES]
     parts = np.array([[int(code[i : i + 2], 16) for i in (1, 3, 5)] for _, code in SHADES], dtype=float)
     mixed = np.stack([np.interp(p, at, parts[:, part]) for part in range(3)], axis=1).round().astype(int)
-    mixed[p < 0.0] = NOTHING
+    mixed[p < 0.0] = NO_VALUE_COLOUR
     return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in mixed.tolist()]
 
 
-def values_of(session: Session) -> Floats:
-    """p everywhere; without a mechanism, the given values, and NONE where there is none."""
-    problem, found = session.sheet.problem, session.answer.mechanism
+def probabilities_of(session: Session) -> Floats:
+    """p of every dataset; without a mechanism, the given values, and NO_VALUE where there is none."""
+    problem, found = session.document.problem, session.answer.mechanism
     if found is not None:
         return clip_uncertain(found.probabilities, found.coordinates)
-    values = np.full(problem.graph.size, NONE)
-    given = {dataset: session.given(dataset) for dataset in session.sheet.pins}
+    values = np.full(problem.graph.size, NO_VALUE)
+    given = {dataset: session.given_probability(dataset) for dataset in session.document.pins}
     values[list(given)] = list(given.values())
     return values
 
 
-def value_at(session: Session, dataset: int) -> float:
-    """p at a dataset, if there is a mechanism; it is 0 or 1 only where it is certain."""
+def probability_at(session: Session, dataset: int) -> float:
+    """p of a dataset; the session must have a mechanism. It is 0 or 1 only if the answer is certain."""
     found = session.answer.mechanism
     assert found is not None
     return float(clip_uncertain(found.probabilities[dataset], found.coordinates[dataset]))
 
 
-def smallest_of(ends: Ends) -> Floats:
-    """The ε of every edge; where its directions differ, the smaller one."""
-    return np.asarray(np.minimum.reduce([values for name, values in ends.columns.items() if PARAMETERS[name].scales]))
+def smallest_epsilons(edge_list: EdgeList) -> Floats:
+    """The ε or μ of every edge; the smaller one if its directions differ."""
+    return np.asarray(np.minimum.reduce([values for name, values in edge_list.columns.items() if PARAMETERS[name].scales]))
 
 
-def usual_of(values: Floats) -> float | None:
-    """The number that more than half of them are; None if there is none.
+def find_majority(values: Floats) -> float | None:
+    """The value of more than half of the entries; None if there is none.
 
     >>> usual_of(np.array([1.0, 0.5, 1.0])), usual_of(np.array([1.0, 0.5]))
     (1.0, None)
@@ -84,8 +84,8 @@ def usual_of(values: Floats) -> float | None:
     return middle if 2 * np.count_nonzero(values == middle) > len(values) else None
 
 
-def inks(codes: list[str]) -> list[str]:
-    """What can be read on each colour."""
+def text_colours(codes: list[str]) -> list[str]:
+    """A text colour that is legible on each colour."""
     found = []
     for code in codes:
         red, green, blue = (int(code[i : i + 2], 16) / 255 for i in (1, 3, 5))
@@ -93,8 +93,8 @@ def inks(codes: list[str]) -> list[str]:
     return found
 
 
-def short(name: Any, labels: Labels | None = None, longest: int = LONGEST) -> str:
-    r"""A label as it is spelled, cut in the middle if it is long.
+def shorten_label(name: Any, labels: Labels | None = None, longest: int = LONGEST_NAME) -> str:
+    r"""The spelling of a label, cut in the middle if it is long.
 
     >>> short("a" * 30), short("a\nb")
     ('aaaaaaaaa…aaaaaaaa', '"a\\nb"')
@@ -105,16 +105,16 @@ def short(name: Any, labels: Labels | None = None, longest: int = LONGEST) -> st
     return f"{text[: longest // 2]}…{text[len(text) - longest + longest // 2 + 1 :]}"
 
 
-def beside(name: Any, labels: Labels | None = None) -> str:
-    """A label as it stands below a dataset: on two lines if it is long, so that it does not reach to the next column.
+def wrap_label(name: Any, labels: Labels | None = None) -> str:
+    """The label below a dataset, on two lines if it is long, so that it does not reach into the next column.
 
     >>> beside("a rather long name 10").splitlines(), beside("a" * 40).splitlines()
     (['a rather', 'long name 10'], ['aaaaaaaaaaaaa', '…aaaaaaaaaaaa'])
     """
-    text = short(name, labels, 2 * BROADEST)
-    if len(text) <= BROADEST:
+    text = shorten_label(name, labels, 2 * LINE_LENGTH)
+    if len(text) <= LINE_LENGTH:
         return text
-    spaces = [at for at, letter in enumerate(text) if letter in " ,-_/" and max(at, len(text) - at - 1) <= BROADEST]
+    spaces = [at for at, letter in enumerate(text) if letter in " ,-_/" and max(at, len(text) - at - 1) <= LINE_LENGTH]
     at = min(spaces, key=lambda at: abs(2 * at - len(text)), default=None)
     if at is None:
         return f"{text[: len(text) // 2]}\n{text[len(text) // 2 :]}"
@@ -127,43 +127,141 @@ def answer_words(problem: Problem) -> tuple[str, str]:
     return one, two
 
 
-def places_of(problem: Problem, ends: Ends) -> Places:
-    """Where each dataset stands, in points: answer 2 on the left, answer 1 on the right, the boundary in the middle."""
-    return stretched(layered(ends.source, ends.target, steps_to_the_other_answer(problem), problem.answers))
+def positions_of(problem: Problem, edge_list: EdgeList) -> Places:
+    """The position of each dataset, in points: answer 2 on the left, answer 1 on the right, the boundary between."""
+    return scale_to_points(
+        layered_layout(edge_list.source, edge_list.target, steps_to_the_other_answer(problem), problem.answers)
+    )
 
 
-def stretched(spread: Layout) -> Places:
-    """A layout in points, about as broad and as high as a screen."""
+def scale_to_points(spread: Layout) -> Places:
+    """Scales a layout to points, to about the proportions of a screen."""
     columns = float(np.ptp(spread.across)) + 1.0 if len(spread.across) else 1.0
     wide = max(NARROWEST, columns * 88.0 * max(1.0, 0.5 * spread.lanes))
     down = max(0.6 * wide, 66.0 * spread.tallest) if spread.tallest > 1 else 1.0
     return spread.across * (max(wide, SHAPE * down) / columns), -spread.up * down
 
 
-def around(session: Session, dataset: int) -> NDArray[np.int64]:
-    """The datasets nearest to one, by steps, as many as can be drawn."""
-    graph, seen, queue = session.sheet.problem.graph, {dataset}, [dataset]
+def find_neighbourhood(session: Session, dataset: int) -> NDArray[np.int64]:
+    """The datasets nearest to one, by steps, at most NEIGHBOURHOOD."""
+    graph, seen, queue = session.document.problem.graph, {dataset}, [dataset]
     for here in queue:
         for there in sorted(graph.neighbours(here)[0].tolist()):
-            if there not in seen and len(seen) < AROUND:
+            if there not in seen and len(seen) < NEIGHBOURHOOD:
                 seen.add(there)
                 queue.append(there)
-        if len(seen) >= AROUND:
+        if len(seen) >= NEIGHBOURHOOD:
             break
     return np.array(sorted(seen), dtype=np.int64)
 
 
-def first_of(session: Session) -> int:
-    """Where one begins to look: a dataset on the boundary."""
-    boundary = session.sheet.problem.boundary_mask.nonzero()[0]
+def first_dataset(session: Session) -> int:
+    """The dataset to begin with: one on the boundary."""
+    boundary = session.document.problem.boundary_mask.nonzero()[0]
     return int(boundary[len(boundary) // 2]) if len(boundary) else 0
 
 
-def bent(chosen: NDArray[np.int64], places: Places, source: Indices, target: Indices) -> Mask:
-    """Which edges have to bend: those within a column, around the datasets between their ends."""
+def find_bent_edges(chosen: NDArray[np.int64], places: Places, source: Indices, target: Indices) -> Mask:
+    """True for edges that must bend around datasets between their ends, because both are in one column."""
     across, down = (axis.round(6) for axis in places)
     order = np.lexsort((down, across))
     row = np.empty(len(chosen), dtype=np.int64)
     row[order] = np.arange(len(chosen))
     one, other = np.searchsorted(chosen, source), np.searchsorted(chosen, target)
     return np.asarray((across[one] == across[other]) & (np.abs(row[one] - row[other]) > 1))
+
+
+INKS = {  # text, edges, rings of given values, the highlighted path, background
+    "light": {"ink": "#22272e", "edge": "#aab2bd", "ring": "#22272e", "highlight": "#0a7d5a", "paper": "#ffffff"},
+    "dark": {"ink": "#dde3ea", "edge": "#5a6572", "ring": "#f2f5f8", "highlight": "#3ddba4", "paper": "#161b22"},
+}
+SIZES = (
+    (40, 36),
+    (120, 28),
+    (260, 24),
+    (10**9, 36),
+)  # the diameter of a dataset, by the number drawn; beyond 260, they have no names
+STEPS = 12  # of a path, highlighted one after the other
+PAUSE = 140  # milliseconds between them
+
+
+def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
+    """The cytoscape stylesheet of the network.
+
+    Args:
+        theme: "light" or "dark".
+        datasets: the number of datasets drawn; the more there are, the smaller each is.
+    """
+    colour = INKS["dark" if theme == "dark" else "light"]
+    size = next(size for most, size in SIZES if datasets <= most)
+    rules: list[tuple[str, dict[str, Any]]] = [
+        (
+            "node",
+            {
+                "background-color": "data(colour)",
+                "width": size,
+                "height": size,
+                "border-width": 1,
+                "border-color": colour["edge"],
+                "label": "data(label)",
+                "text-wrap": "wrap",
+                "font-size": 11,
+                "font-family": "system-ui, sans-serif",
+                "color": colour["ink"],
+                "text-valign": "bottom",
+                "text-margin-y": 4,
+                "text-background-color": colour["paper"],
+                "text-background-opacity": 0.75,
+                "text-background-padding": 1,
+                "min-zoomed-font-size": 6.5,
+                "overlay-opacity": 0,
+                "transition-property": "border-color, border-width",
+                "transition-duration": 120,
+            },
+        ),
+        ("node.two", {"shape": "round-rectangle"}),
+        ("node.pinned", {"border-width": 3, "border-color": colour["ring"]}),
+        (
+            "edge",
+            {
+                "width": "data(width)",
+                "line-color": colour["edge"],
+                "curve-style": "straight",
+                "label": "data(label)",
+                "font-size": 9,
+                "font-family": "system-ui, sans-serif",
+                "color": colour["ink"],
+                "text-background-color": colour["paper"],
+                "text-background-opacity": 0.85,
+                "text-background-padding": 1,
+                "min-zoomed-font-size": 8,
+                "overlay-opacity": 0,
+                "transition-property": "line-color",
+                "transition-duration": 120,
+            },
+        ),
+        (
+            "edge.within",
+            {"curve-style": "unbundled-bezier", "control-point-distances": 46, "control-point-weights": 0.5},
+        ),
+        ("edge.parallel", {"curve-style": "bezier", "control-point-step-size": 28}),
+        ("edge.free", {"line-style": "dotted", "width": 1}),
+        (
+            "node.highlighted",
+            {"border-color": colour["highlight"], "border-width": 4, "z-index": 10, "font-weight": "bold"},
+        ),
+        (
+            "edge.highlighted",
+            {"width": "data(highlighted)", "line-color": colour["highlight"], "z-index": 9, "font-weight": "bold"},
+        ),
+        (
+            "node.selected",
+            {"border-color": colour["highlight"], "border-width": 5, "width": size + 8, "height": size + 8},
+        ),
+        (
+            "edge.selected",
+            {"width": "data(highlighted)", "line-color": colour["ink"], "line-style": "solid", "z-index": 9},
+        ),
+    ]
+    rules += [(f".step{step}", {"transition-delay": step * PAUSE}) for step in range(STEPS + 1)]
+    return [{"selector": selector, "style": style} for selector, style in rules]

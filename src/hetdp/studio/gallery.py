@@ -1,4 +1,7 @@
-"""Votes and tallies from words that people type, with the lines of Python and of a shell that make the same."""
+"""Documents from the form for people, and the gallery of examples.
+
+A document from the form knows the lines of Python and of a shell that build the same problem.
+"""
 
 from __future__ import annotations
 
@@ -14,37 +17,37 @@ from hetdp.people.products.problems import require_few, tallies, values_of, vote
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
-from hetdp.studio.session import Origin, Sheet, sheet_of
+from hetdp.studio.session import Document, Origin, new_document
 from hetdp.text import format_value
 
 VOTES, TALLIES = "votes", "tallies"
 MOST, MOST_RULE, HINT = 1_000_000, "the studio shows at most 1,000,000 datasets", "tallies have fewer than votes"
 
 
-def made(
+def document_from_form(
     space: str, people: str, at_least: str, epsilon: str, deciding: str = "", values: str = "yes, no", name: str = ""
-) -> Sheet:
-    """A sheet from a form.
+) -> Document:
+    """The document that a form describes.
 
     Args:
         space: VOTES or TALLIES.
-        people: for votes names with commas between, or how many; for tallies such as ``pupils=20, staff=5``.
-        at_least: how many have to have the first value: ``3``, ``50%`` or ``2/3``; empty for more than half.
-        epsilon: one ε for everybody, or ``pupils=0.3, staff=1``.
-        deciding: the same where one person decides; empty if that makes no difference.
-        values: what a person may have.
-        name: what it is called; by default its question.
+        people: for votes, names separated by commas, or a number; for tallies, sizes such as ``pupils=20, staff=5``.
+        at_least: how many people need to have the first value: ``3``, ``50%`` or ``2/3``; empty for more than half.
+        epsilon: one ε for everyone, or ``pupils=0.3, staff=1``.
+        deciding: the same for edges where one person decides the answer; empty if they are not different.
+        values: the possible values of a person.
+        name: the name of the document; by default the question.
 
     Raises:
-        UsageError: words that mean nothing, or too many datasets.
-        InputError: somebody has no ε.
+        UsageError: an entry that cannot be read, or too many datasets.
+        InputError: a person or group has no ε.
     """
     known = values_of([value.strip() for value in values.split(",")])
     counted, threshold = known[0], at_least.strip()
     asked, asked_python, asked_shell = _question(counted, threshold)
     first, second = _epsilons("ε", epsilon), _epsilons("ε when deciding", deciding)
     if first is None:
-        raise UsageError("no ε", "everybody has one", "1, or Ann=0.2, Bob=1")
+        raise UsageError("no ε", "every person has one", "1, or Ann=0.2, Bob=1")
     rules = privacy.rules(first, deciding=second)
     rules_python = f"hetdp.privacy.rules({first!r}" + (")" if second is None else f", deciding={second!r})")
     shell = [asked_shell, f"--epsilon {_typed(first)}"]
@@ -54,12 +57,12 @@ def made(
     tail = "" if known == ("yes", "no") else f", {list(known)!r}"
     python = f"problem = hetdp.spaces.{space}({who_python}, {asked_python}, {rules_python}{tail})"
     line = " ".join(["hetdp make", space, who_shell, *shell, "-o problem.json"])
-    return sheet_of(name or problem.about["title"], problem, None, Origin((python,), line))
+    return new_document(name or problem.about["title"], problem, None, Origin((python,), line))
 
 
 def _people(space: str, people: str, known: tuple[str, ...], asked: Any, rules: Any) -> tuple[Problem, str, str]:
     if not people.strip():
-        raise UsageError("nobody", "votes are of people, tallies of groups", "Ann, Bob, Cyd; or pupils=20, staff=5")
+        raise UsageError("no people", "votes need people, tallies need groups", "Ann, Bob, Cyd; or pupils=20, staff=5")
     if space == VOTES:
         listed: Any = [one.strip() for one in people.split(",")]
         if people.strip().isdecimal():
@@ -76,7 +79,7 @@ def _people(space: str, people: str, known: tuple[str, ...], asked: Any, rules: 
 
 
 def _question(counted: str, threshold: str) -> tuple[Any, str, str]:
-    """The question, and how it is written in Python and in a shell."""
+    """The question, and its code in Python and in a shell."""
     if not threshold:
         return (
             questions.majority(counted),
@@ -101,42 +104,39 @@ def _typed(given: Any) -> str:
     return quote(",".join(f"{name}={value}" for name, value in given.items()) if isinstance(given, dict) else given)
 
 
-# Problems to begin with; each says something.
-
-
 class Entry(NamedTuple):
-    """One problem of the gallery: its title, what it shows, and how it is made."""
+    """An example in the gallery: its title, what it shows, and a function that makes it."""
 
     title: str
     about: str
-    make: Callable[[], Sheet]
+    make: Callable[[], Document]
 
 
-def _three_voters() -> Sheet:
-    return made(VOTES, "Ann, Bob, Cyd", "", "1", "Ann=0.2", name="Three voters")
+def _three_voters() -> Document:
+    return document_from_form(VOTES, "Ann, Bob, Cyd", "", "1", "Ann=0.2", name="Three voters")
 
 
-def _five_voters() -> Sheet:
-    return made(VOTES, "5", "", "1", "1=0.2", name="Five voters")
+def _five_voters() -> Document:
+    return document_from_form(VOTES, "5", "", "1", "1=0.2", name="Five voters")
 
 
-def _a_wish() -> Sheet:
-    """A path of five datasets, and values that no private mechanism has."""
+def _contradiction() -> Document:
+    """A path of five datasets with given values that no private mechanism has."""
     datasets = ["none ill", "one ill", "two ill", "three ill", "four ill"]
     graph = DatasetGraph.from_edges(datasets[:-1], datasets[1:], [1.0, 0.5, 1.0, 1.0], datasets=datasets)
-    words = {"title": "Are there at least two?", "answer_1": "yes", "answer_2": "no", "change": "somebody falls ill"}
-    wish = PartialMechanism(p={"one ill": 0.2, "two ill": 0.8})
-    return sheet_of("A wish that cannot be granted", Problem(graph, [2, 2, 1, 1, 1], about=words), wish)
+    words = {"title": "Are there at least two?", "answer_1": "yes", "answer_2": "no", "change": "one person falls ill"}
+    given = PartialMechanism(p={"one ill": 0.2, "two ill": 0.8})
+    return new_document("Contradictory values", Problem(graph, [2, 2, 1, 1, 1], about=words), given)
 
 
-def _school() -> Sheet:
-    return made(
+def _school() -> Document:
+    return document_from_form(
         TALLIES, "pupils=23, staff=2", "3", "pupils=0.5, staff=1", "pupils=0.2, staff=1", "ill, well", "School outbreak"
     )
 
 
-def _council() -> Sheet:
-    """The Security Council as if its votes were secret: 9 of 15, and all five permanent members."""
+def _council() -> Document:
+    """The Security Council with secret votes: 9 of 15, including all five permanent members."""
 
     def passes(permanent: int, elected: int) -> bool:
         return permanent == 5 and permanent + elected >= 9
@@ -160,24 +160,26 @@ def _council() -> Sheet:
         "change": "a member ({class}) votes differently",
     }
     answers = [passes(*map(int, name.split(","))) for name in datasets]
-    return sheet_of("Security Council", Problem(graph, answers, about=words))
+    return new_document("Security Council", Problem(graph, answers, about=words))
 
 
-def _survey() -> Sheet:
-    return made(TALLIES, "old=60, young=40", "50%", "old=0.2, young=0.5", name="A survey of 100")
+def _survey() -> Document:
+    return document_from_form(TALLIES, "old=60, young=40", "50%", "old=0.2, young=0.5", name="A survey of 100")
 
 
 GALLERY = {
     "three-voters": Entry("Three voters", "Ann is protected more, but only where her vote decides.", _three_voters),
     "five-voters": Entry(
-        "Five voters", "The same with 32 datasets: privacy where it matters costs little.", _five_voters
+        "Five voters", "The same with 32 datasets: more privacy for decisive votes costs little.", _five_voters
     ),
-    "a-wish": Entry(
-        "A wish that cannot be granted", "Two values contradict each other; see why, and repair it.", _a_wish
+    "contradiction": Entry(
+        "Contradictory values", "Two given values contradict each other. See why, and repair them.", _contradiction
     ),
-    "school": Entry("School outbreak", "At least three of 25 ill? Pupils are protected more than staff.", _school),
+    "school": Entry("School outbreak", "Are at least three of 25 ill? Pupils are protected more than staff.", _school),
     "council": Entry(
-        "Security Council", "Nine of fifteen and no veto; a veto that decides is protected more.", _council
+        "Security Council", "Nine of fifteen votes and no veto. A decisive veto is protected more.", _council
     ),
-    "survey": Entry("A survey of 100", "2,501 tallies of two age groups: too many for a network, so a map.", _survey),
+    "survey": Entry(
+        "A survey of 100", "2,501 tallies of two age groups: too many for a network, so they are a map.", _survey
+    ),
 }

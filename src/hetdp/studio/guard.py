@@ -1,4 +1,4 @@
-"""Who is let in: only this machine's own address, and only with the token that was printed at the start."""
+"""Access control: requests need the token that was printed at the start, and must come from the studio's own page."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-REFUSAL = "hetdp studio: this address is not complete. Open the one that `hetdp studio` printed when it was started.\n"
+REFUSAL = "hetdp studio: this address is incomplete. Open the one that `hetdp studio` printed when it started.\n"
 FAULT = "hetdp studio: this request cannot be answered.\n"
-SCHEME = "http://"  # the only one that the server speaks
-SAME_SITES = ("same-origin", "none")  # our own page, or an address that was typed
+SCHEME = "http://"  # the only one that the server supports
+SAME_SITES = ("same-origin", "none")  # our own page, or a typed address
 POLICY = (
     "default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:;"
     " font-src 'self' data:; connect-src 'self'; worker-src blob:; form-action 'none'; base-uri 'none';"
@@ -28,21 +28,21 @@ HEADERS = {
 
 
 def new_token() -> str:
-    """A token that nobody guesses."""
+    """A random token of 192 bits."""
     return secrets.token_urlsafe(24)
 
 
-def is_at_home(method: str, headers: Any, hosts: frozenset[str]) -> bool:
-    """Whether a request is under one of our names, and made by our own page or by whoever uses the browser.
+def is_same_origin(method: str, headers: Any, hosts: frozenset[str]) -> bool:
+    """True if a request uses one of our host names, and comes from our own page or from a person at the browser.
 
-    What a browser says of the page that asks must be ours, all of it and letter by letter: scheme, name and port. A
-    page of the same name at another port, such as another studio's, is a stranger. Only a link may lead here from
-    anywhere, since what it opens is shown to nobody but the person who followed it.
+    The origin that the browser names must be ours exactly: scheme, name and port. A page at another port of the same
+    name, such as another studio's, is foreign. Only a link may come from any page, since what it opens is shown only
+    to the person who follows it.
 
     Args:
-        method: that of the request.
-        headers: its headers; one that is sent twice has both values, with a comma between them.
-        hosts: our names, with their ports.
+        method: the method of the request.
+        headers: its headers; a repeated header has all its values, separated by commas.
+        hosts: our host names with their ports.
     """
     host = headers.get("Host")
     if host not in hosts or "Upgrade" in headers:
@@ -58,33 +58,33 @@ def is_at_home(method: str, headers: Any, hosts: frozenset[str]) -> bool:
 
 
 def protect(server: Flask, token: str, hosts: frozenset[str], hashes: Any) -> None:
-    """Lets no request in without the token in its path, or under another name; and nothing out of the page.
+    """Refuses requests without the token in their path or under a foreign name, and sets a strict content policy.
 
     Args:
-        server: what answers.
+        server: the Flask server.
         token: the first part of every path.
-        hosts: the values of the header Host that are ours; other names lead here only by a trick.
-        hashes: a function that gives the digests of the scripts inside the page.
+        hosts: the accepted values of the header Host; another name means DNS rebinding.
+        hashes: a function that returns the digests of the inline scripts.
     """
     policy: list[str] = []
 
     @server.before_request
-    def refuse_strangers() -> Response | None:
+    def refuse_foreign_requests() -> Response | None:
         first = request.path.split("/", 2)[1] if "/" in request.path else ""
         known = hmac.compare_digest(first.encode("utf-8", "replace"), token.encode())
-        if known and is_at_home(request.method, request.headers, hosts):
+        if known and is_same_origin(request.method, request.headers, hosts):
             return None
         return Response(REFUSAL, 403, mimetype="text/plain")
 
     @server.errorhandler(Exception)
-    def say_no_more(fault: Exception) -> Any:
-        """Answers what cannot be answered; nothing is logged, since a log would hold the token."""
+    def hide_errors(fault: Exception) -> Any:
+        """Answers a failed request. Nothing is logged, since the log would contain the token."""
         if isinstance(fault, HTTPException) and fault.code != 500:
             return fault
         return Response(FAULT, 400, mimetype="text/plain")
 
     @server.after_request
-    def keep_inside(response: Response) -> Response:
+    def add_headers(response: Response) -> Response:
         if not policy:
             policy.append(POLICY.format(hashes=" ".join(hashes())))
         response.headers["Content-Security-Policy"] = policy[0]

@@ -1,4 +1,7 @@
-"""What the page is made of, again and again: buttons and rows of choices."""
+"""The layout of the page as it is when it is loaded: header, picture, panels, and the dialog that opens problems.
+
+The contents follow with the first answer of the screen.
+"""
 
 from __future__ import annotations
 
@@ -13,37 +16,34 @@ from hetdp.errors import UsageError
 from hetdp.problem.parameters import LETTERS
 from hetdp.problem.spelling import spell_label
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.opening import MOST_BYTES, SIZE_RULE, TOO_LARGE
 from hetdp.studio.session import Session
 from hetdp.theory.catalogue import PARAMETERS
+from hetdp.studio.uploads import MOST_BYTES, SIZE_RULE, TOO_LARGE
 
 
 def button(words: str, name: str, title: str = "", kind: str = "plain", action: str = "") -> Any:
-    """A button that says what it does; studio.js turns a click into its action, if it has one."""
+    """A button; studio.js turns a click into its action, if it has one."""
     data: dict[str, Any] = {"data-action": action} if action else {}
     return html.Button(words, id=name, className=f"button {kind}", title=title, n_clicks=0, **data)
 
 
-def segments(name: str, words: dict[str, str], value: str, told: str) -> Any:
-    """A row of choices, one of which holds."""
+def radio_row(name: str, words: dict[str, str], value: str, label: str) -> Any:
+    """A row of options, one of which is selected."""
     options = [{"label": label, "value": key} for key, label in words.items()]
     radio = dcc.RadioItems(id=name, options=options, value=value, className="segments", inline=True)
-    return html.Div(radio, role="group", **named(told))
+    return html.Div(radio, role="group", **aria_label(label))
 
 
-def named(words: str) -> dict[str, Any]:
-    """What a part of the page is called, for those who hear it."""
+def aria_label(words: str) -> dict[str, Any]:
+    """The name of a part of the page for screen readers."""
     return {"aria-label": words}
 
 
-# Where a problem comes from: the gallery, a file, or people and a question.
-
-
-WAYS = {"gallery": "Gallery", "file": "A file", "people": "People"}
+WAYS = {"gallery": "Gallery", "file": "File", "people": "People"}
 
 
 def dialog(start: bool) -> Any:
-    """What is asked before there is a picture; open from the start if nothing else is shown."""
+    """The dialog that opens a problem; `start` says whether it is open when the page is loaded."""
     cards = [
         html.Button(
             [html.Strong(entry.title), html.Span(entry.about)],
@@ -58,7 +58,7 @@ def dialog(start: bool) -> Any:
         html.Div(
             [
                 html.Strong("Drop a problem here"),
-                html.Span("or press to choose: .json, or edges and datasets as .csv or .parquet"),
+                html.Span("or click to choose files: one .json, or edges and datasets as .csv or .parquet"),
             ],
             className="dropzone",
             **bounds,
@@ -66,7 +66,7 @@ def dialog(start: bool) -> Any:
             role="button",
         ),
         id="upload",
-        multiple=True,  # studio.js refuses what is too large, in words
+        multiple=True,  # studio.js refuses files that are too large
         className="drop",
         className_active="drop over",
     )
@@ -77,65 +77,62 @@ def dialog(start: bool) -> Any:
     ]
     inside = [
         html.Div(
-            [html.H2("Begin with"), segments("way", WAYS, "gallery", "Where from"), button("Close", "close")],
+            [html.H2("Open a problem"), radio_row("way", WAYS, "gallery", "Source"), button("Close", "close")],
             className="pair",
         ),
         *parts,
         html.P(id="refused", className="notice", role="alert"),
     ]
-    box = html.Div(inside, className="dialog", role="dialog", **named("Open a problem"))
+    box = html.Div(inside, className="dialog", role="dialog", **aria_label("Open a problem"))
     return html.Div(box, id="shade", className="shade", hidden=not start)
 
 
 def _form() -> list[Any]:
     fields = (
-        ("people", "Who", "Ann, Bob, Cyd — for tallies: pupils=20, staff=5", "Ann, Bob, Cyd"),
-        ("values", "What a person may have; the first is counted", "yes, no", "yes, no"),
-        ("at-least", "The answer is yes if at least so many have it", "3, 50% or 2/3; empty: more than half", ""),
-        ("epsilon", "ε for everybody, or for each", "1 — or Ann=0.2, Bob=1", "1"),
-        ("deciding", "ε where one person decides, if it is another", "empty, or as above", ""),
+        ("people", "People", "Ann, Bob, Cyd — for tallies: pupils=20, staff=5", "Ann, Bob, Cyd"),
+        ("values", "Possible values; the first one is counted", "yes, no", "yes, no"),
+        ("at-least", "The answer is yes if at least this many have it", "3, 50% or 2/3; empty: more than half", ""),
+        ("epsilon", "ε for everyone, or for each", "1 — or Ann=0.2, Bob=1", "1"),
+        ("deciding", "ε where one person decides the answer, if different", "empty, or as above", ""),
     )
-    rows: list[Any] = [segments("space", {"votes": "Votes", "tallies": "Tallies"}, "votes", "Kind of problem")]
+    rows: list[Any] = [radio_row("space", {"votes": "Votes", "tallies": "Tallies"}, "votes", "Kind of problem")]
     for name, words, example, value in fields:
         field = dcc.Input(
             id=f"form-{name}", type="text", value=value, placeholder=example, maxLength=2000, className="field"
         )
         rows.append(html.Label([html.Span(words), field], className="labelled"))
-    told = "Votes: every combination of answers is a dataset. Tallies: people of a group are counted."
-    return [*rows, html.P(told, className="quiet"), button("Make it", "make", "", "main")]
+    note = "Votes: a dataset is one value for each person. Tallies: a dataset is one count for each group."
+    return [*rows, html.P(note, className="quiet"), button("Create", "make", "", "main")]
 
 
-# The page: one screen with a picture, what is said about it, and what can be done.
-
-
-LONGEST_OFFER = 200  # characters of a label that is offered
-OFFERED = 400  # datasets that are offered while one types
+LONGEST_SUGGESTION = 200  # characters of a label that is suggested
+MOST_SUGGESTIONS = 400  # labels that are suggested
 GRAPH_KEYS = (
-    "Network of datasets. Arrow keys go from one to the next, E goes through the edges of the chosen one, "
-    "Enter goes to its numbers, Escape back; in the picture, Escape leaves it."
+    "Network of datasets. Arrow keys move between datasets, E steps through the edges of the selected one, Enter goes"
+    " to its numbers, and Escape goes back or leaves the picture."
 )
-CHART_KEYS = "Chart of all datasets. On a map, arrow keys go from cell to cell, and Enter goes to the numbers."
-TABS = {"inspect": "Look closer", "accuracy": "Accuracy", "odds": "Odds", "export": "Export"}
+CHART_KEYS = "Chart of all datasets. On a map, arrow keys move between cells, and Enter goes to the numbers."
+TABS = {"inspect": "Details", "accuracy": "Accuracy", "odds": "Odds", "export": "Export"}
 
 
 def page(session: Session, start: bool) -> Any:
-    """The whole page, as it is when it is loaded; its contents come after."""
+    """The whole page, without contents."""
     return html.Div(
         [
-            dcc.Store(id="revision", data=session.revision),
-            dcc.Store(id="page", data=token_hex(8)),  # another one each time that it is loaded
-            dcc.Store(id="told"),
-            dcc.Store(id="seen"),
+            dcc.Store(id="refresh", data=session.revision),
+            dcc.Store(id="page", data=token_hex(8)),  # a new one each time the page is loaded
+            dcc.Store(id="shown"),
+            dcc.Store(id="picture-version"),
             dcc.Store(id="actions"),
             dcc.Store(id="acknowledged"),
             dcc.Store(id="subject"),
-            dcc.Store(id="lit", data=None),
+            dcc.Store(id="highlighted", data=None),
             dcc.Store(id="theme"),
-            dcc.Store(id="done"),
-            dcc.Store(id="looked"),
-            dcc.Store(id="drawn"),
+            dcc.Store(id="opened"),
+            dcc.Store(id="tab-request"),
+            dcc.Store(id="opening"),
             dcc.Download(id="download"),
-            html.Div(id="spoken", className="unseen", role="status"),
+            html.Div(id="announcement", className="unseen", role="status"),
             html.Div(id="trouble", className="trouble", role="alert", hidden=True),
             _header(),
             html.Main([_picture(), _side()]),
@@ -147,10 +144,10 @@ def page(session: Session, start: bool) -> Any:
 
 def _header() -> Any:
     tools = [
-        button("Open", "open", "Another problem (O)"),
-        button("Undo", "undo", "Take the last change back (Ctrl+Z)", action="undo"),
-        button("Redo", "redo", "Make it again (Ctrl+Shift+Z)", action="redo"),
-        button("◐", "night", "Light or dark"),
+        button("Open", "open", "Open another problem (O)"),
+        button("Undo", "undo", "Undo the last change (Ctrl+Z)", action="undo"),
+        button("Redo", "redo", "Redo the change (Ctrl+Shift+Z)", action="redo"),
+        button("◐", "night", "Switch between light and dark"),
     ]
     return html.Header([html.H1("hetdp studio"), html.Div(id="title", className="title"), html.Nav(tools)])
 
@@ -185,7 +182,7 @@ def _picture() -> Any:
         [
             html.Div(
                 [
-                    segments("view", {"network": "Network"}, "network", "Which picture"),
+                    radio_row("view", {"network": "Network"}, "network", "View"),
                     find,
                     html.Datalist(id="offered"),
                 ],
@@ -193,9 +190,14 @@ def _picture() -> Any:
             ),
             html.Div(
                 [
-                    html.Div(graph, id="graph-box", tabIndex=0, role="application", **named(GRAPH_KEYS)),
+                    html.Div(graph, id="graph-box", tabIndex=0, role="application", **aria_label(GRAPH_KEYS)),
                     html.Div(
-                        chart, id="chart-box", tabIndex=0, role="application", className="away", **named(CHART_KEYS)
+                        chart,
+                        id="chart-box",
+                        tabIndex=0,
+                        role="application",
+                        className="away",
+                        **aria_label(CHART_KEYS),
                     ),
                 ],
                 className="canvas",
@@ -203,7 +205,7 @@ def _picture() -> Any:
             html.Div(id="key", className="key"),
         ],
         className="picture",
-        **named("Picture of the mechanism"),
+        **aria_label("Picture of the mechanism"),
     )
 
 
@@ -217,7 +219,7 @@ def _side() -> Any:
                         button(
                             "Apply the repair", "repair", "Take values near these that can be private", "main", "repair"
                         ),
-                        button("Take the fair values for them", "fill", "", "main", "fill"),
+                        button("Use the fair values", "fill", "", "main", "fill"),
                     ],
                     className="buttons",
                 ),
@@ -227,8 +229,8 @@ def _side() -> Any:
         ),
         html.Div(
             [
-                html.H3("Values are chosen to be"),
-                segments("objective", {"fair": "Fair"}, "fair", "Objective"),
+                html.H3("Objective"),
+                radio_row("objective", {"fair": "Fair"}, "fair", "Objective"),
                 html.P(id="objective-words", className="quiet"),
                 html.Div(
                     [
@@ -238,14 +240,14 @@ def _side() -> Any:
                             "Make the chosen values given ones, to move them by hand",
                             action="keep",
                         ),
-                        button("Forget given values", "forget", "Take all given values away", action="forget"),
+                        button("Clear given values", "forget", "Remove all given values", action="forget"),
                     ],
                     className="buttons",
                 ),
             ],
             className="card",
         ),
-        segments("tab", TABS, "inspect", "What is shown below"),
+        radio_row("tab", TABS, "inspect", "Panel"),
         html.Div(_inspector(), id="tab-inspect", className="card pane"),
         html.Div(
             dcc.Loading(html.Div(id="accuracy"), type="dot"), id="tab-accuracy", className="card pane", hidden=True
@@ -253,7 +255,7 @@ def _side() -> Any:
         html.Div(html.Div(id="odds"), id="tab-odds", className="card pane", hidden=True),
         html.Div(_export(), id="tab-export", className="card pane", hidden=True),
     ]
-    return html.Aside(parts, **named("What the picture says"))
+    return html.Aside(parts, **aria_label("Results and settings"))
 
 
 def _inspector() -> list[Any]:
@@ -261,7 +263,7 @@ def _inspector() -> list[Any]:
     return [
         html.Div(id="inspect-words"),
         html.Div(
-            [_mover("p", "p"), button("Take the given value away", "release", action="clear_pin")],
+            [_mover("p", "p"), button("Clear the given value", "release", action="clear_pin")],
             id="edit-dataset",
             hidden=True,
         ),
@@ -271,7 +273,7 @@ def _inspector() -> list[Any]:
 
 
 def _mover(name: str, letter: str) -> Any:
-    """A number that can be dragged or typed."""
+    """A number with a slider and a text field."""
     most = 1 if name == "p" or PARAMETERS[name].most == 1.0 else 3
     slider = dcc.Input(
         id={"type": "slider", "name": name},
@@ -289,24 +291,24 @@ def _mover(name: str, letter: str) -> Any:
         placeholder="not given" if name == "p" else "",
         className="typed",
     )
-    words = html.Label(letter if name != "p" else "Give it p =", htmlFor=_place_of("slider", name))
-    unseen = html.Label(f"{letter}, typed", htmlFor=_place_of("number", name), className="unseen")
-    data: dict[str, Any] = {"data-control": name, **named(f"Move {letter}")}
+    words = html.Label(letter if name != "p" else "Set p", htmlFor=_place_of("slider", name))
+    unseen = html.Label(f"{letter} as text", htmlFor=_place_of("number", name), className="unseen")
+    data: dict[str, Any] = {"data-control": name, **aria_label(f"Edit {letter}")}
     return html.Div([words, slider, typed, unseen], id=f"mover-{name}", className="mover", role="group", **data)
 
 
 def _place_of(kind: str, name: str) -> str:
-    """What Dash calls a control in the page."""
+    """The id that Dash gives a control in the page."""
     return json.dumps({"name": name, "type": kind}, separators=(",", ":"))
 
 
 def _export() -> list[Any]:
     files = [
-        button("Problem", "save-problem", "The problem with its given values, as .json"),
-        button("Mechanism", "save-mechanism", "The mechanism with its proof, as .json"),
-        button("Picture", "save-png", "What is seen, as .png"),
-        button("Figure", "save-svg", "For a paper, as .svg"),
-        button("Script", "save-script", "The lines below, as .py"),
+        button("Problem", "save-problem", "Save the problem with its given values (.json)"),
+        button("Mechanism", "save-mechanism", "Save the mechanism with its certificate (.json)"),
+        button("Picture", "save-png", "Save the current view (.png)"),
+        button("Figure", "save-svg", "Save a figure for a paper (.svg)"),
+        button("Script", "save-script", "Save the Python code below (.py)"),
     ]
     blocks = []
     for name, words in (("python", "The same in Python"), ("shell", "The same in a shell")):
@@ -317,8 +319,8 @@ def _export() -> list[Any]:
     return [html.H3("Save"), html.Div(files, className="buttons"), html.P(id="saved", className="notice"), *blocks]
 
 
-def offers(session: Session) -> list[Any]:
-    """Labels that are offered while one types."""
-    graph = session.sheet.problem.graph
-    names = (spell_label(graph.label(at), graph.labels) for at in range(min(graph.size, OFFERED)))
-    return [html.Option(value=name) for name in names if len(name) <= LONGEST_OFFER]
+def label_suggestions(session: Session) -> list[Any]:
+    """Labels that are suggested in the search field."""
+    graph = session.document.problem.graph
+    names = (spell_label(graph.label(at), graph.labels) for at in range(min(graph.size, MOST_SUGGESTIONS)))
+    return [html.Option(value=name) for name in names if len(name) <= LONGEST_SUGGESTION]

@@ -1,4 +1,7 @@
-"""What is chosen, and what a change has led to, in sentences."""
+"""The texts beside the picture: verdict, selection, binding path, accuracy and odds.
+
+They are Dash components whose texts are shown as they are: nothing in a label is read as markup.
+"""
 
 from __future__ import annotations
 
@@ -19,134 +22,137 @@ from hetdp.problem.parameters import LETTERS, describe_parameters
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.spelling import spell_label
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.drawing import answer_words, short, value_at
-from hetdp.studio.picture import explained
+from hetdp.studio.drawing import answer_names, probability_at, shorten_label
+from hetdp.studio.picture import binding_path
 from hetdp.studio.session import Session
 from hetdp.text import escape_unprintable, pluralize
 
 LONGEST = 80  # characters of a label
 NO_LONGER_PEOPLE = (
-    "One edge has an ε of its own now, which no rule about people gives. So this is a problem like any other: its"
-    " datasets and all other ε are the same, but Vote is not offered, and the lines to export read a file. Undo takes"
-    " it back."
+    "One edge now has its own ε, which the privacy rules for people do not give. The problem is therefore treated as"
+    " any other graph: its datasets and all other ε stay the same, but Vote is not available, and the exported code"
+    " reads a file. Undo restores the problem of people."
 )
 
 
-def spoken(session: Session) -> str:
-    """What is chosen, in one sentence; empty if nothing is.
+def describe_selection(session: Session) -> str:
+    """The selection in one sentence, for screen readers; empty if nothing is selected.
 
     >>> from hetdp.studio.gallery import GALLERY
     >>> session = Session(GALLERY["three-voters"].make())
     >>> session.select("dataset", 0)
     >>> spoken(session)
-    'Dataset yes,yes,yes: truly yes, p = 0.834. 3 edges.'
+    'Dataset yes,yes,yes, true answer: yes, p = 0.834. 3 edges.'
     >>> session.select("edge", 0)
     >>> spoken(session)
     'Edge between yes,yes,yes and yes,yes,no: ε = 1.'
     """
     kind, number = session.selection
-    graph, found = session.sheet.problem.graph, session.answer.mechanism
+    graph, found = session.document.problem.graph, session.answer.mechanism
     if kind == "dataset":
-        truth = answer_words(session.sheet.problem)[session.sheet.problem.answers[number] - 1]
-        value = "" if found is None else f", p = {format_compact(value_at(session, number))}"
-        edges = len(graph.neighbours(number)[0])
-        counted = "1 edge" if edges == 1 else f"{edges:,} edges"
-        return f"Dataset {short(graph.label(number), graph.labels, LONGEST)}: truly {truth}{value}. {counted}."
-    if kind == "edge" and session.ends is not None:
-        both = (session.ends.source, session.ends.target)
-        ends = (short(graph.label(int(end[number])), graph.labels, LONGEST) for end in both)
-        values = session.moved()
-        name, whose = session.ends.classes[number], ""
-        if session.ends.parallel()[number]:
-            whose = ", without a class" if name is None else f", class {short(name, longest=LONGEST)}"
+        truth = answer_names(session.document.problem)[session.document.problem.answers[number] - 1]
+        value = "" if found is None else f", p = {format_compact(probability_at(session, number))}"
+        edges = pluralize(len(graph.neighbours(number)[0]), "edge")
+        name = shorten_label(graph.label(number), graph.labels, LONGEST)
+        return f"Dataset {name}, true answer: {truth}{value}. {edges}."
+    if kind == "edge" and session.edge_list is not None:
+        both = (session.edge_list.source, session.edge_list.target)
+        ends = (shorten_label(graph.label(int(end[number])), graph.labels, LONGEST) for end in both)
+        values = session.editable_values()
+        name, whose = session.edge_list.classes[number], ""
+        if session.edge_list.parallel()[number]:
+            whose = ", without a class" if name is None else f", class {shorten_label(name, longest=LONGEST)}"
         return f"Edge between {' and '.join(ends)}{whose}: {describe_parameters(tuple(values), values.values())}."
     return ""
 
 
 def remark(session: Session) -> str:
-    """What the last change has led to besides; empty if nothing."""
-    before = session.past[-1] if session.past else session.sheet
-    was, is_now = (isinstance(sheet.problem.graph, ProductSpace) for sheet in (before, session.sheet))
-    if before.drawn != session.sheet.drawn or not was or is_now:
+    """A side effect of the last change; empty if there is none."""
+    before = session.past[-1] if session.past else session.document
+    was, is_now = (isinstance(document.problem.graph, ProductSpace) for document in (before, session.document))
+    if before.opening != session.document.opening or not was or is_now:
         return ""
-    vote = " Fair chooses instead of Vote, which counts people." if before.objective == WEIGHTED_VOTE else ""
+    vote = " The objective is Fair instead of Vote, which counts people." if before.objective == WEIGHTED_VOTE else ""
     return f"{NO_LONGER_PEOPLE}{vote}"
 
 
-# What the page says beside the picture, as components whose words are words: nothing in them is read as markup.
-
-
-BEST = {
+BEST_AT = {
     "extension": "with the given values",
     "fair": "for the worst-off datasets",
-    "balanced": "at worst",
-    "average": "in the mean",
+    "balanced": "in the worst case",
+    "average": "on average",
 }
 MOST_NEIGHBOURS = 40
 MOST_STEPS = 60
 LONGEST_LABEL = 120
 OBJECTIVES = {
     "fair": ("Fair", "The worst-off dataset is answered as well as privacy allows, then the next worst, and so on."),
-    "balanced": ("Balanced", "The smallest possible worst error, in closed form; nowhere better than fair."),
-    "average": ("Average", "The largest mean accuracy; single datasets may be answered worse than by a coin."),
-    "weighted-vote": ("Vote", "Everybody counts as much as their ε, and noise is added; the best at nothing."),
-    GIVEN: ("Only given", "Nothing is chosen: the given values are extended as accurately as privacy allows."),
+    "balanced": (
+        "Balanced",
+        "The smallest possible worst-case error, in closed form. No dataset does better than under Fair.",
+    ),
+    "average": ("Average", "The largest mean accuracy. Some datasets may be answered worse than by a coin."),
+    "weighted-vote": (
+        "Vote",
+        "Each vote counts in proportion to its ε, and noise is added. It is not optimal by any measure.",
+    ),
+    GIVEN: ("Given only", "Only the given values are used. They are extended as accurately as privacy allows."),
 }
 
 
-def name_of(session: Session, dataset: int) -> str:
-    """A label as it is shown beside the picture."""
-    problem = session.sheet.problem
+def full_label(session: Session, dataset: int) -> str:
+    """A label as shown beside the picture."""
+    problem = session.document.problem
     text = spell_label(problem.graph.label(dataset), problem.labels)
     return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
 
 
-def word(text: str, kind: str = "name") -> Any:
-    """A label, kept apart from the words around it, whichever way it is written."""
+def isolate(text: str, kind: str = "name") -> Any:
+    """A label whose writing direction does not affect the text around it."""
     return html.Bdi(text, className=kind)
 
 
 def title(session: Session) -> list[Any]:
-    """What is on the table."""
-    problem = session.sheet.problem
+    """The name of the problem, its question and its size."""
+    problem = session.document.problem
     size = f"{pluralize(problem.graph.size, 'dataset')} · {pluralize(problem.graph.edge_count, 'edge')}"
-    given = f" · {pluralize(len(session.sheet.pins), 'given value')}" if session.sheet.pins else ""
+    given = f" · {pluralize(len(session.document.pins), 'given value')}" if session.document.pins else ""
     about = problem.about.get("title", "")
     return [
-        html.Strong(word(session.sheet.name)),
-        html.Span(word(escape_unprintable(about)[:LONGEST_LABEL]), className="question")
-        if about != session.sheet.name
+        html.Strong(isolate(session.document.name)),
+        html.Span(isolate(escape_unprintable(about)[:LONGEST_LABEL]), className="question")
+        if about != session.document.name
         else "",
         html.Span(f"{size} · {problem.notion} privacy{given}", className="quiet"),
     ]
 
 
 def status(session: Session) -> tuple[str, list[Any]]:
-    """The kind of the verdict, and its words."""
+    """The kind of the verdict ("good", "caution" or "none"), and its texts."""
     found = session.answer
     said = (("alert", session.notice), ("note", remark(session)))
     notice = [html.P(escape_unprintable(words)[:600], className="notice", role=role) for role, words in said if words]
     if found.mechanism is not None:
         proof = found.mechanism.certificate
-        best = BEST.get(found.mechanism.objective) if proof is not None and proof.optimal else None
+        best = BEST_AT.get(found.mechanism.objective) if proof is not None and proof.optimal else None
         coin = found.mechanism.against_coin
-        told = f"Proved on {_all_edges(session.sheet.problem.graph.edge_count)}, exactly."
-        head = f"Private, and as accurate as can be {best}" if best else "Private"
+        proved = f"Verified exactly on {_all_edges(session.document.problem.graph.edge_count)}."
+        head = f"Private, and as accurate as possible {best}" if best else "Private"
         right = format_percentage(coin.error, right=coin.right)
-        hardest = f"Where it is hardest, the answer is right in {right} of 100 runs."
+        hardest = f"At the hardest dataset, the answer is right in {right} of 100 runs."
         certain = certain_answer(found.mechanism.coordinates)
         if certain:
-            hardest = constant_words(answer_words(session.sheet.problem)[certain - 1], "dataset")
+            hardest = constant_words(answer_names(session.document.problem)[certain - 1], "dataset")
         if coin.is_better:
-            return "good", [*notice, html.H2(head), html.P(f"{told} {hardest if coin.datasets else ''}".rstrip())]
+            return "good", [*notice, html.H2(head), html.P(f"{proved} {hardest if coin.datasets else ''}".rstrip())]
         more = "" if coin.worse and not certain else hardest  # the warning names the worst dataset
-        told_of_coin = escape_unprintable(str(coin))
-        warning = html.P(f"{told_of_coin[:1].upper()}{told_of_coin[1:]}.", className="notice", role="alert")
+        worse = escape_unprintable(str(coin))
+        warning = html.P(f"{worse[:1].upper()}{worse[1:]}.", className="notice", role="alert")
         return "caution", [
             *notice,
             html.H2(f"Private, but {coin.short()}"),
             warning,
-            html.P(f"{told} {more}".rstrip()),
+            html.P(f"{proved} {more}".rstrip()),
         ]
     if found.witness is not None:
         path = found.witness.path
@@ -156,25 +162,25 @@ def status(session: Session) -> tuple[str, list[Any]]:
             html.P(
                 [
                     "p(",
-                    word(first),
+                    isolate(first),
                     f") = {path.values[0]} allows at most p(",
-                    word(last),
+                    isolate(last),
                     f") = {path.values[-1]}, ",
                     f"{pluralize(len(path.parameters), 'step')} away; but p(",
-                    word(last),
+                    isolate(last),
                     f") is pinned at {format_probability(found.witness.value, found.witness.complement)}.",
                 ]
             ),
-            steps(path, True),
+            path_list(path, True),
         ]
         return "none", [*notice, *words]
-    kind = "Some values are missing" if found.unpinned else "No answer"
-    return "none", [*notice, html.H2(kind), html.P(escape_unprintable(found.why_not)[:600])]
+    kind = "Some values are missing" if found.lacks_pins else "No answer"
+    return "none", [*notice, html.H2(kind), html.P(escape_unprintable(found.reason)[:600])]
 
 
-def objective_words(session: Session) -> str:
-    """What the objective promises."""
-    return OBJECTIVES[session.sheet.objective][1]
+def objective_description(session: Session) -> str:
+    """What the objective optimizes."""
+    return OBJECTIVES[session.document.objective][1]
 
 
 def action(name: str, at: int) -> dict[str, Any]:
@@ -182,8 +188,8 @@ def action(name: str, at: int) -> dict[str, Any]:
     return {"data-action": name, "data-at": at}
 
 
-def steps(path: BindingPath, upper: bool) -> Any:
-    """A path step by step; each step can be chosen, to light the path so far."""
+def path_list(path: BindingPath, upper: bool) -> Any:
+    """A path step by step; a click on a step highlights the path up to it."""
     relation = "≤" if upper else "≥"
     rows = []
     values = path.values
@@ -195,22 +201,22 @@ def steps(path: BindingPath, upper: bool) -> Any:
         rows.append(
             html.Li(
                 html.Button(
-                    [word(text), html.Span(how, className="quiet"), html.Span(bound, className="number")],
+                    [isolate(text), html.Span(how, className="quiet"), html.Span(bound, className="number")],
                     **action("step", at),
                     className="row",
-                    title="Light the path up to here",
+                    title="Highlight the path up to here",
                 )
             )
         )
     return html.Ol(rows, className="steps")
 
 
-def dataset_words(session: Session) -> list[Any]:
-    """The chosen dataset: its probability and its error."""
-    at, problem, found = session.selection.number, session.sheet.problem, session.answer.mechanism
-    one, two = answer_words(problem)
+def dataset_summary(session: Session) -> list[Any]:
+    """The selected dataset: its probability and its error."""
+    at, problem, found = session.selection.number, session.document.problem, session.answer.mechanism
+    one, two = answer_names(problem)
     truth = one if problem.answers[at] == 1 else two
-    head = [html.H2(word(name_of(session, at))), html.P(["The true answer is ", word(truth, "truth"), "."])]
+    head = [html.H2(isolate(full_label(session, at))), html.P(["The true answer is ", isolate(truth, "truth"), "."])]
     if found is None:
         return head
     p, error, z = float(found.probabilities[at]), float(found.errors[at]), float(found.coordinates[at])
@@ -223,13 +229,13 @@ def dataset_words(session: Session) -> list[Any]:
             [
                 html.Div(
                     [
-                        html.Span(format_exact(p, complement, z), id="chosen-p", className="big"),
+                        html.Span(format_exact(p, complement, z), id="selected-p", className="big"),
                         html.Span("p", className="unit"),
                     ]
                 ),
                 html.Div(
                     [
-                        html.Span(format_error(error), id="chosen-error", className="big"),
+                        html.Span(format_error(error), id="selected-error", className="big"),
                         html.Span("error", className="unit"),
                     ]
                 ),
@@ -248,20 +254,20 @@ def _is_worse(problem: Any, at: int, z: float) -> bool:
     return z < 0.0 if problem.answers[at] == 1 else z > 0.0
 
 
-def dataset_more(session: Session) -> list[Any]:
-    """What binds the chosen dataset, and its neighbours."""
-    at, problem = session.selection.number, session.sheet.problem
+def dataset_details(session: Session) -> list[Any]:
+    """The binding path of the selected dataset, and its neighbours."""
+    at, problem = session.selection.number, session.document.problem
     parts: list[Any] = []
-    path = explained(session)
+    path = binding_path(session)
     if path is not None and len(path.datasets) > 1:
-        word_of = "at most" if path.upper else "at least"
-        parts += [html.H3(f"Why p is {word_of} that"), steps(path, path.upper)]
+        way = "higher" if path.upper else "lower"
+        parts += [html.H3(f"Why p is not {way}"), path_list(path, path.upper)]
     elif session.answer.mechanism is not None:
         if path is not None and path.origin:
-            told = f"This value is {path.beginning}."
+            reason = f"This value is {path.beginning}."
         else:
-            told = "This value is chosen by the vote." if path is None else "Nothing binds it."
-        parts += [html.P(escape_unprintable(told), className="quiet")]
+            reason = "This value comes from the weighted vote." if path is None else "No other value limits it."
+        parts += [html.P(escape_unprintable(reason), className="quiet")]
     others = list(dict.fromkeys(problem.graph.neighbours(at)[0].tolist()))
     rows = [html.Li(_neighbour(session, at, other)) for other in others[:MOST_NEIGHBOURS]]
     more = [html.P(f"and {len(others) - MOST_NEIGHBOURS:,} more", className="quiet")] * (len(others) > MOST_NEIGHBOURS)
@@ -269,37 +275,37 @@ def dataset_more(session: Session) -> list[Any]:
 
 
 def _neighbour(session: Session, at: int, other: int) -> Any:
-    """A neighbour, and the edges to it: one for each class."""
-    graph = session.sheet.problem.graph
+    """A neighbour, and a button for each edge to it."""
+    graph = session.document.problem.graph
     letter = LETTERS[graph.parameter_names[0]]
     edges = graph.edges_between(at, other)
     chips = []
     for edge in edges:
-        number = -1 if session.ends is None else session.ends.number(at, other, edge.edge_class)
+        number = -1 if session.edge_list is None else session.edge_list.number(at, other, edge.edge_class)
         whose = (
             f" ({escape_unprintable(str(edge.edge_class))[:30]})"
             if len(edges) > 1 and edge.edge_class is not None
             else ""
         )
         text = f"{letter} = {format_short(next(iter(edge.parameters.values())))}{whose}"
-        chips.append(html.Button(text, **action("edge", number), className="chip", title="Move it"))
-    name = html.Button(word(name_of(session, other)), **action("dataset", other), className="row")
+        chips.append(html.Button(text, **action("edge", number), className="chip", title="Edit this edge"))
+    name = html.Button(isolate(full_label(session, other)), **action("dataset", other), className="row")
     return html.Div([name, *chips], className="pair")
 
 
-def edge_words(session: Session) -> list[Any]:
-    """The chosen edge: its ends, and whose it is."""
-    if session.ends is None:
+def edge_summary(session: Session) -> list[Any]:
+    """The selected edge: its ends and its class."""
+    if session.edge_list is None:
         return []
     at, found = session.selection.number, session.answer.mechanism
-    one, other = int(session.ends.source[at]), int(session.ends.target[at])
+    one, other = int(session.edge_list.source[at]), int(session.edge_list.target[at])
     rows = []
     for end in (one, other):
-        value = "" if found is None else f"p = {format_compact(value_at(session, end), 6)}"
-        name = html.Button(word(name_of(session, end)), **action("dataset", end), className="row")
+        value = "" if found is None else f"p = {format_compact(probability_at(session, end), 6)}"
+        name = html.Button(isolate(full_label(session, end)), **action("dataset", end), className="row")
         rows.append(html.Li(html.Div([name, html.Span(value, className="number")], className="pair")))
-    edge_class = session.ends.classes[at]
-    whose = [] if edge_class is None else [html.P(["Class: ", word(escape_unprintable(str(edge_class))[:60])])]
+    edge_class = session.edge_list.classes[at]
+    whose = [] if edge_class is None else [html.P(["Class: ", isolate(escape_unprintable(str(edge_class))[:60])])]
     return [html.H2("Neighbours"), html.Ul(rows, className="steps"), *whose]
 
 
@@ -307,12 +313,9 @@ def _all_edges(count: int) -> str:
     return "its edge" if count == 1 else f"all {count:,} edges"
 
 
-# How accurate it is beside what else could be done, and what people are told.
-
-
 def accuracy_table(found: Accuracy) -> list[Any]:
-    """Mechanisms and baselines, one below the other: right at worst, and right in the mean."""
-    rows = [html.Tr([html.Th("method"), html.Th("at worst"), html.Th("in the mean")])]
+    """A table of mechanisms and baselines: how often they are right in the worst case and on average."""
+    rows = [html.Tr([html.Th("method"), html.Th("worst case"), html.Th("mean")])]
     for method in found.methods:
         cells = [
             html.Td(method.name),
@@ -320,24 +323,24 @@ def accuracy_table(found: Accuracy) -> list[Any]:
             html.Td(_bar(method.mean_error)),
         ]
         rows.append(html.Tr(cells, className="baseline" if method.baseline else "ours"))
-    told = [html.P(escape_unprintable(str(each))[:300], className="quiet") for each in found.comparisons[:4]]
-    prior = {"uniform": "every dataset alike", "weight": "the problem's weights"}.get(found.prior, "given weights")
+    comparisons = [html.P(escape_unprintable(str(each))[:300], className="quiet") for each in found.comparisons[:4]]
+    prior = {"uniform": "equal weights", "weight": "the weights of the problem"}.get(found.prior, "given weights")
     return [
         html.Table(rows, className="accuracy"),
-        html.P(f"Means: {prior}. All are computed, not simulated, and rounded down.", className="quiet"),
-        *told,
+        html.P(f"Means use {prior}. All numbers are computed, not simulated, and rounded down.", className="quiet"),
+        *comparisons,
     ]
 
 
 def odds_list(found: Any) -> list[Any]:
-    """One sentence for each person, or kind of change."""
+    """One sentence for each person or kind of change."""
     given = list(found.values()) if isinstance(found, dict) else [found]
     rows = []
     for one in given[:30]:
-        who = "Everybody" if one.edge_class is None else spell_label(one.edge_class)[:60]
+        who = "Everyone" if one.edge_class is None else spell_label(one.edge_class)[:60]
         small = f"ε used: {one.loss:.4g} of {one.epsilon:g}" if np.isfinite(one.loss) else ""
         rows.append(
-            html.Li([html.H3(word(who)), html.P(escape_unprintable(str(one))), html.P(small, className="quiet")])
+            html.Li([html.H3(isolate(who)), html.P(escape_unprintable(str(one))), html.P(small, className="quiet")])
         )
     more = [html.P(f"and {len(given) - 30:,} more", className="quiet")] * (len(given) > 30)
     return [html.Ul(rows, className="odds"), *more]

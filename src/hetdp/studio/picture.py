@@ -1,4 +1,8 @@
-"""The path that is lit in the picture: what binds the chosen dataset, or why values contradict each other."""
+"""The network as cytoscape draws it: the elements of datasets and edges, and which of them have changed.
+
+A page is sent only the elements that have changed since the version that it shows. What an element depends on is
+collected in an `Appearance`, so that two of them can be compared. Labels are data and are never interpreted.
+"""
 
 from __future__ import annotations
 
@@ -13,68 +17,65 @@ from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.formatting import format_compact
 from hetdp.numbers import format_short
-from hetdp.plots.layout import layered
-from hetdp.plots.network import widths_of
+from hetdp.plots.layout import layered_layout
+from hetdp.plots.network import edge_widths
 from hetdp.problem.space import Floats, Indices, Mask
-from hetdp.studio.answers import Ends
+from hetdp.studio.answers import EdgeList
 from hetdp.studio.drawing import (
-    NAMED,
-    NONE,
-    around,
-    bent,
-    beside,
-    colours,
-    first_of,
-    inks,
+    MOST_NAMED,
+    NO_VALUE,
+    colours_of,
+    find_bent_edges,
+    find_majority,
+    find_neighbourhood,
+    first_dataset,
     is_drawable,
-    places_of,
-    smallest_of,
-    stretched,
-    usual_of,
-    values_of,
+    positions_of,
+    probabilities_of,
+    scale_to_points,
+    smallest_epsilons,
+    text_colours,
+    wrap_label,
 )
 from hetdp.studio.session import Session
 
 
-def lit_path(session: Session) -> tuple[list[int], BindingPath | None]:
-    """The path that is lit: the witness if there is one, else what binds the chosen dataset."""
+def highlighted_path(session: Session) -> tuple[list[int], BindingPath | None]:
+    """The highlighted path: that of the witness, or else the binding path of the selected dataset."""
     found, path = session.answer, None
     if found.witness is not None:
         path = found.witness.path
     elif found.mechanism is not None and session.selection.kind == "dataset":
-        path = explained(session)
+        path = binding_path(session)
     if path is None:
         return [], None
-    return [session.sheet.problem.graph.index(name) for name in path.datasets], path
+    return [session.document.problem.graph.index(name) for name in path.datasets], path
 
 
-def explained(session: Session) -> BindingPath | None:
-    """Why the chosen dataset is not answered better; None where that has no explanation by a path."""
+def binding_path(session: Session) -> BindingPath | None:
+    """The path that binds the selected dataset; None if no dataset is selected, or no path explains its value."""
     found = session.answer.mechanism
     if found is None or session.selection.kind != "dataset" or found.objective == "weighted-vote":
         return None
     path: BindingPath | None
-    mechanism, number, path = session.memo.get("explained", (None, -1, None))
+    mechanism, number, path = session.cache.get("explained", (None, -1, None))
     if mechanism is not found or number != session.selection.number:
         number = session.selection.number
-        path = found.explain(session.sheet.problem.graph.label(number))
-        session.memo["explained"] = (found, number, path)  # the words and the picture both need it
+        path = found.explain(session.document.problem.graph.label(number))
+        session.cache["explained"] = (found, number, path)  # both the panel and the picture need it
     return path
 
 
-# Datasets and edges as cytoscape draws them, and what they depend on. Labels are data, never names of anything.
-
-
-TOLD = 150  # edges, up to which an ε that is not the usual one stands beside each
-LAST_STEP = 12  # of a path that lights up one after the other
+MOST_LABELLED_EDGES = 150  # up to which edges are labelled with their ε, unless it is that of most edges
+LAST_STEP = 12  # of the steps of a path that are highlighted one after the other
 
 Element = dict[str, Any]
 
 
 class Frame(NamedTuple):
-    """What stays while numbers are moved: which datasets and edges are drawn, and where."""
+    """Which datasets and edges are drawn, and where. It stays the same while numbers are edited."""
 
-    key: tuple[int, bytes]  # the opening, and the datasets
+    key: tuple[int, bytes]  # the opening and the datasets
     chosen: Indices
     across: Floats
     down: Floats
@@ -83,45 +84,45 @@ class Frame(NamedTuple):
     parallel: Mask
 
 
-class Look(NamedTuple):
-    """What the elements are made of; where two looks are alike, so are their elements."""
+class Appearance(NamedTuple):
+    """Everything that the elements of a frame depend on: equal appearances have equal elements."""
 
     p: Floats
     bare: bool  # no mechanism: p is what was given, or NONE
     pins: Mapping[int, Any]
-    dataset: int  # the chosen one; -1 if none is
+    dataset: int  # the selected one, or −1
     edge: int
     path: list[int]
     steps: BindingPath | None
     epsilon: Floats
     widths: Floats
-    usual: float | None  # the ε of more than half of all edges, said in the key and not on each of them
+    usual: float | None  # the ε of more than half of all edges, shown in the legend and not on each edge
 
 
-def look_of(session: Session, ends: Ends, frame: Frame, lit: int | None) -> Look:
-    """What is on the table, as far as it is seen; `lit` steps of a path are lit, by default all."""
+def appearance_of(session: Session, edge_list: EdgeList, frame: Frame, highlighted: int | None) -> Appearance:
+    """The appearance of a frame; `highlighted` steps of the path are highlighted, by default all."""
     mechanism = session.answer.mechanism
     kind, number = session.selection
-    p = values_of(session)[frame.chosen]
-    path, steps = lit_path(session)
-    every = smallest_of(ends)
+    p = probabilities_of(session)[frame.chosen]
+    path, steps = highlighted_path(session)
+    every = smallest_epsilons(edge_list)
     epsilon = every[frame.edges]
-    return Look(
+    return Appearance(
         p,
         mechanism is None,
-        session.sheet.pins,
+        session.document.pins,
         number if kind == "dataset" else -1,
         number if kind == "edge" else -1,
-        path[: (len(path) if lit is None else lit + 1)],
+        path[: (len(path) if highlighted is None else highlighted + 1)],
         steps,
         epsilon,
-        (widths_of(every)[frame.edges] * 1.3).round(2),
-        usual_of(every),
+        (edge_widths(every)[frame.edges] * 1.3).round(2),
+        find_majority(every),
     )
 
 
-def differing(frame: Frame, ends: Ends, before: Look, now: Look) -> tuple[Indices, Indices]:
-    """The places of datasets and of edges whose elements may not be the same in two looks."""
+def find_changes(frame: Frame, edge_list: EdgeList, before: Appearance, now: Appearance) -> tuple[Indices, Indices]:
+    """The rows of datasets and of edges whose elements may differ between two appearances."""
     touched = [*before.path, *now.path, before.dataset, now.dataset]
     touched += set(before.pins) ^ set(now.pins) if before.pins is not now.pins else ()
     datasets = (before.p != now.p) | np.isin(frame.chosen, touched)
@@ -129,34 +130,39 @@ def differing(frame: Frame, ends: Ends, before: Look, now: Look) -> tuple[Indice
     edges |= np.isin(frame.edges, [before.edge, now.edge])
     for path in (before.path, now.path):
         if path:
-            edges |= np.isin(ends.source[frame.edges], path) & np.isin(ends.target[frame.edges], path)
-    if before.usual != now.usual and len(frame.edges) <= TOLD:
+            edges |= np.isin(edge_list.source[frame.edges], path) & np.isin(edge_list.target[frame.edges], path)
+    if before.usual != now.usual and len(frame.edges) <= MOST_LABELLED_EDGES:
         edges[:] = True
     return np.flatnonzero(datasets), np.flatnonzero(edges)
 
 
-def dataset_elements(session: Session, frame: Frame, look: Look, rows: Indices) -> list[Element]:
-    """The elements of some datasets, by their places in the frame."""
-    problem, drawn = session.sheet.problem, session.sheet.drawn
-    bounds = {} if look.steps is None else dict(zip(look.path, look.steps.bounds, strict=False))
-    tell = len(frame.chosen) <= NAMED
-    chosen, p = frame.chosen[rows], look.p[rows]
-    codes = colours(p)
+def dataset_elements(session: Session, frame: Frame, appearance: Appearance, rows: Indices) -> list[Element]:
+    """The elements of some datasets, by their rows in the frame."""
+    problem, drawn = session.document.problem, session.document.opening
+    bounds = {} if appearance.steps is None else dict(zip(appearance.path, appearance.steps.bounds, strict=False))
+    with_names = len(frame.chosen) <= MOST_NAMED
+    chosen, p = frame.chosen[rows], appearance.p[rows]
+    codes = colours_of(p)
     truths = problem.answers[chosen].tolist()
     places = (axis[rows].tolist() for axis in (frame.across, frame.down))
     found = []
     for index, truth, value, colour, ink, across, down in zip(
-        chosen.tolist(), truths, p.tolist(), codes, inks(codes), *places, strict=True
+        chosen.tolist(), truths, p.tolist(), codes, text_colours(codes), *places, strict=True
     ):
         kinds = ["one" if truth == 1 else "two"]
-        kinds += ["pinned"] * (index in look.pins) + ["chosen"] * (index == look.dataset) + ["bare"] * look.bare
+        kinds += (
+            ["pinned"] * (index in appearance.pins)
+            + ["selected"] * (index == appearance.dataset)
+            + ["bare"] * appearance.bare
+        )
         text = ""
-        if tell or index in bounds or index == look.dataset:
-            text = beside(problem.graph.label(index), problem.labels)
+        if with_names or index in bounds or index == appearance.dataset:
+            text = wrap_label(problem.graph.label(index), problem.labels)
         if index in bounds:
-            kinds += ["lit", f"step{min(look.path.index(index), LAST_STEP)}"]
-            text += f"\n{_bound(session, index, look.path, bounds[index]) if look.bare else format_compact(value)}"
-        elif tell and value != NONE:
+            kinds += ["highlighted", f"step{min(appearance.path.index(index), LAST_STEP)}"]
+            bound = _bound(session, index, appearance.path, bounds[index]) if appearance.bare else format_compact(value)
+            text += f"\n{bound}"
+        elif with_names and value != NO_VALUE:
             text += f"\n{format_compact(value)}"
         data = {"id": f"n{drawn}-{index}", "label": text, "colour": colour, "ink": ink, "at": index}
         found.append({"data": data, "position": {"x": across, "y": down}, "classes": " ".join(kinds)})
@@ -164,139 +170,142 @@ def dataset_elements(session: Session, frame: Frame, look: Look, rows: Indices) 
 
 
 def _bound(session: Session, index: int, path: list[int], bound: float) -> str:
-    """What a dataset on a witness's path is told: its value, the bound on it, or both."""
+    """The text below a dataset on the path of a witness: its value, the bound on it, or both."""
     if index == path[0]:
         return f"p = {format_compact(bound)}"
     witness = session.answer.witness
-    pinned = f",\nbut {format_compact(witness.value)}" if witness is not None and index in session.sheet.pins else ""
+    pinned = f",\nbut {format_compact(witness.value)}" if witness is not None and index in session.document.pins else ""
     return f"p ≤ {format_compact(bound)}{pinned}"
 
 
-def edge_elements(session: Session, ends: Ends, frame: Frame, look: Look, rows: Indices) -> list[Element]:
-    """The elements of some edges, by their places in the frame."""
-    drawn, numbers = session.sheet.drawn, frame.edges[rows]
-    pairs = {frozenset(pair): at for at, pair in enumerate(pairwise(look.path), 1)}
-    tell, named = len(frame.edges) <= TOLD, "mu" not in ends.columns
+def edge_elements(
+    session: Session, edge_list: EdgeList, frame: Frame, appearance: Appearance, rows: Indices
+) -> list[Element]:
+    """The elements of some edges, by their rows in the frame."""
+    drawn, numbers = session.document.opening, frame.edges[rows]
+    pairs = {frozenset(pair): at for at, pair in enumerate(pairwise(appearance.path), 1)}
+    few, has_epsilon = len(frame.edges) <= MOST_LABELLED_EDGES, "mu" not in edge_list.columns
     columns = (
         numbers,
-        ends.source[numbers],
-        ends.target[numbers],
-        look.widths[rows],
-        look.epsilon[rows],
+        edge_list.source[numbers],
+        edge_list.target[numbers],
+        appearance.widths[rows],
+        appearance.epsilon[rows],
         frame.bent[rows],
         frame.parallel[rows],
     )
     found = []
     for at, source, target, width, value, bends, parallel in zip(*(x.tolist() for x in columns), strict=True):
-        kinds = ["free"] * (value == np.inf) + ["chosen"] * (at == look.edge)
+        kinds = ["free"] * (value == np.inf) + ["selected"] * (at == appearance.edge)
         kinds += ["parallel"] if parallel else ["within"] * bends
         step = pairs.get(frozenset((source, target))) if pairs else None
         if (
             step is not None
             and parallel
-            and look.steps is not None
-            and look.steps.classes[step - 1] != ends.classes[at]
+            and appearance.steps is not None
+            and appearance.steps.classes[step - 1] != edge_list.classes[at]
         ):
-            step = None  # another edge between the same two binds
-        kinds += [] if step is None else ["lit", f"step{min(step, LAST_STEP)}"]
-        told = named and ((tell and value != look.usual) or step is not None or at == look.edge)
+            step = None  # the path uses a parallel edge
+        kinds += [] if step is None else ["highlighted", f"step{min(step, LAST_STEP)}"]
+        labelled = has_epsilon and ((few and value != appearance.usual) or step is not None or at == appearance.edge)
         data = {
             "id": f"e{drawn}-{at}",
             "source": f"n{drawn}-{source}",
             "target": f"n{drawn}-{target}",
             "width": width,
-            "lit": max(width, 3.5),
-            "label": f"ε {format_short(value)}" if told else "",
+            "highlighted": max(width, 3.5),
+            "label": f"ε {format_short(value)}" if labelled else "",
             "at": at,
         }
         found.append({"data": data, "classes": " ".join(kinds)})
     return found
 
 
-# The picture of a graph. Only what has changed is made anew, and a page is sent only what it lacks.
-
-
 class Picture:
-    """Elements of the whole graph, or of a part of it, numbered by changes so that a page is sent what it lacks.
+    """The elements of a whole graph, or of a neighbourhood in it. Each records the version of its last change.
 
     Attributes:
-        drawn: how many frames there were; another frame needs another layout.
-        version: how many changes there were.
-        elements: what is drawn, datasets before edges.
+        frame_number: counts the frames; another frame needs another layout.
+        version: counts the updates.
+        elements: the elements, datasets before edges.
     """
 
     def __init__(self) -> None:
-        self.drawn = self.version = 0
+        self.frame_number = self.version = 0
         self.elements: list[Element] = []
         self._changed = np.zeros(0, dtype=np.int64)  # the version of each element's last change
         self._frame: Frame | None = None
-        self._look: Look | None = None
-        self._centre = (-1, 0)  # the opening, and the dataset in the middle of a neighbourhood
+        self._appearance: Appearance | None = None
+        self._centre = (-1, 0)  # the opening, and the dataset at the centre of a neighbourhood
 
     @property
     def datasets(self) -> int:
         """How many datasets are drawn."""
         return 0 if self._frame is None else len(self._frame.chosen)
 
-    def update(self, session: Session, lit: int | None = None) -> list[Element]:
-        """Draws what is on the table now.
+    def update(self, session: Session, highlighted: int | None = None) -> list[Element]:
+        """Draws the current document.
 
         Args:
-            session: what is on the table.
-            lit: how many steps of the path are lit; by default all.
+            session: the session.
+            highlighted: how many steps of the path are highlighted; by default all.
         """
-        if session.ends is None:
+        if session.edge_list is None:
             self.elements, self._changed, self._frame = [], np.zeros(0, dtype=np.int64), None
             return self.elements
-        frame = self._framed(session, session.ends)
-        look = look_of(session, session.ends, frame, lit)
-        if frame is self._frame and self._look is not None and look.bare == self._look.bare:
-            datasets, edges = differing(frame, session.ends, self._look, look)
+        frame = self._frame_for(session, session.edge_list)
+        appearance = appearance_of(session, session.edge_list, frame, highlighted)
+        if frame is self._frame and self._appearance is not None and appearance.bare == self._appearance.bare:
+            datasets, edges = find_changes(frame, session.edge_list, self._appearance, appearance)
         else:
-            self.drawn += frame is not self._frame
+            self.frame_number += frame is not self._frame
             datasets, edges = np.arange(len(frame.chosen)), np.arange(len(frame.edges))
             self.elements = [{}] * (len(datasets) + len(edges))
             self._changed = np.zeros(len(self.elements), dtype=np.int64)
         self.version += 1
-        for at, element in zip(datasets.tolist(), dataset_elements(session, frame, look, datasets), strict=True):
+        for at, element in zip(datasets.tolist(), dataset_elements(session, frame, appearance, datasets), strict=True):
             self.elements[at] = element
-        for at, element in zip(edges.tolist(), edge_elements(session, session.ends, frame, look, edges), strict=True):
+        for at, element in zip(
+            edges.tolist(), edge_elements(session, session.edge_list, frame, appearance, edges), strict=True
+        ):
             self.elements[len(frame.chosen) + at] = element
         self._changed[datasets] = self._changed[len(frame.chosen) + edges] = self.version
-        self._frame, self._look = frame, look
+        self._frame, self._appearance = frame, appearance
         return self.elements
 
-    def since(self, version: int) -> list[int]:
-        """The places of the elements that have changed since a version of the same frame."""
+    def changed_since(self, version: int) -> list[int]:
+        """The positions of the elements that have changed since a version of the same frame."""
         return np.flatnonzero(self._changed > version).tolist()
 
-    def _framed(self, session: Session, ends: Ends) -> Frame:
-        """The frame of what is on the table: the one there is, as long as it holds."""
-        problem = session.sheet.problem
-        chosen = np.arange(problem.graph.size) if is_drawable(session) else self._around(session, ends)
-        key = (session.sheet.drawn, chosen.tobytes())
+    def _frame_for(self, session: Session, edge_list: EdgeList) -> Frame:
+        """The frame of the current document: the existing one, if it still fits."""
+        problem = session.document.problem
+        chosen = np.arange(problem.graph.size) if is_drawable(session) else self._neighbourhood(session, edge_list)
+        key = (session.document.opening, chosen.tobytes())
         if self._frame is not None and self._frame.key == key:
             return self._frame
         if len(chosen) == problem.graph.size:
-            edges, places = np.arange(len(ends.source)), places_of(problem, ends)
+            edges, places = np.arange(len(edge_list.source)), positions_of(problem, edge_list)
         else:
-            edges = np.flatnonzero(np.isin(ends.source, chosen) & np.isin(ends.target, chosen))
+            edges = np.flatnonzero(np.isin(edge_list.source, chosen) & np.isin(edge_list.target, chosen))
             at = np.full(problem.graph.size, -1)
             at[chosen] = np.arange(len(chosen))
             steps = steps_to_the_other_answer(problem)[chosen]
-            places = stretched(layered(at[ends.source[edges]], at[ends.target[edges]], steps, problem.answers[chosen]))
-        bends = bent(chosen, places, ends.source[edges], ends.target[edges])
-        return Frame(key, chosen, *places, edges, bends, ends.parallel()[edges])
+            places = scale_to_points(
+                layered_layout(at[edge_list.source[edges]], at[edge_list.target[edges]], steps, problem.answers[chosen])
+            )
+        bends = find_bent_edges(chosen, places, edge_list.source[edges], edge_list.target[edges])
+        return Frame(key, chosen, *places, edges, bends, edge_list.parallel()[edges])
 
-    def _around(self, session: Session, ends: Ends) -> NDArray[np.int64]:
-        """The neighbourhood of what is chosen; it stays where it is while an edge inside it is looked at."""
+    def _neighbourhood(self, session: Session, edge_list: EdgeList) -> NDArray[np.int64]:
+        """The neighbourhood of the selection. It stays while an edge inside it is selected."""
         kind, number = session.selection
-        if self._centre[0] != session.sheet.drawn:
-            self._centre = (session.sheet.drawn, first_of(session))
+        if self._centre[0] != session.document.opening:
+            self._centre = (session.document.opening, first_dataset(session))
         if kind == "dataset":
-            self._centre = (session.sheet.drawn, number)
-        chosen = around(session, self._centre[1])
-        if kind == "edge" and not np.isin([ends.source[number], ends.target[number]], chosen).all():
-            self._centre = (session.sheet.drawn, int(ends.source[number]))
-            return around(session, self._centre[1])
+            self._centre = (session.document.opening, number)
+        chosen = find_neighbourhood(session, self._centre[1])
+        if kind == "edge" and not np.isin([edge_list.source[number], edge_list.target[number]], chosen).all():
+            self._centre = (session.document.opening, int(edge_list.source[number]))
+            return find_neighbourhood(session, self._centre[1])
         return chosen

@@ -1,4 +1,4 @@
-"""The server of the studio: it listens on this machine only and is ended by Ctrl-C. Dash is imported when it starts."""
+"""The server of the studio. It listens on one address of this machine. Dash is imported when it starts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.errors import UsageError
-from hetdp.interrupts import import_uninterrupted
-from hetdp.studio.opening import MOST_BYTES
+from hetdp.interrupts import uninterrupted
 from hetdp.studio.session import Session
+from hetdp.studio.uploads import MOST_BYTES
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-EVERYWHERE = ("0.0.0.0", "::", "", "*")
-PLAIN = 80  # the port that an address need not name
+ANY_ADDRESS = ("0.0.0.0", "::", "", "*")
+PLAIN = 80  # the default port of http, which browsers leave out of Host
 ASSETS = Path(__file__).parent / "assets"
 
 
-class Place(NamedTuple):
-    """Where the studio answers: its address with the token, and what starts and ends it."""
+class StudioServer(NamedTuple):
+    """The address of a studio with its token, and functions that serve it and stop it."""
 
     address: str
     serve: Callable[[], None]
@@ -29,49 +29,50 @@ class Place(NamedTuple):
 
 
 def require_dash() -> None:
-    """Refuses to go on without what the page is made of.
+    """Checks that Dash is installed.
 
     Raises:
         UsageError: dash or dash-cytoscape is not installed.
     """
     try:
-        import_uninterrupted("dash")
-        import_uninterrupted("dash_cytoscape")
+        with uninterrupted():
+            import dash  # noqa: F401
+            import dash_cytoscape  # noqa: F401
     except ImportError as failure:
-        rule = "the studio is the extra studio: dash and dash-cytoscape"
+        rule = "the studio needs the extra studio, with dash and dash-cytoscape"
         raise UsageError(
             f"{failure.name} is not installed", rule, "pip install '.[studio]', in the folder of hetdp's sources"
         ) from None
 
 
-def place_of(session: Session, host: str = "127.0.0.1", port: int = 0, start: bool = False) -> Place:
-    """Makes the server; nothing answers before `serve` is called.
+def create_server(session: Session, host: str = "127.0.0.1", port: int = 0, start: bool = False) -> StudioServer:
+    """Creates the server of a session. It answers once `serve` is called.
 
     Args:
-        session: what is on the table.
-        host: the address it is reached by.
+        session: the session.
+        host: the address to listen on.
         port: the port; 0 takes a free one.
-        start: whether the page begins with the gallery.
+        start: whether the dialog with the gallery is open at first.
 
     Raises:
         UsageError: dash is not installed, or the address cannot be used.
     """
-    if host in EVERYWHERE:
-        rule = "the studio answers at one address, the one that is typed in the browser"
-        raise UsageError(f"the address {host!r}", rule, "127.0.0.1 is this machine alone")
+    if host in ANY_ADDRESS:
+        rule = "the studio listens on one address, the one that is typed in the browser"
+        raise UsageError(f"the address {host!r}", rule, "127.0.0.1 can be reached from this machine only")
     require_dash()
     from werkzeug.serving import WSGIRequestHandler, make_server
 
     from hetdp.studio.guard import new_token
 
     class Quiet(WSGIRequestHandler):
-        """Writes no log: its lines would hold the token."""
+        """Writes no log, since it would contain the token."""
 
         def log(self, type: str, message: str, *args: Any) -> None:
-            """Says nothing."""
+            """Writes nothing."""
 
     token = new_token()
-    listening = _listening(host, port)
+    listening = _listen(host, port)
     server = make_server(
         host, port, lambda environ, answer: [], threaded=True, request_handler=Quiet, fd=listening.fileno()
     )
@@ -82,15 +83,15 @@ def place_of(session: Session, host: str = "127.0.0.1", port: int = 0, start: bo
     if host in LOOPBACK:
         hosts |= {f"{name}:{server.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     if server.port == PLAIN:
-        hosts |= {name.removesuffix(f":{PLAIN}") for name in hosts}  # which browsers leave out
+        hosts |= {name.removesuffix(f":{PLAIN}") for name in hosts}
     from hetdp.studio.app import app_for
 
     server.app = app_for(session, token, frozenset(hosts), start).server
-    return Place(f"http://{shown}:{server.port}/{token}/", server.serve_forever, lambda: _stop(server))
+    return StudioServer(f"http://{shown}:{server.port}/{token}/", server.serve_forever, lambda: _stop(server))
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """A socket at an address of this machine; refused in words, where the server itself would write and leave.
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket. Its failure is a UsageError; the server itself would print a message and exit.
 
     Raises:
         UsageError: the address cannot be used.
@@ -108,20 +109,22 @@ def _listening(host: str, port: int) -> socket.socket:
             listening.close()
         taken = isinstance(refusal, OSError) and refusal.errno == errno.EADDRINUSE
         if taken:
-            rule = "the studio needs a free port of this machine"
-            raise UsageError(f"port {port} is in use", rule, "without --port it finds one") from None
-        rule = "the studio answers at an address of this machine"
+            rule = "the studio needs a free port"
+            raise UsageError(f"port {port} is in use", rule, "without --port it finds a free one") from None
+        rule = "the studio listens on an address of this machine"
         reason = getattr(refusal, "strerror", None) or "no such address"
-        raise UsageError(f"{host}, port {port}: {reason}", rule, "127.0.0.1 is this machine alone") from None
+        raise UsageError(
+            f"{host}, port {port}: {reason}", rule, "127.0.0.1 can be reached from this machine only"
+        ) from None
     return listening
 
 
 def _stop(server: Any) -> None:
-    """Ends a server, whether it answers in another thread or was interrupted in this one."""
+    """Stops a server, whether it runs in another thread or was interrupted in this one."""
     ending = threading.Thread(target=server.shutdown, daemon=True)
     ending.start()
     ending.join(1.0)
     server.server_close()
 
 
-LIMIT = MOST_BYTES * 3 // 2  # of one request: files travel as text
+LIMIT = MOST_BYTES * 3 // 2  # bytes of a request, in which files are base64

@@ -1,4 +1,9 @@
-"""What is on the table: a problem, the values that are given, and what chooses the others."""
+"""The session of the studio: the open document, the mechanism that follows from it, undo and redo.
+
+A `Document` is a problem with its given values and an objective. Every change makes a new one, so that it can be
+undone. A `Session` holds the current document and its answer, and what is selected; several pages may show it, and
+`PageViews` knows which of them has not yet seen a change. Nothing here knows of Dash.
+"""
 
 from __future__ import annotations
 
@@ -17,58 +22,51 @@ from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.spelling import find_label
 from hetdp.problem.values import PIN, order_values
-from hetdp.studio.answers import (
-    GIVEN,
-    Answer,
-    Ends,
-    Pins,
-    answer,
-    ends_of,
-    first_objective,
-    objectives_for,
-)
+from hetdp.studio.answers import GIVEN, Answer, EdgeList, Pins, first_objective, list_edges, list_objectives, solve
 from hetdp.text import format_value
 
 
 class Origin(NamedTuple):
-    """How a problem can be had again, as lines of Python and of a shell; empty if only from its file."""
+    """Lines of Python and of a shell that build a problem; empty if it can only be read from its file."""
 
     python: tuple[str, ...] = ()
     shell: str = ""
 
 
-NOWHERE = Origin()
+NO_ORIGIN = Origin()
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
-    """What is on the table; a change makes a new one.
+class Document:
+    """A problem with its given values and an objective. It is never changed in place.
 
     Attributes:
-        name: what the problem is called.
+        name: the name of the problem, as shown at the top of the page.
         problem: the problem.
         pins: the given values.
-        objective: what chooses the others, or GIVEN.
-        origin: how the problem was made, as long as it is still that problem.
-        drawn: the number of the opening; pictures of one opening have the same layout.
+        objective: the objective that chooses the other values, or GIVEN.
+        origin: lines that build the problem, as long as it has not been edited.
+        opening: counts the problems opened so far; all documents of one opening are drawn with the same layout.
     """
 
     name: str
     problem: Problem
     pins: Pins = field(default_factory=dict)
     objective: str = "fair"
-    origin: Origin = NOWHERE
-    drawn: int = 0
+    origin: Origin = NO_ORIGIN
+    opening: int = 0
 
 
-def sheet_of(name: str, problem: Problem, partial: PartialMechanism | None = None, origin: Origin = NOWHERE) -> Sheet:
-    """A sheet for a problem just opened."""
-    pins = pins_given(problem, partial)
-    return Sheet(name, problem, pins, first_objective(problem, pins), origin)
+def new_document(
+    name: str, problem: Problem, partial: PartialMechanism | None = None, origin: Origin = NO_ORIGIN
+) -> Document:
+    """The document of a problem that was just opened, with a suitable objective."""
+    pins = pins_of(problem, partial)
+    return Document(name, problem, pins, first_objective(problem, pins), origin)
 
 
-def pins_given(problem: Problem, partial: PartialMechanism | None) -> Pins:
-    """The given values by the number of their dataset."""
+def pins_of(problem: Problem, partial: PartialMechanism | None) -> Pins:
+    """The given values, by the index of their dataset."""
     found: dict[int, tuple[str, float]] = {}
     findings = FaultCollector("partial mechanism")
     for kind in ("p", "z", "error"):
@@ -81,48 +79,45 @@ def pins_given(problem: Problem, partial: PartialMechanism | None) -> Pins:
     return found
 
 
-# Several pages on one session: whether one of them has not seen yet what another has done.
-
-
 STALE = (
-    "Nothing was done: another page of this studio has changed what is on the table. This page shows it now; please"
-    " look, and do it again."
+    "Nothing was changed, because another page of this studio has changed the problem meanwhile. This page now shows"
+    " that change. Check it, then try again."
 )
 
 
-MOST_PAGES = 1_000  # whose last action is remembered
+MOST_PAGES = 1_000  # for which the last action is stored
 
 
-class Visit(NamedTuple):
-    """A page that asks for something, and how much it has seen.
+class PageView(NamedTuple):
+    """What a page shows when it asks for something.
 
     Attributes:
-        page: its name; pages that were loaded twice have two.
-        told: the last revision that it was shown.
-        drawn: the opening that it shows.
+        page: the name of the page; it gets a new one each time it is loaded.
+        revision: the revision that it shows.
+        opening: the opening that it shows.
     """
 
     page: str
-    told: int
-    drawn: int
+    revision: int
+    opening: int
 
 
-class Visitors:
-    """Which pages have acted last, and when."""
+class PageViews:
+    """Which pages acted last, at which revision, and which of their actions were taken."""
 
     def __init__(self) -> None:
         self._acts: dict[str, int] = {}
         self._actions: dict[str, int] = {}
 
     def last_action(self, page: str) -> int:
-        """The number of the last action that was taken from a page."""
+        """The number of the last action taken from a page."""
         return self._actions.get(page, 0)
 
     def is_new(self, page: str, number: int) -> bool:
-        """True if an action was not taken before; it counts as taken from now on.
+        """True if an action has not been taken yet. From now on, it counts as taken.
 
-        >>> visitors = Visitors()
-        >>> visitors.is_new("one", 1), visitors.is_new("one", 1), visitors.is_new("one", 2)
+        >>> page_views = Visitors()
+        >>> page_views.is_new("one", 1), page_views.is_new("one", 1), page_views.is_new("one", 2)
         (True, False, True)
         """
         if number <= self.last_action(page):
@@ -133,254 +128,254 @@ class Visitors:
             del self._actions[older]
         return True
 
-    def acted(self, page: str, revision: int) -> None:
-        """Remembers that a page has done something; only the last two pages matter."""
+    def record(self, page: str, revision: int) -> None:
+        """Records that a page changed something. Only the last two pages matter."""
         self._acts.pop(page, None)
         self._acts[page] = revision
         for older in list(self._acts)[:-2]:
             del self._acts[older]
 
-    def is_stale(self, visit: Visit) -> bool:
-        """Whether another page has done something that this one has not seen.
+    def is_stale(self, page_view: PageView) -> bool:
+        """True if another page has changed something since the revision that this one shows.
 
-        >>> visitors = Visitors()
-        >>> visitors.acted("one", 3)
-        >>> visitors.is_stale(Visit("one", 2, 0)), visitors.is_stale(Visit("other", 2, 0))
+        >>> page_views = Visitors()
+        >>> page_views.record("one", 3)
+        >>> page_views.is_stale(Visit("one", 2, 0)), page_views.is_stale(Visit("other", 2, 0))
         (False, True)
         """
-        return any(page != visit.page and revision > visit.told for page, revision in self._acts.items())
-
-
-# A session: what is on the table, what came of it, and the way back. It knows nothing of pages.
+        return any(page != page_view.page and revision > page_view.revision for page, revision in self._acts.items())
 
 
 MOST_UNDO = 200
-MOST_EDGES = 2_000_000  # that are listed, to be chosen and drawn
+MOST_LISTED_EDGES = 2_000_000  # up to which edges are listed, selected and drawn
 
 
 class Selection(NamedTuple):
-    """What is looked at: a dataset or an edge, by number; or nothing."""
+    """The selected dataset or edge, by index; or nothing."""
 
     kind: str = ""
     number: int = -1
 
 
 class Session:
-    """One person's work. Every action returns nothing, never raises, and leaves words in `notice` if it was refused."""
+    """The work of one person. Actions return nothing and never raise; if one is refused, `notice` says why."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, document: Document) -> None:
         self.lock = threading.RLock()
-        self.past: list[Sheet] = []
-        self.future: list[Sheet] = []
+        self.past: list[Document] = []
+        self.future: list[Document] = []
         self.notice = ""
         self.revision = 0
-        self.last = ""  # which control made the last change, so that it is not moved under the hand
-        self.memo: dict[str, Any] = {}  # what is the same for all sheets of one opening
-        self._visitors, self._visit = Visitors(), Visit("", 0, 0)
+        self.last_control = ""  # the control that made the last change; its slider is not moved while it is dragged
+        self.cache: dict[str, Any] = {}  # what all documents of one opening share
+        self._page_views, self._page_view = PageViews(), PageView("", 0, 0)
         self._opened = 0
-        self._merge: Any = None
-        self._put(replace(sheet, drawn=0))
+        self._merge_key: Any = None
+        self._replace(replace(document, opening=0))
 
-    # What is on the table ---------------------------------------------------------------------------------------------
+    # The open document ------------------------------------------------------------------------------------------------
 
-    def _put(self, sheet: Sheet) -> None:
-        fresh = self.revision == 0 or sheet.drawn != self.sheet.drawn
-        if fresh or sheet.problem is not self.sheet.problem:
-            few = sheet.problem.graph.arc_count <= 2 * MOST_EDGES
-            self.ends: Ends | None = ends_of(sheet.problem) if few else None
-            self.objectives: list[str] = objectives_for(sheet.problem)
-        self.sheet: Sheet = sheet
-        if sheet.objective not in self.objectives:
-            self.sheet = replace(sheet, objective="fair")
-        self.answer: Answer = answer(self.sheet.problem, self.sheet.pins, self.sheet.objective)
+    def _replace(self, document: Document) -> None:
+        fresh = self.revision == 0 or document.opening != self.document.opening
+        if fresh or document.problem is not self.document.problem:
+            few = document.problem.graph.arc_count <= 2 * MOST_LISTED_EDGES
+            self.edge_list: EdgeList | None = list_edges(document.problem) if few else None
+            self.objectives: list[str] = list_objectives(document.problem)
+        self.document: Document = document
+        if document.objective not in self.objectives:
+            self.document = replace(document, objective="fair")
+        self.answer: Answer = solve(self.document.problem, self.document.pins, self.document.objective)
         if fresh:
             self.selection = Selection()
-        self._act()
+        self._advance()
 
-    def _act(self) -> None:
-        """Another revision, which other pages have not seen."""
+    def _advance(self) -> None:
+        """Starts another revision, which other pages have not seen."""
         self.revision += 1
-        self._visitors.acted(self._visit.page, self.revision)
+        self._page_views.record(self._page_view.page, self.revision)
 
     @contextmanager
-    def visited(self, visit: Visit) -> Iterator[None]:
-        """What a page asks for: it is refused where the page has not seen what another one has done."""
+    def acting_for(self, page_view: PageView) -> Iterator[None]:
+        """Runs actions for a page: they are refused if another page has made a change that this one does not show."""
         with self.lock:
-            before, self._visit = self._visit, visit
+            before, self._page_view = self._page_view, page_view
             try:
                 yield
             finally:
-                self._visit = before
+                self._page_view = before
 
     def last_action(self, page: str) -> int:
-        """The number of the last action that was taken from a page."""
-        return self._visitors.last_action(page)
+        """The number of the last action taken from a page."""
+        return self._page_views.last_action(page)
 
     def is_new(self, page: str, number: int) -> bool:
-        """True if an action of a page was not taken before; it counts as taken from now on."""
-        return self._visitors.is_new(page, number)
+        """True if an action of a page has not been taken yet. From now on, it counts as taken."""
+        return self._page_views.is_new(page, number)
 
-    def is_seen(self, visit: Visit) -> bool:
-        """Whether a page shows what is on the table, as far as others have changed it."""
-        return not self._visitors.is_stale(visit)
+    def is_seen(self, page_view: PageView) -> bool:
+        """True if a page shows all changes that other pages have made."""
+        return not self._page_views.is_stale(page_view)
 
     def _is_stale(self) -> bool:
-        """Refuses what comes from a page that shows something else than what is on the table."""
-        stale = bool(self._visit.page) and self._visitors.is_stale(self._visit)
+        """Refuses an action of a page that does not show the current document."""
+        stale = bool(self._page_view.page) and self._page_views.is_stale(self._page_view)
         if stale:
             self.refuse(STALE)
         return stale
 
-    def _change(self, sheet: Sheet, merge: Any = None) -> None:
-        """Puts another sheet on the table; several changes of one thing in a row are undone together."""
+    def _change(self, document: Document, merge: Any = None) -> None:
+        """Replaces the document. Consecutive changes with the same key are undone together."""
         if self._is_stale():
             return
-        if merge is None or merge != self._merge:
-            self.past = [*self.past, self.sheet][-MOST_UNDO:]
-        self.future, self._merge, self.notice = [], merge, ""
-        self._put(sheet)
+        if merge is None or merge != self._merge_key:
+            self.past = [*self.past, self.document][-MOST_UNDO:]
+        self.future, self._merge_key, self.notice = [], merge, ""
+        self._replace(document)
 
-    def open(self, sheet: Sheet) -> None:
-        """Another problem; the one before can be had back."""
+    def open(self, document: Document) -> None:
+        """Opens another problem. Undo returns to the one before."""
         with self.lock:
-            self._opened, self.last = self._opened + 1, ""
-            self._change(replace(sheet, drawn=self._opened))
+            self._opened, self.last_control = self._opened + 1, ""
+            self._change(replace(document, opening=self._opened))
 
     def undo(self) -> None:
-        """Takes the last change back."""
+        """Undoes the last change."""
         self._step(self.past, self.future)
 
     def redo(self) -> None:
-        """Makes it again."""
+        """Redoes the change that was undone last."""
         self._step(self.future, self.past)
 
-    def _step(self, here: list[Sheet], there: list[Sheet]) -> None:
+    def _step(self, here: list[Document], there: list[Document]) -> None:
         with self.lock:
             if here and not self._is_stale():
-                there.append(self.sheet)
-                self._merge, self.notice, self.last = None, "", ""
-                self._put(here.pop())
+                there.append(self.document)
+                self._merge_key, self.notice, self.last_control = None, "", ""
+                self._replace(here.pop())
 
     # Changes ----------------------------------------------------------------------------------------------------------
 
     def set_parameter(self, edge: int, name: str, value: float, by: str = "") -> None:
-        """Moves the ε, δ or μ of an edge."""
+        """Sets the ε, δ or μ of an edge."""
         with self.lock:
             try:
-                changed = self.sheet.problem.with_parameter(self._place_of(edge), name, value)
+                changed = self.document.problem.with_parameter(self._place_of(edge), name, value)
             except HetdpError as refusal:
                 self.refuse(str(refusal))
                 return
-            if changed is not self.sheet.problem:
-                self.last = by
-                self._change(replace(self.sheet, problem=changed, origin=NOWHERE), ("edge", edge, name))
+            if changed is not self.document.problem:
+                self.last_control = by
+                self._change(replace(self.document, problem=changed, origin=NO_ORIGIN), ("edge", edge, name))
 
     def _place_of(self, edge: int) -> int:
-        if self.ends is None or not 0 <= edge < len(self.ends.source):
+        if self.edge_list is None or not 0 <= edge < len(self.edge_list.source):
             raise UsageError(f"no edge {edge}", "edges are those that are listed")
-        return int(self.ends.places[edge])
+        return int(self.edge_list.places[edge])
 
     def set_pin(self, dataset: int, p: float, by: str = "") -> None:
-        """Gives a dataset a value, or another one."""
+        """Sets the given value of a dataset."""
         with self.lock:
             if not 0.0 <= p <= 1.0:
                 self.refuse(str(UsageError(f"p = {format_value(p)}", PROBABILITY_RULE)))
                 return
-            self.last = by
-            self._change(replace(self.sheet, pins={**self.sheet.pins, dataset: ("p", p)}), ("pin", dataset))
+            self.last_control = by
+            self._change(replace(self.document, pins={**self.document.pins, dataset: ("p", p)}), ("pin", dataset))
 
     def clear_pin(self, dataset: int) -> None:
-        """Takes a given value away."""
+        """Removes the given value of a dataset."""
         with self.lock:
-            if dataset in self.sheet.pins:
-                kept = {index: pin for index, pin in self.sheet.pins.items() if index != dataset}
-                self.last = ""
-                self._change(replace(self.sheet, pins=kept))
+            if dataset in self.document.pins:
+                kept = {index: pin for index, pin in self.document.pins.items() if index != dataset}
+                self.last_control = ""
+                self._change(replace(self.document, pins=kept))
 
     def clear_pins(self) -> None:
-        """Takes all given values away; what is then chosen is chosen by fairness, if nothing else was said."""
+        """Removes all given values. If only given values were used, the objective becomes fair."""
         with self.lock:
-            objective = "fair" if self.sheet.objective == GIVEN else self.sheet.objective
-            self.last = ""
-            self._change(replace(self.sheet, pins={}, objective=objective))
+            objective = "fair" if self.document.objective == GIVEN else self.document.objective
+            self.last_control = ""
+            self._change(replace(self.document, pins={}, objective=objective))
 
     def keep_values(self) -> None:
-        """Makes the values that an objective chose given ones, to be moved by hand; if none were, the fair ones."""
+        """Turns the chosen values into given ones, to be edited; without a mechanism, those of the fair one."""
         with self.lock:
             source = self.answer.mechanism
             if source is None:
-                source = answer(self.sheet.problem, self.sheet.pins, "fair").mechanism
+                source = solve(self.document.problem, self.document.pins, "fair").mechanism
             if source is None:
-                self.refuse("There are no values to keep.")
+                self.refuse("There is no mechanism, so there are no values to keep.")
                 return
             numbers = source.pinned.nonzero()[0].tolist()
             chosen = {index: ("z", float(source.coordinates[index])) for index in numbers}
-            self.last = ""
-            self._change(replace(self.sheet, pins=chosen | dict(self.sheet.pins), objective=GIVEN))
+            self.last_control = ""
+            self._change(replace(self.document, pins=chosen | dict(self.document.pins), objective=GIVEN))
 
     def set_objective(self, objective: str) -> None:
-        """Chooses what chooses."""
+        """Sets the objective."""
         with self.lock:
-            if objective in self.objectives and objective != self.sheet.objective:
-                self.last = ""
-                self._change(replace(self.sheet, objective=objective))
+            if objective in self.objectives and objective != self.document.objective:
+                self.last_control = ""
+                self._change(replace(self.document, objective=objective))
 
     def apply_repair(self) -> None:
-        """Takes the compromise that does extend instead of values that do not."""
+        """Replaces contradictory given values by the repair."""
         with self.lock:
             if self.answer.repair is not None:
-                self.last = ""
-                self._change(replace(self.sheet, pins=pins_given(self.sheet.problem, self.answer.repair.pins)))
+                self.last_control = ""
+                self._change(replace(self.document, pins=pins_of(self.document.problem, self.answer.repair.pins)))
 
     def refuse(self, words: str) -> None:
-        """Says why nothing was done."""
+        """Shows why nothing was done."""
         with self.lock:
             self.notice = words
             self.revision += 1
 
-    # Looking ----------------------------------------------------------------------------------------------------------
+    # Selection --------------------------------------------------------------------------------------------------------
 
     def select(self, kind: str = "", number: int = -1) -> None:
-        """Looks at a dataset or an edge."""
+        """Selects a dataset or an edge; nothing, if there is no such one."""
         with self.lock:
-            if self._visit.page and self._visit.drawn != self.sheet.drawn and self._is_stale():
+            if self._page_view.page and self._page_view.opening != self.document.opening and self._is_stale():
                 return
-            many = {"dataset": self.sheet.problem.graph.size, "edge": 0 if self.ends is None else len(self.ends.source)}
+            many = {
+                "dataset": self.document.problem.graph.size,
+                "edge": 0 if self.edge_list is None else len(self.edge_list.source),
+            }
             inside = 0 <= number < many.get(kind, 0)
             self.selection = Selection(kind, number) if inside else Selection()
-            self._merge, self.notice, self.last = None, "", ""
-            self._act()
+            self._merge_key, self.notice, self.last_control = None, "", ""
+            self._advance()
 
-    def moved(self) -> dict[str, float]:
-        """The numbers of what is chosen that can be moved: p of a dataset, or what an edge carries."""
+    def editable_values(self) -> dict[str, float]:
+        """The numbers of the selection that can be edited: p of a dataset, or the parameters of an edge."""
         kind, number = self.selection
-        if kind == "edge" and self.ends is not None:
-            return {name: float(values[number]) for name, values in self.ends.columns.items()}
+        if kind == "edge" and self.edge_list is not None:
+            return {name: float(values[number]) for name, values in self.edge_list.columns.items()}
         if kind != "dataset":
             return {}
         found = self.answer.mechanism
-        if number in self.sheet.pins:
-            return {"p": self.given(number)}
+        if number in self.document.pins:
+            return {"p": self.given_probability(number)}
         return {"p": 0.5 if found is None else float(found.probabilities[number])}
 
-    def given(self, dataset: int) -> float:
-        """The p that a dataset was given, however it was written."""
-        kind, value = self.sheet.pins[dataset]
+    def given_probability(self, dataset: int) -> float:
+        """The given value of a dataset as p, whether it was given as p, z or error."""
+        kind, value = self.document.pins[dataset]
         if kind == "z":
-            return float(self.sheet.problem.notion.coordinate.probability(np.array(value)))
-        return 1.0 - value if kind == "error" and self.sheet.problem.answers[dataset] == 1 else value
+            return float(self.document.problem.notion.coordinate.probability(np.array(value)))
+        return 1.0 - value if kind == "error" and self.document.problem.answers[dataset] == 1 else value
 
-    def typed(self, name: str) -> str:
-        """What stands in the field beside a number that can be moved; empty if nobody has given it."""
-        value = self.moved().get(name)
-        if value is None or (name == "p" and self.selection.number not in self.sheet.pins):
+    def field_text(self, name: str) -> str:
+        """The text in the field of a number that can be edited; empty for p if no value is given."""
+        value = self.editable_values().get(name)
+        if value is None or (name == "p" and self.selection.number not in self.document.pins):
             return ""
-        as_given = name != "p" or self.sheet.pins[self.selection.number][0] == "p"
+        as_given = name != "p" or self.document.pins[self.selection.number][0] == "p"
         return f"{value:.6g}" if not as_given else repr(value).removesuffix(".0").replace("inf", "∞")
 
-    def find(self, text: str) -> int | None:
-        """The dataset that a text means, as everywhere else; blanks around its entries do not matter."""
-        labels = self.sheet.problem.labels
+    def find_dataset(self, text: str) -> int | None:
+        """The index of the dataset with a label; blanks around its entries are ignored."""
+        labels = self.document.problem.labels
         tidy = ",".join(part.strip() for part in text.split(","))
         found = next((found for each in (text, tidy) if (found := find_label(each, labels)) is not None), None)
         return None if found is None else int(labels.index(found))

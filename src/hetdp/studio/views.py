@@ -1,4 +1,7 @@
-"""Pictures of spaces too large to draw: a map of tallies, and a summary by distance. Both are plain dictionaries."""
+"""Which views suit a document, and the two charts: a map of tallies, and a summary by distance.
+
+Charts are Plotly figures as plain dictionaries.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +12,31 @@ import numpy as np
 
 from hetdp.mechanism.formatting import format_compact
 from hetdp.plots.colours import SHADES
-from hetdp.plots.summary import CLOSER, across_words, is_even, marks_of, places_of, summary
-from hetdp.plots.tallies import Grid, counted, slice_of
+from hetdp.plots.summary import CLOSER, is_even, positions_of, summary, tick_labels, x_label
+from hetdp.plots.tallies import Grid, by_counts, slice_of
 from hetdp.problem.product import ProductSpace
-from hetdp.studio.drawing import NONE, answer_words, is_drawable, values_of
+from hetdp.studio.drawing import INKS, NO_VALUE, answer_names, is_drawable, probabilities_of
 from hetdp.studio.session import Session
-from hetdp.studio.styles import INKS
 from hetdp.text import escape_unprintable
 
 NETWORK, MAP, SUMMARY, AROUND = "network", "map", "summary", "around"
-WORDS = {NETWORK: "Network", MAP: "Map", SUMMARY: "Summary", AROUND: "Around one dataset"}
-MOST_CELLS = 240  # along each side of a map; a larger one is thinned
-MOST_BORDERS = 30_000  # points of the line between the answers
-MOST_PROBED = 300_000  # datasets whose labels are looked at for a map
+VIEW_NAMES = {NETWORK: "Network", MAP: "Map", SUMMARY: "Summary", AROUND: "Neighbourhood"}
+MOST_CELLS = 240  # along each side of a map; of a larger one, some rows and columns are left out
+MOST_BORDERS = 30_000  # points of the line between the answers; a longer one is not drawn
+MOST_PROBED = 300_000  # datasets up to which labels are examined for a map
 
 
 def views_of(session: Session) -> list[str]:
-    """The pictures that suit what is on the table, the best one first."""
-    problem = session.sheet.problem
+    """The views that suit the document, the best one first."""
+    problem = session.document.problem
     has_map = cells_of(session) is not None
     if is_drawable(session):
         return [NETWORK, *([MAP] if has_map and problem.graph.size > 12 else []), SUMMARY]
-    return [*([MAP] if has_map else []), SUMMARY, *([AROUND] if session.ends is not None else [])]
+    return [*([MAP] if has_map else []), SUMMARY, *([AROUND] if session.edge_list is not None else [])]
 
 
 class Cells:
-    """The cells of a map, thinned to what a screen shows, and which dataset each stands for."""
+    """The cells of a map, at most MOST_CELLS along each side, and the dataset of each."""
 
     def __init__(self, grid: Grid) -> None:
         self.rows = _thinned(grid.shape[0])
@@ -43,13 +45,13 @@ class Cells:
         self.datasets = grid.order.reshape(grid.shape)[np.ix_(self.rows, self.columns)]
 
     def dataset(self, across: float, up: float) -> int:
-        """The dataset of the cell at two counts."""
+        """The dataset of the cell nearest to two counts."""
         row = int(np.abs(self.rows - up).argmin())
         column = int(np.abs(self.columns - across).argmin())
         return int(self.datasets[row, column])
 
     def next_to(self, dataset: int, across: int, up: int) -> int:
-        """The dataset of the cell so many cells away; at the rim, the last one."""
+        """The dataset of the cell a number of cells away; at the edge of the map, the last one."""
         row, column = np.nonzero(self.datasets == dataset)
         if not len(row):
             return dataset
@@ -63,11 +65,11 @@ class Cells:
 
 
 def cells_of(session: Session) -> Cells | None:
-    """The map of what is on the table; None if it has none. Of three or more counts, the slice of what is chosen."""
-    memo, problem = session.memo, session.sheet.problem
-    if memo.get("opening") != session.sheet.drawn:
+    """The map of the document, or None. With three or more counts, the slice through the selected dataset."""
+    memo, problem = session.cache, session.document.problem
+    if memo.get("opening") != session.document.opening:
         quick = isinstance(problem.graph, ProductSpace) or problem.graph.size <= MOST_PROBED
-        memo |= {"opening": session.sheet.drawn, "counted": counted(problem) if quick else None, "cells": None}
+        memo |= {"opening": session.document.opening, "counted": by_counts(problem) if quick else None, "cells": None}
     if memo["counted"] is None:
         return None
     through = session.selection.number if session.selection.kind == "dataset" else None
@@ -78,21 +80,21 @@ def cells_of(session: Session) -> Cells | None:
 
 
 def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
-    """p as colour over one or two counts, with a line where the answer changes, and a ring around what is chosen."""
-    p, answers = values_of(session)[cells.datasets], session.sheet.problem.answers[cells.datasets]
+    """p as colour over one or two counts, with a line where the answer changes and a ring around the selection."""
+    p, answers = probabilities_of(session)[cells.datasets], session.document.problem.answers[cells.datasets]
     ink = INKS["dark" if theme == "dark" else "light"]
-    across, up = (_inert(name) or "count" for name in cells.names[::-1])
+    across, up = (_escape(name) or "count" for name in cells.names[::-1])
     traces: list[dict[str, Any]] = [
         {
             "type": "heatmap",
             "x": cells.columns.tolist(),
             "y": cells.rows.tolist(),
-            "z": [[None if value == NONE else value for value in row] for row in p.tolist()],
+            "z": [[None if value == NO_VALUE else value for value in row] for row in p.tolist()],
             "zmin": 0.0,
             "zmax": 1.0,
             "colorscale": [[at, code] for at, code in SHADES],
             "showscale": False,
-            "text": [["" if value == NONE else format_compact(value, 4) for value in row] for row in p.tolist()],
+            "text": [["" if value == NO_VALUE else format_compact(value, 4) for value in row] for row in p.tolist()],
             "hovertemplate": f"{across} %{{x}}, {up} %{{y}}<br>p = %{{text}}<extra></extra>",
         }
     ]
@@ -115,7 +117,7 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
                 "hoverinfo": "skip",
             }
         )
-    where = f"{MAP} {session.sheet.drawn} {sorted(cells.fixed.items())}"
+    where = f"{MAP} {session.document.opening} {sorted(cells.fixed.items())}"
     layout = _layout(ink, across, up if len(cells.rows) > 1 else "", where)
     for axis, at in (("xaxis", cells.columns), ("yaxis", cells.rows)):
         layout[axis] |= {"range": [at[0] - 0.5, at[-1] + 0.5], "showgrid": False}
@@ -124,7 +126,7 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
 
 
 def _borders(cells: Cells, answers: Any) -> tuple[list[Any], list[Any]]:
-    """Lines between cells with different answers, with gaps between them."""
+    """The lines between cells with different answers, separated by None."""
     sides = [
         np.concatenate([[at[0] - 0.5], (at[:-1] + at[1:]) / 2, [at[-1] + 0.5]]) for at in (cells.rows, cells.columns)
     ]
@@ -141,19 +143,19 @@ def _borders(cells: Cells, answers: Any) -> tuple[list[Any], list[Any]]:
 
 
 def summary_figure(session: Session, theme: str) -> dict[str, Any]:
-    """For each distance to the other answer, between which values p lies."""
-    problem = session.sheet.problem
+    """The range of p at each distance to the other answer."""
+    problem = session.document.problem
     ink = INKS["dark" if theme == "dark" else "light"]
     if session.answer.mechanism is None:
         return _empty(ink)
-    found = summary(problem, values_of(session))
-    one, two = (_inert(word) for word in answer_words(problem))
-    across = places_of(found).tolist()
+    found = summary(problem, probabilities_of(session))
+    one, two = (_escape(word) for word in answer_names(problem))
+    across = positions_of(found).tolist()
     low, quarter, middle, upper, high = found.quantiles.T.tolist()
     counts = [f"{count:,} datasets" for count in found.counts.tolist()]
     bars = [
-        ("all of them", low, high, 0.25),
-        ("half of them", quarter, upper, 0.55),
+        ("all datasets", low, high, 0.25),
+        ("middle half", quarter, upper, 0.55),
     ]
     traces: list[dict[str, Any]] = [
         {
@@ -175,34 +177,34 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
             "y": middle,
             "text": [f"{words}<br>p = {format_compact(p, 4)}" for words, p in zip(counts, middle, strict=True)],
             "mode": "markers",
-            "name": "the middle one",
+            "name": "median",
             "marker": dots | {"line": {"color": ink["ink"], "width": 1}},
             "hovertemplate": "%{text}<extra></extra>",
         }
     )
-    words = across_words(found, one, two) + ("" if is_even(found) else f"; {CLOSER}")
-    layout = _layout(ink, words, f"probability of “{one}”", f"{SUMMARY} {session.sheet.drawn}")
+    words = x_label(found, one, two) + ("" if is_even(found) else f"; {CLOSER}")
+    layout = _layout(ink, words, f"probability of “{one}”", f"{SUMMARY} {session.document.opening}")
     layout["barmode"] = "overlay"
     layout["yaxis"] |= {"range": [-0.03, 1.03]}
     if found.levels.any():
         line = {"color": ink["ink"], "width": 1, "dash": "dash"}
         layout["shapes"] = [{"type": "line", "yref": "paper", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "line": line}]
-    marks = marks_of(found)
+    marks = tick_labels(found)
     layout["xaxis"] |= {
         "range": [min(across, default=0.0) - 0.6, max(across, default=0.0) + 0.6],
         "tickangle": 0,
         "tickvals": [at for at, _ in marks],
-        "ticktext": [_inert(word) for _, word in marks],
+        "ticktext": [_escape(word) for _, word in marks],
     }
     return {"data": traces, "layout": layout}
 
 
 def _empty(ink: dict[str, str]) -> dict[str, Any]:
-    """Words where there is nothing to draw."""
+    """An empty chart with a message."""
     layout = _layout(ink, "", "", "nothing")
     for axis in ("xaxis", "yaxis"):
         layout[axis] |= {"visible": False, "range": [0, 1]}
-    words = {"text": "There is no mechanism to speak of.", "x": 0.5, "y": 0.5, "showarrow": False}
+    words = {"text": "There is no mechanism.", "x": 0.5, "y": 0.5, "showarrow": False}
     return {"data": [], "layout": layout | {"annotations": [words]}}
 
 
@@ -216,7 +218,7 @@ def _layout(ink: dict[str, str], across: str, up: str, again: str) -> dict[str, 
         "showlegend": False,
         "xaxis": {**axis, "title": {"text": across, "standoff": 10}},
         "yaxis": {**axis, "title": {"text": up}},
-        "uirevision": again,  # a view that was zoomed stays so, as long as it is that view of that problem
+        "uirevision": again,  # a zoomed view stays zoomed as long as it shows the same
     }
 
 
@@ -224,6 +226,6 @@ def _thinned(count: int) -> Any:
     return np.unique(np.linspace(0, count - 1, min(count, MOST_CELLS)).round().astype(np.int64))
 
 
-def _inert(name: str) -> str:
-    """Words that the drawing library takes as words: it reads some tags."""
+def _escape(name: str) -> str:
+    """A text in which Plotly finds no tags."""
     return escape(escape_unprintable(name)[:60], quote=False)

@@ -28,7 +28,7 @@
     const page = document.getElementById("studio");
     if (page) {
       page.dataset.ready = ready ? "yes" : "no";
-      page.dataset.revision = read("told", "data");
+      page.dataset.revision = read("shown", "data");
       page.setAttribute("aria-busy", String(queue.length > 0 || requests > 0 || !ready));
     }
     if (requests) { document.documentElement.dataset.busy = "yes"; } else { delete document.documentElement.dataset.busy; }
@@ -53,7 +53,7 @@
     const newest = queue[queue.length - 1];
     if (control && newest && newest.control === control) { queue.pop(); }
     last += 1;
-    const seen = { told: read("told", "data") || 0, drawn: read("drawn", "data") || 0 };
+    const seen = { revision: read("shown", "data") || 0, opening: read("opening", "data") || 0 };
     queue.push({ number: last, name: name, details: details, control: control || "", seen: seen });
     announce();
     send();

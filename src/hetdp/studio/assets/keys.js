@@ -14,7 +14,7 @@
   function chosen(cy) {
     const newest = window.hetdp.newest();
     if (!window.hetdp.isReady() || (newest && newest.name !== "dataset" && newest.name !== "edge")) { return null; }
-    if (!newest) { return cy.$(".chosen").first(); }
+    if (!newest) { return cy.$(".selected").first(); }
     const found = (newest.name === "dataset" ? cy.nodes() : cy.edges()).filter((one) => one.data("at") === newest.details);
     return found.nonempty() ? found.first() : null;
   }

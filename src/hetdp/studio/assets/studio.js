@@ -28,7 +28,7 @@
       clicked: function (click) {
         if (click) { window.hetdp.act("cell", [click.points[0].x, click.points[0].y]); }
       },
-      looked: function (tab, revision) {
+      requestTab: function (tab, revision) {
         return tab === "inspect" ? window.dash_clientside.no_update : [tab, revision];
       },
       only: function (value) {
@@ -41,10 +41,10 @@
     },
   });
 
-  // What went wrong between this page and the server, in words, until something is answered again.
-  const ENDED = "The studio has ended, or cannot be reached: nothing that you change here is kept. Start hetdp studio again, and open the address that it says.";
-  const FAULTY = "The studio could not answer that, and nothing was changed. Reload the page; if it happens again, it is a fault of hetdp.";
-  const REFUSED = "That is too large for this page, and nothing was opened. hetdp studio PROBLEM opens any size.";
+  // What went wrong between this page and the server; hidden as soon as a request is answered.
+  const ENDED = "The studio has ended or cannot be reached. Changes on this page are lost. Run hetdp studio again, and open the address that it prints.";
+  const FAULTY = "The studio could not answer, and nothing was changed. Reload the page. If this happens again, please report it as a bug in hetdp.";
+  const REFUSED = "This is too large for the page, and nothing was opened. hetdp studio PROBLEM opens any size.";
   let leaving = false;
   let said = "";
   window.addEventListener("pagehide", () => { leaving = true; });
@@ -55,16 +55,16 @@
     window.dash_clientside.set_props("trouble", { children: words, hidden: !words });
   }
 
-  // A page that comes back shows what other pages have done meanwhile.
+  // A page that becomes visible again shows what other pages have changed.
   let returns = 0;
   document.addEventListener("visibilitychange", function () {
     if (document.visibilityState === "visible" && document.getElementById("studio")) {
       returns += 1;
-      window.dash_clientside.set_props("revision", { data: "return " + returns });
+      window.dash_clientside.set_props("refresh", { data: "return " + returns });
     }
   });
 
-  // Dash puts the caret back where it was a moment ago; who types fast has gone on since then.
+  // Dash restores the caret position of a moment ago, which is wrong for a person who types fast.
   const put = HTMLInputElement.prototype.setSelectionRange;
   HTMLInputElement.prototype.setSelectionRange = function () {
     if (this !== document.activeElement) { put.apply(this, arguments); }
@@ -91,7 +91,7 @@
     const one = event.target.closest && event.target.closest("[data-action]");
     if (!one || one.disabled) { return; }
     if (one.dataset.action === "step") {
-      window.hetdp.write("lit", { data: [window.hetdp.read("told", "data"), Number(one.dataset.at)] });
+      window.hetdp.write("highlighted", { data: [window.hetdp.read("shown", "data"), Number(one.dataset.at)] });
     } else if (one.dataset.action === "clear_pin") {
       window.hetdp.act("clear_pin", window.hetdp.read("subject", "data")[1]);
     } else {
@@ -122,14 +122,14 @@
     found = text;
   }
 
-  // A file dropped anywhere is meant for the studio.
+  // A file may be dropped anywhere on the page.
   document.addEventListener("dragenter", function (event) {
     if (event.dataTransfer && Array.from(event.dataTransfer.types).includes("Files")) {
       window.dash_clientside.set_props("way", { value: "file" });
       window.dash_clientside.set_props("shade", { hidden: false });
     }
   });
-  // Files that are too large are refused here: they would not fit into a request.
+  // Files that are too large for a request are refused here.
   function bounded(event) {
     const zone = event.target.closest && event.target.closest("#upload") && document.querySelector(".dropzone");
     const files = zone && Array.from((event.dataTransfer || event.target).files || []);

@@ -1,4 +1,4 @@
-"""One request moves an ε, and its answer is all that follows; the page is sent nothing that it has."""
+"""One request moves an ε, its answer holds all that follows, and nothing that the page already has."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def test_one_answer_holds_what_the_library_says(view):
         before, sent = session.revision, page.bytes
         page.move()
         assert session.revision == before + 1
-        assert session.ends.columns["epsilon"][3] == 0.202
+        assert session.edge_list.columns["epsilon"][3] == 0.202
         assert not session.notice
         known = page._known
-        assert known["told.data"] == session.revision
-        expected = hetdp.design(session.sheet.problem, "fair")
+        assert known["shown.data"] == session.revision
+        expected = hetdp.design(session.document.problem, "fair")
         assert session.answer.mechanism.probabilities.tolist() == expected.probabilities.tolist()
-        ends = [int(end[3]) for end in (session.ends.source, session.ends.target)]
+        edge_list = [int(end[3]) for end in (session.edge_list.source, session.edge_list.target)]
         words = str(known["inspect-words.children"])
-        assert all(f"p = {expected.probabilities[end]:.6g}" in words for end in ends)
+        assert all(f"p = {expected.probabilities[end]:.6g}" in words for end in edge_list)
         if view == "network":
             assert page.bytes < sent
             assert {one["operation"] for one in known["graph.elements"]["operations"]} == {"Assign"}
@@ -44,7 +44,7 @@ def test_an_action_that_is_sent_again_is_acknowledged_and_not_taken_again():
         page.send()
         assert session.revision == before + 2
         assert page._known["acknowledged.data"][0] == number
-        assert page._known["told.data"] == session.revision
+        assert page._known["shown.data"] == session.revision
         page._known["page.data"] = "another page"  # whose actions have numbers of their own
         page.send()
         assert session.revision > before + 2
@@ -53,20 +53,20 @@ def test_an_action_that_is_sent_again_is_acknowledged_and_not_taken_again():
 def test_a_number_is_given_to_what_the_page_shows_beside_it_or_to_nothing():
     with opened(36, "network") as (session, page):
         session.select("edge", 5)  # on another page
-        before = session.sheet
+        before = session.document
         page.move()
-        assert session.sheet is before
+        assert session.document is before
         assert session.notice == STALE
         assert page._known["subject.data"][:2] == ["edge", 5]
         assert "another page" in str(page._known["status.children"])
         page.move()
-        assert session.sheet is not before
-        assert session.sheet.problem.graph.edges()[2].tolist() != before.problem.graph.edges()[2].tolist()
+        assert session.document is not before
+        assert session.document.problem.graph.edges()[2].tolist() != before.problem.graph.edges()[2].tolist()
         page._known["subject.data"] = ["edge", 7]  # as it is while the answer is under way
-        old, now = session.ends.columns["epsilon"].copy(), session.ends.columns
+        old, now = session.edge_list.columns["epsilon"].copy(), session.edge_list.columns
         page.move()
-        assert (session.ends.columns["epsilon"] != old).nonzero()[0].tolist() == [7]
-        assert session.ends.columns is not now
+        assert (session.edge_list.columns["epsilon"] != old).nonzero()[0].tolist() == [7]
+        assert session.edge_list.columns is not now
 
 
 @pytest.mark.parametrize("before", ["inf", "0.5"])
@@ -74,25 +74,25 @@ def test_an_entry_that_changes_nothing_ends_what_was_refused_before(before):
     session = Session(GALLERY["three-voters"].make())
     session.select("edge", 1)
     session.set_parameter(1, "epsilon", float(before))
-    shown = session.typed("epsilon")
+    shown = session.field_text("epsilon")
     for entry in ("", f" {before}"):
         details = {"kind": "edge", "at": 1, "control": "number", "name": "epsilon"}
         take_action(session, "enter", {**details, "value": "1_0"})
         assert "no number" in session.notice
-        sheet = session.sheet
+        document = session.document
         take_action(session, "enter", {**details, "value": entry})
         assert not session.notice
-        assert session.sheet is sheet
-        assert session.typed("epsilon") == shown
+        assert session.document is document
+        assert session.field_text("epsilon") == shown
 
 
 def test_a_given_p_that_is_entered_again_stays_as_it_was_given():
     session = Session(GALLERY["three-voters"].make())
     session.keep_values()  # as z
     session.select("dataset", 3)
-    pin = session.sheet.pins[3]
+    pin = session.document.pins[3]
     details = {"kind": "dataset", "at": 3, "control": "number", "name": "p"}
-    take_action(session, "enter", {**details, "value": session.typed("p")})
-    assert session.sheet.pins[3] == pin
+    take_action(session, "enter", {**details, "value": session.field_text("p")})
+    assert session.document.pins[3] == pin
     take_action(session, "enter", {**details, "value": "0.25"})
-    assert session.sheet.pins[3] == ("p", 0.25)
+    assert session.document.pins[3] == ("p", 0.25)

@@ -1,4 +1,8 @@
-"""How much a dropped file holds, before it is read: a small file can unfold to more than a machine has."""
+"""Documents from files: from those that are dropped on the page, and from the path on the command line.
+
+Dropped files are written to a temporary folder under fixed names, read once, and deleted. A small Parquet file can
+unpack to more than the memory of the machine, so its contents are measured before it is read.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +14,23 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from hetdp.errors import HetdpError, InputError, UsageError
 from hetdp.files.formats.duck import PARQUET, PARQUET_RULE, connection, exactly, kinds_of, quoted_name, refusals
 from hetdp.files.problems import read_problem
-from hetdp.studio.session import Sheet, sheet_of
+from hetdp.studio.session import Document, new_document
 from hetdp.text import escape_unprintable
 
 MOST_CELLS = 20_000_000
-MOST_TEXT = 256 << 20  # bytes of all labels together
+MOST_TEXT = 256 << 20  # bytes of all labels
 OPENS_ANY = "hetdp studio PROBLEM opens any size"
 
 
 def require_small(path: Path) -> None:
-    """Refuses a Parquet file that unfolds to too much; one that is none is refused when it is read.
+    """Refuses a Parquet file that unpacks to too much.
 
-    Its footer says how many cells there are. What labels unfold to, it does not say: they are measured, one after the
-    other, and none is kept.
+    The footer gives the number of cells. It does not give the size of the unpacked labels, so these are measured
+    one after the other, without being stored.
 
     Raises:
-        UsageError: it holds too much.
-        InputError: it is no Parquet file.
+        UsageError: the file holds too much.
+        InputError: it is not a Parquet file.
     """
     place = exactly(path)
     with refusals(path.name, PARQUET_RULE), connection() as database:
@@ -43,23 +47,20 @@ def require_small(path: Path) -> None:
 
 def _require(found: int, most: int, words: str) -> None:
     if found > most:
-        raise UsageError(f"a file that holds {found:,} {words}", f"at most {most:,} are dropped; {OPENS_ANY}")
-
-
-# Files that were dropped on the page: kept apart under names of our own, read once, and gone.
+        raise UsageError(f"a file that holds {found:,} {words}", f"a dropped file holds at most {most:,}; {OPENS_ANY}")
 
 
 MOST_BYTES = 32 << 20
 TOO_LARGE = "files that are too large"
-SIZE_RULE = f"at most {MOST_BYTES >> 20} MB are dropped; {OPENS_ANY}"
+SIZE_RULE = f"dropped files have at most {MOST_BYTES >> 20} MB; {OPENS_ANY}"
 FILES_RULE = "a problem is one .json file, or edges and datasets as .csv or .parquet, dropped together"
 
 
-def dropped(names: list[str], contents: list[str]) -> Sheet:
-    """A sheet from files that a browser sent as data addresses.
+def document_from_files(names: list[str], contents: list[str]) -> Document:
+    """The document of files that a browser sent as data URLs.
 
     Raises:
-        UsageError: files that are no problem, or too large.
+        UsageError: files that are not a problem, or too large.
         InputError: listing every fault.
     """
     files = dict(zip(map(_last_part, names), map(_decoded, contents), strict=True))
@@ -81,14 +82,14 @@ def dropped(names: list[str], contents: list[str]) -> Sheet:
         except HetdpError as refusal:
             raise _without(refusal, f"{folder}/", str(folder), next(iter(files))) from None
     title = next(iter(files)) if alone else "dropped tables"
-    return sheet_of(escape_unprintable(title)[:80], problem, partial)
+    return new_document(escape_unprintable(title)[:80], problem, partial)
 
 
-def opened(path: str, duplicates: str = "error", positive: str | None = None) -> Sheet:
-    """A sheet from what the command line names."""
+def document_from_path(path: str, duplicates: str = "error", positive: str | None = None) -> Document:
+    """The document of a path on the command line."""
     problem, partial = read_problem(path, duplicates, positive)
     name = "standard input" if path == "-" else Path(path).name or str(path)
-    return sheet_of(escape_unprintable(name)[:80], problem, partial)
+    return new_document(escape_unprintable(name)[:80], problem, partial)
 
 
 def _last_part(name: str) -> str:
@@ -106,7 +107,7 @@ def _decoded(content: str) -> bytes:
 
 
 def _our_name(name: str, count: int) -> str:
-    """What a file is called while it is read; its own name says only what kind it is."""
+    """The fixed name of a file while it is read; its own name only says what kind it is."""
     stem, dot, suffix = name.lower().rpartition(".")
     if suffix == "json" and dot:
         return "problem.json"
@@ -115,11 +116,13 @@ def _our_name(name: str, count: int) -> str:
             if count > 1:
                 return f"{table}.{suffix}"
             raise UsageError(f"a table of {table} alone: that of {other} is missing", FILES_RULE)
-    raise UsageError(f"a file that says neither edges nor datasets: {escape_unprintable(name)[:80]!r}", FILES_RULE)
+    raise UsageError(
+        f"a file whose name contains neither edges nor datasets: {escape_unprintable(name)[:80]!r}", FILES_RULE
+    )
 
 
 def _without(refusal: HetdpError, inside: str, folder: str, name: str) -> UsageError:
-    """The same refusal, without the place where files were kept."""
+    """The same refusal, without the path of the temporary folder."""
     text = str(refusal).replace(f"{inside}problem.json", name).replace(inside, "").replace(folder, "the tables")
     what, _, rest = text.partition("; ")
     if isinstance(refusal, InputError) and refusal.total > 1:

@@ -1,11 +1,11 @@
-"""Two pages on one session: what one of them has not seen, it cannot change."""
+"""Two pages on one session: a page cannot change what it does not show."""
 
 from __future__ import annotations
 
 import pytest
 
 import hetdp
-from hetdp.studio.session import STALE, Session, Visit, sheet_of
+from hetdp.studio.session import STALE, PageView, Session, new_document
 
 PATH = ["a", "b", "c", "d"]
 
@@ -14,7 +14,7 @@ PATH = ["a", "b", "c", "d"]
 def session():
     graph = hetdp.DatasetGraph.from_edges(PATH[:-1], PATH[1:], [1.0, 0.5, 0.1], datasets=PATH)
     return Session(
-        sheet_of("a path", hetdp.Problem(graph, [1, 1, 2, 2]), hetdp.PartialMechanism(p={"b": 0.9, "c": 0.4}))
+        new_document("a path", hetdp.Problem(graph, [1, 1, 2, 2]), hetdp.PartialMechanism(p={"b": 0.9, "c": 0.4}))
     )
 
 
@@ -34,47 +34,47 @@ CHANGES = {
 def test_a_page_that_has_not_seen_what_another_did_changes_nothing(session, change, other):
     session.set_objective("fair")
     seen = session.revision
-    with session.visited(Visit("two", seen, 0)):
+    with session.acting_for(PageView("two", seen, 0)):
         other(session)
-    before = session.sheet
-    with session.visited(Visit("one", seen, 0)):
+    before = session.document
+    with session.acting_for(PageView("one", seen, 0)):
         CHANGES[change](session)
-    assert session.sheet is before
+    assert session.document is before
     assert session.notice == STALE
-    with session.visited(Visit("one", session.revision, 0)):  # which has been shown it by the refusal
+    with session.acting_for(PageView("one", session.revision, 0)):  # which has been shown it by the refusal
         CHANGES[change](session)
-    assert session.sheet is not before
+    assert session.document is not before
     assert not session.notice
 
 
 def test_a_refusal_is_nothing_that_another_page_has_to_see(session):
     seen = session.revision
-    with session.visited(Visit("two", seen, 0)):
+    with session.acting_for(PageView("two", seen, 0)):
         session.set_pin(0, 0.9)
     told = session.revision
-    with session.visited(Visit("one", seen, 0)):
+    with session.acting_for(PageView("one", seen, 0)):
         session.set_pin(0, 0.1)
-    with session.visited(Visit("two", told, 0)):
+    with session.acting_for(PageView("two", told, 0)):
         session.set_pin(0, 0.8)
-    assert session.sheet.pins[0] == ("p", 0.8)
+    assert session.document.pins[0] == ("p", 0.8)
 
 
 def test_what_one_page_sends_in_a_row_is_taken_before_it_is_answered(session):
     seen = session.revision
     for value in (0.7, 0.6, 0.5):
-        with session.visited(Visit("one", seen, 0)):
+        with session.acting_for(PageView("one", seen, 0)):
             session.set_pin(0, value)
-    assert session.sheet.pins[0] == ("p", 0.5)
+    assert session.document.pins[0] == ("p", 0.5)
     assert len(session.past) == 1
 
 
 def test_a_dataset_of_a_problem_that_is_gone_is_not_chosen(session):
     seen = session.revision
-    session.open(session.sheet)
-    with session.visited(Visit("one", seen, 0)):
+    session.open(session.document)
+    with session.acting_for(PageView("one", seen, 0)):
         session.select("dataset", 2)
     assert session.selection.kind == ""
     assert session.notice == STALE
-    with session.visited(Visit("one", session.revision, 1)):
+    with session.acting_for(PageView("one", session.revision, 1)):
         session.select("dataset", 2)
     assert session.selection.number == 2

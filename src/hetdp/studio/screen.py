@@ -1,4 +1,7 @@
-"""The key below a picture: what its colours, shapes and lines mean."""
+"""What the page shows: one callback takes the actions of a page and answers with all texts, numbers and pictures.
+
+An answer holds only what the page lacks. The legend below a picture is made here, too.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,19 @@ from hetdp.plots.colours import SHADES
 from hetdp.problem.parameters import LETTERS
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.drawing import answer_words, smallest_of, usual_of
-from hetdp.studio.layout import offers
-from hetdp.studio.panels import spoken
+from hetdp.studio.drawing import answer_names, find_majority, smallest_epsilons, stylesheet
+from hetdp.studio.layout import label_suggestions
+from hetdp.studio.panels import describe_selection
 from hetdp.studio.picture import Picture
-from hetdp.studio.session import Session, Visit
-from hetdp.studio.styles import stylesheet
-from hetdp.studio.views import AROUND, MAP, NETWORK, SUMMARY, WORDS, cells_of, map_figure, summary_figure, views_of
+from hetdp.studio.session import PageView, Session
+from hetdp.studio.views import AROUND, MAP, NETWORK, SUMMARY, VIEW_NAMES, cells_of, map_figure, summary_figure, views_of
 from hetdp.text import escape_unprintable
 from hetdp.theory.catalogue import PARAMETERS
 
 
-def key_of(session: Session, view: str) -> list[Any]:
-    """The key of one of the pictures."""
-    one, two = answer_words(session.sheet.problem)
+def legend_of(session: Session, view: str) -> list[Any]:
+    """The legend below a view."""
+    one, two = answer_names(session.document.problem)
     shades = ", ".join(f"{code} {100 * at:g}%" for at, code in SHADES)
     colours = html.I(className="scale", style={"background": f"linear-gradient(90deg, {shades})"})
     scale = [html.Span([html.Bdi(two), colours, html.Bdi(one)], className="ends")]
@@ -36,25 +38,25 @@ def key_of(session: Session, view: str) -> list[Any]:
         said = ", ".join(f"{escape_unprintable(name)[:30]} = {count:,}" for name, count in fixed.items())
         where = [html.Strong(html.Bdi(f"where {said}"))] if said else []
         bare = [_entry("circle bare", "white: no value")] if session.answer.mechanism is None else []
-        return [*where, *scale, *bare, _entry("line", "where the true answer changes"), _entry("ring", "chosen")]
+        return [*where, *scale, *bare, _entry("line", "where the true answer changes"), _entry("ring", "selected")]
     if view == SUMMARY and session.answer.mechanism is None:
         return []
     if view == SUMMARY:
         return [
             *scale,
-            _entry("dot", "the middle dataset at each distance"),
-            _entry("band half", "half of them"),
-            _entry("band", "all of them"),
+            _entry("dot", "median dataset at each distance"),
+            _entry("band half", "middle half"),
+            _entry("band", "all datasets"),
         ]
     return [
-        html.Span([html.I(className="square"), "truly ", html.Bdi(two)]),
+        html.Span([html.I(className="square"), "true answer: ", html.Bdi(two)]),
         *scale,
-        html.Span([html.I(className="circle"), "truly ", html.Bdi(one)]),
-        _entry("ring", "given"),
+        html.Span([html.I(className="circle"), "true answer: ", html.Bdi(one)]),
+        _entry("ring", "given value"),
         *([] if session.answer.mechanism is not None else [_entry("circle bare", "white: no value")]),
         _entry("thick", f"smaller ε{_usual(session)}"),
-        _entry("litline", "what binds"),
-        *([_entry("chosenline", "chosen")] if session.selection.kind == "edge" else []),
+        _entry("highlightline", "binding path"),
+        *([_entry("selectedline", "selected")] if session.selection.kind == "edge" else []),
     ]
 
 
@@ -63,22 +65,19 @@ def _entry(kind: str, words: str) -> Any:
 
 
 def _usual(session: Session) -> str:
-    """The ε that more than half of the edges have, which is not written on them."""
-    if session.ends is None or "epsilon" not in session.ends.columns:
+    """The ε of more than half of the edges, which are not labelled with it."""
+    if session.edge_list is None or "epsilon" not in session.edge_list.columns:
         return ""
-    usual = usual_of(smallest_of(session.ends))
-    return "" if usual is None else f" (most: {format_short(usual)})"
+    usual = find_majority(smallest_epsilons(session.edge_list))
+    return "" if usual is None else f" (most edges: {format_short(usual)})"
 
 
-# From the session to the page: after every change, what is seen and what is said, in one answer.
-
-
-HINT = "Choose a dataset or an edge in the picture, or find a dataset by its name."
+HINT = "Select a dataset or an edge in the picture, or find a dataset by its name."
 SLIDER, NUMBER = {"type": "slider", "name": ALL}, {"type": "number", "name": ALL}
-SHOWN: dict[str, tuple[Any, str]] = {  # everything that follows what is on the table
-    "told": ("told", "data"),
+OUTPUTS: dict[str, tuple[Any, str]] = {  # everything that depends on the session
+    "shown": ("shown", "data"),
     "acknowledged": ("acknowledged", "data"),
-    "spoken": ("spoken", "children"),
+    "announcement": ("announcement", "children"),
     "title": ("title", "children"),
     "status": ("status", "children"),
     "verdict": ("verdict", "className"),
@@ -104,38 +103,38 @@ SHOWN: dict[str, tuple[Any, str]] = {  # everything that follows what is on the 
     "views": ("view", "options"),
     "view": ("view", "value"),
     "offered": ("offered", "children"),
-    "drawn": ("drawn", "data"),
+    "opening": ("opening", "data"),
     "elements": ("graph", "elements"),
     "stylesheet": ("graph", "stylesheet"),
     "layout": ("graph", "layout"),
-    "seen": ("seen", "data"),
+    "picture_version": ("picture-version", "data"),
     "figure": ("chart", "figure"),
     "graph_box": ("graph-box", "className"),
     "chart_box": ("chart-box", "className"),
     "key": ("key", "children"),
 }
-KNOWN: dict[str, tuple[Any, str]] = {  # what the page has, so that it is sent only what it lacks
+PAGE_STATE: dict[str, tuple[Any, str]] = {  # what the page has, so that an answer holds only what it lacks
     "objectives": ("objective", "options"),
     "objective": ("objective", "value"),
     "movers": (SLIDER, "id"),
     "subject": ("subject", "data"),
     "view": ("view", "value"),
-    "drawn": ("drawn", "data"),
-    "seen": ("seen", "data"),
+    "opening": ("opening", "data"),
+    "picture_version": ("picture-version", "data"),
     "theme": ("theme", "data"),
-    "lit": ("lit", "data"),
-    "told": ("told", "data"),
+    "highlighted": ("highlighted", "data"),
+    "shown": ("shown", "data"),
     "page": ("page", "data"),
     "actions": ("actions", "data"),
 }
 
 
 class Screen:
-    """What is shown of a session. One callback takes all actions and answers with everything that follows from them.
+    """The connection between a session and its pages: one callback for all actions and all that is shown.
 
-    There is only this one, because Dash drops the answer to a callback when the same one is asked for again: a newer
-    answer then holds all that the older one held. Actions come numbered and are taken once, so that the page can send
-    them again.
+    When a callback is called again before it has answered, Dash drops the older answer. With a single callback, the
+    newer answer holds all that the older one held. Actions are numbered and taken once, so that a page can send them
+    until they are acknowledged.
     """
 
     def __init__(self, app: Any, session: Session, take_action: Callable[[Session, str, Any], None]) -> None:
@@ -143,34 +142,34 @@ class Screen:
         self.take_action, self._answers = take_action, count(1)
 
     def connect(self) -> None:
-        """Answers when the page is loaded, after actions, and whenever the page asks."""
-        asked = {name: Input(*KNOWN[name]) for name in ("view", "theme", "lit", "actions")}
-        known = {name: State(*place) for name, place in KNOWN.items() if name not in asked}
+        """Answers when a page is loaded, after actions, and whenever the page asks for a refresh."""
+        asked = {name: Input(*PAGE_STATE[name]) for name in ("view", "theme", "highlighted", "actions")}
+        known = {name: State(*place) for name, place in PAGE_STATE.items() if name not in asked}
 
         @self.app.callback(  # type: ignore[untyped-decorator]
-            output={name: Output(*place) for name, place in SHOWN.items()},
-            inputs={"revision": Input("revision", "data"), **asked},
+            output={name: Output(*place) for name, place in OUTPUTS.items()},
+            inputs={"refresh": Input("refresh", "data"), **asked},
             state=known,
             prevent_initial_call=False,
         )
-        def show(revision: Any, **known: Any) -> dict[str, Any]:
+        def show(refresh: Any, **known: Any) -> dict[str, Any]:
             page = known["page"] or "a page"
             with self.session.lock:
                 for action in known["actions"] or ():
                     if self.session.is_new(page, action["number"]):
                         seen = action["seen"]
-                        with self.session.visited(Visit(page, seen["told"], seen["drawn"])):
+                        with self.session.acting_for(PageView(page, seen["revision"], seen["opening"])):
                             self.take_action(self.session, action["name"], action["details"])
                 return self.content(known)
 
     def content(self, known: dict[str, Any]) -> dict[str, Any]:
-        """Everything as it is now, as far as the page does not have it."""
+        """Everything that is shown, as far as the page lacks it."""
         with self.session.lock:
             views = self._views(known)
             return {
-                "told": self.session.revision,
+                "shown": self.session.revision,
                 "acknowledged": [self.session.last_action(known["page"] or "a page"), next(self._answers)],
-                "spoken": spoken(self.session),
+                "announcement": describe_selection(self.session),
                 **self._words(known["objectives"], known["objective"]),
                 **_inspector(self.session, known["movers"]),
                 **views,
@@ -179,58 +178,65 @@ class Screen:
 
     def _words(self, listed: Any, objective: Any) -> dict[str, Any]:
         session = self.session
-        kind, told = panels.status(session)
-        found, sheet = session.answer, session.sheet
+        kind, words = panels.status(session)
+        found, document = session.answer, session.document
         options = [{"label": panels.OBJECTIVES[name][0], "value": name} for name in session.objectives]
         return {
             "title": panels.title(session),
-            "status": told,
+            "status": words,
             "verdict": f"card {kind}",
             "repair": found.repair is None,
-            "fill": not found.unpinned,
+            "fill": not found.lacks_pins,
             "objectives": no_update if options == listed else options,
-            "objective": no_update if objective == sheet.objective else sheet.objective,
-            "promise": panels.objective_words(session),
-            "keep": found.mechanism is None or sheet.objective == GIVEN,
-            "forget": not sheet.pins,
+            "objective": no_update if objective == document.objective else document.objective,
+            "promise": panels.objective_description(session),
+            "keep": found.mechanism is None or document.objective == GIVEN,
+            "forget": not document.pins,
             "undo": not session.past,
             "redo": not session.future,
         }
 
     def _views(self, known: dict[str, Any]) -> dict[str, Any]:
-        """The pictures that there are, if they are others than before."""
+        """The views that suit the document, if they have changed."""
         session, view = self.session, known["view"]
         found = views_of(session)
-        again = known["drawn"] == session.sheet.drawn
+        again = known["opening"] == session.document.opening
         chosen = view if view in found and again else found[0]
         if again and chosen == view:
-            return dict.fromkeys(("views", "view", "offered", "drawn"), no_update)
-        options = [{"label": WORDS[name], "value": name} for name in found]
-        return {"views": options, "view": chosen, "offered": offers(session), "drawn": session.sheet.drawn}
+            return dict.fromkeys(("views", "view", "offered", "opening"), no_update)
+        options = [{"label": VIEW_NAMES[name], "value": name} for name in found]
+        return {
+            "views": options,
+            "view": chosen,
+            "offered": label_suggestions(session),
+            "opening": session.document.opening,
+        }
 
     def _picture(self, view: str, known: dict[str, Any]) -> dict[str, Any]:
         session, picture, theme = self.session, self.picture, known["theme"]
-        found: dict[str, Any] = dict.fromkeys(("elements", "stylesheet", "layout", "seen", "figure"), no_update)
+        found: dict[str, Any] = dict.fromkeys(
+            ("elements", "stylesheet", "layout", "picture_version", "figure"), no_update
+        )
         if view not in (NETWORK, AROUND):
             cells = cells_of(session) if view == MAP else None
             figure = map_figure(session, cells, theme) if cells is not None else summary_figure(session, theme)
-            return {**found, "figure": figure, "graph_box": "away", "chart_box": "", "key": key_of(session, view)}
-        lit = known["lit"]
-        elements = picture.update(session, lit[1] if lit and lit[0] == session.revision else None)
-        frame, version, style = known["seen"] or (-1, -1, "")
-        if frame != picture.drawn:
-            found["layout"] = {"name": "preset", "fit": True, "padding": 36, "drawn": picture.drawn}
+            return {**found, "figure": figure, "graph_box": "away", "chart_box": "", "key": legend_of(session, view)}
+        path = known["highlighted"]  # the revision, and how many steps
+        elements = picture.update(session, path[1] if path and path[0] == session.revision else None)
+        frame, version, style = known["picture_version"] or (-1, -1, "")
+        if frame != picture.frame_number:
+            found["layout"] = {"name": "preset", "fit": True, "padding": 36, "drawn": picture.frame_number}
             found["elements"] = elements
         else:
-            found["elements"] = _changes(elements, picture.since(version))
-        if frame != picture.drawn or style != theme:
+            found["elements"] = _changes(elements, picture.changed_since(version))
+        if frame != picture.frame_number or style != theme:
             found["stylesheet"] = stylesheet(theme, picture.datasets)
-        found["seen"] = [picture.drawn, picture.version, theme]
-        return {**found, "graph_box": "", "chart_box": "away", "key": key_of(session, view)}
+        found["picture_version"] = [picture.frame_number, picture.version, theme]
+        return {**found, "graph_box": "", "chart_box": "away", "key": legend_of(session, view)}
 
 
 def _changes(elements: list[Any], changed: list[int]) -> Any:
-    """The elements that have changed; all, if they are many."""
+    """A patch with the changed elements; all elements if most have changed."""
     if not changed or 2 * len(changed) > len(elements):
         return elements if changed else no_update
     patch = Patch()
@@ -240,23 +246,23 @@ def _changes(elements: list[Any], changed: list[int]) -> Any:
 
 
 def _inspector(session: Session, ids: list[dict[str, str]]) -> dict[str, Any]:
-    """What is chosen, and the numbers of it that can be moved."""
+    """The texts about the selection, and its numbers that can be edited."""
     kind, number = session.selection
     words: list[Any] = [html.P(HINT, className="quiet")]
     more: list[Any] = []
     if kind == "dataset":
-        words, more = panels.dataset_words(session), panels.dataset_more(session)
+        words, more = panels.dataset_summary(session), panels.dataset_details(session)
     elif kind == "edge":
-        words = panels.edge_words(session)
-    values = session.moved()
-    known = session.ends.columns if session.ends is not None else {}
+        words = panels.edge_summary(session)
+    values = session.editable_values()
+    known = session.edge_list.columns if session.edge_list is not None else {}
     sliders, typed, most = [], [], []
     for one in ids:
         name = one["name"]
         value = values.get(name)
-        here = session.last == f"slider-{name}"
+        here = session.last_control == f"slider-{name}"
         sliders.append(no_update if value is None or here or value == float("inf") else value)
-        typed.append(session.typed(name))
+        typed.append(session.field_text(name))
         large = name != "p" and PARAMETERS[name].most > 1.0
         most.append(max(3.0, 2.0 * value) if large and value not in (None, float("inf")) and not here else no_update)
     return {
@@ -264,7 +270,7 @@ def _inspector(session: Session, ids: list[dict[str, str]]) -> dict[str, Any]:
         "more": more,
         "no_dataset": kind != "dataset",
         "no_edge": kind != "edge",
-        "not_given": number not in session.sheet.pins,
+        "not_given": number not in session.document.pins,
         **{f"no_{name}": name not in known for name in LETTERS},
         "subject": [kind, number],
         "sliders": sliders,
