@@ -143,9 +143,9 @@ import hetdp, sys
 from hetdp.cli.plot import command
 graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
 assert "matplotlib" not in sys.modules
-from hetdp.plots.canvas import figure_apart
+from hetdp.plots.canvas import detached_axes
 from hetdp.plots.plot import drawing_of
-axes = figure_apart()
+axes = detached_axes()
 drawing_of(hetdp.Problem(graph, [1, 2]), None, None, True, True).draw_alone(axes, None)
 axes.get_figure().canvas.draw()
 print("matplotlib.pyplot" in sys.modules)

@@ -13,11 +13,11 @@ ROOT = Path(__file__).parents[2]
 HERE = "text.usetex: True\nfont.size: 40\naxes.facecolor: 000000\nsavefig.facecolor: ff0000\n"
 DRAW = """
 import hetdp
-from hetdp.plots.plot import draw_to
+from hetdp.plots.plot import write_figure
 from pathlib import Path
 graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 1.0])
 axes = hetdp.plot(hetdp.design(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})), title="a title")
-draw_to(axes, Path("picture.svg"), ".svg")
+write_figure(axes, Path("picture.svg"), ".svg")
 import matplotlib
 print(axes.title.get_usetex(), axes.xaxis.label.get_fontsize(), axes.get_facecolor()[0])
 print(matplotlib.rcParams["text.usetex"], matplotlib.rcParams["font.size"])

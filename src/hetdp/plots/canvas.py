@@ -134,7 +134,7 @@ def import_refusal(failure: ImportError) -> UsageError:
 def drawable_text(value: Any, longest: int = LONGEST) -> str:
     r"""Text as it can be drawn: on one line, not too long, and with no character that the font lacks.
 
-    >>> readable("a\nb"), readable("x" * 30, 9)
+    >>> drawable_text("a\nb"), drawable_text("x" * 30, 9)
     ('a\\nb', 'xxxx…xxxx')
     """
     text = unicodedata.normalize("NFC", escape_unprintable(str(value)))
@@ -226,7 +226,7 @@ def size_in_points(axes: Axes) -> tuple[float, float]:
 def answer_names(about: Mapping[str, str]) -> tuple[str, str]:
     """What the two answers are called.
 
-    >>> answer_words({"answer_1": "adopted"}), answer_words({})
+    >>> answer_names({"answer_1": "adopted"}), answer_names({})
     (('adopted', 'answer 2'), ('answer 1', 'answer 2'))
     """
     one, two = map(drawable_text, words.answer_words(about))
@@ -252,7 +252,7 @@ def add_colour_bar(axes: Axes, about: Mapping[str, str], beside: Any = None) -> 
 def two_digits(p: float) -> str:
     """p in two digits; never a whole 0 or 1 where it is none.
 
-    >>> hundredths(0.574), hundredths(1.0), hundredths(0.9999), hundredths(0.0001)
+    >>> two_digits(0.574), two_digits(1.0), two_digits(0.9999), two_digits(0.0001)
     ('.57', '1', '>.99', '<.01')
     """
     if p in (0.0, 1.0):

@@ -29,7 +29,7 @@ def colour_map() -> LinearSegmentedColormap:
 def text_colour_on(p: float) -> str:
     """What can be read on the colour of p.
 
-    >>> ink_on(0.5), ink_on(1.0)
+    >>> text_colour_on(0.5), text_colour_on(1.0)
     ('#1a1a1a', '#ffffff')
     """
     red, green, blue = (value**2.2 for value in colour_map()(p)[:3])

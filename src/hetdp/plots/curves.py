@@ -51,7 +51,7 @@ def merge_equal(curves: Iterable[Curve]) -> list[Curve]:
     """The same curves, those of one kind that coincide as one.
 
     >>> x, y = np.array([1.0, 2.0]), np.array([0.6, 0.8])
-    >>> [curve.names for curve in merged([Curve(("a",), False, x, y), Curve(("b",), False, x, y + 1e-12)])]
+    >>> [curve.names for curve in merge_equal([Curve(("a",), False, x, y), Curve(("b",), False, x, y + 1e-12)])]
     [('a', 'b')]
     """
     found: list[Curve] = []

@@ -44,7 +44,7 @@ def contradiction_of(witness: Witness) -> str:
 def other_parameters(known: dict[str, Floats]) -> list[str]:
     """What edges have beside the ε that is drawn.
 
-    >>> beside_epsilon({"epsilon": np.array([1.0]), "epsilon_back": np.array([2.0])})
+    >>> other_parameters({"epsilon": np.array([1.0]), "epsilon_back": np.array([2.0])})
     ['ε: of two directions the smaller']
     """
     words = []
@@ -178,7 +178,7 @@ def network(problem: Problem, p: Floats, ringed: Mask, lit: BindingPath | Witnes
 def edge_widths(epsilon: Floats) -> Floats:
     """Thicker where ε is smaller, by its logarithm; no ε is drawn thinner than ∞.
 
-    >>> widths_of(np.array([0.0, 0.1, 1.0, np.inf])).tolist()
+    >>> edge_widths(np.array([0.0, 0.1, 1.0, np.inf])).tolist()
     [4.2, 4.2, 0.7, 0.7]
     """
     usual = epsilon[(epsilon > 0.0) & np.isfinite(epsilon)]

@@ -32,7 +32,7 @@ CLOSER = "far ones closer together, by powers of ten"
 def merge_far(steps: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     """Each distance by the number of its place, and how many distances the broadest place has; near ones share none.
 
-    >>> shared(np.arange(4))
+    >>> merge_far(np.arange(4))
     (array([0, 1, 2, 3]), 1)
     """
     far = int(steps.max(initial=1))

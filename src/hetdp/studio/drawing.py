@@ -69,13 +69,15 @@ def probability_at(session: Session, dataset: int) -> float:
 
 def smallest_epsilons(edge_list: EdgeList) -> Floats:
     """The ε or μ of every edge; the smaller one if its directions differ."""
-    return np.asarray(np.minimum.reduce([values for name, values in edge_list.columns.items() if PARAMETERS[name].scales]))
+    return np.asarray(
+        np.minimum.reduce([values for name, values in edge_list.columns.items() if PARAMETERS[name].scales])
+    )
 
 
 def find_majority(values: Floats) -> float | None:
     """The value of more than half of the entries; None if there is none.
 
-    >>> usual_of(np.array([1.0, 0.5, 1.0])), usual_of(np.array([1.0, 0.5]))
+    >>> find_majority(np.array([1.0, 0.5, 1.0])), find_majority(np.array([1.0, 0.5]))
     (1.0, None)
     """
     if not len(values):
@@ -96,7 +98,7 @@ def text_colours(codes: list[str]) -> list[str]:
 def shorten_label(name: Any, labels: Labels | None = None, longest: int = LONGEST_NAME) -> str:
     r"""The spelling of a label, cut in the middle if it is long.
 
-    >>> short("a" * 30), short("a\nb")
+    >>> shorten_label("a" * 30), shorten_label("a\nb")
     ('aaaaaaaaa…aaaaaaaa', '"a\\nb"')
     """
     text = spell_label(name, labels)
@@ -108,7 +110,7 @@ def shorten_label(name: Any, labels: Labels | None = None, longest: int = LONGES
 def wrap_label(name: Any, labels: Labels | None = None) -> str:
     """The label below a dataset, on two lines if it is long, so that it does not reach into the next column.
 
-    >>> beside("a rather long name 10").splitlines(), beside("a" * 40).splitlines()
+    >>> wrap_label("a rather long name 10").splitlines(), wrap_label("a" * 40).splitlines()
     (['a rather', 'long name 10'], ['aaaaaaaaaaaaa', '…aaaaaaaaaaaa'])
     """
     text = shorten_label(name, labels, 2 * LINE_LENGTH)

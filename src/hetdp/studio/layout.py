@@ -17,8 +17,8 @@ from hetdp.problem.parameters import LETTERS
 from hetdp.problem.spelling import spell_label
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.session import Session
-from hetdp.theory.catalogue import PARAMETERS
 from hetdp.studio.uploads import MOST_BYTES, SIZE_RULE, TOO_LARGE
+from hetdp.theory.catalogue import PARAMETERS
 
 
 def button(words: str, name: str, title: str = "", kind: str = "plain", action: str = "") -> Any:

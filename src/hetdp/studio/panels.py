@@ -41,10 +41,10 @@ def describe_selection(session: Session) -> str:
     >>> from hetdp.studio.gallery import GALLERY
     >>> session = Session(GALLERY["three-voters"].make())
     >>> session.select("dataset", 0)
-    >>> spoken(session)
+    >>> describe_selection(session)
     'Dataset yes,yes,yes, true answer: yes, p = 0.834. 3 edges.'
     >>> session.select("edge", 0)
-    >>> spoken(session)
+    >>> describe_selection(session)
     'Edge between yes,yes,yes and yes,yes,no: ε = 1.'
     """
     kind, number = session.selection

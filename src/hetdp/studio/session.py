@@ -116,7 +116,7 @@ class PageViews:
     def is_new(self, page: str, number: int) -> bool:
         """True if an action has not been taken yet. From now on, it counts as taken.
 
-        >>> page_views = Visitors()
+        >>> page_views = PageViews()
         >>> page_views.is_new("one", 1), page_views.is_new("one", 1), page_views.is_new("one", 2)
         (True, False, True)
         """
@@ -138,9 +138,9 @@ class PageViews:
     def is_stale(self, page_view: PageView) -> bool:
         """True if another page has changed something since the revision that this one shows.
 
-        >>> page_views = Visitors()
+        >>> page_views = PageViews()
         >>> page_views.record("one", 3)
-        >>> page_views.is_stale(Visit("one", 2, 0)), page_views.is_stale(Visit("other", 2, 0))
+        >>> page_views.is_stale(PageView("one", 2, 0)), page_views.is_stale(PageView("other", 2, 0))
         (False, True)
         """
         return any(page != page_view.page and revision > page_view.revision for page, revision in self._acts.items())
