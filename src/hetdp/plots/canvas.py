@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from hetdp.errors import UsageError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.isolation import ignore_file
-from hetdp.problem import answer_words as words
 from hetdp.plots.colours import FAINT, INK, SOFT, colour_map
+from hetdp.problem import answer_words as words
 from hetdp.text import escape_unprintable, format_value
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.formatting import clip_uncertain
 from hetdp.plots.colours import DARK, SHADES
-from hetdp.problem import answer_words as words
 from hetdp.plots.layout import Layout, layered_layout
+from hetdp.problem import answer_words as words
 from hetdp.problem.labels import Labels
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
