@@ -123,9 +123,9 @@ def wrap_label(name: Any, labels: Labels | None = None) -> str:
     return f"{text[: at + 1].rstrip()}\n{text[at + 1 :]}"
 
 
-def answer_words(problem: Problem) -> tuple[str, str]:
+def answer_names(problem: Problem) -> tuple[str, str]:
     """What answers 1 and 2 are called."""
-    one, two = (word[:40] for word in words.answer_words(problem.about))
+    one, two = (name[:40] for name in words.answer_words(problem.about))
     return one, two
 
 
