@@ -28,9 +28,9 @@ test: $(VENV)/test.stamp  ## all checks: lint, types, layers, tests, doctests, a
 	@echo "hetdp: the CPU engine's tests again, with the JIT switched off"
 	@NUMBA_DISABLE_JIT=1 $(PYTEST) -m jit_off $(JIT_OFF)
 
-stress: $(VENV)/test.stamp  ## the long runs that `make test` takes a small part of: fuzzing, kills, races (STRESS=5: five times as much)
+stress: $(VENV)/test.stamp  ## the long runs, of which `make test` does a part: fuzzing, kills, races (STRESS=5: five times as much)
 	@echo "hetdp: stress, $(STRESS) times as much as make test"
-	@HETDP_STRESS=$(STRESS) $(PYTEST) -m stress tests
+	@HETDP_STRESS=$(STRESS) $(PYTEST) -m "stress or long" tests
 
 slowest: $(VENV)/test.stamp  ## the slowest 20 tests
 	@$(PYTEST) --durations 20 --durations-min 0.5

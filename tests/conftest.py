@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 STRICT = os.environ.get("HETDP_STRICT", "") not in ("", "0")
+STRESSED = bool(os.environ.get("HETDP_STRESS"))  # by `make stress`
 NOT_RUN = ("skipped", "xfailed", "xpassed")
 ENGINE_TESTS = Path(__file__).parent / "engines"
 
@@ -25,8 +26,12 @@ settings.register_profile(
 settings.load_profile("ci" if STRICT else "dev")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the engines' tests `jit_off`, so that one marker selects the second run."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks the engines' tests `jit_off`, so that one marker selects the second run; leaves long ones to the stress."""
+    if not STRESSED and not config.option.markexpr:
+        late = [item for item in items if item.get_closest_marker("long")]
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=late)
     for item in items:
         if item.path.is_relative_to(ENGINE_TESTS) and not item.get_closest_marker("jit_only"):
             item.add_marker("jit_off")

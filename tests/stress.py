@@ -1,21 +1,29 @@
-"""How often a test with a random or violent part repeats it: a little in `make test`, much in `make stress`.
+"""How much of a random or violent test is done: a little in `make test`, much in `make stress`.
 
-@stress
-def test_kill_9_loses_nothing(place):
-    assert rounds(times(10), place)
+A test marked `stress` repeats something, and asks `times` how often. A test marked `long` runs in `make stress` only,
+since other tests find nearly the same.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
 STRESS = int(os.environ.get("HETDP_STRESS") or 1)  # how many times as much as in `make test`
 
 stress = pytest.mark.stress
+long = pytest.mark.long
 
 
 def times(count: int) -> int:
     """So many repetitions in `make test`, and more in `make stress`."""
     return count * STRESS
+
+
+def mostly_long(cases: Iterable[Any], first: int) -> list[Any]:
+    """Cases for `parametrize`: the first few in every run, the others only in `make stress`."""
+    tuples = [case if isinstance(case, tuple) else (case,) for case in cases]
+    return [pytest.param(*case, marks=() if at < first else long) for at, case in enumerate(tuples)]

@@ -19,6 +19,7 @@ from benchmarks.page import section_lines, text, write
 from benchmarks.paths import difference
 from benchmarks.registry import MODULES, benchmarks
 from benchmarks.releases import LEAST, one_epsilon, planned
+from tests.stress import long
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "benchmarks"
@@ -51,7 +52,20 @@ def example(*parts: Any, run: Any = None, **more: Any) -> Benchmark:
     return Benchmark("name", "Title", "About.", run or (lambda: iter(parts)), (), (), **more)
 
 
-def test_all_of_them_run_and_the_repository_stays_as_it_is(tmp_path: Path):
+def test_they_run_at_tiny_sizes():
+    nearby = {name: one for name, one in benchmarks().items() if name != "distributed"}  # which starts many workers
+    done = command(*nearby, "--quick")
+    assert done.returncode == 0, done.stderr
+    for name, one in nearby.items():
+        assert f"## {one.title}\n" in done.stdout
+        assert f"`.venv/bin/python -m benchmarks {name}`" in done.stdout
+        assert all(str(asked) in done.stdout for asked in one.asked)
+    assert "not measured**" not in done.stdout, "something was asked for that no run measures"
+    assert "not judged at this size" in done.stdout
+
+
+@long
+def test_all_of_them_write_a_page_and_the_repository_stays_as_it_is(tmp_path: Path):
     before = contents(FOLDER)
     done = command("--quick", "--into", tmp_path)
     assert done.returncode == 0, done.stderr

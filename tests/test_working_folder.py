@@ -35,6 +35,7 @@ from hetdp.cli.group import VERBS
 from hetdp.partitioned.workspace import MARK
 from hetdp.problem import compiled as building_compiled
 from tests.releases.ledger.stress import fresh
+from tests.stress import long
 
 ROOT = Path(__file__).parents[1]
 HETDP = str(Path(sys.executable).parent / "hetdp")
@@ -76,6 +77,7 @@ RUNS: dict[str, list[str]] = {
     "completion": ["bash"],
 } | ({"ledger, postgres": ["init", "POSTGRES", "--source", "school", "--cap", "1"]} if POSTGRES else {})
 ALONE = {"studio"}  # verbs with a test of their own
+LIKE_EXTEND = {f"{verb}, dask" for verb in ("check", "design", "explain", "verify")}  # which start workers alike
 
 SCRIPT = """
 import hetdp
@@ -372,7 +374,7 @@ def test_every_verb_that_has_an_engine_of_workers_is_run_with_it():
     assert {f"{verb}, dask" for verb in verbs} == {name for name in RUNS if name.endswith(", dask")}
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=long) if name in LIKE_EXTEND else name for name in RUNS])
 def test_no_verb_runs_or_reads_what_lies_in_the_working_folder(name, received):
     words = [fresh(POSTGRES) if word == "POSTGRES" else word for word in [name.partition(",")[0], *RUNS[name]]]
     seen = received.run([HETDP, *words], words)

@@ -14,6 +14,7 @@ from hetdp.partitioned.mechanism import PartitionedMechanism
 from tests.mechanism.verdict_trials import trials
 from tests.partitioned.inline import coordinates, read_inline
 from tests.partitioned.problems import LABELS, SHAPES, cuts, random_problem
+from tests.stress import mostly_long
 
 
 def same(mechanism: PartitionedMechanism, other: hetdp.Mechanism) -> bool:
@@ -26,7 +27,8 @@ def alike(certificate: hetdp.Certificate, other: hetdp.Certificate) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("shape", "partitions"), [(SHAPES[(count + more) % 4], count) for count in range(1, 9) for more in (0, 1)]
+    ("shape", "partitions"),
+    mostly_long([(SHAPES[(count + more) % 4], count) for more in (0, 1) for count in range(1, 9)], 8),
 )
 def test_extend_is_that_of_the_cpu_engine_wherever_datasets_are_cut(tmp_path, shape, partitions):
     seed = 10 * partitions + SHAPES.index(shape)
@@ -91,7 +93,7 @@ def test_balanced_is_that_of_one_machine(tmp_path, partitions, with_pins):
     assert mechanism.objective == "balanced"
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", mostly_long(range(16), 5))
 def test_fair_is_that_of_one_machine(tmp_path, seed):
     notion = ("pure", "directed", "approximate", "gaussian", "bounded-range")[seed % 5]
     problem, _ = random_problem(seed, SHAPES[seed % 4], LABELS[seed % 3], notion=notion)

@@ -25,6 +25,7 @@ from hetdp.tables.request import build_request
 from hetdp.tables.sources import QueriedSource, open_source
 from tests.partitioned.inline import Inline
 from tests.partitioned.processes import Processes
+from tests.stress import mostly_long
 from tests.tables.folders import crowd, cut
 from tests.tables.tables import PEOPLE, as_parquet
 from tests.tables.test_folders import ASKED, CUTS, WAYS, broken
@@ -101,8 +102,9 @@ def test_the_counted_columns_are_read_when_all_is_fixed_and_once(inline, tmp_pat
     assert hetdp.ask(folder, plan=plan, dry_run=True).plan_file.startswith("this is exactly the plan in ")
 
 
-@pytest.mark.parametrize("way", range(len(WAYS)))
-@pytest.mark.parametrize("first", ["auto", "dask"])
+@pytest.mark.parametrize(
+    ("first", "way"), mostly_long([(first, way) for first in ("auto", "dask") for way in range(len(WAYS))], 5)
+)
 def test_a_release_charges_everybody_as_one_machine_does(way, first, inline, tmp_path):
     folder = cut(crowd(way), tmp_path / "people", [0, 100, 100])
     ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=float("inf"))
