@@ -9,8 +9,8 @@ import numpy as np
 
 from hetdp.errors import Fault, UsageError
 from hetdp.files.frames import plain_column
-from hetdp.problem.building import arcs_of
 from hetdp.problem.columns import Integers, as_column
+from hetdp.problem.edges import arcs_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, labels_of

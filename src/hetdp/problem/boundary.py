@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.interrupts import import_uninterrupted
+from hetdp.interrupts import uninterrupted
 from hetdp.problem.axis import Part, cut_lines
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
@@ -24,7 +24,10 @@ def boundary_of(graph: DatasetGraph | ProductSpace, answers: Answers) -> Mask:
     if isinstance(graph, ProductSpace):
         _mark_along_axes(graph, answers, mask)
     elif graph.arc_count > SMALL:
-        import_uninterrupted("hetdp.problem.compiled").mark_boundary(graph.indptr, graph.targets, answers, mask)
+        with uninterrupted():
+            from hetdp.problem import compiled
+
+        compiled.mark_boundary(graph.indptr, graph.targets, answers, mask)
     else:
         mark_boundary(graph.indptr.tolist(), graph.targets.tolist(), answers.tolist(), mask)
     mask.flags.writeable = False
@@ -41,8 +44,12 @@ def mark_boundary(indptr: Any, targets: Any, answers: Any, mask: Any) -> None:
 
 
 def _mark_along_axes(space: ProductSpace, answers: Answers, mask: Mask) -> None:
-    small = space.size <= SMALL
-    mark: Any = mark_lines if small else import_uninterrupted("hetdp.problem.compiled").mark_lines
+    mark: Any = mark_lines
+    if space.size > SMALL:
+        with uninterrupted():
+            from hetdp.problem import compiled
+
+        mark = compiled.mark_lines
     states = space.states if space.states is not None else np.empty(0, dtype=np.uint8)
     for axis in range(len(space.axes)):
         lines = space.lines(axis)

@@ -38,7 +38,7 @@ mark_each = _compiled(_calling(decimals.mark_each, decimals.scale_of, decimals.m
 
 
 @_compiled
-def count(heads: Any, tails: Any, shift: int, counts: Any) -> None:
+def count_arcs(heads: Any, tails: Any, shift: int, counts: Any) -> None:
     """Counts the arcs of each bucket, without those from a dataset to itself."""
     for arc in range(len(heads)):
         if heads[arc] != tails[arc]:
@@ -46,7 +46,7 @@ def count(heads: Any, tails: Any, shift: int, counts: Any) -> None:
 
 
 @_compiled
-def deal(heads: Any, tails: Any, loads: Any, shift: int, places: Any, dealt: Any) -> None:
+def deal_arcs(heads: Any, tails: Any, loads: Any, shift: int, places: Any, dealt: Any) -> None:
     """Puts each arc into its bucket, at the next place there; `dealt` has the heads, tails and loads of all."""
     dealt_heads, dealt_tails, dealt_loads = dealt
     for arc in range(len(heads)):
@@ -81,7 +81,7 @@ def sort_by_tail(arcs: Any, room: Any, lowest: int, span: int, shift: int) -> No
 
 
 @_compiled
-def order(arcs: Any, room: Any, ends: Any, first: int, begin: int) -> int:
+def order_arcs(arcs: Any, room: Any, ends: Any, first: int, begin: int) -> int:
     """Sorts the arcs of one bucket by head, then tail, where they stand; equal ones stay in order.
 
     All of them are sorted by tail, then put into their rows. Where all rows are short, only the first digit of a tail
@@ -130,7 +130,7 @@ def order(arcs: Any, room: Any, ends: Any, first: int, begin: int) -> int:
 
 
 @_compiled
-def merge(indptr: Any, tails: Any, loads: Any) -> tuple[int, bool]:
+def merge_arcs(indptr: Any, tails: Any, loads: Any) -> tuple[int, bool]:
     """Leaves one arc of each run of repeats, that with the least load, and moves all arcs up.
 
     Returns:
@@ -151,7 +151,7 @@ def merge(indptr: Any, tails: Any, loads: Any) -> tuple[int, bool]:
 
 
 @_compiled
-def find(wanted: Any, offsets: Any, cells: Any, bits: Any, found: Any) -> None:
+def find_offsets(wanted: Any, offsets: Any, cells: Any, bits: Any, found: Any) -> None:
     """Notes where each wanted number stands among sorted offsets, −1 where it does not; cells say where to search."""
     for at in range(len(wanted)):
         number, cell = wanted[at], wanted[at] >> bits

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.interrupts import import_uninterrupted
+from hetdp.interrupts import uninterrupted
 from hetdp.problem.space import SMALL, Floats, Mask
 from hetdp.threads import run_in_threads, slices
 
@@ -55,11 +55,16 @@ def marks_of(written: Floats) -> Marks:
     (0.09999999999999999, array([1, 0, 0, 0], dtype=uint8))
     """
     bits, marks = written.view(np.int64), np.empty(len(written), dtype=np.int64)
-    each = import_uninterrupted("hetdp.problem.compiled").mark_each if len(written) > SMALL else mark_all
+    mark: Any = mark_all
+    if len(written) > SMALL:
+        with uninterrupted():
+            from hetdp.problem import compiled
+
+        mark = compiled.mark_each
 
     def work(piece: slice) -> None:
         with np.errstate(all="ignore"):
-            each(written[piece], bits[piece], np.empty(piece.stop - piece.start), marks[piece])
+            mark(written[piece], bits[piece], np.empty(piece.stop - piece.start), marks[piece])
 
     run_in_threads(work, slices(len(written), BLOCK), len(written))
     return marks.view(np.uint64)

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
 from hetdp.problem import edges as validation
-from hetdp.problem.building import (
+from hetdp.problem.classes import Classes
+from hetdp.problem.decimals import Marks, marks_of, raise_to_written, unpack_marks
+from hetdp.problem.edges import (
     Arcs,
+    Edges,
     Rows,
     arcs_of,
     find_repeats,
@@ -22,9 +25,6 @@ from hetdp.problem.building import (
     rows_of,
     sort_parallel_arcs,
 )
-from hetdp.problem.classes import Classes
-from hetdp.problem.decimals import Marks, marks_of, raise_to_written, unpack_marks
-from hetdp.problem.edges import Edges
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.grid import round_labels_down
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends

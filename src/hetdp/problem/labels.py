@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import ALIKE, Fault, UnknownDatasetError
-from hetdp.interrupts import import_uninterrupted
+from hetdp.interrupts import uninterrupted
 from hetdp.problem.columns import Integers, as_column, as_integers, as_list, sort_distinct
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.space import SMALL, Indices
@@ -51,7 +51,10 @@ class Lookup:
         found = np.empty(len(wanted), dtype=self._number)
         find = self._search if self._table is None else self._read
         if self._table is None and len(wanted) > SMALL:
-            find = partial(self._search_cells, import_uninterrupted("hetdp.problem.compiled").find, *self._cells)
+            with uninterrupted():
+                from hetdp.problem.compiled import find_offsets
+
+            find = partial(self._search_cells, find_offsets, *self._cells)
 
         def work(piece: slice) -> None:
             found[piece] = find(self._offset(wanted[piece]))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UnknownDatasetError, UsageError
 from hetdp.problem.axis import BLOCK, Axis, Lines
-from hetdp.problem.building import Rows, rows_of
+from hetdp.problem.edges import Rows, rows_of
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, NamedLabels
 from hetdp.problem.notebook import html_table

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetdp.problem.building import arcs_of, find_repeats, find_unconstrained, merge_repeats
 from hetdp.problem.decimals import marks_of
+from hetdp.problem.edges import arcs_of, find_repeats, find_unconstrained, merge_repeats
 from hetdp.problem.parameters import Parameters
 from hetdp.problem.space import SMALL
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem import building as arcs
-from hetdp.problem import building as rows
 from hetdp.problem import decimals, graph
+from hetdp.problem import edges as arcs
+from hetdp.problem import edges as rows
 from hetdp.problem import labels as lookup
 from hetdp.problem.parameters import KINDS
 from hetdp.problem.space import SMALL
