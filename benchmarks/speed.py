@@ -14,7 +14,7 @@ from benchmarks.measure import in_turn
 from hetdp.engines.contract import Growth
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.balanced import balanced_pins
-from hetdp.mechanism.extension import search_from
+from hetdp.mechanism.local import search_from
 from hetdp.problem.partial import pins_of
 
 KINDS: dict[str, Callable[[int], hetdp.Problem]] = {"random, 1 % ball": random_ball, "grid, halves": grid, "path": path}

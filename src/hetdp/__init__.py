@@ -78,9 +78,6 @@ if TYPE_CHECKING:
         accuracy as accuracy,
     )
     from hetdp.mechanism.compatibility import (
-        Repair as Repair,
-    )
-    from hetdp.mechanism.compatibility import (
         Verdict as Verdict,
     )
     from hetdp.mechanism.compatibility import (
@@ -112,6 +109,7 @@ if TYPE_CHECKING:
     from hetdp.mechanism.odds import (
         odds as odds,
     )
+    from hetdp.mechanism.repair import Repair as Repair
     from hetdp.mechanism.solve import (
         SolvedEpsilon as SolvedEpsilon,
     )
@@ -197,12 +195,13 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
         "hetdp.files.problems": ("ProblemFile", "read_pins", "read_problem"),
         "hetdp.files.saving": ("save",),
         "hetdp.mechanism.accuracy.report": ("Accuracy", "accuracy"),
-        "hetdp.mechanism.compatibility": ("Repair", "Verdict", "Witness", "check"),
+        "hetdp.mechanism.compatibility": ("Verdict", "Witness", "check"),
         "hetdp.mechanism.design": ("ObjectiveName", "design"),
         "hetdp.mechanism.explanation": ("BindingPath",),
         "hetdp.mechanism.extension": ("extend", "induced_bounds", "polish"),
         "hetdp.mechanism.mechanism": ("Mechanism",),
         "hetdp.mechanism.odds": ("Odds", "odds"),
+        "hetdp.mechanism.repair": ("Repair",),
         "hetdp.mechanism.solve": ("SolvedEpsilon", "solve_epsilon"),
         "hetdp.partitioned.problem": ("PartitionedProblem",),
         "hetdp.partitioned.reading": ("PartitionedFile", "read_partitioned"),

@@ -55,7 +55,7 @@ def test_a_coin_is_no_success_either() -> None:
     mechanism = path({"b": 0.5, "c": 0.5})
     assert mechanism.against_coin.is_better  # a is answered better
     assert str(mechanism.against_coin) == "2 of 3 datasets are answered as by a coin"
-    everywhere = hetdp.extend(mechanism.problem, {"a": 0.5, "b": 0.5, "c": 0.5})  # type: ignore[arg-type]
+    everywhere = hetdp.extend(mechanism.problem, {"a": 0.5, "b": 0.5, "c": 0.5})  # type: ignore[call-overload]
     assert not everywhere.against_coin.is_better
     assert "every dataset is answered as by a coin" in str(everywhere.against_coin)
     assert "no better than a coin" in repr(everywhere)
@@ -127,7 +127,7 @@ def test_a_file_says_so_and_a_loaded_mechanism_claims_nothing(tmp_path: Any) -> 
     mechanism = path({"b": 0.3, "c": 0.2})
     for name in ("m.json", "m.csv", "m.parquet"):
         hetdp.save(mechanism, tmp_path / name)
-        loaded = hetdp.read_mechanism(tmp_path / name, mechanism.problem)  # type: ignore[arg-type]
+        loaded = hetdp.read_mechanism(tmp_path / name, mechanism.problem)  # type: ignore[call-overload]
         assert loaded.against_coin.worse == 1
         assert "no private mechanism" not in str(loaded.against_coin)  # nobody has proved it here
     told = json.loads((tmp_path / "m.json").read_text())["worse_than_coin"]

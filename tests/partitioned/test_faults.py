@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.cli import partitioned as verbs
+from hetdp.cli import source
 from hetdp.cli.main import main
 from hetdp.files.formats.duck import write_parquet
 from hetdp.partitioned import reading
-from hetdp.partitioned.mechanism_files import load_parts
+from hetdp.partitioned.mechanism_files import read_claim
 from tests.partitioned.inline import Inline, read_inline
 
 NAN = float("nan")
@@ -189,7 +189,7 @@ def test_what_is_laid_out_is_used_again_and_never_replaced(tmp_path, monkeypatch
 def test_an_order_in_which_neighbours_are_far_apart_is_said(tmp_path, monkeypatch, capsys, order, said):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reading, "workers_of", lambda *_: Inline(twice=False))
-    monkeypatch.setattr(verbs, "MANY", 10)
+    monkeypatch.setattr(source, "MANY", 10)
     labels = [at * order % 100 for at in range(100)]
     graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 0.5, datasets=range(100))
     hetdp.save(hetdp.Problem(graph, [1] * 50 + [2] * 50), "row")
@@ -213,7 +213,7 @@ def test_a_mechanism_of_other_datasets_is_refused(tmp_path):
     other = written(tmp_path / "other", changed(TEXTS, 1, dataset=["e", "d"]), GOOD)
     parted, _ = read_inline(other, tmp_path / "work")
     with pytest.raises(hetdp.InputError, match="not the problem's in this place: 'd'"):
-        load_parts(tmp_path / "m.parquet", parted)
+        read_claim(tmp_path / "m.parquet", parted)
     with pytest.raises(hetdp.InputError, match=r"a folder, or a \.parquet file"):
         hetdp.read_mechanism(_touched(tmp_path / "m.csv"), parted)
     with pytest.raises(hetdp.InputError, match="no mechanism"):

@@ -355,7 +355,7 @@ USAGE = {
         "edges without ε; graph.parameters has the columns named in graph.parameter_names.",
     ),
     "unknown engine": (
-        lambda: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5}, engine="gpu"),  # type: ignore[arg-type]
+        lambda: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5}, engine="gpu"),  # type: ignore[call-overload]
         "unknown engine 'gpu'; an engine is one of auto, cpu, product, reference, dask.",
     ),
 }

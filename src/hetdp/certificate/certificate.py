@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -9,15 +11,14 @@ import numpy as np
 
 from hetdp.certificate.rule import AnyWorstEdge, Chains, Survey, WorstEdge
 from hetdp.certificate.rules import rule_of
-from hetdp.errors import Fault, InputError, UsageError
-from hetdp.partitioned.problem import PartitionedProblem
-from hetdp.partitioned.verification import Seen, follow_parts, survey_parts
+from hetdp.errors import Fault, InputError
+from hetdp.problem.labels import Labels
 from hetdp.problem.notebook import html_table
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import shorten_label
-from hetdp.text import format_value, pluralize, round_up
+from hetdp.text import pluralize, round_up
 
 EVERY = "every edge checked"
 ROUNDED = "every edge checked, for z as rounded from the given values"
@@ -37,6 +38,52 @@ class Claim(Protocol):
     @property
     def links(self) -> Indices:
         """For each free dataset the neighbour that binds it, −1 elsewhere."""
+
+
+class EdgeCounts(Protocol):
+    """How large the graph of a problem is."""
+
+    @property
+    def size(self) -> int:
+        """How many datasets there are."""
+
+    @property
+    def arc_count(self) -> int:
+        """Twice the number of edges that constrain."""
+
+    @property
+    def edge_count(self) -> int:
+        """How many edges there are, those without a constraint included."""
+
+
+class SelfSurveying(ABC):
+    """A problem whose edges are not in this process: it looks at them itself, with the verifier's code.
+
+    Attributes:
+        graph: how many datasets and edges there are.
+        notion: the notion of privacy.
+        labels: the names of the datasets, both ways.
+    """
+
+    graph: EdgeCounts
+    notion: Any
+
+    @property
+    @abstractmethod
+    def labels(self) -> Labels:
+        """The names of the datasets, both ways."""
+
+    @abstractmethod
+    def label(self, number: int) -> Hashable:
+        """The label of a dataset."""
+
+    @abstractmethod
+    def survey(self, mechanism: Any, with_links: bool = True) -> tuple[Survey, Callable[[], Chains]]:
+        """What is seen on all edges, and a function that follows all chains of links.
+
+        Raises:
+            UsageError: the mechanism is not one of this problem.
+        """
 
 
 @dataclass(frozen=True)
@@ -98,7 +145,7 @@ class Certificate:
         return f"private on {every} ({across}); {optimal}{how}."
 
 
-def verify(problem: Problem | PartitionedProblem, mechanism: Any) -> Certificate:
+def verify(problem: Problem | SelfSurveying, mechanism: Any) -> Certificate:
     """Proves or refutes that a mechanism is private on every edge, and that it is optimal given its pins.
 
     It shares no code with the engines: only the numbers of the mechanism and the edges of the problem come in.
@@ -119,8 +166,9 @@ def verify(problem: Problem | PartitionedProblem, mechanism: Any) -> Certificate
     >>> certificate.private, certificate.optimal
     (True, True)
     """
-    if isinstance(problem, PartitionedProblem):
-        return verify_parts(problem, mechanism)
+    if isinstance(problem, SelfSurveying):
+        survey, follow = problem.survey(mechanism)
+        return _certificate(problem, survey, follow())
     require_problem(problem)
     if not hasattr(mechanism, "coordinates"):
         certificate = verify(problem, _values(problem, mechanism))
@@ -136,31 +184,6 @@ def verify(problem: Problem | PartitionedProblem, mechanism: Any) -> Certificate
     else:
         chains = rule.follow(better, pinned, links, seen.links)
     return _certificate(problem, seen, chains)
-
-
-def verify_parts(problem: PartitionedProblem, mechanism: Any) -> Certificate:
-    """The same on partitions, where a mechanism is known by the name that its arrays have in the work folder."""
-    if getattr(mechanism, "problem", None) is not problem:
-        raise UsageError(
-            f"{format_value(mechanism)} on a partitioned problem", "its mechanisms are made of it, or loaded with it"
-        )
-    seen = survey_parts(problem, mechanism.name, with_links=True)
-    return _certificate(problem, merged(seen), follow_parts(problem, mechanism.name, seen))
-
-
-def is_private_in_parts(problem: PartitionedProblem, name: str) -> bool:
-    """Whether every edge holds, without asking for the best."""
-    return _holds_everywhere(problem, merged(survey_parts(problem, name, with_links=False)))
-
-
-def merged(seen: list[Seen]) -> Survey:
-    """What was seen in all partitions; of equals the first arc is the worst."""
-    whole = Survey(links=None)
-    for one in seen:
-        whole.add(one.arcs, one.enclosed, one.violations)
-        if one.worst is not None and (whole.worst is None or (one.slack, one.worst) < (whole.slack, whole.worst)):
-            whole.slack, whole.worst = one.slack, one.worst
-    return whole
 
 
 class _Values(NamedTuple):
@@ -182,17 +205,19 @@ def values_of(problem: Problem, mechanism: Any) -> Floats:
     return _columns(problem, mechanism if hasattr(mechanism, "coordinates") else _values(problem, mechanism))[0]
 
 
-def is_private(problem: Problem, mechanism: Claim) -> bool:
-    """Whether every edge holds, without asking for the best."""
+def is_private(problem: Problem | SelfSurveying, mechanism: Claim) -> bool:
+    """True if every edge holds; it does not matter whether the mechanism is the best one."""
+    if isinstance(problem, SelfSurveying):
+        return _holds_everywhere(problem, problem.survey(mechanism, with_links=False)[0])
     z, _, links = _columns(problem, mechanism)
     return _holds_everywhere(problem, rule_of(problem.notion).survey(problem.graph, z, links, z))
 
 
-def _holds_everywhere(problem: Problem | PartitionedProblem, seen: Survey) -> bool:
+def _holds_everywhere(problem: Problem | SelfSurveying, seen: Survey) -> bool:
     return seen.violations == 0 and seen.arcs == problem.graph.arc_count
 
 
-def _certificate(problem: Problem | PartitionedProblem, seen: Survey, chains: Chains) -> Certificate:
+def _certificate(problem: Problem | SelfSurveying, seen: Survey, chains: Chains) -> Certificate:
     label = problem.graph.label if isinstance(problem, Problem) else problem.label
     worst = None
     if seen.worst is not None:

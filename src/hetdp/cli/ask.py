@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import OUTPUT_OPTIONS, PATH, Verb
-from hetdp.cli.partitioned import CLUSTER, DASK
+from hetdp.cli.options import CLUSTER, DASK, OUTPUT_OPTIONS, PATH, Verb
 from hetdp.cli.releasing import LEDGER, PAYING, price_code, published, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -193,9 +192,9 @@ def ask(
 
 def _workers(engine: EngineName, where: dict[str, Any]) -> Any:
     """The workers that read the table; None for this process."""
-    from hetdp.cli.partitioned import is_parted
+    from hetdp.cli.source import needs_workers
 
-    if not is_parted(engine, where):
+    if not needs_workers(engine, where):
         return None
     from hetdp.partitioned.workers import Workers
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PINS, PROBLEM, Verb
-from hetdp.cli.partitioned import CLUSTER, check_parts, is_parted, parted
-from hetdp.errors import UsageError
+from hetdp.cli.options import CLUSTER, ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PINS, PROBLEM, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -44,47 +42,34 @@ def check(
     duplicates: str,
     positive: str | None,
     as_json: bool,
-    **where: Any,
+    **cluster: Any,
 ) -> int:
     """Decides whether the pins of a problem can be extended."""
-    if is_parted(engine, where):
-        if repair is not None:
-            rule = "a partitioned problem has a witness, but no repair"
-            raise UsageError("--repair beside --engine dask", rule, "leave it out")
-        with parted(out, problem, pins, duplicates, positive, where) as (parts, values):
-            return check_parts(out, parts, values, as_json)
     from hetdp.cli import shapes
-    from hetdp.cli.reading import read_with_pins
-    from hetdp.cli.writing import require_place, say_pin_notes
+    from hetdp.cli.source import source_of
+    from hetdp.cli.writing import refusal_lines, require_place, say_pin_notes
     from hetdp.errors import NoExtensionError
     from hetdp.mechanism.compatibility import check as judge
+    from hetdp.mechanism.compatibility import free_boundary
 
+    source = source_of(engine, cluster)
+    if repair is not None:
+        source.refuse_option("--repair", "a partitioned problem has a witness, but no repair")
     require_place("--repair", repair, as_json, suffixes=(".json", ""), inputs=(problem, pins))
-    asked, given = read_with_pins(out, problem, pins, duplicates, positive)
-    verdict = judge(asked, given, engine)
-    free = int((asked.boundary_mask & (given.z != given.z)).sum())
-    say_pin_notes(out, free, int(asked.boundary_mask.sum()), verdict)
-    _write_repair(out, asked, verdict, repair)
+    with source.open(out, problem, duplicates, positive, pins) as (asked, given):
+        verdict = judge(asked, given, engine)
+        boundary = free_boundary(asked, given)
+        say_pin_notes(out, boundary.free, boundary.size, verdict)
+        _write_repair(out, asked, verdict, repair)
+        counts = shapes.counts(asked, given.count)
+    lines = [str(verdict)] if verdict.witness is None else list(refusal_lines(verdict.witness, verdict.repair))
     if as_json:
-        counts = shapes.counts(asked, given)
         out.emit_document(shapes.document("check", counts=counts, **shapes.verdict(verdict)))
-    else:
-        _tell(out, verdict, aside=repair == "-")
-    return 0 if verdict.compatible else NoExtensionError.exit_code
-
-
-def _tell(out: Output, verdict: Verdict, aside: bool) -> None:
-    """The verdict in words; if the repaired problem is what standard output is for, aside."""
-    from hetdp.cli.writing import refusal_lines
-
-    if verdict.witness is None or verdict.repair is None:
-        lines = [str(verdict)]
-    else:
-        lines = list(refusal_lines(verdict.witness, verdict.repair))
-    if aside:
+    elif repair == "-":  # then standard output is for the repaired problem
         out.say("\n".join(lines))
     else:
         out.emit(lines)
+    return 0 if verdict.compatible else NoExtensionError.exit_code
 
 
 def _write_repair(out: Output, asked: Problem, verdict: Verdict, path: str | None) -> None:

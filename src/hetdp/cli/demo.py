@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from hetdp.cli import shapes
 from hetdp.cli.options import JSON, Verb
-from hetdp.mechanism.compatibility import Repair, Witness, check
+from hetdp.mechanism.compatibility import Witness, check
 from hetdp.mechanism.design import design
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.formatting import accuracy_of, format_percentage
 from hetdp.mechanism.mechanism import LocalMechanism
+from hetdp.mechanism.repair import Repair
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.problem import Problem
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PINS, PRIOR, PROBLEM, Verb
-from hetdp.cli.partitioned import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder
-from hetdp.cli.writing import OUTPUT, SUFFIXES, deliver
+from hetdp.cli.options import CLUSTER, ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PINS, PRIOR, PROBLEM, Verb
+from hetdp.cli.writing import OUTPUT, deliver
 from hetdp.errors import UsageError
 from hetdp.text import round_up
 
@@ -81,50 +80,23 @@ def design(
     duplicates: str,
     positive: str | None,
     as_json: bool,
-    **where: Any,
+    **cluster: Any,
 ) -> None:
     """Designs a mechanism for a problem."""
     if free and pins is not None:
         raise UsageError("--free beside --pins", "values are left aside, or given", "leave one of them out")
-    if is_parted(engine, where):
-        wish = (objective, prior, max_error)
-        _design_parts(out, problem, wish, free, pins, output, duplicates, positive, as_json, where)
-        return
-    from hetdp.cli.reading import read_with_pins
-    from hetdp.cli.writing import require_place
-    from hetdp.mechanism.design import design as best
-    from hetdp.problem.partial import PartialMechanism
+    from hetdp.cli.source import source_of
+    from hetdp.mechanism.design import design as best_for
 
-    require_place("-o", output, as_json, suffixes=SUFFIXES, inputs=(problem, pins))
-    asked, given = read_with_pins(out, problem, pins, duplicates, positive)
-    given = PartialMechanism(z=given.z * float("nan")) if free else given
-    mechanism = best(asked, objective, given, prior, max_error, engine)
-    if mechanism.objective_gap is not None:
-        gap = round_up(mechanism.objective_gap, 2)
-        out.say(f"no private mechanism has a mean accuracy larger by more than {gap:.1e}")
-    deliver(out, "design", asked, given, mechanism, output, as_json)
-
-
-def _design_parts(
-    out: Output,
-    path: str,
-    wish: tuple[Any, ...],
-    free: bool,
-    pins: str | None,
-    output: str | None,
-    duplicates: str,
-    positive: str | None,
-    as_json: bool,
-    where: dict[str, Any],
-) -> None:
-    from hetdp.partitioned.design import design_parts, require_offered
-
-    require_offered(*wish)
-    folder = require_folder(output, as_json, (path, pins, where["work"]))
-    with parted(out, path, pins, duplicates, positive, where) as (problem, given):
-        none = free or (pins is None and not given.count)
-        mechanism = design_parts(problem, wish[0], None if none else given, *wish[1:])
-        deliver_parts(out, "design", mechanism, 0 if none else pinned_count(given), folder, as_json)
+    source = source_of(engine, cluster)
+    source.require_objective(objective, prior, max_error)
+    source.require_output(output, as_json, (problem, pins))
+    with source.open(out, problem, duplicates, positive, pins) as (asked, given):
+        mechanism = best_for(asked, objective, None if free else given, prior, max_error, engine)
+        if mechanism.objective_gap is not None:
+            gap = round_up(mechanism.objective_gap, 2)
+            out.say(f"no private mechanism has a mean accuracy larger by more than {gap:.1e}")
+        deliver(out, "design", asked, 0 if free else given.count, mechanism, output, as_json, source.limit)
 
 
 command = Verb(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PINS, PROBLEM, Verb
-from hetdp.cli.partitioned import CLUSTER, explain_parts, is_parted, parted
+from hetdp.cli.options import CLUSTER, ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PINS, PROBLEM, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
 
     from hetdp.cli.output import Output
     from hetdp.engines.registry import EngineName
-    from hetdp.mechanism.mechanism import LocalMechanism
-    from hetdp.problem.problem import Problem
 
 EXAMPLES = """
 hetdp explain poll.json 111                               the path that binds dataset 111
@@ -41,65 +38,36 @@ def explain(
     duplicates: str,
     positive: str | None,
     as_json: bool,
-    **where: Any,
+    **cluster: Any,
 ) -> None:
     """Explains the value of some datasets."""
-    if is_parted(engine, where):
-        _explain_parts(out, problem, datasets, mechanism, pins, duplicates, positive, as_json, where)
-        return
+    from hetdp import progress
     from hetdp.cli import shapes
-    from hetdp.cli.reading import find_labels, read_with_pins, read_without_pins, require_input
+    from hetdp.cli.reading import find_labels, require_input
+    from hetdp.cli.source import source_of
     from hetdp.cli.writing import say_accuracy
+    from hetdp.files.mechanisms import read_mechanism
     from hetdp.mechanism.extension import extend
 
-    if mechanism is None:
-        asked, given = read_with_pins(out, problem, pins, duplicates, positive)
-    else:
-        _refuse_pins(pins)
-        require_input(problem, mechanism)
-        asked, given = read_without_pins(out, problem, duplicates, positive), None
-    labels = find_labels(asked.labels, datasets)
-    explained = extend(asked, given, engine) if mechanism is None else _proved(asked, mechanism)
-    if as_json:
-        explanations = [shapes.explanation(explained, label) for label in labels]
-        out.emit_document(shapes.document("explain", explanations=explanations))
-    else:
-        out.emit(["\n\n".join(str(explained.explain(label)) for label in labels)])
-    say_accuracy(out, explained.against_coin)
-
-
-def _explain_parts(
-    out: Output,
-    path: str,
-    datasets: tuple[str, ...],
-    mechanism: str | None,
-    pins: str | None,
-    duplicates: str,
-    positive: str | None,
-    as_json: bool,
-    where: dict[str, Any],
-) -> None:
-    from hetdp.cli.reading import find_labels
-    from hetdp.partitioned.extension import extend_parts
-    from hetdp.partitioned.mechanism_files import load_own_parts, open_parts
-
+    source = source_of(engine, cluster)
     if mechanism is not None:
         _refuse_pins(pins)
-        open_parts(mechanism)  # or a refusal, before anything takes long
-    with parted(out, path, pins, duplicates, positive, where) as (problem, given):
-        labels = find_labels(problem.labels, datasets)
-        found = extend_parts(problem, given) if mechanism is None else load_own_parts(mechanism, problem)
-        explain_parts(out, found, labels, as_json)
-
-
-def _proved(asked: Problem, path: str) -> LocalMechanism:
-    """A saved mechanism, proved once for all datasets that are asked about."""
-    from hetdp import progress
-    from hetdp.files.mechanisms import read_mechanism
-
-    claimed = read_mechanism(path, asked)
-    progress.report_stage("proving every edge")
-    return claimed.proved_best()
+        require_input(problem, mechanism)
+        source.require_mechanism(mechanism)
+    with source.open(out, problem, duplicates, positive, pins, with_pins=mechanism is None) as (asked, given):
+        labels = find_labels(asked.labels, datasets)
+        if mechanism is None:
+            found = extend(asked, given, engine)
+        else:
+            claimed = read_mechanism(mechanism, asked)
+            progress.report_stage("proving every edge")
+            found = claimed.proved_best()
+        if as_json:
+            explanations = [shapes.explanation(found, label) for label in labels]
+            out.emit_document(shapes.document("explain", explanations=explanations))
+        else:
+            out.emit(["\n\n".join(str(found.explain(label)) for label in labels)])
+        say_accuracy(out, found.against_coin)
 
 
 def _refuse_pins(pins: str | None) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PINS, PROBLEM, Verb
-from hetdp.cli.partitioned import CLUSTER, deliver_parts, is_parted, parted, pinned_count, require_folder
-from hetdp.cli.writing import OUTPUT, SUFFIXES, deliver
-from hetdp.errors import UsageError
+from hetdp.cli.options import CLUSTER, ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PINS, PROBLEM, Verb
+from hetdp.cli.writing import OUTPUT, deliver
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -47,40 +45,20 @@ def extend(
     duplicates: str,
     positive: str | None,
     as_json: bool,
-    **where: Any,
+    **cluster: Any,
 ) -> None:
     """Extends the pins of a problem to all its datasets."""
-    if is_parted(engine, where):
-        if no_verify:
-            rule = "workers write the mechanism to a folder, and what is written always has its whole proof"
-            raise UsageError("--no-verify beside --engine dask", rule, "leave it out")
-        _extend_parts(out, problem, pins, output, duplicates, positive, as_json, where)
-        return
-    from hetdp.cli.reading import read_with_pins
-    from hetdp.cli.writing import require_place
-    from hetdp.mechanism.extension import extend as grow
+    from hetdp.cli.source import source_of
+    from hetdp.mechanism.extension import extend as extend_pins
 
-    require_place("-o", output, as_json, suffixes=SUFFIXES, inputs=(problem, pins))
-    asked, given = read_with_pins(out, problem, pins, duplicates, positive)
-    mechanism = grow(asked, given, engine, verify=output is not None or not no_verify)
-    deliver(out, "extend", asked, given, mechanism, output, as_json)
-
-
-def _extend_parts(
-    out: Output,
-    path: str,
-    pins: str | None,
-    output: str | None,
-    duplicates: str,
-    positive: str | None,
-    as_json: bool,
-    where: dict[str, Any],
-) -> None:
-    from hetdp.partitioned.extension import extend_parts
-
-    folder = require_folder(output, as_json, (path, pins, where["work"]))
-    with parted(out, path, pins, duplicates, positive, where) as (problem, given):
-        deliver_parts(out, "extend", extend_parts(problem, given), pinned_count(given), folder, as_json)
+    source = source_of(engine, cluster)
+    if no_verify:
+        rule = "workers write the mechanism to a folder, and what is written always has its whole proof"
+        source.refuse_option("--no-verify", rule)
+    source.require_output(output, as_json, (problem, pins))
+    with source.open(out, problem, duplicates, positive, pins) as (asked, given):
+        mechanism = extend_pins(asked, given, engine, verify=output is not None or not no_verify)
+        deliver(out, "extend", asked, given.count, mechanism, output, as_json)
 
 
 command = Verb(

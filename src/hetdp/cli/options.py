@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-ENGINES = ("auto", "cpu", "reference", "dask")  # a test compares them with the registry, which takes long to load
+AUTO, DASK = "auto", "dask"
+ENGINES = (AUTO, "cpu", "reference", DASK)  # a test compares them with the registry, which takes long to load
 
 PATH = click.Path(allow_dash=True, readable=False)  # whether it can be read, the reader says
 PROBLEM = click.Argument(["problem"], type=PATH, metavar="PROBLEM")
@@ -30,6 +31,30 @@ ENGINE = click.Option(
     default="auto",
     show_default=True,
     help="What searches; the numbers are the same, bit for bit. dask: on partitions, by workers.",
+)
+CLUSTER = [
+    click.Option(
+        ["--cluster"],
+        metavar="ADDRESS",
+        help="With --engine dask: the address of a Dask scheduler, such as tls://node:8786. Default: workers here.",
+    ),
+    click.Option(["--workers"], type=click.IntRange(1), metavar="N", help="How many workers to start here."),
+    click.Option(["--memory"], metavar="SIZE", help="What each of these may take, such as 2GB, the default."),
+    click.Option(
+        ["--work"],
+        type=PATH,
+        metavar="FOLDER",
+        help="A folder that all workers reach, kept for a later run. Default, without --cluster: a temporary one.",
+    ),
+    click.Option(["--partitions"], metavar="N", help="How many partitions; or files, one for each file of datasets."),
+    click.Option(["--by"], metavar="COLUMN", help="Datasets with the same entry in this column are in one partition."),
+]
+HOW = click.Option(
+    ["--engine"],
+    type=click.Choice([AUTO, DASK]),
+    default="auto",
+    show_default=True,
+    help="dask: on partitions, by workers.",
 )
 ENGINE_HERE = click.Option(
     ["--engine"],

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hetdp.cli.output import Output
     from hetdp.partitioned.problem import PartitionedProblem
     from hetdp.problem.labels import Labels
-    from hetdp.problem.partial import PartialMechanism
+    from hetdp.problem.partial import PartialMechanism, Pins
     from hetdp.problem.problem import Problem
 
 
@@ -87,18 +87,18 @@ def read_without_pins(out: Output, path: str, duplicates: str, positive: str | N
 
 def read_with_pins(
     out: Output, path: str, pins: str | None, duplicates: str, positive: str | None
-) -> tuple[Problem, PartialMechanism]:
-    """A problem and its pins as z, from the file that `pins` names or else from the problem's own."""
+) -> tuple[Problem, Pins]:
+    """A problem and its pins, from the file that `pins` names or else from the problem's own."""
     from hetdp.files.problems import read_problem
-    from hetdp.problem.partial import PartialMechanism, pins_of
+    from hetdp.problem.partial import convert_pins
 
     require_input(path, pins)
     problem, partial = read_problem(path, duplicates=duplicates, positive=positive)
-    z = pins_of(partial if pins is None else _read_pins(pins, problem.labels), problem)
-    out.say(f"read {name_of_path(path)}: {_size(problem)}, {pinned_words(int((z == z).sum()), pins)}")
+    given = convert_pins(problem, partial if pins is None else _read_pins(pins, problem.labels))
+    out.say(f"read {name_of_path(path)}: {_size(problem)}, {pinned_words(given.count, pins)}")
     warn_without_edges(out, problem)
     warn_if_constant(out, problem)
-    return problem, PartialMechanism(z=z)
+    return problem, given
 
 
 def pinned_words(count: int, pins: str | None) -> str:

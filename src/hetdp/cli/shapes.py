@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from hetdp.cli.main import Failure
     from hetdp.errors import Fault
     from hetdp.mechanism.accuracy.report import Accuracy
-    from hetdp.mechanism.compatibility import Repair, Verdict, Witness
+    from hetdp.mechanism.compatibility import Verdict, Witness
     from hetdp.mechanism.explanation import Across, BindingPath
-    from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
+    from hetdp.mechanism.mechanism import LoadedClaim, Mechanism
     from hetdp.mechanism.odds import Change, Odds
-    from hetdp.problem.partial import PartialMechanism
+    from hetdp.mechanism.repair import Repair
+    from hetdp.mechanism.steps import RemoteProblem
     from hetdp.problem.problem import Problem
     from hetdp.releases.price import Price
     from hetdp.releases.record.verification import RecordVerdict
@@ -49,12 +50,10 @@ def numbers(values: Iterable[float]) -> list[float | str]:
     return [number(value) for value in values]
 
 
-def counts(problem: Problem, pins: PartialMechanism | None = None) -> Shape:
+def counts(problem: Problem | RemoteProblem, pinned: int | None = None) -> Shape:
     """How large a problem is, and how much of it is pinned."""
     found: Shape = {"datasets": problem.graph.size, "edges": problem.graph.edge_count}
-    if pins is not None:
-        found["pinned"] = int((pins.z == pins.z).sum())
-    return found
+    return found if pinned is None else found | {"pinned": pinned}
 
 
 def path(given: BindingPath) -> Shape:
@@ -119,26 +118,26 @@ def certificate(given: Certificate | None) -> Shape | None:
     return None if given is None else certificate_document(given)
 
 
-def verified(problem: Problem, given: LocalMechanism, found: Certificate, foreign: bool, differing_pins: int) -> Shape:
+def verified(problem: Problem | RemoteProblem, claim: LoadedClaim[Any], found: Certificate) -> Shape:
     """What `verify` found."""
     return document(
         "verify",
         counts=counts(problem),
-        made_for_another=foreign,
-        differing_pins=differing_pins,
-        worse_than_coin=given.against_coin.document(),
+        made_for_another=claim.made_for_another,
+        differing_pins=claim.differing,
+        worse_than_coin=claim.mechanism.against_coin.document(),
         certificate=certificate(found),
     )
 
 
-def mechanism(verb: str, given: LocalMechanism) -> Shape:
+def mechanism(verb: str, given: Mechanism) -> Shape:
     """A whole mechanism; as a file, it can be read again."""
     from hetdp.files.saving import mechanism_document
 
     return document(verb, **mechanism_document(given))
 
 
-def delivered(verb: str, problem: Problem, pins: PartialMechanism, found: LocalMechanism, output: str) -> Shape:
+def delivered(verb: str, problem: Problem | RemoteProblem, pinned: int, found: Mechanism, output: str) -> Shape:
     """What `extend` or `design` wrote to a file."""
     from hetdp.files.saving import gap_words
 
@@ -147,7 +146,7 @@ def delivered(verb: str, problem: Problem, pins: PartialMechanism, found: LocalM
         output=output,
         objective=found.objective,
         **gap_words(found),
-        counts=counts(problem, pins),
+        counts=counts(problem, pinned),
         moved=number(found.moved),
         worse_than_coin=found.against_coin.document(),
         certificate=certificate(found.certificate),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PROBLEM, Verb
-from hetdp.cli.partitioned import CLUSTER, HOW, is_parted, parted, verify_parts
+from hetdp.cli.options import CLUSTER, HOW, INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PROBLEM, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -14,10 +13,7 @@ if TYPE_CHECKING:
 
     from hetdp.cli.output import Output
     from hetdp.engines.registry import EngineName
-    from hetdp.files.mechanisms import LoadedClaim
-    from hetdp.mechanism.mechanism import LocalMechanism
-    from hetdp.partitioned.mechanism_files import LoadedParts
-    from hetdp.problem.partial import PartialMechanism
+    from hetdp.mechanism.mechanism import LoadedClaim
 
 EXAMPLES = """
 hetdp verify poll.json mechanism.csv             prove it, or name the worst edge
@@ -38,55 +34,40 @@ def verify(
     duplicates: str,
     positive: str | None,
     as_json: bool,
-    **where: Any,
+    **cluster: Any,
 ) -> int:
     """Proves a mechanism private, or refutes it."""
-    if is_parted(engine, where):
-        from hetdp.partitioned.mechanism_files import open_parts
-
-        open_parts(mechanism)  # or a refusal, before anything takes long
-        with parted(out, problem, None, duplicates, positive, where) as (parts, _):
-            return verify_parts(out, parts, mechanism, as_json)
     from dataclasses import replace
 
     from hetdp import progress
     from hetdp.certificate.certificate import ROUNDED
     from hetdp.certificate.certificate import verify as prove
     from hetdp.cli import shapes
-    from hetdp.cli.reading import read_with_pins, require_input
+    from hetdp.cli.reading import require_input
+    from hetdp.cli.source import source_of
     from hetdp.cli.writing import say_accuracy
     from hetdp.errors import VerificationError
     from hetdp.files.mechanisms import read_claim
 
+    source = source_of(engine, cluster)
     require_input(problem, mechanism)
-    asked, given = read_with_pins(out, problem, None, duplicates, positive)
-    claim = read_claim(mechanism, asked)
-    differing = differing_pins(given, claim.mechanism)
-    say_claim_notes(out, mechanism, claim, differing)
-    progress.report_stage("proving every edge")
-    certificate = prove(asked, claim.mechanism)
-    if claim.column != "z":
-        certificate = replace(certificate, method=ROUNDED)
-    if as_json:
-        out.emit_document(shapes.verified(asked, claim.mechanism, certificate, claim.made_for_another, differing))
-    else:
-        out.emit([str(certificate)])
-    say_accuracy(out, claim.mechanism.against_coin)
+    source.require_mechanism(mechanism)
+    with source.open(out, problem, duplicates, positive) as (asked, given):
+        claim = read_claim(mechanism, asked, given)
+        say_claim_notes(out, mechanism, claim)
+        progress.report_stage("proving every edge")
+        certificate = prove(asked, claim.mechanism)
+        if claim.column != "z":
+            certificate = replace(certificate, method=ROUNDED)
+        if as_json:
+            out.emit_document(shapes.verified(asked, claim, certificate))
+        else:
+            out.emit([str(certificate)])
+        say_accuracy(out, claim.mechanism.against_coin)
     return 0 if certificate.private else VerificationError.exit_code
 
 
-def differing_pins(given: PartialMechanism, mechanism: LocalMechanism) -> int:
-    """How many datasets a problem pins at another value than the mechanism has; a rounding is none."""
-    import numpy as np
-
-    from hetdp.mechanism.compatibility import NEAR_MISS
-
-    pinned = ~np.isnan(given.z)
-    same = np.isclose(given.z[pinned], mechanism.coordinates[pinned], rtol=0.0, atol=NEAR_MISS)
-    return int(np.count_nonzero(~same))
-
-
-def say_claim_notes(out: Output, name: str, claim: LoadedClaim | LoadedParts, differing: int = 0) -> None:
+def say_claim_notes(out: Output, name: str, claim: LoadedClaim[Any]) -> None:
     """What a reader should know of a mechanism file before its values are judged."""
     from hetdp.text import pluralize
 
@@ -94,8 +75,8 @@ def say_claim_notes(out: Output, name: str, claim: LoadedClaim | LoadedParts, di
         out.say(f"{name} says that it was made for another problem; it is judged on this one")
     if claim.column != "z":
         out.say(f"the values of {name} are those of its column {claim.column}, rounded; a column z would be exact")
-    if differing:
-        out.say(f"its values differ from the problem's own at {pluralize(differing, 'dataset')}")
+    if claim.differing:
+        out.say(f"its values differ from the problem's own at {pluralize(claim.differing, 'dataset')}")
 
 
 command = Verb(

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
     from hetdp.cli.output import Output
     from hetdp.mechanism.coin import CoinComparison
-    from hetdp.mechanism.compatibility import Repair, Verdict, Witness
-    from hetdp.mechanism.mechanism import LocalMechanism
-    from hetdp.problem.partial import PartialMechanism
+    from hetdp.mechanism.compatibility import Verdict, Witness
+    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.repair import Repair
+    from hetdp.mechanism.steps import RemoteProblem
     from hetdp.problem.problem import Problem
 
 
@@ -30,7 +31,7 @@ HEADER = ("dataset", "query", "p", "error", "pinned", "binding")
 NOTHING = "-"
 
 
-def table_lines(mechanism: LocalMechanism) -> Iterator[str]:
+def table_lines(mechanism: Mechanism) -> Iterator[str]:
     """One line for each dataset, in graph order, below the header."""
     columns = [[title, *cells] for title, cells in zip(HEADER, _columns(mechanism), strict=True)]
     widths = [max(map(len, column)) for column in columns]
@@ -38,7 +39,7 @@ def table_lines(mechanism: LocalMechanism) -> Iterator[str]:
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _columns(mechanism: LocalMechanism) -> Sequence[list[str]]:
+def _columns(mechanism: Mechanism) -> Sequence[list[str]]:
     from hetdp.mechanism.formatting import format_error, format_exact
     from hetdp.problem.spelling import spell_label
 
@@ -115,7 +116,7 @@ def _resolved(path: Path) -> Path:
         return path.absolute()
 
 
-def write(out: Output, result: Problem | LocalMechanism, path: str, **options: Any) -> None:
+def write(out: Output, result: Problem | Mechanism, path: str, **options: Any) -> None:
     """A file, in the format of its suffix; ``-`` is JSON on standard output."""
     from hetdp.cli.output import standard_output
     from hetdp.files.saving import save, sidecar_of
@@ -133,7 +134,6 @@ def write(out: Output, result: Problem | LocalMechanism, path: str, **options: A
 # How a mechanism is handed over: as a table to read, as JSON, or as a file, with words about its proof.
 
 
-LIMIT = "--max-error 0.5 would not allow it"
 SUFFIXES = (".csv", ".parquet", ".json")
 OUTPUT = click.Option(
     ["-o", "--output"],
@@ -147,38 +147,45 @@ OUTPUT = click.Option(
 def deliver(
     out: Output,
     verb: str,
-    asked: Problem,
-    given: PartialMechanism,
-    mechanism: LocalMechanism,
+    problem: Problem | RemoteProblem,
+    pinned: int,
+    mechanism: Mechanism,
     output: str | None,
     as_json: bool,
+    limit: str = "",
 ) -> None:
-    """Says what was proved, and writes or prints the mechanism that a verb found."""
-    say_accuracy(out, mechanism.against_coin, LIMIT if verb == "design" else "")
+    """Says what was proved, and writes or prints the mechanism that a verb found.
+
+    Args:
+        out: what is written with.
+        verb: the verb.
+        problem: the problem.
+        pinned: how many values were given.
+        mechanism: the mechanism.
+        output: the file or folder to write to; None prints a table.
+        as_json: print a JSON document.
+        limit: what can be done where a coin would do better.
+    """
+    from hetdp.cli import shapes
+
+    say_accuracy(out, mechanism.against_coin, limit)
     if mechanism.moved > 0.0:
         whose = "given" if mechanism.objective == "extension" else "chosen"
         moved = round_up(mechanism.moved, 2)
         out.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
+    if mechanism.search_words:
+        out.say(mechanism.search_words)
     out.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
     if output is not None:
         write(out, mechanism, output)
-    if as_json:
-        _emit_json(out, verb, asked, given, mechanism, output)
-    elif output is None:
-        out.emit(table_lines(mechanism))
-
-
-def _emit_json(
-    out: Output, verb: str, asked: Problem, given: PartialMechanism, mechanism: LocalMechanism, output: str | None
-) -> None:
-    from hetdp.cli import shapes
-
-    if output is None:
+        if as_json:
+            out.emit_document(shapes.delivered(verb, problem, pinned, mechanism, output))
+    elif as_json:
         from hetdp.files.formats.json_form import lines_of
 
         out.emit(lines_of(shapes.mechanism(verb, mechanism)))
     else:
-        out.emit_document(shapes.delivered(verb, asked, given, mechanism, output))
+        out.emit(table_lines(mechanism))
 
 
 # A verdict in words: why pins cannot stand together, step by step, and pins that could.

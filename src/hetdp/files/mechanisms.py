@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -30,14 +30,13 @@ from hetdp.files.schema import (
     require_notion,
     stated_notion,
 )
-from hetdp.interrupts import import_uninterrupted
-from hetdp.mechanism.mechanism import LocalMechanism
+from hetdp.mechanism.mechanism import LoadedClaim, LocalMechanism, Mechanism
+from hetdp.mechanism.steps import NEAR_MISS, RemoteProblem
 from hetdp.numbers import parse_number
-from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.columns import as_floats
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import Labels, labels_of
-from hetdp.problem.partial import PartialMechanism, pins_on
+from hetdp.problem.partial import PartialMechanism, Pins, pins_on
 from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.problem.query import answers_of
 from hetdp.problem.space import Floats
@@ -138,7 +137,11 @@ AGREEMENT = 1e-5  # columns for reading may have been rounded
 SAME_RULE = "it has one row for each dataset of the problem"
 
 
-def read_mechanism(path: str | Path, problem: Problem | PartitionedProblem | None = None) -> LocalMechanism:
+@overload
+def read_mechanism(path: str | Path, problem: Problem | None = None) -> LocalMechanism: ...
+@overload
+def read_mechanism(path: str | Path, problem: RemoteProblem) -> Mechanism: ...
+def read_mechanism(path: str | Path, problem: Problem | RemoteProblem | None = None) -> Mechanism:
     """Reads a mechanism.
 
     What the file says was proved is not taken on trust: the mechanism comes without a certificate, and `verify` proves
@@ -162,9 +165,8 @@ def read_mechanism(path: str | Path, problem: Problem | PartitionedProblem | Non
     >>> hetdp.verify(problem, mechanism).private
     True
     """
-    if isinstance(problem, PartitionedProblem):
-        found: LocalMechanism = import_uninterrupted("hetdp.partitioned.mechanism_files").load_own_parts(path, problem)
-        return found
+    if isinstance(problem, RemoteProblem):
+        return problem.read_mechanism(path)
     progress.report_stage("reading the mechanism")
     sheet = open_sheet(path)
     if problem is None:
@@ -182,27 +184,32 @@ def require_own(meta: dict[str, Any], name: str, identity: str) -> None:
         raise InputError(name, [Fault("made for another problem,", name, format_value(made_for), rule, hint)])
 
 
-class LoadedClaim(NamedTuple):
-    """A mechanism to be judged on a problem.
+@overload
+def read_claim(path: str | Path, problem: Problem, pins: Pins | None = None) -> LoadedClaim[LocalMechanism]: ...
+@overload
+def read_claim(path: str | Path, problem: RemoteProblem, pins: Any = None) -> LoadedClaim[Any]: ...
+def read_claim(path: str | Path, problem: Problem | RemoteProblem, pins: Any = None) -> LoadedClaim[Any]:
+    """A mechanism to be judged on a problem, whichever it was made for.
 
-    Attributes:
-        mechanism: its values, in the problem's order.
-        made_for_another: whether the file says that it was made for another problem.
-        column: where its values come from: z, error, or p, which rounds.
+    Args:
+        path: where it is.
+        problem: the problem.
+        pins: the values that the problem itself gives; a RemoteProblem knows its own.
     """
-
-    mechanism: LocalMechanism
-    made_for_another: bool
-    column: str
-
-
-def read_claim(path: str | Path, problem: Problem) -> LoadedClaim:
-    """A mechanism to be judged on a problem, whichever it was made for."""
+    if isinstance(problem, RemoteProblem):
+        return problem.read_claim(path)
     progress.report_stage("reading the mechanism")
     sheet = open_sheet(path)
     another = sheet.meta.get("problem", problem.identity) != problem.identity
     column = next(name for name in VALUES if name in sheet.table.columns)
-    return LoadedClaim(_joined(sheet, problem), another, column)
+    mechanism = _joined(sheet, problem)
+    return LoadedClaim(mechanism, another, column, 0 if pins is None else _differing(mechanism, pins))
+
+
+def _differing(mechanism: LocalMechanism, pins: Pins) -> int:
+    """How many datasets a problem pins at another value than the mechanism has; a rounding is none."""
+    same = np.isnan(pins.z) | np.isclose(pins.z, mechanism.coordinates, rtol=0.0, atol=NEAR_MISS)
+    return int(np.count_nonzero(~same))
 
 
 def _alone(sheet: Sheet, problem: Problem | None = None) -> LocalMechanism:

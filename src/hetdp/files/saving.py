@@ -173,7 +173,7 @@ def problem_document(problem: Problem, partial: PartialMechanism) -> dict[str, A
     return problem_words(problem) | {"datasets": records(columns), "edges": records(edges)}
 
 
-def mechanism_words(mechanism: LocalMechanism) -> dict[str, Any]:
+def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
     """What a mechanism states beside its table."""
     certificate, problem = mechanism.certificate, mechanism.problem
     counts = {"datasets": len(mechanism), "pinned": int(np.count_nonzero(mechanism.pinned))}
@@ -193,13 +193,13 @@ def mechanism_words(mechanism: LocalMechanism) -> dict[str, Any]:
     }
 
 
-def gap_words(mechanism: LocalMechanism) -> dict[str, Any]:
+def gap_words(mechanism: Mechanism) -> dict[str, Any]:
     """How close a mechanism is to the best one for its objective, where that is not exact."""
     gap = mechanism.objective_gap
     return {} if gap is None else {"objective_gap": gap}
 
 
-def mechanism_document(mechanism: LocalMechanism) -> dict[str, Any]:
+def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
     """A mechanism as one JSON document."""
     return mechanism_words(mechanism) | {"datasets": records(mechanism.columns())}
 

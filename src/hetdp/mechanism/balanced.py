@@ -12,8 +12,8 @@ from hetdp.certificate.certificate import verify
 from hetdp.engines.registry import EngineName, engine_for
 from hetdp.errors import VerificationError
 from hetdp.interrupts import import_uninterrupted
-from hetdp.mechanism.compatibility import limits
 from hetdp.mechanism.mechanism import LocalMechanism, sealed
+from hetdp.mechanism.repair import limits
 from hetdp.problem.grid import round_labels_down
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem

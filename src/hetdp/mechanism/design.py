@@ -1,29 +1,26 @@
-"""What a user may ask of a design beside its objective: a largest error."""
+"""design: the best private mechanism for an objective, when no values are given, or only some."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from numbers import Real
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 
-from hetdp import progress
-from hetdp.engines.registry import EngineName, engine_for
-from hetdp.errors import Fault, InputError, NoExtensionError, UsageError
-from hetdp.interrupts import import_uninterrupted
+from hetdp.engines.registry import EngineName
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.average.program import require_rows
 from hetdp.mechanism.average.search import best_average
-from hetdp.mechanism.balanced import balanced_mechanism, balanced_with
-from hetdp.mechanism.compatibility import check
-from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import LocalMechanism, sealed
+from hetdp.mechanism.balanced import balanced_mechanism
+from hetdp.mechanism.compatibility import require_compatible
+from hetdp.mechanism.extension import extend_from
+from hetdp.mechanism.local import LocalSteps, steps_of
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
+from hetdp.mechanism.steps import RemoteProblem
 from hetdp.mechanism.vote import WEIGHTED_VOTE, weighted_vote
-from hetdp.partitioned.problem import PartitionedProblem
-from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem
-from hetdp.problem.product import ProductSpace, as_graph
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.problem.values import weights_of
 from hetdp.text import format_value
@@ -54,9 +51,6 @@ def require_possible(
     rounded = math.ceil(worst * 10**DIGITS) / 10**DIGITS
     rule = f"{whose} worst error{'' if np.isnan(pins).all() else ' with the given values'} is {rounded:.{DIGITS}g}"
     raise InputError("max_error", [Fault("no private mechanism keeps to", "max_error", repr(max_error), rule)])
-
-
-# The prior: how much each dataset counts in a mean.
 
 
 UNIFORM, WEIGHT, GIVEN = "uniform", "weight", "given"
@@ -97,13 +91,11 @@ def _scaled(weights: Floats) -> Floats:
     return np.asarray(weights / largest) if len(weights) else weights
 
 
-# design: a mechanism when no values are given, or only some.
-
-
+FAIR: Literal["fair"] = "fair"
+BALANCED: Literal["balanced"] = "balanced"
+AVERAGE: Literal["average"] = "average"
 ObjectiveName = Literal["fair", "balanced", "average", "weighted-vote"]  # for type checkers; the last one is for people
-OBJECTIVES: tuple[ObjectiveName, ...] = ("fair", "balanced", "average")  # of every problem
-
-
+OBJECTIVES: tuple[ObjectiveName, ...] = (FAIR, BALANCED, AVERAGE)  # of every problem
 OBJECTIVE_RULE = f"an objective is one of {', '.join(OBJECTIVES)}, and for people {WEIGHTED_VOTE}"
 
 
@@ -118,14 +110,32 @@ def require_objective(name: Any) -> ObjectiveName:
     return cast(ObjectiveName, name)
 
 
+@overload
 def design(
-    problem: Problem | PartitionedProblem,
+    problem: Problem,
     objective: ObjectiveName = "fair",
     partial: Any = None,
     prior: Any = None,
     max_error: float | None = None,
     engine: EngineName = "auto",
-) -> LocalMechanism:
+) -> LocalMechanism: ...
+@overload
+def design(
+    problem: RemoteProblem,
+    objective: ObjectiveName = "fair",
+    partial: Any = None,
+    prior: Any = None,
+    max_error: float | None = None,
+    engine: EngineName = "auto",
+) -> Mechanism: ...
+def design(
+    problem: Problem | RemoteProblem,
+    objective: ObjectiveName = "fair",
+    partial: Any = None,
+    prior: Any = None,
+    max_error: float | None = None,
+    engine: EngineName = "auto",
+) -> Mechanism:
     """The best private mechanism for an objective, where `extend` needs values for the boundary.
 
     Args:
@@ -154,32 +164,37 @@ def design(
     >>> {dataset: round(p, 3) for dataset, p in dict(hetdp.design(problem)).items()}
     {'a': 0.964, 'b': 0.731, 'c': 0.269}
     """
-    if isinstance(problem, PartitionedProblem):
-        design_parts = import_uninterrupted("hetdp.partitioned.design").design_parts
-        found: LocalMechanism = design_parts(problem, objective, partial, prior, max_error, engine)
-        return found
+    steps = steps_of(problem, engine)
     require_objective(objective)
-    if prior is not None and objective != "average":
-        raise UsageError(f"a prior, with the objective {objective}", "a prior is what the objective average is about")
-    if objective == WEIGHTED_VOTE:
-        return _voted(problem, partial, largest_error(max_error))
-    if objective == "balanced" and partial is None and max_error is None and isinstance(problem.graph, ProductSpace):
-        return balanced_mechanism(problem, problem.graph, engine)
-    pins = pins_of(PartialMechanism() if partial is None else partial, problem)
+    steps.require_objective(objective, prior, max_error)
     limit = largest_error(max_error)
-    if objective == "average":
-        require_rows(problem)
-        weights = shares_of(problem, prior)
-        fair = _fair(problem, pins, engine)
-        require_possible(problem, fair, pins, limit)
-        return best_average(problem, pins, fair, weights, limit, engine)
-    chosen = (_fair if objective == "fair" else _balanced)(problem, pins, engine)
-    if limit is not None:
-        require_possible(problem, _fair(problem, pins, engine), pins, limit)
-        require_possible(problem, chosen, pins, limit, f"the {objective} mechanism's")
-    kept = np.where(np.isnan(pins), np.where(problem.boundary_mask, chosen, np.nan), pins)
-    best = extend(problem, PartialMechanism(z=kept), engine)
-    return sealed(replace(best, objective=objective, given=~np.isnan(pins)))
+    if isinstance(steps, LocalSteps):
+        found = _without_search(steps.problem, objective, partial, limit, engine)
+        if found is not None:
+            return found
+    given = None if partial is None else steps.read_pins(partial)
+    if given is not None and not steps.has_pins(given):
+        given = None
+    if isinstance(steps, LocalSteps) and objective == AVERAGE:
+        return _best_average(steps, given, prior, limit, engine)
+    if given is not None:
+        require_compatible(steps, given)
+    if isinstance(steps, LocalSteps) and limit is not None:
+        _require_limit(steps, objective, given, limit)
+    best = extend_from(steps, steps.choose(objective, given))
+    credited: Mechanism = steps.credit(best, objective, given)
+    return credited
+
+
+def _without_search(
+    problem: Problem, objective: str, partial: Any, limit: float | None, engine: EngineName
+) -> LocalMechanism | None:
+    """The mechanism, where a formula or a single growth gives it; None where pins have to be chosen first."""
+    if objective == WEIGHTED_VOTE:
+        return _voted(problem, partial, limit)
+    if objective == BALANCED and partial is None and limit is None and isinstance(problem.graph, ProductSpace):
+        return balanced_mechanism(problem, problem.graph, engine)
+    return None
 
 
 def _voted(problem: Problem, partial: Any, limit: float | None) -> LocalMechanism:
@@ -193,29 +208,24 @@ def _voted(problem: Problem, partial: Any, limit: float | None) -> LocalMechanis
     return found
 
 
-def _require_compatible(problem: Problem, pins: Floats, engine: EngineName) -> bool:
-    """Whether there are pins; refuses those that no private mechanism has."""
-    given = not np.isnan(pins).all()
-    if given:
-        verdict = check(problem, PartialMechanism(z=pins), engine)
-        if not verdict.compatible:
-            raise NoExtensionError(verdict.witness, verdict.repair)
-    return given
+def _best_average(
+    steps: LocalSteps, given: Floats | None, prior: Any, limit: float | None, engine: EngineName
+) -> LocalMechanism:
+    """The mechanism of the largest mean accuracy, which starts from the fair one."""
+    require_rows(steps.problem)
+    weights = shares_of(steps.problem, prior)
+    if given is not None:
+        require_compatible(steps, given)
+    pins = np.full(steps.problem.graph.size, np.nan) if given is None else given
+    fair = steps.fair(pins)
+    require_possible(steps.problem, fair, pins, limit)
+    return best_average(steps.problem, pins, fair, weights, limit, engine)
 
 
-def _balanced(problem: Problem, pins: Floats, engine: EngineName) -> Floats:
-    """The balanced mechanism with these pins, at every dataset."""
-    _require_compatible(problem, pins, engine)
-    return balanced_with(problem, pins, engine)
-
-
-def _fair(problem: Problem, pins: Floats, engine: EngineName) -> Floats:
-    """The fair mechanism with these pins, at every dataset."""
-    given = _require_compatible(problem, pins, engine)
-    graph = as_graph(problem.graph) if isinstance(problem.graph, ProductSpace) else problem.graph
-    chosen = engine_for(engine, graph, problem.notion, "settle")
-    progress.report_stage("searching for the fair values")
-    ones = problem.answers == 1
-    signed = np.where(ones, pins, -pins)
-    labels = chosen.settle(graph, problem.notion, problem.answers, signed if given else None).labels
-    return np.where(ones, labels, -labels) + 0.0
+def _require_limit(steps: LocalSteps, objective: str, given: Floats | None, limit: float) -> None:
+    """Refuses a largest error that no mechanism keeps to, or not that of the objective."""
+    pins = np.full(steps.problem.graph.size, np.nan) if given is None else given
+    fair = steps.fair(pins)
+    require_possible(steps.problem, fair, pins, limit)
+    chosen = fair if objective == FAIR else steps.balanced(pins)
+    require_possible(steps.problem, chosen, pins, limit, f"the {objective} mechanism's")

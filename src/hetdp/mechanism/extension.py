@@ -8,25 +8,24 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from hetdp import progress
-from hetdp.certificate.certificate import Certificate, is_private, verify
+from hetdp.certificate.certificate import is_private, verify
 from hetdp.certificate.certificate import verify as prove
-from hetdp.engines.contract import Engine, Role, Roles
 from hetdp.engines.registry import EngineName, engine_for
-from hetdp.errors import Fault, InputError, NoExtensionError, UsageError, VerificationError
-from hetdp.interrupts import import_uninterrupted
-from hetdp.mechanism.compatibility import NEAR_MISS, close, drops, judge
+from hetdp.errors import Fault, InputError, UsageError, VerificationError
+from hetdp.mechanism.compatibility import require_compatible
 from hetdp.mechanism.explanation import POLISH
-from hetdp.mechanism.mechanism import LocalMechanism, sealed
-from hetdp.partitioned.problem import PartitionedProblem
+from hetdp.mechanism.local import LocalSteps, steps_of
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, MechanismT, sealed
+from hetdp.mechanism.steps import NEAR_MISS, PinsT, RemoteProblem, Steps
 from hetdp.problem.edges import PROBABILITY_RULE
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
-from hetdp.problem.partial import PartialMechanism, pins_of
+from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem, notion_for
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
@@ -37,13 +36,17 @@ from hetdp.theory.catalogue import NotionName
 TURNS = 4  # of closing downward and upward; one is nearly always enough
 
 
+@overload
+def extend(problem: Problem, partial: Any, engine: EngineName = "auto", verify: bool = True) -> LocalMechanism: ...
+@overload
+def extend(problem: RemoteProblem, partial: Any, engine: EngineName = "auto", verify: bool = True) -> Mechanism: ...
 def extend(
-    problem: Problem | PartitionedProblem, partial: Any, engine: EngineName = "auto", verify: bool = True
-) -> LocalMechanism:
+    problem: Problem | RemoteProblem, partial: Any, engine: EngineName = "auto", verify: bool = True
+) -> Mechanism:
     """Extends p from the pinned datasets to all, as accurately as privacy allows at every dataset at once.
 
     Args:
-        problem: datasets, ε and query; a PartitionedProblem is extended by its workers, to a PartitionedMechanism.
+        problem: datasets, ε and query; a PartitionedProblem is extended by its workers.
         partial: values on a set of datasets that contains the boundary: mapping label → p, an array with NaN where not
             given, or a PartialMechanism.
         engine: "auto", "cpu" or "reference", and "dask" on partitions; all give the same bits.
@@ -64,80 +67,70 @@ def extend(
     >>> round(hetdp.extend(problem, {"b": 0.7, "c": 0.3})["a"], 4)
     0.9594
     """
-    if isinstance(problem, PartitionedProblem):
-        extend_parts = import_uninterrupted("hetdp.partitioned.extension").extend_parts
-        found: LocalMechanism = extend_parts(problem, partial, engine, verify)
-        return found
-    given = pins_of(partial, problem)
-    _refuse_free_boundary(problem, given)
-    chosen = engine_for(engine, problem.graph, problem.notion, "grow")
+    steps = steps_of(problem, engine)
+    found: Mechanism = extend_from(steps, steps.read_pins(partial), verify)
+    return found
+
+
+def extend_from(steps: Steps[PinsT, MechanismT], given: PinsT, attach: bool = True) -> MechanismT:
+    """The algorithm of `extend`: one growth from all pins, then a proof; pins that miss by a rounding are closed first.
+
+    Args:
+        steps: the steps on the problem.
+        given: the pins.
+        attach: prove that the result is optimal, and attach the certificate; without it, only that it is private.
+    """
+    _refuse_free_boundary(steps, given)
     pins = given
     for upward in (False, True) * TURNS:
-        mechanism, fits = _from_pins(problem, pins, chosen, verify)
+        mechanism, fits = _from_pins(steps, pins, attach)
         if fits:
-            moved = float(np.max(np.maximum(drops(given, pins), drops(-given, -pins)), initial=0.0))
-            return sealed(replace(mechanism, moved=moved))
+            return steps.finish(mechanism, steps.distance(given, pins))
         progress.report_stage("searching again, from closed pins")
-        pins = _close(problem, given, pins, chosen, upward)
-    raise VerificationError(_certified(problem, _from_pins(problem, pins, chosen, verify)[0])[1])
+        pins = _close(steps, given, pins, upward)
+    raise VerificationError(prove(steps.problem, _from_pins(steps, pins, attach)[0]))
 
 
-def _from_pins(problem: Problem, pins: Floats, engine: Engine, attach: bool) -> tuple[LocalMechanism, bool]:
-    """The extension by one search over both answers, and whether the pins bear it."""
-    ones, pinned = problem.answers == 1, ~np.isnan(pins)
-    start, roles = search_from(problem, pins)
-    growth = engine.grow(problem.graph, problem.notion, start, roles)
-    z = np.where(pinned, pins, np.where(ones, growth.labels, -growth.labels)) + 0.0  # no zero has a sign
-    mechanism = LocalMechanism(problem, z, pinned, np.where(pinned, -1, growth.links))
-    fell = np.max(drops(start, growth.labels)[pinned], initial=0.0)
+def _from_pins(steps: Steps[PinsT, MechanismT], pins: PinsT, attach: bool) -> tuple[MechanismT, bool]:
+    """The extension by one search over both answers, and whether it is right as it stands."""
+    mechanism, fell = steps.search(pins)
     if fell > NEAR_MISS:
         return mechanism, False
     progress.report_stage("proving every edge")
     if attach or fell > 0.0:
-        mechanism, proof = _certified(problem, mechanism)
-        return mechanism, proof.private and (proof.optimal or fell == 0.0)
-    return mechanism, is_private(problem, mechanism)
+        proof = prove(steps.problem, mechanism)
+        return steps.attach(mechanism, proof), proof.private and (proof.optimal or fell == 0.0)
+    return mechanism, is_private(steps.problem, mechanism)
 
 
-def search_from(problem: Problem, pins: Floats) -> tuple[Floats, Roles]:
-    """Start labels, signed so that larger is better, and roles: what one search over both answers begins with."""
-    ones, pinned = problem.answers == 1, ~np.isnan(pins)
-    roles = np.where(pinned, Role.PINNED, np.where(ones, Role.FREE_1, Role.FREE_2)).astype(np.uint8)
-    return np.where(pinned, np.where(ones, pins, -pins), np.inf), roles
-
-
-def _close(problem: Problem, given: Floats, pins: Floats, engine: Engine, upward: bool) -> Floats:
+def _close(steps: Steps[PinsT, MechanismT], given: PinsT, pins: PinsT, upward: bool) -> PinsT:
     """Pins that miss by a rounding, moved to where they fit: downward, and if edges across ½ still miss, upward.
 
     Pins of which `check` says that they contradict each other are refused.
     """
-    if upward:
-        return np.where(np.isnan(pins), np.nan, -close(problem, -pins, engine).labels)
-    closed = close(problem, pins, engine)
-    if np.max(drops(given, closed.labels), initial=0.0) > NEAR_MISS:
-        verdict = judge(problem, given, engine, close(problem, given, engine))
-        if not verdict.compatible:
-            raise NoExtensionError(verdict.witness, verdict.repair)
-    return np.where(np.isnan(pins), np.nan, closed.labels)
+    with steps.grow(pins, -1.0 if upward else 1.0) as closure:
+        if not upward and closure.largest_drop(given) > NEAR_MISS:
+            require_compatible(steps, given)
+        return closure.close(pins)
 
 
-def _certified(problem: Problem, mechanism: LocalMechanism) -> tuple[LocalMechanism, Certificate]:
-    """The mechanism with its proof attached."""
-    proof = prove(problem, mechanism)
-    return replace(mechanism, certificate=proof), proof
-
-
-def _refuse_free_boundary(problem: Problem, pins: Floats) -> None:
-    findings = FaultCollector("partial mechanism")
+def _refuse_free_boundary(steps: Steps[PinsT, MechanismT], pins: PinsT) -> None:
+    boundary, faults = steps.free_boundary(pins), FaultCollector("partial mechanism")
     rule = "every dataset with a neighbour of the other answer has a value"
     hint = "hetdp.design chooses values where there are none"
+    first = dict(zip(boundary.first, steps.labels_at(boundary.first), strict=True))
 
-    def fault_at(at: int) -> Fault:
-        place = f"dataset {shorten_label(problem.graph.label(at), problem.labels)}"
+    def fault_at(number: int) -> Fault:
+        place = f"dataset {shorten_label(first[number], steps.labels)}"
         return Fault("boundary dataset without p", place, "", rule, hint)
 
-    findings.add_where(problem.boundary_mask & np.isnan(pins), fault_at)
-    findings.raise_if_any()
+    faults.add_first(boundary.first, boundary.free, fault_at)
+    faults.raise_if_any()
+
+
+def extend_local(problem: Problem, pins: Floats, engine: EngineName = "auto") -> LocalMechanism:
+    """The same for pins that are z in graph order already, NaN where a dataset is free."""
+    return extend_from(LocalSteps(problem, engine), pins)
 
 
 # The bounds that one dataset imposes on all others.
@@ -205,5 +198,5 @@ def polish(problem: Problem, values: Any, engine: EngineName = "auto") -> LocalM
         rule = "only a private mechanism can be polished"
         raise InputError("values", [Fault("not private:", "values", certificate.violated, rule)])
     z = values.coordinates if isinstance(values, LocalMechanism) else pins_of(values, problem)
-    kept = PartialMechanism(z=np.where(problem.boundary_mask, z, np.nan))
-    return sealed(replace(extend(problem, kept, engine), objective=POLISH))
+    kept = np.where(problem.boundary_mask, z, np.nan)
+    return sealed(replace(extend_local(problem, kept, engine), objective=POLISH))

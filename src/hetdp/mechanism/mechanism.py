@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from hetdp.theory.notion import Notion, turned
 
 BLOCK = 1 << 20  # datasets that are looked at in one go
 SEAL = "_sealed"  # what a copy made by `dataclasses.replace` does not have
+
+
+MechanismT = TypeVar("MechanismT", bound="Mechanism")
 
 
 class ProblemFacts(Protocol):
@@ -93,6 +96,11 @@ class Mechanism(Mapping[Any, float]):
         """True if the certificate was made of these very values, in this process."""
 
     @property
+    def search_words(self) -> str:
+        """What is worth saying of the search that found it; empty for most."""
+        return ""
+
+    @property
     @abstractmethod
     def probabilities(self) -> Floats:
         """p = Pr[answer 1], rounded for reading: it prints 1.0 from z ≈ 37 on, where `errors` is still right."""
@@ -110,6 +118,10 @@ class Mechanism(Mapping[Any, float]):
     @abstractmethod
     def blocks(self) -> Iterator[Floats]:
         """z of all datasets, in their order, in arrays that fit in memory."""
+
+    @abstractmethod
+    def columns(self) -> dict[str, Any]:
+        """The mechanism as a table: columns ready for any data frame, in the problem's order."""
 
     @abstractmethod
     def row(self, dataset: Hashable) -> dict[str, Any]:
@@ -136,7 +148,8 @@ class RemoteMechanism(Mechanism):
         """Writes it, whole or not at all, if it is private."""
 
 
-class LoadedClaim(NamedTuple):
+@dataclass(frozen=True)
+class LoadedClaim(Generic[MechanismT]):
     """A mechanism that was read from a file, to be judged on a problem.
 
     Attributes:
@@ -146,7 +159,7 @@ class LoadedClaim(NamedTuple):
         differing: how many datasets the problem pins at another value than the mechanism has.
     """
 
-    mechanism: Mechanism
+    mechanism: MechanismT
     made_for_another: bool
     column: str
     differing: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from pathlib import Path
@@ -26,12 +26,14 @@ from hetdp.mechanism.explanation import (
     tightest,
 )
 from hetdp.mechanism.mechanism import RemoteMechanism, given_by, require_best, row_of
+from hetdp.mechanism.steps import Bound
 from hetdp.partitioned.partition import LocalGraph, Part
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.classes import Classes, names_from_bytes
 from hetdp.problem.graph import written_number
 from hetdp.problem.space import Constraint, Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
+from hetdp.text import pluralize
 from hetdp.theory.notion import Notion, turned
 
 
@@ -49,23 +51,7 @@ class Edge(NamedTuple):
     edge_class: Any
 
 
-class Step(NamedTuple):
-    """One dataset on a path.
-
-    Attributes:
-        number: the dataset.
-        z: the value there.
-        pin: what is given there; NaN if nothing is.
-        edges: the edges to the dataset before; none at the first, several where edges are parallel.
-    """
-
-    number: int
-    z: float
-    pin: float
-    edges: list[Edge]
-
-
-def follow(part: Part, name: str, pins: str, number: int) -> tuple[list[Step], int]:
+def follow(part: Part, name: str, pins: str, number: int) -> tuple[list[Bound], int]:
     """The steps from a dataset back along its links, as far as this partition owns them; and who comes next, or −1."""
     graph = LocalGraph(part)
     z, links, given = part.load(f"{name}/z"), part.load(f"{name}/links"), part.load(pins)
@@ -76,7 +62,7 @@ def follow(part: Part, name: str, pins: str, number: int) -> tuple[list[Step], i
         begin, end = int(graph.indptr[at]), int(graph.indptr[at + 1])
         to_link = np.flatnonzero(graph.targets[begin:end] == graph.place(link)) if link >= 0 else np.empty(0, np.int64)
         edges = _edges_at(part, graph, begin + to_link, classes)
-        steps.append(Step(number, float(z[at]), float(given[at]), edges))
+        steps.append(Bound(number, float(z[at]), float(given[at]), edges))
         number = link
     return steps, number
 
@@ -104,9 +90,9 @@ def _edges_at(part: Part, graph: LocalGraph, places: NDArray[np.int64], classes:
     ]
 
 
-def trace(problem: PartitionedProblem, name: str, pins: str, number: int) -> list[Step]:
+def trace(problem: PartitionedProblem, name: str, pins: str, number: int) -> list[Bound]:
     """The whole path to a dataset, from where it begins."""
-    steps: list[Step] = []
+    steps: list[Bound] = []
     parts = problem.parts
     while number >= 0:
         owner = int(parts[0].owners(np.array([number]))[0])
@@ -115,7 +101,7 @@ def trace(problem: PartitionedProblem, name: str, pins: str, number: int) -> lis
     return steps[::-1]
 
 
-def tightest_of(notion: Notion, edges: list[Edge], start: float) -> Edge:
+def tightest_of(notion: Notion, edges: Sequence[Edge], start: float) -> Edge:
     """Of parallel edges, seen from their end, the one with the tightest bound after this label."""
     places = turned(notion.parameters)
     return edges[tightest(notion, start, (tuple(edge.used[at] for at in places) for edge in edges))]
@@ -145,7 +131,7 @@ def _of(part: Part, array: str, numbers: Indices) -> NDArray[Any]:
     return part.everywhere(array, known)[back.ravel()]
 
 
-def path_of(problem: PartitionedProblem, steps: list[Step], z: Any, upper: bool) -> BindingPath:
+def path_of(problem: PartitionedProblem, steps: Sequence[Bound], z: Any, upper: bool) -> BindingPath:
     """The path in the words that people read; an edge is seen from its start, which comes earlier."""
     notion, coordinate = problem.notion, problem.notion.coordinate
     z = np.asarray(z, dtype=np.float64)
@@ -201,6 +187,11 @@ class PartitionedMechanism(RemoteMechanism):
         """True if the certificate was made of these very values; one that was loaded has none."""
         return self.certificate is not None
 
+    @property
+    def search_words(self) -> str:
+        """How many rounds the search took, and how many labels went between partitions."""
+        return f"{pluralize(self.rounds, 'round')}, {pluralize(sum(self.told), 'label')} between partitions"
+
     @cached_property
     def coordinates(self) -> Floats:  # type: ignore[override]  # read when asked for; a mechanism is frozen anyway
         """z of all datasets, if they fit in this process.
@@ -228,9 +219,26 @@ class PartitionedMechanism(RemoteMechanism):
     @property
     def errors(self) -> Floats:
         """The probability of the wrong answer at all datasets."""
+        return self.problem.notion.coordinate.error(self.coordinates, self._answers())
+
+    def columns(self) -> dict[str, Any]:
+        """The mechanism as a table, if it fits in this process."""
+        names, answers = list(self), self._answers()
+        found = {
+            "dataset": names,
+            "query": answers,
+            "p": self.probabilities,
+            "z": self.coordinates,
+            "error": self.errors,
+            "pinned": self.pinned,
+            "binding": [None if link < 0 else names[link] for link in self.links.tolist()],
+        }
+        has_given = self.problem.parts[0].has(f"{self.name}/given")
+        return found | ({"given": self._gathered("given")} if has_given else {})
+
+    def _answers(self) -> NDArray[Any]:
         self._require_few()
-        answers = np.concatenate([part.load("answers") for part in self.problem.parts])
-        return self.problem.notion.coordinate.error(self.coordinates, answers)
+        return np.concatenate([part.load("answers") for part in self.problem.parts])
 
     def _gathered(self, name: str) -> NDArray[Any]:
         self._require_few()
@@ -324,7 +332,7 @@ def explained(mechanism: PartitionedMechanism, number: int) -> BindingPath:
     found = Found([first], given=True)
     if _at(mechanism, f"{name}/pinned", first) and not is_given(mechanism, first):
         found = find_across(problem.notion, first, 1.0 if upper else -1.0, mechanism.coordinate, beside)
-        before = [Step(at, mechanism.coordinate(at), np.nan, edges.get((at, link), [])) for link, at in found.links()]
+        before = [Bound(at, mechanism.coordinate(at), np.nan, edges.get((at, link), [])) for link, at in found.links()]
         steps = [*before, *steps[1:]]
     first = steps[0].number
     path = path_of(problem, steps, [step.z for step in steps], upper)

@@ -22,6 +22,7 @@ from hetdp.files.places import STANDARD, existing, parts_of, reading
 from hetdp.files.problems import answer_column
 from hetdp.files.saving import certificate_document
 from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION, notion_words
+from hetdp.mechanism.mechanism import LoadedClaim
 from hetdp.numbers import parse_number
 from hetdp.partitioned.datasets import Known
 from hetdp.partitioned.labels import RANGE, FileNames, Labelled, labels_at, own_labels
@@ -220,17 +221,13 @@ def _bound_by(part: Part, links: Any, own: Any, labels: Any) -> Any:
     return np.ma.MaskedArray(bound, free)
 
 
-class LoadedParts(NamedTuple):
-    """A mechanism to be judged on a partitioned problem; as `LoadedClaim`."""
-
-    mechanism: PartitionedMechanism
-    made_for_another: bool
-    column: str
-    differing: int
+def read_claim(path: str | Path, problem: PartitionedProblem) -> LoadedClaim[PartitionedMechanism]:
+    """Reads a mechanism that is to be judged on a problem, whichever it was made for."""
+    return LoadedClaim(*_read(path, problem))
 
 
-def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
-    """Reads a mechanism with its partitioned problem: a folder that `save` wrote, or one Parquet file."""
+def _read(path: str | Path, problem: PartitionedProblem) -> tuple[PartitionedMechanism, bool, str, int]:
+    """A mechanism from a folder that `save` wrote, or from one Parquet file, with the facts of a claim."""
     progress.report_stage("reading the mechanism")
     files, words = open_parts(path)
     notion_of(words, str(path), "z" in files.kinds, problem.notion)
@@ -252,13 +249,13 @@ def load_parts(path: str | Path, problem: PartitionedProblem) -> LoadedParts:
     mechanism = PartitionedMechanism(
         problem, name, float(words.get("moved", 0.0)), objective=str(words.get("objective", "extension"))
     )
-    return LoadedParts(mechanism, another, column, sum(one.differing for one in found))
+    return (mechanism, another, column, sum(one.differing for one in found))
 
 
-def load_own_parts(path: str | Path, problem: PartitionedProblem) -> PartitionedMechanism:
-    """The same for a mechanism that was made for this problem, or does not say so; others are refused."""
+def read_mechanism(path: str | Path, problem: PartitionedProblem) -> PartitionedMechanism:
+    """Reads a mechanism that was made for this problem, or does not say so; others are refused."""
     require_own(open_parts(path)[1], str(path), problem.identity)
-    return load_parts(path, problem).mechanism
+    return _read(path, problem)[0]
 
 
 def open_parts(path: str | Path) -> tuple[Files, dict[str, Any]]:

@@ -8,15 +8,25 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from hetdp.certificate.rule import Chains, Survey
+from hetdp.engines.registry import EngineName
 from hetdp.errors import UnknownDatasetError, UsageError
+from hetdp.interrupts import uninterrupted
+from hetdp.mechanism.mechanism import LoadedClaim
+from hetdp.mechanism.steps import RemoteProblem
 from hetdp.partitioned.partition import RUN, Part
 from hetdp.partitioned.shared_files import fresh_folder
 from hetdp.problem.labels import similar_labels
-from hetdp.text import pluralize
+from hetdp.text import format_value, pluralize
 from hetdp.theory.notion import Notion
 
+if TYPE_CHECKING:
+    from hetdp.partitioned.mechanism import PartitionedMechanism
+    from hetdp.partitioned.steps import PartitionedSteps
+
+DASK = "dask"  # the engine of partitioned problems
 Task = Callable[..., Any]
 
 
@@ -48,20 +58,25 @@ class PartitionedGraph(NamedTuple):
     ghosts: int = 0
 
 
+OWN = "pins"  # the arrays of the values that a problem gives itself
+
+
 @dataclass(frozen=True)
 class PartitionedPins:
-    """The values that a partitioned problem gives itself, in its own tables.
+    """Values that are given on some datasets of a partitioned problem, in the arrays of its partitions.
 
     Attributes:
         count: how many datasets have one.
-        work: the work folder of that problem, by which it is known.
+        work: the work folder of the problem, by which it is known.
+        name: the name of the arrays; by default, of those that the problem's own tables give.
     """
 
     count: int
     work: str
+    name: str = OWN
 
 
-class PartitionedProblem:
+class PartitionedProblem(RemoteProblem):
     """A problem read by `read_partitioned`, its datasets dealt to partitions by ranges of rows.
 
     It stands where a Problem does: `check`, `extend`, `design` (fair and balanced) and `verify` take it, and run on its
@@ -78,6 +93,9 @@ class PartitionedProblem:
         names: what finds labels of numbers, and numbers of labels.
         gridded: whether every ε is a multiple of 2^-40, and so is where balanced values start.
     """
+
+    graph: PartitionedGraph
+    notion: Notion
 
     def __init__(
         self,
@@ -102,6 +120,11 @@ class PartitionedProblem:
     def identity(self) -> str:
         """By which mechanism files know it: what the problem has on one machine, found when it is asked for."""
         return self._identity()
+
+    @property
+    def partition_count(self) -> int:
+        """How many partitions there are."""
+        return len(self.offsets) - 1
 
     @property
     def parts(self) -> list[Part]:
@@ -135,6 +158,37 @@ class PartitionedProblem:
     def index(self, label: Hashable) -> int:
         """The number of a dataset; raises UnknownDatasetError."""
         return self.names.index(label)
+
+    def steps(self, engine: EngineName) -> PartitionedSteps:
+        """The steps of `check`, `extend` and `design`, each a task for every partition."""
+        if engine not in ("auto", DASK):
+            rule = f"partitions are for the engine {DASK!r}"
+            raise UsageError(f"engine {engine!r} on a partitioned problem", rule, "leave it out")
+        with uninterrupted():
+            from hetdp.partitioned.steps import PartitionedSteps
+        return PartitionedSteps(self)
+
+    def survey(self, mechanism: Any, with_links: bool = True) -> tuple[Survey, Callable[[], Chains]]:
+        """What workers see on all edges, and a function that lets them follow all chains of links."""
+        with uninterrupted():
+            from hetdp.partitioned.mechanism import PartitionedMechanism
+            from hetdp.partitioned.verification import survey_partitions
+        if not isinstance(mechanism, PartitionedMechanism) or mechanism.problem is not self:
+            rule = "its mechanisms are made of it, or loaded with it"
+            raise UsageError(f"{format_value(mechanism)} on a partitioned problem", rule)
+        return survey_partitions(self, mechanism.name, with_links)
+
+    def read_claim(self, path: str | Path) -> LoadedClaim[PartitionedMechanism]:
+        """Reads a mechanism that is to be judged on this problem, whichever it was made for."""
+        with uninterrupted():
+            from hetdp.partitioned.mechanism_files import read_claim
+        return read_claim(path, self)
+
+    def read_mechanism(self, path: str | Path) -> PartitionedMechanism:
+        """Reads a mechanism that was made for this problem; refuses others."""
+        with uninterrupted():
+            from hetdp.partitioned.mechanism_files import read_mechanism
+        return read_mechanism(path, self)
 
     def close(self) -> None:
         """Ends the workers that were started for it, and removes what lies in the work folder for this run alone."""
@@ -202,11 +256,3 @@ def forget(problem: PartitionedProblem, name: str) -> None:
     """Removes the arrays of that name, which nobody needs any more."""
     for part in problem.parts:
         shutil.rmtree(part.path(name).with_suffix(""), ignore_errors=True)
-
-
-def require_dask(engine: str) -> None:
-    """Refuses another engine than the one that knows partitions."""
-    if engine not in ("auto", "dask"):
-        raise UsageError(
-            f"engine {engine!r} on a partitioned problem", "partitions are for the engine 'dask'", "leave it out"
-        )

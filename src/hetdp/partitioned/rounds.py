@@ -197,3 +197,32 @@ def _forget(parts: list[Part], growth: Growth, news: dict[int, list[int]]) -> No
             parts[receiver].path(f"{growth.search}/{kind}-{before}").unlink(missing_ok=True)
         for sender in senders:
             news_from(parts[receiver], growth.search, growth.rounds - 1, sender, receiver).unlink(missing_ok=True)
+
+
+# What a search has found, as later tasks read it.
+
+
+Searches = dict[str, tuple[int, ...]]  # by name; for each partition, the round in which it was last at work
+
+
+def after(problem: PartitionedProblem, growth: Growth, task: Task, *arguments: Any) -> list[Any]:
+    """The results of a task on what a search left in every partition."""
+    items = [(part, growth.search, growth.latest[part.number], *arguments) for part in problem.parts]
+    return problem.workers.run(task, items)
+
+
+def labels_of(part: Part, search: str, latest: int) -> Floats:
+    """The labels that a search found at a partition's own datasets."""
+    found: Floats = part.load(f"{search}/labels-{latest}")[LocalGraph(part).own]
+    return found
+
+
+def found_by(part: Part, searches: Searches) -> list[Floats]:
+    """The labels that several searches found at a partition's own datasets."""
+    return [labels_of(part, search, latest[part.number]) for search, latest in searches.items()]
+
+
+def boundary_values(part: Part, z: Floats, given: str | None) -> Floats:
+    """Values for the boundary, beside those that are given."""
+    found = np.where(part.load("boundary"), z, np.nan)
+    return found if given is None else np.where(np.isnan(part.load(given)), found, part.load(given))

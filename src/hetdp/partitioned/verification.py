@@ -1,18 +1,40 @@
-"""What a mechanism claims of the datasets of one partition: values, pins and links, with the values of its ghosts."""
+"""verify on partitions: every arc is looked at by the owner of its source, with the verifier's own code.
+
+Like `certificate`, it imports neither engines nor theory nor mechanism.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from hetdp.certificate.additive import ROUNDING, gap_of_a_chain, joined, loosen, passed_on, reach_of, seen_links
-from hetdp.certificate.rule import ADDED_UP, CYCLE, LOOSE, MISSING, Chains, Rule, depth_of, joined_chains, too_wide
+from hetdp.certificate.rule import (
+    ADDED_UP,
+    CYCLE,
+    LOOSE,
+    MISSING,
+    Chains,
+    Rule,
+    Survey,
+    depth_of,
+    joined_chains,
+    too_wide,
+)
 from hetdp.certificate.rules import rule_of
 from hetdp.partitioned.partition import LocalGraph, Part
-from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.space import Floats, Indices, Mask
-from hetdp.theory.catalogue import notion_of_key
+
+
+class PartitionRunner(Protocol):
+    """A problem that runs tasks on all its partitions."""
+
+    notion: Any
+
+    def run(self, task: Callable[..., Any], *arguments: Any, words: str = "") -> list[Any]:
+        """The results of a task on every partition."""
 
 
 class Claimed(NamedTuple):
@@ -61,9 +83,9 @@ class Ends(NamedTuple):
     gap: float
 
 
-def chains_across(problem: PartitionedProblem, name: str) -> Chains:
+def chains_across(problem: PartitionRunner, name: str) -> Chains:
     """Follows all chains to their ends."""
-    notion = problem.notion.key
+    notion = problem.notion
     ends: list[Ends] = problem.run(follow_within, name, notion, words="proving chains of links")
     turn, before = 0, -1
     while (count := sum(one.open for one in ends)) not in (0, before):
@@ -77,7 +99,7 @@ def chains_across(problem: PartitionedProblem, name: str) -> Chains:
     return Chains("", gap=max(one.gap for one in ends) * (1.0 + 2.0**-20))
 
 
-def follow_within(part: Part, name: str, notion: str) -> Ends:
+def follow_within(part: Part, name: str, notion: Any) -> Ends:
     """Follows chains to where they end, or to a ghost, and adds up what they lack on the way."""
     graph = LocalGraph(part)
     ends, gaps, slopes, depths = _links_to_follow(part, graph, name, notion)
@@ -97,11 +119,11 @@ def follow_within(part: Part, name: str, notion: str) -> Ends:
     return _kept(part, name, 0, np.where(left, np.nan, gaps[own]), depths[own])
 
 
-def _links_to_follow(part: Part, graph: LocalGraph, name: str, notion: str) -> tuple[Indices, Floats, Floats, Floats]:
+def _links_to_follow(part: Part, graph: LocalGraph, name: str, notion: Any) -> tuple[Indices, Floats, Floats, Floats]:
     """Where each chain goes next, what the link lacks and passes on, and |z|; for notions that add, ties are enough."""
     size = graph.size
     ends, gaps, slopes = np.full(size + 1, size), np.zeros(size + 1), np.zeros(size + 1)
-    if rule_of(notion_of_key(notion)).gaps is None:
+    if rule_of(notion).gaps is None:
         ties = part.load(f"{name}/proof-ties")
         ends[ties] = graph.places(part.load(f"{name}/links")[ties - graph.before])
         return ends, gaps, slopes, np.ones(size + 1)
@@ -133,9 +155,6 @@ def _kept(part: Part, name: str, turn: int, gaps: Any, depths: Any) -> Ends:
         return Ends(len(unknown), part.first + int(unknown[0]), -1, 0.0)
     loose = np.flatnonzero(too_wide(gaps, depths))
     return Ends(0, -1, part.first + int(loose[0]) if len(loose) else -1, float(np.max(gaps, initial=0.0)))
-
-
-# verify on partitions: every arc is looked at by the owner of its source, with the verifier's own code.
 
 
 FREE = "a boundary dataset is not pinned"
@@ -175,10 +194,10 @@ class Seen(NamedTuple):
     further: int = 0
 
 
-def look_at_part(part: Part, name: str, notion: str, with_links: bool) -> Seen:
+def look_at_part(part: Part, name: str, notion: Any, with_links: bool) -> Seen:
     """Goes through the arcs of a partition, and through its links."""
     claim = claimed(part, name)
-    graph, rule = claim.graph, rule_of(notion_of_key(notion))
+    graph, rule = claim.graph, rule_of(notion)
     found = rule.survey(graph, claim.z, claim.links, claim.better)
     worst = None
     if found.worst is not None:
@@ -237,14 +256,29 @@ def gap_passed_on(part: Part, name: str, plain: float) -> float:
     return passed_on(part.load(f"{name}/proof-further"), claim.better, claim.links, parameters, plain)
 
 
-def survey_parts(problem: PartitionedProblem, name: str, with_links: bool) -> list[Seen]:
-    """What was seen in each partition."""
-    words = "proving every edge"
-    found: list[Seen] = problem.run(look_at_part, name, problem.notion.key, with_links, words=words)
-    return found
+def survey_partitions(problem: PartitionRunner, name: str, with_links: bool) -> tuple[Survey, Callable[[], Chains]]:
+    """What is seen on all edges, and a function that follows all chains of links.
+
+    Args:
+        problem: whose partitions look at their edges.
+        name: the name of the mechanism's arrays.
+        with_links: whether links are looked at, too.
+    """
+    found: list[Seen] = problem.run(look_at_part, name, problem.notion, with_links, words="proving every edge")
+    return _merge(found), lambda: _follow_links(problem, name, found)
 
 
-def follow_parts(problem: PartitionedProblem, name: str, seen: list[Seen]) -> Chains:
+def _merge(seen: list[Seen]) -> Survey:
+    """What was seen in all partitions; of equals the first arc is the worst."""
+    whole = Survey(links=None)
+    for one in seen:
+        whole.add(one.arcs, one.enclosed, one.violations)
+        if one.worst is not None and (whole.worst is None or (one.slack, one.worst) < (whole.slack, whole.worst)):
+            whole.slack, whole.worst = one.slack, one.worst
+    return whole
+
+
+def _follow_links(problem: PartitionRunner, name: str, seen: list[Seen]) -> Chains:
     """What the links of all partitions prove together."""
     for fault, numbers in (
         (FREE, [one.free_boundary for one in seen]),

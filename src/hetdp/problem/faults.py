@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,12 +45,16 @@ class FaultCollector:
 
     def add_at(self, positions: NDArray[Any], fault_at: Callable[[int], Fault]) -> None:
         """Adds a fault at each of these positions, all of one kind."""
+        self.add_first(positions, len(positions), fault_at)
+
+    def add_first(self, positions: Sequence[int] | NDArray[Any], total: int, fault_at: Callable[[int], Fault]) -> None:
+        """Adds faults of one kind, of which only the first positions are known; there are `total` of them."""
         room = max(SHOWN_ALIKE, LISTED - len(self.faults))
         listed = [fault_at(int(position)) for position in positions[:room]]
         self.faults.extend(listed)
-        self.total += len(positions)
-        if len(positions) > room:
-            self.more[listed[-1].kind] += len(positions) - room
+        self.total += total
+        if total > len(listed):
+            self.more[listed[-1].kind] += total - len(listed)
 
     @contextmanager
     def collect(self) -> Iterator[None]:

@@ -36,6 +36,33 @@ class PartialMechanism:
     error: Any = None
 
 
+@dataclass(frozen=True, eq=False)
+class Pins:
+    """Pins that were converted for one problem: verbs take them where they take a partial mechanism, and as they are.
+
+    Attributes:
+        problem: the problem.
+        z: the coordinates in graph order, NaN where a dataset is free.
+    """
+
+    problem: Problem
+    z: Floats
+
+    @property
+    def count(self) -> int:
+        """How many datasets have a value."""
+        return int(np.count_nonzero(~np.isnan(self.z)))
+
+
+def convert_pins(problem: Problem, partial: Any) -> Pins:
+    """The pins of a partial mechanism, converted once for all verbs.
+
+    Raises:
+        InputError: listing every fault of the values.
+    """
+    return Pins(problem, pins_of(partial, problem))
+
+
 def pins_of(partial: Any, problem: Problem) -> Floats:
     """The pins as coordinates in graph order, NaN where a dataset is free."""
     require_problem(problem)
@@ -44,6 +71,10 @@ def pins_of(partial: Any, problem: Problem) -> Floats:
 
 def pins_on(outline: EdgelessProblem | Problem, partial: Any) -> Floats:
     """The same where edges do not matter, or are not known yet."""
+    if isinstance(partial, Pins):
+        if partial.problem is outline:
+            return partial.z
+        partial = PartialMechanism(z=partial.z)
     if hasattr(partial, "coordinates"):  # a mechanism pins every dataset
         partial = PartialMechanism(z=partial.coordinates)
     if not isinstance(partial, PartialMechanism):

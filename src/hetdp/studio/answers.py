@@ -15,10 +15,11 @@ import numpy as np
 
 from hetdp.engines.registry import EngineName
 from hetdp.errors import HetdpError, NoExtensionError
-from hetdp.mechanism.compatibility import Repair, Witness
+from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.design import design, require_objective
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import LocalMechanism
+from hetdp.mechanism.repair import Repair
 from hetdp.mechanism.vote import WEIGHTED_VOTE, people_of
 from hetdp.problem.classes import classes_of
 from hetdp.problem.faults import FaultCollector

@@ -19,7 +19,7 @@ from hetdp.engines.contract import Engine
 from hetdp.errors import UsageError
 from hetdp.mechanism.average.rows import DEEPEST, Rows, Tangents, concatenate_rows, rows_between
 from hetdp.mechanism.average.solver import TOLERANCE, Solver, has_many_rows, lower_bound
-from hetdp.mechanism.compatibility import Limits
+from hetdp.mechanism.repair import Limits
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 

@@ -18,10 +18,10 @@ from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import EngineName, engine_for
 from hetdp.mechanism.average.program import best_nearby, best_on_average, mean_error, reference
 from hetdp.mechanism.average.solver import ROUNDING
-from hetdp.mechanism.compatibility import NEAR_MISS, Limits, drops, limits
-from hetdp.mechanism.extension import extend
+from hetdp.mechanism.extension import extend_local
 from hetdp.mechanism.mechanism import LocalMechanism, sealed
-from hetdp.problem.partial import PartialMechanism
+from hetdp.mechanism.repair import Limits, limits
+from hetdp.mechanism.steps import NEAR_MISS, drops
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace, as_graph
 from hetdp.problem.space import Floats, Indices
@@ -255,4 +255,4 @@ def _private_candidates(
 def _extend(problem: Problem, pins: Floats, z: Floats, engine: EngineName) -> LocalMechanism:
     """Extends these values at the boundary, together with the given values."""
     kept = np.where(np.isnan(pins), np.where(problem.boundary_mask, z, np.nan), pins)
-    return extend(problem, PartialMechanism(z=kept), engine)
+    return extend_local(problem, kept, engine)

@@ -1,0 +1,355 @@
+"""The steps of the verbs on partitions: each is a task for every partition, and its results stay in files.
+
+`check`, `extend` and `design` are written once, in `hetdp.mechanism`. Here stand the steps that they are made of: where
+a search starts, what it leaves, and what the driver is told of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from hetdp.certificate.certificate import Certificate
+from hetdp.engines.contract import Role
+from hetdp.errors import UnknownDatasetError, UsageError
+from hetdp.mechanism.balanced import meets
+from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.repair import Limits
+from hetdp.mechanism.steps import NEAR_MISS, Bound, Closure, FreeBoundary, Steps, drops
+from hetdp.partitioned.fair import choose_fair
+from hetdp.partitioned.mechanism import PartitionedMechanism, mark_given, path_of, trace
+from hetdp.partitioned.partition import LocalGraph, Part
+from hetdp.partitioned.problem import PartitionedPins, PartitionedProblem, forget
+from hetdp.partitioned.rounds import Growth, Searches, after, boundary_values, found_by, grow, labels_of
+from hetdp.problem.columns import as_mapping
+from hetdp.problem.faults import LISTED, FaultCollector
+from hetdp.problem.grid import round_labels_down
+from hetdp.problem.labels import Labels, similar_labels
+from hetdp.problem.partial import PartialMechanism, pins_on
+from hetdp.problem.problem import EdgelessProblem
+from hetdp.problem.values import PIN, order_values
+from hetdp.text import format_value
+from hetdp.theory.catalogue import notion_of_key
+from hetdp.theory.notion import Notion
+
+KEYS = ("p", "z", "error")
+FALLEN = 100  # pins that a partition reports at a time
+FAIR, BALANCED = OBJECTIVES = ("fair", "balanced")
+
+
+class PartitionedClosure(Closure[PartitionedPins]):
+    """A growth from all pins, whose labels lie in files."""
+
+    def __init__(self, problem: PartitionedProblem, growth: Growth, sign: float, name: str) -> None:
+        self._problem, self._growth, self._sign, self._name = problem, growth, sign, name
+        self._is_traceable = False
+
+    def largest_drop(self, given: PartitionedPins) -> float:
+        """How far it lowered a given value, at most."""
+        fell: float = max(after(self._problem, self._growth, worst_drop, given.name))
+        return fell
+
+    def fallen(self, given: PartitionedPins) -> Iterator[int]:
+        """The datasets whose given value it lowered, those that fell furthest first, some at a time."""
+        for seen in count(0, FALLEN):
+            some = after(self._problem, self._growth, fallen_pins, given.name, NEAR_MISS, seen)
+            found = [one for each in some for one in each]
+            if not found:
+                return
+            yield from (number for _, number in sorted(found, key=lambda one: (-one[0], one[1])))
+
+    def chain_to(self, dataset: int, given: PartitionedPins) -> Sequence[Bound]:
+        """The bounds that led to the value of a dataset."""
+        if not self._is_traceable:
+            after(self._problem, self._growth, finish_witness, self._name)
+            self._is_traceable = True
+        return trace(self._problem, self._name, given.name, dataset)
+
+    def path_along(self, chain: Sequence[Bound]) -> BindingPath:
+        """A chain as people read it."""
+        return path_of(self._problem, chain, [step.z for step in chain], upper=True)
+
+    def close(self, pins: PartitionedPins) -> PartitionedPins:
+        """The pins, moved to the values that were found."""
+        name = f"{self._name}-closed"
+        after(self._problem, self._growth, finish_closing, pins.name, self._sign, name)
+        return replace(pins, name=name)
+
+    def discard(self) -> None:
+        """Removes the labels of the search."""
+        forget(self._problem, self._growth.search)
+        forget(self._problem, self._name)
+
+
+class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
+    """The steps on partitions.
+
+    Args:
+        problem: the problem, which has its workers.
+    """
+
+    def __init__(self, problem: PartitionedProblem) -> None:
+        self.problem: PartitionedProblem = problem
+        self._base, self._numbers = problem.new_name("steps"), count()
+
+    def _new_name(self, word: str) -> str:
+        return f"{self._base}-{next(self._numbers)}-{word}"
+
+    @property
+    def notion(self) -> Notion:
+        """The notion of privacy."""
+        return self.problem.notion
+
+    @property
+    def labels(self) -> Any:
+        """The names of the datasets, both ways."""
+        return self.problem.labels
+
+    def labels_at(self, numbers: Sequence[int]) -> list[Any]:
+        """The labels of some datasets."""
+        return self.problem.names.labels(list(numbers))
+
+    def read_pins(self, partial: Any) -> PartitionedPins:
+        """The problem's own values, or others by label, which their owners write to files."""
+        problem = self.problem
+        if isinstance(partial, PartitionedPins):
+            if partial.work != problem.work:
+                rule = "values from the tables of a partitioned problem are for that problem"
+                hint = "give values by label, or those that came with it"
+                raise UsageError("the values of another problem", rule, hint)
+            return partial
+        name = self._new_name("given")
+        if not isinstance(partial, PartialMechanism):
+            partial = PartialMechanism(p=partial)
+        given = {key: getattr(partial, key) for key in KEYS if getattr(partial, key) is not None}
+        columns: dict[str, Any] = {key: as_mapping(values) for key, values in given.items()}
+        for key, values in columns.items():
+            if values is None:
+                rule = "values for a partitioned problem are in its own tables, or a mapping from labels"
+                raise UsageError(f"{key}={format_value(given[key])}", rule)
+        labels = list(dict.fromkeys(label for values in columns.values() for label in values))
+        numbers = np.asarray(problem.names.indices(labels), dtype=np.int64)
+        listed = Listed(labels, numbers, problem.labels)
+        pins_on(
+            EdgelessProblem(listed, np.ones(len(labels), dtype=np.int8), problem.notion, ""), partial
+        )  # or a refusal
+        findings = FaultCollector("partial mechanism")
+        order = np.argsort(numbers, kind="stable")
+        numbered = {key: order_values(key, values, listed, PIN, findings)[order] for key, values in columns.items()}
+        problem.run(write_pins, numbers[order], numbered, name, problem.notion.key)
+        return PartitionedPins(len(labels), problem.work, name)
+
+    def has_pins(self, pins: PartitionedPins) -> bool:
+        """True if some value is given."""
+        return pins.count > 0
+
+    def free_boundary(self, pins: PartitionedPins) -> FreeBoundary:
+        """The datasets of the boundary without a value."""
+        found = self.problem.run(free_boundary, pins.name)
+        first = [number for some, _, _ in found for number in some][:LISTED]
+        return FreeBoundary(first, sum(free for _, free, _ in found), sum(size for _, _, size in found))
+
+    def search(self, pins: PartitionedPins) -> tuple[PartitionedMechanism, float]:
+        """The extension by one search over both answers."""
+        problem, name = self.problem, self._new_name("mechanism")
+        growth = grow(problem, f"{name}-search", start_extension, pins.name, with_roles=True)
+        fell = max(after(problem, growth, finish_extension, pins.name, name))
+        forget(problem, growth.search)
+        return PartitionedMechanism(problem, name, rounds=growth.rounds, told=tuple(growth.told)), fell
+
+    def grow(self, pins: PartitionedPins, sign: float = 1.0) -> PartitionedClosure:
+        """The growth from all pins over all edges."""
+        name = self._new_name("closure")
+        return PartitionedClosure(
+            self.problem, grow(self.problem, f"{name}-search", start_closing, pins.name, sign), sign, name
+        )
+
+    def distance(self, given: PartitionedPins, pins: PartitionedPins) -> float:
+        """How far pins were moved, at most."""
+        moved: float = max(self.problem.run(moved_from, given.name, pins.name))
+        return moved
+
+    def attach(self, mechanism: PartitionedMechanism, certificate: Certificate) -> PartitionedMechanism:
+        """The mechanism with its certificate."""
+        return replace(mechanism, certificate=certificate)
+
+    def finish(self, mechanism: PartitionedMechanism, moved: float) -> PartitionedMechanism:
+        """The mechanism with the distance that its pins were moved."""
+        return replace(mechanism, moved=moved)
+
+    def repair(self, pins: PartitionedPins) -> None:
+        """None: a partitioned problem has a witness, but no repair."""
+
+    def require_objective(self, objective: str, prior: Any, max_error: Any) -> None:
+        """Refuses what needs the whole problem in one place."""
+        require_offered(objective, prior, max_error)
+
+    def choose(self, objective: str, given: PartitionedPins | None) -> PartitionedPins:
+        """Values for the boundary, beside those that are given."""
+        problem, name = self.problem, self._new_name("design")
+        known, limits = None if given is None else given.name, Searches()
+        if known is not None:
+            most = grow(problem, f"{name}-most", start_closing, known, 1.0)
+            least = grow(problem, f"{name}-least", start_closing, known, -1.0)
+            limits = {search.search: tuple(search.latest) for search in (most, least)}
+        pins = f"{name}-pins"
+        if objective == FAIR:
+            choose_fair(problem, name, pins, known, limits)
+        else:
+            growth = grow(problem, f"{name}-search", start_balanced, self.notion.key, problem.gridded)
+            after(problem, growth, finish_balanced, pins, known, limits)
+            forget(problem, growth.search)
+        for search in limits:
+            forget(problem, search)
+        return PartitionedPins(problem.graph.size, problem.work, pins)
+
+    def credit(
+        self, mechanism: PartitionedMechanism, objective: str, given: PartitionedPins | None
+    ) -> PartitionedMechanism:
+        """The mechanism, with what chose its values."""
+        if given is not None:
+            self.problem.run(mark_given, mechanism.name, given.name)
+        return replace(mechanism, objective=objective)
+
+
+def require_offered(objective: str, prior: Any, max_error: Any) -> None:
+    """Refuses what needs the whole problem in one place."""
+    if objective not in OBJECTIVES:
+        rule = f"a partitioned problem has the objectives {' and '.join(OBJECTIVES)}"
+        raise UsageError(f"the objective {objective} on a partitioned problem", rule, "average fits one machine")
+    if prior is not None or max_error is not None:
+        rule = "its objectives have neither there"
+        raise UsageError("a prior or a largest error on a partitioned problem", rule)
+
+
+# Pins by label.
+
+
+class Listed:
+    """Labels that values are given for, by their place in the list; what names no dataset is not among them."""
+
+    def __init__(self, labels: list[Any], numbers: Any, known: Labels) -> None:
+        self.names: Any = labels
+        self._known = known
+        self._places = {label: at for at, label in enumerate(labels) if numbers[at] >= 0}
+
+    def index(self, label: Any) -> int:
+        """The place of one label."""
+        if label not in self._places:
+            raise UnknownDatasetError(label, similar_labels(label, self._known))
+        return self._places[label]
+
+    def indices(self, labels: Any) -> Any:
+        """The places of some."""
+        return np.array([self._places.get(label, -1) for label in labels], dtype=np.int64)
+
+
+def write_pins(part: Part, numbers: Any, numbered: dict[str, Any], name: str, notion: str) -> None:
+    """Writes the values that are given on a partition's own datasets."""
+    low, high = np.searchsorted(numbers, [part.first, part.first + part.size])
+    own = numbers[low:high] - part.first
+    coordinate, answers, pins = notion_of_key(notion).coordinate, part.load("answers")[own], np.full(part.size, np.nan)
+    for key, values in numbered.items():
+        column = values[low:high]
+        given = ~np.isnan(column)
+        z = column if key == "z" else coordinate.from_probability(column)
+        z = coordinate.from_error(column, answers) if key == "error" else z
+        pins[own[given]] = z[given] + 0.0
+    part.save(name, pins)
+
+
+# Where searches begin: start labels and roles, written by each partition for its own datasets.
+
+
+def start_extension(part: Part, search: str, pins: str) -> None:
+    """One search over both answers, from all pins, as `local.search_from` has it."""
+    z, answers = part.load(pins), part.load("answers")
+    ones, pinned = answers == 1, ~np.isnan(z)
+    part.save(f"{search}/start", np.where(pinned, np.where(ones, z, -z), np.inf))
+    roles = np.where(pinned, Role.PINNED, np.where(ones, Role.FREE_1, Role.FREE_2))
+    part.save(f"{search}/roles", roles.astype(np.uint8))
+
+
+def start_closing(part: Part, search: str, pins: str, sign: float) -> None:
+    """Over all edges from all pins: what the greatest compatible values below (or, with −1, above) come from."""
+    z = part.load(pins)
+    part.save(f"{search}/start", np.where(np.isnan(z), np.inf, sign * z))
+
+
+def start_balanced(part: Part, search: str, notion: str, gridded: bool) -> None:
+    """Over all edges from where two meet, at both ends of every edge between the answers."""
+    graph = LocalGraph(part)
+    answers = graph.gather("answers")
+    start = np.full(graph.size, np.inf)
+    meets(graph.edge_blocks(), answers, notion_of_key(notion), start)
+    part.save(f"{search}/start", round_labels_down(start[graph.own]) if gridded else start[graph.own])
+
+
+# What a search leaves: values and links of a mechanism, and how far pins were moved.
+
+
+def links_of(part: Part, search: str, latest: int) -> Any:
+    """The links, as numbers of datasets."""
+    graph = LocalGraph(part)
+    return graph.numbers(part.load(f"{search}/links-{latest}")[graph.own])
+
+
+def finish_extension(part: Part, search: str, latest: int, pins: str, name: str) -> float:
+    """Writes the mechanism that one search found; returns how far a pin was contradicted, at most."""
+    z, answers, labels = part.load(pins), part.load("answers"), labels_of(part, search, latest)
+    ones, pinned = answers == 1, ~np.isnan(z)
+    part.save(f"{name}/z", np.where(pinned, z, np.where(ones, labels, -labels)) + 0.0)
+    part.save(f"{name}/pinned", pinned)
+    part.save(f"{name}/links", np.where(pinned, -1, links_of(part, search, latest)))
+    return float(np.max(drops(part.load(f"{search}/start"), labels)[pinned], initial=0.0))
+
+
+def finish_closing(part: Part, search: str, latest: int, pins: str, sign: float, name: str) -> None:
+    """Writes pins closed by a search."""
+    closed = sign * labels_of(part, search, latest)
+    part.save(name, np.where(np.isnan(part.load(pins)), np.nan, closed))
+
+
+def worst_drop(part: Part, search: str, latest: int, given: str) -> float:
+    """How far a search from all pins lowered a given one, at most."""
+    return float(np.max(drops(part.load(given), labels_of(part, search, latest)), initial=0.0))
+
+
+def fallen_pins(
+    part: Part, search: str, latest: int, given: str, least: float, skipped: int
+) -> list[tuple[float, int]]:
+    """The next pins that a search lowered by more than that, and how far: those that fell furthest come first."""
+    moves = drops(part.load(given), labels_of(part, search, latest))
+    fallen = np.flatnonzero(moves > least)
+    next_ones = fallen[np.argsort(-moves[fallen], kind="stable")][skipped : skipped + FALLEN]
+    return list(zip(moves[next_ones].tolist(), (part.first + next_ones).tolist(), strict=True))
+
+
+def moved_from(part: Part, given: str, pins: str) -> float:
+    """How far pins were moved from the given ones, at most."""
+    one, other = part.load(given), part.load(pins)
+    return float(np.max(np.maximum(drops(one, other), drops(-one, -other)), initial=0.0))
+
+
+def finish_balanced(part: Part, search: str, latest: int, name: str, given: str | None, limits: Searches) -> None:
+    """Writes the boundary values of the balanced mechanism, moved to where given values allow it."""
+    labels = labels_of(part, search, latest)
+    z = np.where(part.load("answers") == 1, labels, -labels) + 0.0
+    part.save(name, boundary_values(part, Limits.of(*found_by(part, limits)).between(z) if limits else z, given))
+
+
+def finish_witness(part: Part, search: str, latest: int, name: str) -> None:
+    """Writes labels and links of a search as a path through them needs them."""
+    part.save(f"{name}/z", labels_of(part, search, latest))
+    part.save(f"{name}/links", links_of(part, search, latest))
+
+
+def free_boundary(part: Part, pins: str) -> tuple[list[int], int, int]:
+    """The first datasets of the boundary without a value, how many there are, and the size of the boundary."""
+    boundary = part.load("boundary")
+    free = np.flatnonzero(boundary & np.isnan(part.load(pins)))
+    return (free[:LISTED] + part.first).tolist(), len(free), int(np.count_nonzero(boundary))
