@@ -221,8 +221,8 @@ def test_labels_name_the_rows_in_order(labels):
         (["x", "y", "x"], "datasets[2]: duplicate dataset 'x'; each dataset is listed once."),
         (["x", None, "z"], "datasets[1]: missing label None; a label is never missing."),
         (pandas.Series(["x", pandas.NA, "z"]), "datasets[1]: missing label None; a label is never missing."),
-        ({"x", "y"}, "labels: no column: "),
-        (3, "labels: no column: 3; a column is a list, an array or another sequence."),
+        ({"x", "y"}, "labels: not a column: "),
+        (3, "labels: not a column: 3; a column is a list, an array or another sequence."),
     ],
     ids=["too few", "twice", "missing", "NA", "a set", "a number"],
 )

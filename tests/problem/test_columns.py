@@ -133,7 +133,7 @@ def test_what_is_no_column_is_refused_in_one_line(column):
         lambda: hetdp.Problem(graph(), column),
         lambda: hetdp.check(hetdp.Problem(graph(), [1, 1, 2]), column),
     ):
-        with pytest.raises(hetdp.InputError, match="no column"):
+        with pytest.raises(hetdp.InputError, match="not a column"):
             call()
 
 
@@ -144,7 +144,7 @@ def test_a_call_without_a_problem_is_refused(call):
 
 
 def test_a_problem_without_a_graph_is_refused():
-    with pytest.raises(hetdp.UsageError, match="is no graph"):
+    with pytest.raises(hetdp.UsageError, match="expected a graph, got"):
         hetdp.Problem({"a": ["b"]}, [1, 2])
 
 

@@ -197,7 +197,7 @@ def test_tables_in_place_of_columns_are_refused(shape):
 
 
 def test_a_class_that_cannot_be_looked_up_is_refused():
-    with pytest.raises(hetdp.InputError, match="no class:"):
+    with pytest.raises(hetdp.InputError, match="not a class:"):
         hetdp.DatasetGraph.from_edges([0], [1], 1.0, classes=[["a"]])
 
 

@@ -202,3 +202,34 @@ def test_a_column_of_narrow_integers_is_looked_up_without_overflow():
         127,
     ]
     assert labels_of(range(3), FaultCollector("datasets")).indices(np.array([2**40, 1])).tolist() == [-1, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "label", "close"),
+    [
+        (["north", "south"], "nroth", ("north",)),
+        ([1, 2, 30], "30", (30,)),
+        (range(10**7), "9999999", (9999999,)),
+        (["1", "2"], 1, ("1",)),
+        (range(10), 12, ()),
+        ([("yes", 1), ("no", 2)], "yes,1", (("yes", 1),)),
+    ],
+)
+def test_an_unknown_label_gets_those_that_look_like_it(labels, label, close):
+    graph = hetdp.DatasetGraph.from_edges([], [], [], datasets=labels)
+    with pytest.raises(hetdp.UnknownDatasetError) as refused:
+        graph.index(label)
+    assert refused.value.close == close
+
+
+def test_only_the_first_few_unknown_labels_get_a_hint_since_each_takes_a_search():
+    graph = hetdp.DatasetGraph.from_edges([], [], [], datasets=["north", "south"])
+    query = {f"north{at}": 1 for at in range(900)} | {"north": 1, "south": 2}
+    with pytest.raises(hetdp.InputError) as refused:
+        hetdp.Problem(graph, query)
+    hints = [fault.hint for fault in refused.value.faults]
+    assert hints == ["did you mean 'north'?"] * 5 + [""] * 895
+    assert str(refused.value).splitlines()[1:3] == [
+        "  unknown dataset, 900 times; a query answers datasets of the graph.",
+        "    query['north0'] Hint: did you mean 'north'?",
+    ]

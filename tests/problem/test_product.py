@@ -238,3 +238,41 @@ REFUSED = {
 def test_what_makes_no_space_is_refused(make, message):
     with pytest.raises((hetdp.UsageError, hetdp.InputError), match=message):
         make()
+
+
+def test_the_labels_of_a_product_are_equal_to_any_sequence_of_the_same_labels_only():
+    names = ProductSpace([Axis.person("Ann", ["yes", "no"], 0.5), Axis.tally("others", 2, 0.25)]).datasets
+    listed = [("yes", 0), ("yes", 1), ("yes", 2), ("no", 0), ("no", 1), ("no", 2)]
+    assert names == listed
+    assert names == tuple(listed)
+    assert names[1:4] == listed[1:4]
+    for at in range(len(listed)):
+        assert names != [*listed[:at], ("maybe", 0), *listed[at + 1 :]]
+    assert names != listed[:-1]
+    assert names != [*listed, ("no", 3)]
+    assert names != 6
+
+
+def test_the_labels_of_two_products_are_equal_if_all_positions_are():
+    def names(values, people):
+        return ProductSpace([Axis.person("Ann", values, 0.5), Axis.tally("others", people, 0.25)]).datasets
+
+    assert names(["yes", "no"], 2) == names(["yes", "no"], 2)
+    assert hash(names(["yes", "no"], 2)) == hash(names(["yes", "no"], 2))
+    assert names(["yes", "no"], 2) != names(["yes", "nay"], 2)
+    assert names(["yes", "no"], 2) != names(["no", "yes"], 2)
+    assert names(["yes", "no"], 2) != names(["yes", "no"], 3)
+
+
+def test_a_misspelt_entry_of_a_label_is_replaced_in_the_hint():
+    space = ProductSpace([Axis.person(f"person {at}", ["yes", "no"], 0.5) for at in range(24)])
+    label = ("no",) * 23
+    with pytest.raises(hetdp.UnknownDatasetError) as refused:
+        space.index((*label, "yess"))
+    assert refused.value.close == ((*label, "yes"),)
+    with pytest.raises(hetdp.UnknownDatasetError) as refused:
+        space.index(",".join([*label, "yes"]))
+    assert refused.value.close == ((*label, "yes"),)
+    with pytest.raises(hetdp.UnknownDatasetError) as refused:
+        space.index(label)
+    assert refused.value.close == ()

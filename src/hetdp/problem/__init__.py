@@ -1,1 +1,11 @@
-"""What is asked: a space of datasets, a query, its boundary, a partial mechanism. Frozen, and validated once."""
+"""Problems: a space of datasets, a query, its boundary, and a partial mechanism. Validated once, then unchangeable.
+
+`space.py` has the Space contract. `graph.py` (stored edges) and `product.py` (computed edges) implement it, and
+`problem.py` puts a space, a query and a notion together. `partial.py` has the pins. What callers pass is converted and
+validated in `columns.py`, `labels.py`, `edges.py`, `parameters.py`, `query.py` and `values.py`; `faults.py` collects
+all faults of an input, so that one error names them. `spelling.py` turns labels into text and back.
+
+This package imports `theory` (names of notions), `errors`, `text` and other modules of the lowest layers. Every package
+above may import it. A new kind of space is a new module that implements `Space`. numba is used in `compiled.py` only,
+which is imported for large graphs only.
+"""

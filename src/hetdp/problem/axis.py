@@ -1,4 +1,8 @@
-"""The datasets of a product as lines along one axis, and parts of them that can be worked on at the same time."""
+"""Axes of a product of people, and the datasets of the product as lines along one axis.
+
+An axis is the value of one person, or the number of people of a group who have each value. Engines work on the lines
+of one axis at a time, cut into parts that share no dataset, so that several parts can be worked on at the same time.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +29,10 @@ class Lines(NamedTuple):
     """All datasets, seen along one axis: dataset (h · length + position) · low + l, for h < high and l < low.
 
     Attributes:
-        high: how many combinations of positions on the axes before.
-        length: how many positions on this axis.
-        low: how many combinations on the axes after.
-        moves: between positions.
+        high: the number of combinations of positions on the axes before this one.
+        length: the number of positions on this axis.
+        low: the number of combinations of positions on the axes after it.
+        moves: the moves between positions.
         epsilon: ε by kind of move, state and state; one state if it does not depend on them.
     """
 
@@ -43,7 +47,7 @@ Part = tuple[int, int, int, int]  # lines from the first to the last, and of eac
 
 
 def cut_lines(lines: Lines, most: int = BLOCK) -> Iterator[Part]:
-    """Cuts all lines along one axis into parts of bounded size, none of which shares a dataset with another."""
+    """Cuts the lines along one axis into parts of bounded size that share no dataset."""
     width = max(1, most // max(lines.length, 1))
     if lines.low >= width:
         for line in range(lines.high):
@@ -55,16 +59,13 @@ def cut_lines(lines: Lines, most: int = BLOCK) -> Iterator[Part]:
         yield first, min(first + several, lines.high), 0, lines.low
 
 
-# One axis of a product of people: the value of one person, or how many people of a group have each value.
-
-
 Shape = Literal["value", "count", "counts"]
 TABLE_RULE = "ε is one number, or a table by value and value, or by value, value, state and state"
 MOST_POSITIONS = 1 << 20
 
 
 class Moves(NamedTuple):
-    """The moves from each position: those of position i are ``targets[indptr[i]:indptr[i + 1]]``, with their kinds."""
+    """Moves grouped by position: those from position i go to ``targets[indptr[i]:indptr[i + 1]]``, with their kinds."""
 
     indptr: NDArray[np.int64]
     targets: NDArray[np.int64]
@@ -75,13 +76,13 @@ class Axis(Frozen):
     """One axis. Make one with `person`, `tally` or `group`.
 
     Attributes:
-        name: whose axis it is.
+        name: the name of the person or group.
         shape: "value" (one person: any value to any other), "count" (a group with two values: one up or down) or
             "counts" (a group with several: one person from a value to another).
-        values: what a person may have.
-        people: how many there are.
-        positions: what stands in a dataset's label at each position: a value, a count of the first value, or the
-            counts of all values.
+        values: the values that a person may have.
+        people: the number of people.
+        positions: the entry of a dataset's label at each position: a value, the count of the first value, or the counts
+            of all values.
         epsilon: ε by kind of move, state and state, floored to the grid; the same both ways.
         written: the same, as written.
     """
@@ -101,8 +102,8 @@ class Axis(Frozen):
         """One person, who has one of some values.
 
         Args:
-            name: whose axis it is.
-            values: what the person may have, two or more.
+            name: the name of the person or group.
+            values: the values that the person may have, two or more.
             epsilon: one number; or a table by value and value (from, to; symmetric); or one by value, value, state and
                 state, where ε depends on the datasets as well.
 
@@ -115,7 +116,7 @@ class Axis(Frozen):
 
     @classmethod
     def tally(cls, name: Any, size: int, epsilon: Any, values: Sequence[Any] = ("yes", "no")) -> Axis:
-        """A group of people with two values, of whom it matters only how many have the first one.
+        """A group of people with two values; a position is the number of people who have the first one.
 
         >>> Axis.tally("Pupils", 30, 0.5)
         Axis('Pupils', 31 positions)
@@ -129,7 +130,7 @@ class Axis(Frozen):
 
     @classmethod
     def group(cls, name: Any, size: int, values: Sequence[Any], epsilon: Any) -> Axis:
-        """A group of people with any number of values, of whom it matters only how many have each.
+        """A group of people with any number of values; a position is the number of people who have each value.
 
         >>> Axis.group("Pupils", 30, ["yes", "no", "abstain"], 0.5)
         Axis('Pupils', 496 positions)
@@ -139,11 +140,11 @@ class Axis(Frozen):
 
     @property
     def length(self) -> int:
-        """How many positions there are."""
+        """The number of positions."""
         return len(self.positions)
 
     def counts(self) -> NDArray[np.int64]:
-        """How many people have each value: [position, value].
+        """The number of people who have each value: [position, value].
 
         >>> Axis.tally("Pupils", 2, 0.5).counts().tolist()
         [[0, 2], [1, 1], [2, 0]]
@@ -157,11 +158,11 @@ class Axis(Frozen):
 
     @property
     def states(self) -> int:
-        """How many states of a dataset the table tells apart; 1 where ε does not depend on them."""
+        """The number of states that the table of ε distinguishes; 1 if ε does not depend on states."""
         return int(self.epsilon.shape[1])
 
     def moves(self) -> Moves:
-        """All moves, from each position in the order of the others."""
+        """All moves, grouped by position and ordered by target."""
         if self.shape == "count":
             return _steps(self.length)
         listed = _changes(len(self.values)) if self.shape == "value" else _transfers(self)
@@ -174,7 +175,7 @@ class Axis(Frozen):
 
 
 def kind_of(one: int, other: int, values: int) -> int:
-    """The kind of a change between two values: the place of the pair among all pairs.
+    """The kind of a change between two values, which is the position of the pair among all pairs.
 
     >>> [kind_of(*pair, 3) for pair in ((0, 1), (0, 2), (2, 1))]
     [0, 1, 2]
@@ -200,7 +201,7 @@ def _changes(values: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _transfers(axis: Axis) -> Iterator[tuple[int, int, int]]:
-    """One person from any value that somebody has to any other."""
+    """One person moves from a value that somebody has to any other."""
     places = {counts: place for place, counts in enumerate(axis.positions)}
     values = len(axis.values)
     for counts, place in places.items():
@@ -213,7 +214,7 @@ def _transfers(axis: Axis) -> Iterator[tuple[int, int, int]]:
 
 
 def _counts(people: int, values: int) -> Iterator[tuple[int, ...]]:
-    """All ways to share people out among values, in the order of the counts."""
+    """All distributions of a number of people among values, in the order of the counts."""
     if values == 1:
         yield (people,)
         return
@@ -229,7 +230,7 @@ def _require_size(name: Any, size: int, positions: int) -> None:
 
 
 def _written(epsilon: Any) -> float:
-    """The float whose shortest decimal is what was written; the next one below, if that decimal would be above it."""
+    """The float whose shortest decimal was written, or the next lower one if its decimal would be larger."""
     found = float(epsilon)
     if not 0.0 < found < math.inf or Fraction(repr(found)) <= as_fraction(epsilon):
         return found

@@ -16,7 +16,7 @@ from hetdp.threads import run_in_threads
 
 
 def boundary_of(graph: DatasetGraph | ProductSpace, answers: Answers) -> Mask:
-    """Which datasets are on the boundary; edges without a constraint do not count.
+    """Marks the datasets on the boundary; edges without a constraint do not count.
 
     Paper: Definition 3 (boundary set).
     """
@@ -35,7 +35,7 @@ def boundary_of(graph: DatasetGraph | ProductSpace, answers: Answers) -> Mask:
 
 
 def mark_boundary(indptr: Any, targets: Any, answers: Any, mask: Any) -> None:
-    """Marks each dataset that has such a neighbour; plain Python, and compiled for large graphs."""
+    """Marks each dataset with a neighbour of the other answer. Plain Python; compiled for large graphs."""
     for dataset in range(len(indptr) - 1):
         for arc in range(indptr[dataset], indptr[dataset + 1]):
             if answers[targets[arc]] != answers[dataset]:
@@ -78,7 +78,7 @@ def mark_lines(
     end: int,
     mask: Any,
 ) -> None:
-    """The same for one part of the lines along one axis of a product."""
+    """Does the same for one part of the lines along one axis of a product."""
     for line in range(first, last):
         for position in range(length):
             own = (line * length + position) * low

@@ -1,4 +1,4 @@
-"""The class of an edge: the person it is about, or the kind of change, by which privacy is accounted for."""
+"""Classes of edges: the person, or the kind of change, that an edge is about. Ledgers and odds count by class."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NONE = -1  # the number of an edge without a class
 
 
 class Classes(NamedTuple):
-    """Classes by number.
+    """The class of each edge, as a number.
 
     Attributes:
-        names: the different classes.
+        names: the distinct classes.
         numbers: for each edge or arc the position of its class in `names`, −1 where it has none.
     """
 
@@ -29,11 +29,11 @@ class Classes(NamedTuple):
     numbers: NDArray[np.int32]
 
     def take(self, chosen: Any) -> Classes:
-        """Of some of the edges."""
+        """The classes of some edges."""
         return Classes(self.names, self.numbers[chosen])
 
     def ranks(self) -> NDArray[np.int64]:
-        """For each edge the place of its class among all in the order of their texts; an edge without one is first.
+        """The rank of the class of each edge, ordered by text; edges without a class come first.
 
         Unlike `numbers`, it does not depend on the order in which edges are listed.
         """
@@ -48,7 +48,7 @@ class Classes(NamedTuple):
 
 
 def classes_of(values: Any, findings: FaultCollector) -> Classes | None:
-    """A column of classes, None where an edge has none; no column, or one in which nothing stands, is None itself."""
+    """Converts a column of classes, with None where an edge has none; returns None if no edge has a class."""
     if values is None:
         return None
     listed: Sequence[Any] = as_list(as_column("class", values, findings))
@@ -58,7 +58,7 @@ def classes_of(values: Any, findings: FaultCollector) -> Classes | None:
         known = dict.fromkeys(listed)
     except TypeError:  # a list, or a tuple with one in it, has no hash
         wrong = next(name for name in listed if not _has_hash(name))
-        findings.add(Fault("no class:", "class", format_value(wrong), "a class is text, a number, or a tuple of these"))
+        findings.add(Fault("not a class:", "class", format_value(wrong), "a class is text, a number, or a tuple of these"))
         findings.raise_if_any()
         raise
     names = tuple(name for name in known if not _is_missing(name))
@@ -76,7 +76,7 @@ def _has_hash(name: Any) -> bool:
 
 
 def _is_missing(name: Any) -> bool:
-    """Nothing, the empty text, which tables cannot tell from it, and NaN or NA, by which data frames mean it."""
+    """True for None, NaN and NA, and for the empty text, which tables cannot tell from None."""
     try:
         return name is None or bool(name != name) or name == ""
     except TypeError:  # what pandas has as NA is neither equal to itself nor different
@@ -84,7 +84,7 @@ def _is_missing(name: Any) -> bool:
 
 
 def join_classes(parts: Sequence[Classes]) -> Classes | None:
-    """The classes of several lists of edges, one after the other; None if no edge has any."""
+    """Joins the classes of several lists of edges; returns None if no edge has a class."""
     known: dict[Any, int] = {}
     numbers = [np.empty(0, dtype=np.int32)]
     for part in parts:
@@ -94,12 +94,12 @@ def join_classes(parts: Sequence[Classes]) -> Classes | None:
 
 
 def names_to_bytes(names: Sequence[Any]) -> NDArray[np.uint8]:
-    """Names of classes, which are texts, numbers and tuples of these, as they lie in a file beside others."""
+    """Encodes names of classes, which are texts, numbers and tuples of these, for a binary file."""
     return np.frombuffer(json.dumps(list(names)).encode(), dtype=np.uint8)
 
 
 def names_from_bytes(stored: NDArray[np.uint8]) -> tuple[Any, ...]:
-    """The names again."""
+    """Decodes what `names_to_bytes` has encoded."""
     return tuple(map(_as_name, json.loads(stored.tobytes())))
 
 

@@ -1,4 +1,4 @@
-"""What people hand in as a column: lists, ranges, arrays of any kind, series; and mappings by label."""
+"""Converts columns that callers pass: lists, ranges, arrays of any kind, series, and mappings by label."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Integers = NDArray[np.int64]
 REAL = (np.floating, np.integer)
 SHORT = (np.float16, np.float32)
 LONG = (np.longdouble,)
-EXACT = (Decimal, Fraction, *LONG)  # what may lie between two floats
+EXACT = (Decimal, Fraction, *LONG)  # types whose values may lie between two floats
 ONE_BY_ONE = (str, bytes, bool, complex, np.bool_, np.complexfloating, np.timedelta64, *EXACT, *SHORT)
 
 
 def as_mapping(values: Any) -> Mapping[Any, Any] | None:
-    """The values as a mapping from labels, if they are one or, like a series with an index, know their labels."""
+    """The values as a mapping from labels, if they are a mapping or a series with an index; otherwise None."""
     if isinstance(values, Mapping):
         return values
     if hasattr(values, "index") and callable(getattr(values, "to_dict", None)):
@@ -38,34 +38,34 @@ def as_mapping(values: Any) -> Mapping[Any, Any] | None:
 
 
 def as_column(name: str, values: Any, findings: FaultCollector) -> Any:
-    """The values as something that can be measured and indexed; anything but one column ends the checks at once."""
+    """The values as an array or a sequence; raises InputError at once if they are not one column."""
     shape = np.shape(values) if hasattr(values, "__array__") else ()
     if isinstance(values, Set) or not isinstance(values, Iterable):
         findings.add(
-            Fault("no column:", name, format_value(values), "a column is a list, an array or another sequence")
+            Fault("not a column:", name, format_value(values), "a column is a list, an array or another sequence")
         )
         findings.raise_if_any()
     if len(shape) > 1:
         findings.add(Fault("a table where a column belongs, of shape", name, str(shape), "a column has one dimension"))
         findings.raise_if_any()
-    if isinstance(values, np.ma.MaskedArray):  # what is masked is missing, and must not be read
+    if isinstance(values, np.ma.MaskedArray):  # masked entries are missing, and must not be read
         return values.tolist()
     return values if isinstance(values, np.ndarray) else as_list(values)
 
 
 def as_list(values: Any) -> Sequence[Any]:
-    """The values as Python objects, in a sequence."""
+    """The values as a sequence of Python objects."""
     if hasattr(values, "tolist"):
         return list(values.tolist())
     return values if isinstance(values, (list, tuple, range)) else list(values)
 
 
 def as_integers(values: Any) -> Integers | None:
-    """The values as an integer array, or None if they are anything else; lists of mixed types stay what they are."""
+    """The values as an integer array, or None if they are not all integers."""
     if isinstance(values, range):
         return np.arange(values.start, values.stop, values.step)
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        return None  # what is masked is missing, and must not be read
+        return None  # masked entries are missing, and must not be read
     if hasattr(values, "__array__"):
         array = np.asarray(values)
         fits = array.ndim == 1 and (array.dtype.kind == "i" or (array.dtype.kind == "u" and _fits(array)))
@@ -77,7 +77,7 @@ def as_integers(values: Any) -> Integers | None:
 
 
 def sort_distinct(integers: NDArray[Any]) -> NDArray[Any]:
-    """The different values, in order; by sorting, which is many times faster than NumPy's hashing of integers."""
+    """The distinct values, sorted; sorting is many times faster than NumPy's hashing of integers."""
     ordered = np.sort(integers)
     return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
 
@@ -90,9 +90,9 @@ def as_floats(
     findings: FaultCollector,
     unread: list[int] | None = None,
 ) -> Floats:
-    """The values as floats, exact ones rounded down; what is no number is a fault, and stands as 0 meanwhile.
+    """The values as floats; Decimals and Fractions are rounded down. A value that is not a number is a fault.
 
-    The positions of those are appended to `unread`.
+    Such values become 0, and their positions are appended to `unread`.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.dtype != np.float64:
         return _from_other_floats(values)
@@ -141,7 +141,7 @@ def _not_above(value: Decimal | Fraction) -> float:
 
 
 def _not_above_long(value: Any) -> float:
-    """A float of more than 64 bits: not above its exact value, nor above the decimal it prints as."""
+    """Converts a float of more than 64 bits; the result is not above its value, nor above the decimal it prints as."""
     nearest = float(value)
     if not math.isfinite(nearest) or nearest == 0.0:
         return nearest if not np.isfinite(value) else _not_above(Fraction(*value.as_integer_ratio()))
@@ -149,7 +149,7 @@ def _not_above_long(value: Any) -> float:
 
 
 def _from_other_floats(values: NDArray[Any]) -> Floats:
-    """Short floats as the decimals they print as, long ones rounded down."""
+    """Converts short floats by the decimals they print as, and rounds long ones down."""
     if values.dtype.itemsize < np.dtype(np.float64).itemsize:
         return np.array([float(str(value)) for value in values])
     return np.array([_not_above_long(value) for value in values], dtype=np.float64)

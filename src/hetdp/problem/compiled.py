@@ -1,8 +1,7 @@
-"""What building a large graph does with every edge, compiled; loaded only for large graphs.
+"""Compiled kernels for building large graphs; imported for large graphs only.
 
-All kernels stand in this file, and what is compiled from `decimals.py` calls nothing outside of that file: numba keeps
-what it compiled until the file of a function changes. In kernels an arc goes from its head to its tail, and what it
-carries along is its load.
+numba recompiles a cached function when the file that defines it changes, but not when other files do. So a compiled
+function calls functions of its own file only. In kernels an arc goes from its head to its tail and carries a load.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def _compiled(function: Callable[..., Any]) -> Any:
 
 
 def _calling(function: Callable[..., Any], *callees: Callable[..., Any]) -> Callable[..., Any]:
-    """A copy of a function that calls compiled copies of others from its own file; they divide as NumPy does."""
+    """A copy of a function that calls compiled copies of functions of its own file, which divide as NumPy does."""
     called = {callee.__name__: jit.compile_uncached(callee, error_model="numpy") for callee in callees}
     copy = FunctionType(function.__code__, function.__globals__ | called, function.__name__)
     copy.__module__ = function.__module__
@@ -47,7 +46,7 @@ def count_arcs(heads: Any, tails: Any, shift: int, counts: Any) -> None:
 
 @_compiled
 def deal_arcs(heads: Any, tails: Any, loads: Any, shift: int, places: Any, dealt: Any) -> None:
-    """Puts each arc into its bucket, at the next place there; `dealt` has the heads, tails and loads of all."""
+    """Writes each arc to the next free place of its bucket in `dealt`, which has heads, tails and loads."""
     dealt_heads, dealt_tails, dealt_loads = dealt
     for arc in range(len(heads)):
         head, tail = heads[arc], tails[arc]
@@ -59,7 +58,7 @@ def deal_arcs(heads: Any, tails: Any, loads: Any, shift: int, places: Any, dealt
 
 @_compiled
 def sort_by_tail(arcs: Any, room: Any, lowest: int, span: int, shift: int) -> None:
-    """Sorts arcs by the bits of their tails from `shift` on, by counting, digit by digit; the result is in `room`."""
+    """Sorts arcs into `room` by the bits of their tails from `shift` on: a counting sort, digit by digit."""
     heads, tails, loads = arcs
     to_heads, to_tails, to_loads = room
     while True:
@@ -82,20 +81,20 @@ def sort_by_tail(arcs: Any, room: Any, lowest: int, span: int, shift: int) -> No
 
 @_compiled
 def order_arcs(arcs: Any, room: Any, ends: Any, first: int, begin: int) -> int:
-    """Sorts the arcs of one bucket by head, then tail, where they stand; equal ones stay in order.
+    """Sorts the arcs of one bucket by head, then tail, in place; equal ones stay in order.
 
-    All of them are sorted by tail, then put into their rows. Where all rows are short, only the first digit of a tail
-    counts in the former: what that leaves out of order, which is little, insertion puts right.
+    All arcs are sorted by tail, then moved into their rows. If all rows are short, the first pass looks at one digit of
+    the tail only, and an insertion sort in each row does the rest.
 
     Args:
-        arcs: heads, tails and loads; the heads are spoilt.
-        room: the same, at least as long.
-        ends: for each dataset of the bucket 0; becomes the end of its row.
+        arcs: heads, tails and loads; the heads are overwritten.
+        room: arrays of the same types, at least as long.
+        ends: zeros, one for each dataset of the bucket; each becomes the end of its row.
         first: the first of these datasets.
         begin: where the bucket begins among all arcs.
 
     Returns:
-        How many arcs have the same ends as the one before.
+        The number of arcs with the same ends as the arc before.
     """
     heads, tails, loads = arcs
     by_tail_heads, by_tail_tails, by_tail_loads = room
@@ -131,10 +130,10 @@ def order_arcs(arcs: Any, room: Any, ends: Any, first: int, begin: int) -> int:
 
 @_compiled
 def merge_arcs(indptr: Any, tails: Any, loads: Any) -> tuple[int, bool]:
-    """Leaves one arc of each run of repeats, that with the least load, and moves all arcs up.
+    """Keeps the arc with the smallest load of each run of repeats, in place.
 
     Returns:
-        How many arcs there are now, and whether all loads of each run were the same.
+        The number of arcs left, and whether all loads of each run were equal.
     """
     start, kept, agree = 0, 0, True
     for row in range(len(indptr) - 1):
@@ -152,7 +151,7 @@ def merge_arcs(indptr: Any, tails: Any, loads: Any) -> tuple[int, bool]:
 
 @_compiled
 def find_offsets(wanted: Any, offsets: Any, cells: Any, bits: Any, found: Any) -> None:
-    """Notes where each wanted number stands among sorted offsets, −1 where it does not; cells say where to search."""
+    """Finds the position of each wanted number among sorted offsets, −1 if it is not there; cells narrow the search."""
     for at in range(len(wanted)):
         number, cell = wanted[at], wanted[at] >> bits
         found[at] = -1

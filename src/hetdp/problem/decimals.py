@@ -1,11 +1,11 @@
 """The ε a mechanism may use: the largest float not above the decimal that was written.
 
-"0.1" as a float is larger than 0.1, so a mechanism that used it would spend a little more than was promised. What a
-float was written as is taken to be its shortest decimal, the one that `repr` prints.
+The float nearest to 0.1 is larger than 0.1, so a mechanism that used it would spend a little more than was promised. A
+float is taken to have been written as its shortest decimal, the one that `repr` prints.
 
-While a graph is built, an ε is kept as a *mark*: twice the bits of the floored float, plus one if it was lowered. Marks
-are in the order of what was written. What a number's mark is, `scale_of` and `mark_of` say; the same source goes over
-arrays with NumPy and, compiled (`compiled.py`), over the numbers of a large graph one by one.
+While a graph is built, an ε is stored as a *mark*: twice the bits of the float that is used, plus one if that was
+lowered. Marks are in the order of the numbers as written. `scale_of` and `mark_of` compute marks; the same source runs
+on arrays with NumPy and, compiled (`compiled.py`), on the numbers of a large graph one by one.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ SCALES: Floats = np.stack([_SCALES[_SMALLER], _SCALES[_SMALLER + 1]], axis=1).ra
 
 
 def raise_to_written(floored: Floats, lowered: Mask) -> Floats:
-    """What was written, from the floored floats and which of them were lowered."""
+    """The numbers as written, from the floats that are used and the bits that tell which were lowered."""
     with np.errstate(over="ignore"):  # the largest float has none above it; where that is so, nothing was lowered
         return np.where(lowered, np.nextafter(floored, np.inf), floored)
 
 
 def marks_of(written: Floats) -> Marks:
-    """The marks of many ε.
+    """Computes the marks of many ε.
 
     Decimals of up to 15 digits are floored to the largest float not above them. Longer ones, and those below 1e-8, go
     down by one float whether or not they need to.
@@ -71,7 +71,7 @@ def marks_of(written: Floats) -> Marks:
 
 
 def unpack_marks(marks: Marks) -> tuple[Floats, NDArray[np.uint8]]:
-    """Floored floats, and one bit each for whether they were lowered; the marks are used up."""
+    """The floats that are used, and one bit each that tells whether it was lowered. The marks are overwritten."""
     lowered = np.empty(-(-len(marks) // 8), dtype=np.uint8)
 
     def work(piece: slice) -> None:
@@ -83,13 +83,13 @@ def unpack_marks(marks: Marks) -> tuple[Floats, NDArray[np.uint8]]:
 
 
 def mark_all(written: Floats, bits: Any, scales: Floats, marks: Any) -> None:
-    """Sets the marks; with NumPy."""
+    """Sets the marks with NumPy."""
     scales[:] = scale_of(written, bits)
     marks[:] = mark_of(written, bits, scales)
 
 
 def mark_each(written: Floats, bits: Any, scales: Floats, marks: Any) -> None:
-    """Sets the marks; to be compiled."""
+    """Sets the marks one by one; for numba."""
     for at in range(len(written)):
         scales[at] = scale_of(written[at], bits[at])
     for at in range(len(written)):  # on its own, so that several go through it at once
@@ -97,13 +97,13 @@ def mark_each(written: Floats, bits: Any, scales: Floats, marks: Any) -> None:
 
 
 def scale_of(x: Any, bits: Any) -> Any:
-    """The power of ten that brings 15 digits of a number before the point; NaN where no exact power does."""
+    """The power of ten that moves 15 digits of a number before the point; NaN if that power is not exact."""
     exponent = bits >> EXPONENT
     return SCALES[2 * exponent + (x >= NEXT_SIZE[exponent])]
 
 
 def mark_of(x: Any, bits: Any, scale: Any) -> Any:
-    """The mark of a number: is it above its decimal, as far as 15 digits can tell?"""
+    """The mark of a number, by comparing its first 15 digits with its decimal."""
     product = x * scale
     digits = np.rint(product)
     x_high, scale_high = SPLITTER * x - (SPLITTER * x - x), SPLITTER * scale - (SPLITTER * scale - scale)

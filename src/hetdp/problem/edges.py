@@ -1,8 +1,8 @@
-"""Edges to arcs that know their edge: every edge in both directions, grouped by source.
+"""Edges of a graph: validated as columns, then turned into arcs or rows.
 
-Edges of different classes that join the same two datasets are parallel: each has arcs of its own. Only contradictions,
-classes and edges with several parameters need to know the edge of an arc; other large graphs go from edges to rows
-(`rows.py`).
+An edge becomes two arcs, one for each direction. Edges of different classes that join the same two datasets are
+parallel: each has arcs of its own. `Arcs` know the edge that they come from; contradictions, classes and edges with
+several parameters need that. Large graphs without these go straight from columns to `Rows`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Arcs(NamedTuple):
     """Arcs ordered by source, then target. `sort_parallel_arcs` orders parallel ones by their parameters.
 
     Attributes:
-        source: where each begins.
+        source: where each arc begins.
         target: where it ends.
         columns: its parameters as written, seen from its source.
-        edge: the position of the edge it was made from.
+        edge: the position of its edge.
     """
 
     source: Indices
@@ -45,19 +45,19 @@ class Arcs(NamedTuple):
     edge: NDArray[np.int64]
 
     def take(self, chosen: Any) -> Arcs:
-        """Some of the arcs."""
+        """The arcs at some positions."""
         columns = tuple(column[chosen] for column in self.columns)
         return Arcs(self.source[chosen], self.target[chosen], columns, self.edge[chosen])
 
     def indptr(self, size: int) -> NDArray[np.int64]:
-        """Where the arcs of each dataset begin, and those of the last one end."""
+        """Where the arcs of each dataset begin, and where those of the last one end."""
         indptr = np.zeros(size + 1, dtype=np.int64)
         np.cumsum(np.bincount(self.source, minlength=size), out=indptr[1:])
         return indptr
 
 
 def arcs_of(source: Indices, target: Indices, parameters: Parameters, usable: Mask | None = None) -> Arcs:
-    """All arcs of the edges, or of the usable ones; self-loops constrain nothing and are dropped."""
+    """The arcs of all edges, or of the usable ones. Self-loops constrain nothing and are dropped."""
     proper = source != target
     edges = np.flatnonzero(proper if usable is None else proper & usable)
     forth, back = source[edges], target[edges]
@@ -75,24 +75,24 @@ def arcs_of(source: Indices, target: Indices, parameters: Parameters, usable: Ma
 
 
 def find_repeats(arcs: Arcs) -> Mask:
-    """Which arcs join the same two datasets as the arc before them."""
+    """Marks arcs that join the same two datasets as the arc before them."""
     same = np.zeros(len(arcs.source), dtype=np.bool_)
     same[1:] = (arcs.source[1:] == arcs.source[:-1]) & (arcs.target[1:] == arcs.target[:-1])
     return same
 
 
 def group_by_class(arcs: Arcs, repeated: Mask, classes: Classes | None) -> tuple[Arcs, Mask]:
-    """The arcs, those of each pair grouped by class; and which of them have the ends and class of the arc before."""
+    """Groups the arcs of each pair by class; also marks those with the ends and class of the arc before."""
     if classes is None:
         return arcs, repeated
-    arcs = _rearranged(arcs, repeated, classes.numbers[arcs.edge])
+    arcs = _sort_within_pairs(arcs, repeated, classes.numbers[arcs.edge])
     numbers, again = classes.numbers[arcs.edge], repeated.copy()
     again[1:] &= numbers[1:] == numbers[:-1]
     return arcs, again
 
 
 def merge_repeats(arcs: Arcs, repeated: Mask) -> Arcs:
-    """One arc for each run of repeats, with the least of each parameter."""
+    """Merges each run of repeats into one arc, with the smallest value of each parameter."""
     if not repeated.any():
         return arcs
     starts = np.flatnonzero(~repeated)
@@ -101,15 +101,15 @@ def merge_repeats(arcs: Arcs, repeated: Mask) -> Arcs:
 
 
 def sort_parallel_arcs(arcs: Arcs, classes: Classes | None) -> Arcs:
-    """The arcs, those of each pair by their parameters, then by class: the same in whatever order edges were listed."""
+    """Sorts the arcs of each pair by parameters, then by class, so that the order of the input does not matter."""
     repeated = find_repeats(arcs)
     if classes is None or not repeated.any():
         return arcs
-    return _rearranged(arcs, repeated, *arcs.columns, classes.ranks()[arcs.edge])
+    return _sort_within_pairs(arcs, repeated, *arcs.columns, classes.ranks()[arcs.edge])
 
 
-def _rearranged(arcs: Arcs, repeated: Mask, *keys: NDArray[Any]) -> Arcs:
-    """The arcs, those of each pair in the order of some keys, the first one first; all others stay where they are."""
+def _sort_within_pairs(arcs: Arcs, repeated: Mask, *keys: NDArray[Any]) -> Arcs:
+    """Sorts the arcs of each pair by some keys, the first of which counts most; all others stay in place."""
     several = np.flatnonzero(repeated | np.append(repeated[1:], False))
     pair = np.cumsum(~repeated)[several]
     order = np.lexsort((*(key[several] for key in reversed(keys)), pair))
@@ -119,7 +119,7 @@ def _rearranged(arcs: Arcs, repeated: Mask, *keys: NDArray[Any]) -> Arcs:
 
 
 def find_unconstrained(names: tuple[str, ...], marks: tuple[Marks, ...]) -> NDArray[np.int64]:
-    """The positions of arcs that constrain in neither direction: in each, some parameter has its largest value."""
+    """The positions of arcs that constrain neither direction: in each, some parameter has its largest value."""
     if len(marks) == 1 and marks[0].max(initial=0) != UNBOUNDED:
         return np.empty(0, dtype=np.int64)
     of = dict(zip(names, marks, strict=True))
@@ -131,7 +131,7 @@ def find_unconstrained(names: tuple[str, ...], marks: tuple[Marks, ...]) -> NDAr
     return np.flatnonzero(free)
 
 
-# From the edges of a large graph to its rows: dealt into buckets of consecutive datasets, then sorted in each.
+# Rows of a large graph: arcs are dealt into buckets of consecutive datasets, then each bucket is sorted.
 
 
 Loads = NDArray[np.uint64]
@@ -145,10 +145,10 @@ class Rows(NamedTuple):
     """Arcs grouped by source: the row of dataset i is ``indptr[i]:indptr[i + 1]``, ordered by target.
 
     Attributes:
-        indptr: where each row begins, and the last one ends.
+        indptr: where each row begins, and where the last one ends.
         targets: the other end of each arc.
-        loads: what each arc carries along: the mark of its ε, or the position of its edge.
-        repeated: how many arcs join the same two datasets as the arc before them.
+        loads: the mark of the ε of each arc, or the position of its edge.
+        repeated: the number of arcs that join the same two datasets as the arc before them.
     """
 
     indptr: NDArray[np.int64]
@@ -157,12 +157,12 @@ class Rows(NamedTuple):
     repeated: int = 0
 
     def take(self, chosen: NDArray[np.int64]) -> Rows:
-        """Some of the arcs, by ascending position."""
+        """The arcs at some positions, which ascend."""
         return Rows(np.searchsorted(chosen, self.indptr), self.targets[chosen], self.loads[chosen])
 
 
 def rows_of(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
-    """Both directions of every edge, of equal arcs first those from source to target; self-loops are dropped."""
+    """The rows of all edges, in both directions; of equal arcs, those from source to target come first."""
     arcs = 2 * len(source)
     shift = max((size * BUCKET // max(arcs, 1)).bit_length() - 1, (size // BUCKETS).bit_length(), 0)
     part = max(-(-arcs // CORES), 1)
@@ -176,9 +176,9 @@ def rows_of(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
 
 
 def merge_rows(rows: Rows) -> tuple[Rows, bool]:
-    """One arc for each run of repeats, that with the least load; and whether the loads of each run were equal.
+    """Keeps the arc with the smallest load of each run of repeats; also returns whether all loads of a run were equal.
 
-    The rows given are used up.
+    The given rows are overwritten.
     """
     if not rows.repeated:
         return rows, True
@@ -192,7 +192,7 @@ def merge_rows(rows: Rows) -> tuple[Rows, bool]:
 
 
 def _deal(dealers: list[Dealt], shift: int, buckets: int) -> tuple[Dealt, NDArray[np.int64]]:
-    """The arcs by bucket, and where the buckets begin and end; each dealer has places of its own in every bucket."""
+    """Deals arcs into buckets, and returns these with their bounds. Each dealer has its own places in every bucket."""
     with uninterrupted():
         from hetdp.problem.compiled import count_arcs, deal_arcs
 
@@ -207,7 +207,7 @@ def _deal(dealers: list[Dealt], shift: int, buckets: int) -> tuple[Dealt, NDArra
 
 
 def _order(dealt: Dealt, bounds: NDArray[np.int64], shift: int, size: int) -> Rows:
-    """Every bucket in order, and the rows in it."""
+    """Sorts every bucket and finds its rows."""
     with uninterrupted():
         from hetdp.problem.compiled import order_arcs
 
@@ -225,22 +225,22 @@ def _order(dealt: Dealt, bounds: NDArray[np.int64], shift: int, size: int) -> Ro
     return Rows(indptr, dealt[1], dealt[2], sum(repeated))
 
 
-# What a graph's edges must satisfy, in one place; `columns.py` has what all columns must.
+# Validation of edges; `columns.py` validates columns of any kind.
 
 
 PROBABILITY_RULE = "a probability lies in [0, 1]"
 
 
 class Edges(NamedTuple):
-    """Edges as they were handed in.
+    """Edges as the caller gave them.
 
     Attributes:
-        source: label of one end of each; only read where a message needs it.
-        target: label of the other end.
-        parameters: what each promises, as written.
+        source: the label of one end of each edge; only messages read it.
+        target: the label of the other end.
+        parameters: its parameters, as written.
         classes: the class of each, if classes were given.
         row: how messages name an edge, such as ``edge 4`` or ``edges.csv row 6``.
-        unread: positions where a parameter is no number, which has been reported.
+        unread: positions where a parameter is not a number, which is reported already.
     """
 
     source: Any
@@ -251,12 +251,12 @@ class Edges(NamedTuple):
     unread: Sequence[int] = ()
 
     def place(self, at: int) -> str:
-        """One edge in a message."""
+        """An edge as messages name it."""
         return f"{self.row(at)} ({format_value(self.source[at])}, {format_value(self.target[at])})"
 
 
 def edge_columns(source: Any, target: Any, given: Mapping[str, Any], classes: Any, findings: FaultCollector) -> Edges:
-    """The columns in usable form; columns of different lengths end the checks at once."""
+    """Converts the columns of edges. Columns of different lengths are refused at once, before any other check."""
     source, target = as_column("source", source, findings), as_column("target", target, findings)
     known = given_parameters(given, len(source), findings)
     named = classes_of(classes, findings)
@@ -299,7 +299,7 @@ def usable_edges(
 
 
 def require_duplicates(duplicates: Any) -> None:
-    """Refuses any other way to treat edges that are listed twice."""
+    """Refuses a value of ``duplicates=`` other than 'error' and 'min'."""
     if duplicates not in ("error", "min"):
         rule = "it is 'error' or 'min'"
         raise UsageError(f"unknown duplicates={duplicates!r}", rule, did_you_mean(duplicates, ("error", "min")))
@@ -308,7 +308,7 @@ def require_duplicates(duplicates: Any) -> None:
 def report_contradictions(
     arcs: Arcs, repeated: Mask, edges: Edges, datasets: Sequence[Any], findings: FaultCollector
 ) -> None:
-    """Edges of one class listed twice, in either direction, with different parameters."""
+    """Reports edges of one class that are listed twice, in either direction, with different parameters."""
     again = np.flatnonzero(repeated & (arcs.source < arcs.target))
     this, other = arcs.edge[again], arcs.edge[again - 1]
 
@@ -322,7 +322,7 @@ def report_contradictions(
         findings.add_where(here != there, fault_at)
 
     def forth(at: int, back: bool = False) -> str:
-        """From where to where; the two rows may have the ends in different order."""
+        """The direction, in words; the two rows may have the ends in different order."""
         ends = [format_value(datasets[side[again[at]]]) for side in (arcs.source, arcs.target)]
         return " from {} to {}".format(*ends[:: -1 if back else 1])
 
@@ -336,7 +336,7 @@ def report_contradictions(
 
 
 def duplicates_hint(letter: str) -> str:
-    """What can be done about an edge of one class that is listed twice; nobody loses an account by it."""
+    """The hint for an edge of one class that is listed twice with different parameters."""
     return (
         f"edges about different people have different classes; duplicates='min' keeps the smallest {letter} of a class"
     )

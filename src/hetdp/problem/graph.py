@@ -1,4 +1,8 @@
-"""What was written, from what is used: floored numbers and one bit each; and the arcs that constrain nothing."""
+"""DatasetGraph: a space that stores its datasets and edges.
+
+For each parameter it stores the float that is used, which is not above the decimal that was written, and one bit that
+tells whether it was lowered; the number as written follows from both. Arcs that constrain nothing are stored apart.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ Bits = NDArray[np.uint8]
 
 
 class FreeArcs(NamedTuple):
-    """The arcs that constrain nothing: only their ends, and what was written, are kept."""
+    """The arcs that constrain nothing: their ends and their parameters as written."""
 
     source: Indices
     target: Indices
@@ -46,7 +50,7 @@ class FreeArcs(NamedTuple):
 
     @classmethod
     def of(cls, indptr: NDArray[np.int64], targets: Indices, marks: tuple[Marks, ...], at: Indices) -> FreeArcs:
-        """Those at some positions."""
+        """The arcs at some positions."""
         source = (np.searchsorted(indptr, at, side="right") - 1).astype(targets.dtype)
         return cls(source, targets[at], tuple(column[at] for column in marks))
 
@@ -62,17 +66,14 @@ class FreeArcs(NamedTuple):
 
 
 def written_column(floored: Floats, lowered: Bits) -> Floats:
-    """A whole column as it was written."""
+    """A column of parameters as written."""
     return raise_to_written(floored, np.unpackbits(lowered, count=len(floored)).astype(np.bool_))
 
 
 def written_number(floored: Floats, lowered: Bits, at: int) -> float:
-    """One of its numbers."""
+    """One number of a column of parameters, as written."""
     is_lowered = np.array([lowered[at // 8] >> (7 - at % 8) & 1], dtype=np.bool_)
     return float(raise_to_written(floored[at : at + 1], is_lowered)[0])
-
-
-# DatasetGraph: a space whose datasets and edges are all written down.
 
 
 class DatasetGraph(Frozen):
@@ -174,7 +175,7 @@ class DatasetGraph(Frozen):
         findings: FaultCollector,
         on_grid: bool = False,
     ) -> DatasetGraph:
-        """A graph from edges whose ends were looked up, −1 where a label names no dataset; for readers of files."""
+        """A graph from edges whose ends are positions, −1 where a label names no dataset; for readers of files."""
         validation.require_duplicates(duplicates)
         number = np.int32 if len(labels.names) < 2**31 else np.int64
         source, target = (np.require(end, number, ["C", "W"]) for end in ends)  # what the kernels are compiled for
@@ -197,7 +198,7 @@ class DatasetGraph(Frozen):
 
     @property
     def size(self) -> int:
-        """How many datasets there are."""
+        """The number of datasets."""
         return len(self.labels.names)
 
     @property
@@ -207,7 +208,7 @@ class DatasetGraph(Frozen):
 
     @property
     def edge_count(self) -> int:
-        """How many edges there are, those without a constraint (ε = ∞) included."""
+        """The number of edges, including those without a constraint (ε = ∞)."""
         return (self.arc_count + len(self._free.source)) // 2
 
     @property
@@ -225,12 +226,12 @@ class DatasetGraph(Frozen):
         return self.labels.index(label)
 
     def indices(self, labels: Any) -> NDArray[np.int64]:
-        """The positions of many datasets at once, −1 where a label names none."""
+        """The positions of many datasets, −1 where a label names none."""
         return self.labels.indices(labels)
 
     @property
     def epsilon(self) -> Floats:
-        """ε of every arc, floored to the decimal that was written; for edges that have one."""
+        """ε of every arc, rounded down to the decimal that was written, for edges that have an ε."""
         if "epsilon" not in self.parameter_names:
             raise UsageError("edges without ε", "graph.parameters has the columns named in graph.parameter_names")
         return self.parameters[self.parameter_names.index("epsilon")]
@@ -252,13 +253,13 @@ class DatasetGraph(Frozen):
         return dict(zip(self.parameter_names, written, strict=True))
 
     def edge_blocks(self) -> Iterator[EdgeBlock]:
-        """All constraining edges, each in both directions, in pieces; parallel ones are in one piece."""
+        """All constraining edges in both directions, in blocks; parallel edges are in one block."""
         return blocks_of(self.indptr, self.targets, self.parameters)
 
     def edges(self) -> tuple[Any, ...]:
-        """Source, target and ε (or all `parameter_names`) as written, of every edge once, with those of ε = ∞.
+        """Source, target and ε (or all `parameter_names`) of every edge once, as written, including edges of ε = ∞.
 
-        Source is the end that comes first in graph order; what an edge has in each direction is seen from there.
+        Source is the end that comes first in graph order, and directions are seen from there.
         """
         source = np.repeat(np.arange(self.size, dtype=self.targets.dtype), np.diff(self.indptr))
         once, free = source < self.targets, self._free.once()
@@ -287,17 +288,17 @@ class DatasetGraph(Frozen):
         return zip(self._floored, self._lowered, strict=True)
 
     def floored(self) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
-        """Each column of parameters, with one bit for each number that was lowered to be not above its decimal."""
+        """Each column of parameters as used, with one bit for each number that was lowered below its decimal."""
         return self._columns
 
     def beside(self) -> tuple[tuple[Any, ...], list[NDArray[Any]]]:
-        """What it tells beside datasets and constraints: the names of classes, and arrays that say which is whose."""
+        """The parts besides datasets and constraints: the names of classes, and the arrays that refer to them."""
         classes = () if self._classes is None else self._classes
         arrays = [self._free.source, self._free.target, *self._free.marks, *(each.numbers for each in classes)]
         return (classes[0].names if classes else ()), [*self._lowered, *arrays]
 
     def free_arcs(self, start: int, stop: int) -> int:
-        """How many arcs from some datasets constrain nothing."""
+        """The number of arcs from some datasets that constrain nothing."""
         return int(np.count_nonzero((self._free.source >= start) & (self._free.source < stop)))
 
     def _repr_html_(self) -> str:

@@ -17,7 +17,7 @@ LARGEST_EXACT = 2.0**13  # below it, every multiple of the unit is a float, so e
 
 
 def round_down_to_grid(number: Any) -> float:
-    """The largest multiple of 2^-40 that is a float and not above the number; a float is its shortest decimal.
+    """The largest multiple of 2^-40 that is a float and not above the number; a float counts as its shortest decimal.
 
     >>> round_down_to_grid(0.5), round_down_to_grid(float("inf"))
     (0.5, inf)
@@ -32,7 +32,7 @@ def round_down_to_grid(number: Any) -> float:
 
 
 def as_fraction(number: Any) -> Fraction:
-    """A finite number exactly as it was written; a float is its shortest decimal.
+    """A finite number exactly as it was written; a float counts as its shortest decimal.
 
     >>> as_fraction(0.1), as_fraction("0.30"), as_fraction(2)
     (Fraction(1, 10), Fraction(3, 10), Fraction(2, 1))
@@ -43,13 +43,13 @@ def as_fraction(number: Any) -> Fraction:
 
 
 def round_labels_down(labels: Floats) -> Floats:
-    """Labels or ε of float arithmetic, brought down to the grid; infinite ones stay."""
+    """Rounds labels or ε down to the grid; infinite ones stay."""
     with np.errstate(over="ignore"):
         scaled = labels / UNIT
     return np.where(np.abs(labels) < LARGEST_EXACT, np.floor(scaled) * UNIT, labels)
 
 
 def are_on_grid(numbers: Floats) -> bool:
-    """Whether all numbers are multiples of 2^-40 below 2^13, or +inf."""
+    """True if all numbers are multiples of 2^-40 below 2^13, or +inf."""
     scaled = numbers / UNIT
     return bool(np.all((numbers == np.inf) | ((np.abs(numbers) < LARGEST_EXACT) & (np.rint(scaled) == scaled))))

@@ -1,4 +1,4 @@
-"""What makes two problems the same: a digest of everything the verifier looks at, and nothing else."""
+"""The identity of a problem: a digest of everything the verifier looks at, and of nothing else."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def identity_of_stored(notion: str, graph: DatasetGraph, answers: Answers) -> st
 
 
 def _identity_of_product(problem: Problem, space: ProductSpace) -> str:
-    """The same by definition: axes, tables and states say all about edges that are never written down."""
+    """The digest of a product, from its axes, tables and states, which define edges that are never stored."""
     text, table = product_facts(problem.notion.key, space)
     states = () if space.states is None else (space.states,)
     return _digest(text, (problem.answers, *states, table))
 
 
 def product_facts(notion: str, space: ProductSpace) -> tuple[bytes, Floats]:
-    """What a product says of itself, beside answers and states: a text, and all its ε."""
+    """The definition of a product besides answers and states: a text, and all its ε."""
     title = f"hetdp product 1\n{notion} {space.size}\n".encode()
     shapes = json.dumps([[axis.shape, axis.people, len(axis.values), *axis.epsilon.shape] for axis in space.axes])
     names = b"".join(_text_of(axis.values) for axis in space.axes)
@@ -92,6 +92,6 @@ def _is_unicode(label: Any) -> bool:
 
 
 def _pieces(array: NDArray[Any]) -> list[memoryview]:
-    """The bytes of an array, the same on every machine, in pieces that can be digested at the same time."""
+    """The bytes of an array in blocks, the same on every machine, so that threads can digest them."""
     data = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).data.cast("B")
     return [data[start : start + PIECE] for start in range(0, len(data), PIECE)]

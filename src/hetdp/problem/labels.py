@@ -1,4 +1,7 @@
-"""Integers looked up among others, all at once."""
+"""Labels of datasets: any hashable values, or the integers 0 … n − 1, which need no memory.
+
+Integers are looked up all at once, through a table or by search; other labels through a dictionary.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,16 @@ from hetdp.problem.space import SMALL, Indices
 from hetdp.text import ask_if_meant, format_value
 from hetdp.threads import run_in_threads, slices
 
-SPREAD = 8  # a table may have so many entries for each integer
-BLOCK = 1 << 16  # small enough to stay in the cache; little is one block, and needs no threads
+SPREAD = 8  # the largest number of entries of a table for each integer
+BLOCK = 1 << 16  # small enough for the cache of a core; a short list is one block and needs no threads
 
 
 class Lookup:
-    """The positions of integers, which stand in any order; of equal ones the first counts.
+    """Finds the positions of integers in a list of any order; of equal ones, the first counts.
 
-    An integer is known by its offset from the lowest of all, without a sign: what lies below wraps around to a large
-    offset. There is a table of all offsets, unless they lie too far apart: then they are sorted, and searched.
+    Integers are stored as unsigned offsets from the smallest one; anything below it wraps around to a large offset. A
+    table has an entry for each offset. If the integers lie too far apart for a table, the offsets are sorted and
+    searched.
     """
 
     def __init__(self, integers: Integers) -> None:
@@ -43,11 +47,11 @@ class Lookup:
 
     @property
     def distinct(self) -> int:
-        """How many different integers there are."""
+        """The number of distinct integers."""
         return len(sort_distinct(self._offsets)) if self._table is None else int(np.count_nonzero(self._table >= 0))
 
     def positions(self, wanted: Integers) -> Indices:
-        """The position of each, −1 where there is none."""
+        """The position of each wanted integer, −1 if it is not there."""
         found = np.empty(len(wanted), dtype=self._number)
         find = self._search if self._table is None else self._read
         if self._table is None and len(wanted) > SMALL:
@@ -80,14 +84,14 @@ class Lookup:
 
     @cached_property
     def _cells(self) -> tuple[Integers, Any]:
-        """Where among the offsets each cell begins, with about two cells for an integer; and the bits within a cell."""
+        """Where each cell begins among the offsets (about two cells per integer), and the bits within a cell."""
         bits = max(self._span.bit_length() - len(self._offsets).bit_length() - 1, 0)
         cells = np.arange((self._span - 1 >> bits) + 1, dtype=np.uint64) << np.uint64(bits)
         return np.append(np.searchsorted(self._offsets, cells), len(self._offsets)), np.uint64(bits)
 
 
 def union_of(*columns: Integers) -> Integers:
-    """All different integers of some columns, in order."""
+    """The distinct integers of some columns, sorted."""
     columns = tuple(column for column in columns if len(column))
     if not columns:
         return np.empty(0, dtype=np.int64)
@@ -101,26 +105,23 @@ def union_of(*columns: Integers) -> Integers:
 
 
 def _range(integers: Integers) -> tuple[int, int]:
-    """The lowest of the integers, and how many there are from it to the highest."""
+    """The smallest of the integers, and the number of integers from there to the largest."""
     lowest = int(integers.min())
     return lowest, int(integers.max()) - lowest + 1
 
 
-# The names of datasets: any hashable values, or the integers 0 … n − 1, which cost nothing.
-
-
 class Labels(Protocol):
-    """Names both ways."""
+    """Maps positions of datasets to labels and back."""
 
     @property
     def names(self) -> Sequence[Any]:
         """All names, in the order of the datasets."""
 
     def index(self, label: Hashable) -> int:
-        """The number of one dataset; raises UnknownDatasetError."""
+        """The position of one dataset; raises UnknownDatasetError."""
 
     def indices(self, labels: Any) -> Indices:
-        """The numbers of many datasets, −1 where a label names none; not to be written to."""
+        """The positions of many datasets, −1 where a label names none. The array is read-only."""
 
 
 class RangeLabels:
@@ -156,7 +157,7 @@ class RangeLabels:
 
 
 class NamedLabels:
-    """Any hashable values, looked up in a dictionary; integers also all at once."""
+    """Any hashable values, looked up in a dictionary; integers are looked up all at once."""
 
     def __init__(self, names: Iterable[Hashable], integers: Integers | None = None) -> None:
         self.names: Sequence[Any] = tuple(names)
@@ -169,7 +170,7 @@ class NamedLabels:
 
     @property
     def distinct(self) -> int:
-        """How many different names there are."""
+        """The number of distinct names."""
         return len(self._numbers) if self._lookup is None else self._lookup.distinct
 
     def index(self, label: Hashable) -> int:
@@ -215,7 +216,7 @@ class LabelHints:
 
 
 def labels_of(datasets: Any, findings: FaultCollector, row: Callable[[int], str] = "datasets[{}]".format) -> Labels:
-    """Labels from the datasets that the user lists; a name that appears twice is a fault. `row` names a place."""
+    """Labels from a list of datasets; a name that appears twice is a fault. `row` names a place in messages."""
     if isinstance(datasets, range) and datasets == range(len(datasets)):
         return RangeLabels(len(datasets))
     if not isinstance(datasets, range):
@@ -247,7 +248,7 @@ def labels_of_ends(source: Any, target: Any) -> Labels:
 
 
 def require_names(name: str, values: Any, findings: FaultCollector) -> bool:
-    """Labels that are missing or cannot be looked up are faults; returns whether there are none."""
+    """Reports labels that are missing or not hashable; returns True if there are none."""
     if isinstance(values, np.ndarray) and values.dtype.kind not in "fO":
         return True
     try:
@@ -266,7 +267,7 @@ def require_names(name: str, values: Any, findings: FaultCollector) -> bool:
 
 
 def _is_missing(label: Any) -> bool:
-    """None, NaN, and the likes of pandas' NA, which says of nothing that it equals anything."""
+    """True for None, NaN and values such as pandas' NA, which compare as neither equal nor different."""
     try:
         return label is None or bool(label != label)
     except TypeError:

@@ -1,4 +1,4 @@
-"""What notebooks show: small tables in HTML, with every word escaped, no scripts, and never more than a few rows."""
+"""HTML tables for notebooks: every word escaped, no scripts, and a few rows at most."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
     """A table for a notebook.
 
     Args:
-        title: words above it.
+        title: the text above the table.
         header: the names of the columns; empty if the first cell of a row is its name.
         rows: the rows, of which the first few are shown.
-        total: how many there are; needed if `rows` has no length.
+        total: the number of rows; needed if `rows` has no length.
 
     >>> html_table("A <b>", [], [("size", 3)]).count("&lt;b&gt;")
     1
@@ -41,7 +41,7 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
 
 
 def html_cell(value: Any, longest: int = LONGEST) -> str:
-    r"""A value as it can stand in HTML: escaped, on one line, and not too long.
+    r"""A value as the text of an HTML cell: escaped, on one line, and not too long.
 
     >>> tuple(map(html_cell, ("<script>", "a\nb", 0.1234567, True, ("yes", 1), 1000)))
     ('&lt;script&gt;', 'a\\nb', '0.123457', 'yes', 'yes, 1', '1,000')

@@ -1,4 +1,4 @@
-"""What an edge carries: ε for both directions or for each, δ, or μ; which of them, says what notion it can mean."""
+"""Parameters of edges: ε for both directions or for each, δ, or μ. The set of columns determines the notion."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Parameters(NamedTuple):
     columns: tuple[Floats, ...]
 
     def take(self, chosen: Any) -> Parameters:
-        """Those of some edges."""
+        """The parameters of some edges."""
         return Parameters(self.names, tuple(values[chosen] for values in self.columns))
 
     def seen_from(self, is_turned: Mask) -> tuple[Floats, ...]:
-        """The columns, seen from the target where so marked."""
+        """The columns, seen from the target of the marked edges."""
         if len(self.columns) == 1:
             return self.columns
         others = (self.columns[place] for place in turned(self.names))
@@ -53,7 +53,7 @@ def rule_of(name: str) -> str:
 
 
 def require_kind(given: Iterable[str]) -> None:
-    """Refuses sets of columns that mean no notion of privacy."""
+    """Refuses sets of columns that belong to no notion of privacy."""
     names = set(given)
     if ("mu" in names) == ("epsilon" in names) or ("mu" in names and len(names) > 1):
         raise UsageError(f"edges with {' and '.join(sorted(names)) or 'no parameter'}", COLUMNS_RULE)
@@ -62,7 +62,7 @@ def require_kind(given: Iterable[str]) -> None:
 
 
 def given_parameters(given: Mapping[str, Any], length: int, findings: FaultCollector) -> dict[str, Any]:
-    """The columns that were given, each measured; one number stands for all edges."""
+    """The given columns as sequences; one number stands for all edges."""
     known = {name: values for name, values in given.items() if values is not None}
     require_kind(known)
     known |= {name: values[()] for name, values in known.items() if isinstance(values, np.ndarray) and not values.ndim}
@@ -77,9 +77,9 @@ def parameters_of(
     unread: list[int] | None = None,
     kind: tuple[str, ...] | None = None,
 ) -> Parameters:
-    """Columns as floats, completed to a kind: backward the same as forward where nothing else is said, one by one.
+    """Converts columns to floats and completes them: a missing backward number is the same as the forward one.
 
-    Where an entry is no number, its position is appended to `unread`.
+    The position of an entry that is not a number is appended to `unread`.
     """
     read = {}
     for name, values in given.items():
@@ -95,7 +95,7 @@ def parameters_of(
 def report_faulty_parameters(
     parameters: Parameters, place: Callable[[int], str], findings: FaultCollector
 ) -> Mask | None:
-    """Reports numbers that are missing or out of range; where, or None if nowhere."""
+    """Reports numbers that are missing or out of range, and marks them; returns None if there are none."""
     columns = parameters.columns
     limits = [PARAMETERS[name].most for name in parameters.names]
     if not len(columns[0]) or all(
@@ -117,7 +117,7 @@ def report_faulty_parameters(
 
 
 def _is_own(name: str, known: Mapping[str, Floats]) -> Mask | np.bool_:
-    """Where a number is not just that of the other direction again, whose faults are reported there."""
+    """Marks backward numbers that differ from the forward ones; faults of the others are reported there."""
     if not name.endswith(BACK):
         return np.True_
     forward, values = known[name.removesuffix(BACK)], known[name]
@@ -135,7 +135,7 @@ def _report(
 
 
 def describe_parameters(names: tuple[str, ...], values: Iterable[float]) -> str:
-    """The parameters of one edge, for people; those of the other direction only where they differ.
+    """The parameters of one edge in words; those of the other direction only if they differ.
 
     >>> describe_parameters(("epsilon",), [0.5]), describe_parameters(("epsilon", "epsilon_back"), [0.5, 1.0])
     ('ε = 0.5', 'ε = 0.5, ε back = 1')

@@ -1,4 +1,4 @@
-"""The partial mechanism: p given on some datasets, the pins."""
+"""The partial mechanism: pins, which are values of p on some datasets."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class PartialMechanism:
 
     Attributes:
         p: Pr[answer 1].
-        z: the coordinate of p that the notion has (Laplace, probit or logit), which loses nothing.
-        error: the probability of the wrong answer, for pins so good that p would round to 1.
+        z: the coordinate of p that belongs to the notion (Laplace, probit or logit); it loses no precision.
+        error: the probability of the wrong answer, for pins so accurate that p would round to 1.
 
     Paper: the partial function p: S → [0, 1] of Section IV.
 
@@ -70,7 +70,7 @@ def pins_of(partial: Any, problem: Problem) -> Floats:
 
 
 def pins_on(outline: EdgelessProblem | Problem, partial: Any) -> Floats:
-    """The same where edges do not matter, or are not known yet."""
+    """Does the same for a problem whose edges do not matter or are not known yet."""
     if isinstance(partial, Pins):
         if partial.problem is outline:
             return partial.z

@@ -1,4 +1,4 @@
-"""What a mechanism file keeps of its problem: everything but the edges."""
+"""Problem: a space of datasets, a query on it, and a notion of privacy."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from hetdp.theory.notion import Notion
 
 
 class EdgelessProblem(Frozen):
-    """A problem without its edges. It can say what was answered, but nothing can be proved or explained on it.
+    """A problem without its edges, as a mechanism file stores it. Nothing can be proved or explained on it.
 
     Attributes:
-        labels: the names of the datasets, both ways.
+        labels: the labels of the datasets.
         answers: the true answer of each, 1 or 2.
         notion: the notion of privacy.
-        identity: by which the problem itself can be recognised.
+        identity: the identity of the problem with its edges.
     """
 
     def __init__(self, labels: Labels, answers: Answers, notion: Notion, identity: str) -> None:
@@ -50,14 +50,11 @@ class EdgelessProblem(Frozen):
         return f"EdgelessProblem({len(self.answers)} datasets, no edges, {self.identity[:15]}…)"
 
 
-# Problem: a space of datasets and a query on it.
-
-
 COUNTED = 1_000_000  # datasets whose boundary is found at once
 
 
 class Problem(Frozen):
-    """What is asked, and how every pair of neighbours is protected. Its parts cannot be replaced once it is made.
+    """A query, and the protection of every pair of neighbouring datasets. A problem cannot be changed.
 
     Args:
         graph: the datasets and their neighbours: a DatasetGraph, or a space made of people, whose edges are computed.
@@ -90,7 +87,7 @@ class Problem(Frozen):
         alpha: float | None = None,
     ) -> None:
         if not isinstance(graph, DatasetGraph | ProductSpace):
-            raise UsageError(f"{format_value(graph)} is no graph", "a Problem is made of a DatasetGraph and a query")
+            raise UsageError(f"expected a graph, got {format_type(graph)}", "a Problem has a DatasetGraph and a query")
         self.graph: DatasetGraph | ProductSpace = graph
         self.answers: Answers = answers_of(query, graph.labels, positive)
         self.answers.flags.writeable = False
@@ -105,22 +102,22 @@ class Problem(Frozen):
 
     @cached_property
     def weights(self) -> Floats | None:
-        """How much each dataset counts in averages; None if all count the same. Tallies make them when needed."""
+        """The weight of each dataset in averages; None if all are equal. Tallies compute it when it is needed."""
         return self._weights.multiplied() if isinstance(self._weights, Factors) else self._weights
 
     @property
     def labels(self) -> Labels:
-        """The names of the datasets, both ways."""
+        """The labels of the datasets."""
         return self.graph.labels
 
     @cached_property
     def identity(self) -> str:
-        """A digest of the datasets, their answers and their constraints: what a mechanism file knows its problem by."""
+        """A digest of the datasets, their answers and their constraints; mechanism files name their problem by it."""
         return identity_of(self)
 
     @cached_property
     def boundary_mask(self) -> Mask:
-        """Which datasets have a neighbour with the other answer; edges without a constraint do not count."""
+        """Marks datasets that have a neighbour with the other answer; edges without a constraint do not count."""
         return boundary_of(self.graph, self.answers)
 
     @property
@@ -226,6 +223,6 @@ def notion_for(
 
 
 def require_problem(value: object) -> None:
-    """Refuses a call whose first argument is something else."""
+    """Refuses a first argument that is not a Problem."""
     if not isinstance(value, Problem):
         raise UsageError(f"expected a Problem, got {format_type(value)}", "the first argument is a Problem")

@@ -1,4 +1,8 @@
-"""The names of a product's datasets: tuples with one entry for each axis, made only when somebody looks."""
+"""ProductSpace: datasets made of people, with one axis for each person or group. Edges are computed, never stored.
+
+A label is a tuple with one entry for each axis. Labels are computed too, so that 2^24 of them need no memory. A small
+product can be turned into a `DatasetGraph`, for files and for searches that need rows.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ from hetdp.text import closest, format_value, pluralize
 
 
 class Tuples(Sequence[Any]):
-    """All combinations of positions, the last axis changing fastest; none of them is stored."""
+    """The sequence of all combinations of positions, the last axis changing fastest; no tuple is stored."""
 
     def __init__(self, axes: Sequence[Axis]) -> None:
         self._choices = tuple(axis.positions for axis in axes)
@@ -66,7 +70,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 class TupleLabels(Frozen):
-    """Names both ways, by looking up one entry after the other."""
+    """Maps positions of datasets to tuples and back, entry by entry."""
 
     def __init__(self, axes: Sequence[Axis]) -> None:
         self.names: Sequence[Any] = Tuples(axes)
@@ -78,14 +82,14 @@ class TupleLabels(Frozen):
         ]
 
     def index(self, label: Hashable) -> int:
-        """The number of one dataset; raises UnknownDatasetError."""
+        """The position of one dataset; raises UnknownDatasetError."""
         found = self._find(label)
         if found < 0:
             raise UnknownDatasetError(label, self._similar(label))
         return found
 
     def indices(self, labels: Any) -> Indices:
-        """The numbers of many datasets, −1 where a label names none."""
+        """The positions of many datasets, −1 where a label names none."""
         if labels is self.names:
             return np.arange(len(self.names))
         return np.fromiter(map(self._find, labels), np.int64, len(labels))
@@ -122,9 +126,6 @@ def _place(entry: Any, places: range | dict[Any, int]) -> int:
         return -1
 
 
-# ProductSpace: datasets made of people, one axis each; their edges are computed, never stored.
-
-
 States = NDArray[np.uint8]
 MOST_ARCS = 1 << 26  # that can be stored: about 1 GB of arrays, and three times as much for a search
 STATES_RULE = "there is one state for each dataset, a whole number below the states of the tables"
@@ -134,12 +135,12 @@ class ProductSpace(Frozen):
     """Every combination of positions on some axes is a dataset; neighbours differ by one move along one axis.
 
     ε of an edge is looked up in the table of its axis, by the kind of the move and by the *states* of both datasets:
-    small numbers that say all that ε may depend on besides who changes what. All ε are multiples of 2^-40.
+    small numbers that stand for everything else that ε may depend on. All ε are multiples of 2^-40.
 
     Args:
         axes: the people, or groups of people.
         states: a state for each dataset, in the order of the datasets (the last axis changes fastest); needed if a
-            table tells states apart.
+            table distinguishes states.
 
     >>> space = ProductSpace([Axis.person("Ann", ["yes", "no"], 0.5), Axis.tally("others", 2, 0.25)])
     >>> space
@@ -192,12 +193,12 @@ class ProductSpace(Frozen):
 
     @property
     def edge_count(self) -> int:
-        """How many edges there are; those without a constraint (ε = ∞) do not count."""
+        """The number of edges; those without a constraint (ε = ∞) do not count."""
         return self.arc_count // 2
 
     @property
     def datasets(self) -> Sequence[Any]:
-        """The labels, in order; they are made one by one."""
+        """The labels, in order; each is computed when it is read."""
         return self.labels.names
 
     def label(self, index: int) -> Hashable:
@@ -206,11 +207,11 @@ class ProductSpace(Frozen):
         return name
 
     def index(self, label: Hashable) -> int:
-        """The number of a dataset; raises UnknownDatasetError."""
+        """The position of a dataset; raises UnknownDatasetError."""
         return self.labels.index(label)
 
     def indices(self, labels: Any) -> Indices:
-        """The numbers of many datasets at once, −1 where a label names none."""
+        """The positions of many datasets, −1 where a label names none."""
         return self.labels.indices(labels)
 
     def positions(self, axis: int, datasets: Any = None) -> Indices:
@@ -235,7 +236,7 @@ class ProductSpace(Frozen):
         return targets[order], (epsilon[order],)
 
     def edges_between(self, index: int, neighbour: int) -> list[Constraint]:
-        """The one edge from a dataset to a neighbour: whoever changes is told apart by the datasets themselves."""
+        """The edge from a dataset to a neighbour; there is one only, since the two datasets tell which axis changes."""
         for axis in range(len(self.axes)):
             lines = self.lines(axis)
             at, to = index // lines.low % lines.length, neighbour // lines.low % lines.length
@@ -248,20 +249,20 @@ class ProductSpace(Frozen):
         raise UsageError(f"{index} and {neighbour} are no neighbours", "an edge joins two neighbours")
 
     def edges(self) -> tuple[Any, ...]:
-        """Source, target and ε as written, of every edge once, axis by axis; refused if there are too many to store."""
+        """Source, target and ε of every edge once, as written, axis by axis; refused if there are too many to store."""
         return edges_once(self, written=True)[:3]
 
     def edge_classes(self) -> list[Any]:
-        """Whose data each edge is about: the name of its axis, in the order of `edges`."""
+        """The class of each edge, which is the name of its axis, in the order of `edges`."""
         return [self.axes[axis].name for axis in edges_once(self)[3].tolist()]
 
     def edge_blocks(self) -> Iterator[EdgeBlock]:
-        """All edges, each in both directions, axis by axis, in pieces."""
+        """All edges in both directions, axis by axis, in blocks."""
         for axis in range(len(self.axes)):
             yield from self.blocks_along(axis)
 
     def blocks_along(self, axis: int, written: bool = False) -> Iterator[EdgeBlock]:
-        """The edges of one axis; ε as used, or as written."""
+        """The edges of one axis in blocks, with ε as used or as written."""
         lines = self.lines(axis)
         starts = np.repeat(np.arange(lines.length), np.diff(lines.moves.indptr))
         arcs = len(starts)
@@ -294,7 +295,7 @@ class ProductSpace(Frozen):
 
 
 def _states(given: Any, size: int, count: int) -> States | None:
-    """The states, or None where ε does not depend on them."""
+    """The states, or None if ε does not depend on them."""
     if count == 1:
         return None
     states = np.asarray(given if given is not None else [])
@@ -310,7 +311,7 @@ def _states(given: Any, size: int, count: int) -> States | None:
 
 
 def edges_once(space: ProductSpace, written: bool = False) -> tuple[Indices, Indices, Floats, Indices]:
-    """Source, target and ε of every edge once, and the axis it lies along.
+    """Source, target, ε and axis of every edge, each edge once.
 
     Raises:
         UsageError: there are too many edges to be stored.
@@ -342,12 +343,12 @@ def require_few_edges(space: ProductSpace) -> None:
 
 
 def _range(epsilon: Floats) -> str:
-    """The least and the largest ε of an axis, as written."""
+    """The smallest and the largest ε of an axis, as written."""
     least, most = epsilon.min(initial=np.inf), epsilon.max(initial=0.0)
     return f"{most:g}" if least >= most else f"{least:g} to {most:g}"
 
 
-# A product with all its edges written down, where they fit: for looking inside, and for searches that need rows.
+# Products small enough to list their edges.
 
 
 MOST_WRITTEN = 1 << 16  # datasets
@@ -359,7 +360,7 @@ INSTEAD = (
 
 
 def is_listable(space: ProductSpace) -> bool:
-    """True if a space of people is small enough for a file that lists its edges; then the file is the same problem."""
+    """True if a space of people is small enough for a file that lists its edges, which is then the same problem."""
     return space.size <= MOST_WRITTEN and space.arc_count <= MOST_ARCS
 
 

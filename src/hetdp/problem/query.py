@@ -77,7 +77,7 @@ def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: FaultCo
 
 
 def _different(values: NDArray[Any]) -> list[Any]:
-    """The different values of an array, sorted only if there are more than two."""
+    """The distinct values of an array; they are sorted if there are more than two."""
     if not len(values):
         return []
     least, greatest = values.min(), values.max()
@@ -88,7 +88,7 @@ def _different(values: NDArray[Any]) -> list[Any]:
 
 
 def _require_one_kind(values: Any, labels: Labels, findings: FaultCollector) -> None:
-    """Truth values beside numbers are a mistake, though Python calls True and 1 equal."""
+    """Refuses truth values among numbers, although True == 1 in Python."""
     truths = np.fromiter((isinstance(value, (bool, np.bool_)) for value in values), np.bool_, len(values))
     if truths.any():
         numbers = np.fromiter((isinstance(value, (int, float)) for value in values), np.bool_, len(values)) & ~truths
@@ -105,7 +105,7 @@ def _require_one_kind(values: Any, labels: Labels, findings: FaultCollector) -> 
 
 
 def _distinct(values: Any, labels: Labels, findings: FaultCollector) -> list[Any]:
-    """The different answers; missing ones (None, NaN) are faults."""
+    """The distinct answers; missing ones (None, NaN) are faults."""
     listed = as_list(values)
     missing = np.fromiter((value is None or value != value for value in listed), np.bool_, len(listed))
     rule = "every dataset has a true answer"

@@ -1,4 +1,4 @@
-"""What everybody counts toward the threshold: whole scores from zero, by group and value."""
+"""Threshold questions as integer scores: what each person adds to the sum that is compared with the threshold."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Whole = NDArray[np.int64]
 
 
 class Way(NamedTuple):
-    """From a table toward the other answer.
+    """The distance from a table to the other answer.
 
     Attributes:
         answer: the true answer of the table, 1 (yes) or 2.
-        gains: [group, value]: how far somebody who has this value can bring the sum toward the other answer.
-        need: how far the sum must go.
-        reserve: how much further than that it would go if everybody went; the same for all tables of this answer.
+        gains: [group, value]: how far a person who has this value can move the sum toward the other answer.
+        need: how far the sum must move.
+        reserve: how much further it would move if everybody moved; the same for all tables of this answer.
     """
 
     answer: int
@@ -27,14 +27,14 @@ class Way(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """A threshold question in its smallest whole numbers: the answer is yes if Σ score ≥ threshold.
+    """A threshold question in the smallest integers: the answer is yes if Σ score ≥ threshold.
 
     Attributes:
         scores: [group, value], from zero for each group, without common factors.
         most: the largest score of each group; people of a group where it is zero do not count.
-        sizes: how many people each group has.
-        threshold: what the sum must reach.
-        all_decide: whether everybody who counts is known to decide at some table, where the answer depends on them.
+        sizes: the number of people of each group.
+        threshold: the sum from which the answer is yes.
+        all_decide: True if every person who counts is known to decide the answer of some table.
     """
 
     scores: Whole
@@ -50,19 +50,19 @@ class Scores(NamedTuple):
 
     @property
     def is_count(self) -> bool:
-        """Whether everybody who counts has two scores, one apart: the question is how many have the larger one."""
+        """True if everybody who counts has two scores that differ by 1, so that the sum is a count of people."""
         return bool((self.most <= 1).all())
 
     @property
     def constant(self) -> int:
-        """The answer if it is the same for every table, else 0."""
+        """The answer if it is the same for every table, otherwise 0."""
         return 1 if self.threshold <= 0 else 2 if self.threshold > self.total else 0
 
     def way(self, counts: Whole) -> Way:
-        """How far a table is from the other answer.
+        """The distance from a table to the other answer.
 
         Args:
-            counts: [group, value]: how many people.
+            counts: [group, value]: the number of people.
         """
         reached = sum((counts * self.scores).ravel().tolist())
         if reached >= self.threshold:

@@ -1,4 +1,7 @@
-"""Objects whose parts are set once: what was validated stays what it was."""
+"""The Space contract: datasets, their neighbours, and the parameters of each edge.
+
+Also `Frozen`, the base class of objects that cannot be changed after they were validated.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,12 @@ from numpy.typing import NDArray
 
 
 class Frozen:
-    """Refuses to replace an attribute; what is computed later may still be added."""
+    """An object whose attributes cannot be replaced; computed ones may be added later."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in self.__dict__:
             raise AttributeError(f"{name} of a {type(self).__name__} does not change; make a new one instead")
         super().__setattr__(name, value)
-
-
-# The Space contract: a set of datasets, their neighbours, and what each edge allows.
 
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ SMALL = 20_000  # arcs or datasets that plain Python goes through sooner than a 
 
 
 class EdgeBlock(NamedTuple):
-    """A bounded piece of a space's edges: one entry for each edge and direction.
+    """A bounded block of the edges of a space: one entry for each edge and direction.
 
     Attributes:
         source: index of the dataset at one end.
@@ -57,13 +57,13 @@ class Constraint(NamedTuple):
 def blocks_of(
     indptr: NDArray[np.int64], targets: Indices, columns: tuple[Floats, ...], first: int = 0
 ) -> Iterator[EdgeBlock]:
-    """The arcs of stored rows in pieces of about BLOCK; parallel arcs, which stand together, are in one piece.
+    """The arcs of stored rows, in blocks of about BLOCK; parallel arcs are adjacent and in one block.
 
     Args:
-        indptr: where the row of each dataset begins, and the last one ends.
+        indptr: where the row of each dataset begins, and where the last one ends.
         targets: the other end of each arc.
         columns: its parameters.
-        first: the number of the first dataset.
+        first: the position of the first dataset.
     """
     start = 0
     while start < len(targets):
@@ -79,7 +79,7 @@ def blocks_of(
 
 
 def _end_of_run(indptr: NDArray[np.int64], targets: Indices, stop: int) -> int:
-    """Where the parallel arcs end that a cut at this place would part."""
+    """The end of the parallel arcs that a cut at this place would separate."""
     row = int(np.searchsorted(indptr, stop, side="right")) - 1
     if stop == len(targets) or indptr[row] == stop or targets[stop] != targets[stop - 1]:
         return stop
@@ -89,30 +89,30 @@ def _end_of_run(indptr: NDArray[np.int64], targets: Indices, stop: int) -> int:
 
 @runtime_checkable
 class Space(Protocol):
-    """What engines and the verifier need to know of datasets and neighbours.
+    """What engines and the verifier need to know about datasets and neighbours.
 
     Explicit graphs store their edges; other spaces may compute them. Edges without a constraint (ε = ∞) do not appear.
     """
 
     @property
     def size(self) -> int:
-        """How many datasets there are; they are numbered 0 … size − 1."""
+        """The number of datasets; their positions are 0 … size − 1."""
 
     @property
     def arc_count(self) -> int:
-        """How many entries `edge_blocks` yields in all: two for each edge."""
+        """The number of entries that `edge_blocks` yields: two for each edge."""
 
     def label(self, index: int) -> Hashable:
-        """The user's name of a dataset."""
+        """The label of a dataset."""
 
     def index(self, label: Hashable) -> int:
-        """The number of a dataset; raises UnknownDatasetError."""
+        """The position of a dataset; raises UnknownDatasetError."""
 
     def indices(self, labels: Any) -> Indices:
-        """The numbers of many datasets, −1 where a label names none."""
+        """The positions of many datasets, −1 where a label names none."""
 
     def neighbours(self, index: int) -> tuple[Indices, tuple[Floats, ...]]:
-        """The neighbours of one dataset and the parameters of the edges to them; parallel edges stand together."""
+        """The neighbours of one dataset and the parameters of the edges to them; parallel edges are adjacent."""
 
     def edge_blocks(self) -> Iterator[EdgeBlock]:
-        """All edges, each in both directions, in pieces; those that join the same two datasets are in one piece."""
+        """All edges in both directions, in blocks; edges that join the same two datasets are in one block."""

@@ -1,7 +1,8 @@
-"""The one spelling of a label: what is printed, drawn and written can be typed, and means the same dataset again.
+"""Labels as text: the form in which labels are printed, drawn and written can be typed again for the same dataset.
 
-Text is itself, an integer its digits, and a tuple its entries with commas between, such as ``yes,no`` or ``3,1/2``.
-Where that could mean another dataset of the same problem, or could not be read back, a label is its JSON.
+A text is spelled as it is, an integer by its digits, and a tuple by its entries with commas between them, such as
+``yes,no`` or ``3,1/2``. If that would mean another dataset of the same problem, or could not be read back, a label is
+spelled in JSON.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ JSON_BEGINS = frozenset('"[{-0123456789tfnIN')  # as any text does that is JSON
 
 
 def spell_label(label: Any, labels: Labels | None = None) -> str:
-    r"""A label on one line, as `find_label` reads it.
+    r"""Spells a label on one line, so that `find_label` reads it.
 
     Args:
         label: the label of a dataset, or the name of a class.
-        labels: all labels of the problem; without them, the label is spelled as if there were no other.
+        labels: all labels of the problem; without them, the label is spelled as if it were the only one.
 
     >>> [spell_label(label) for label in ("01", "", " a", 3, ("yes", 3), (3, (1, 2)), ("a,b", "1"), "a\nb")]
     ['01', '""', '" a"', '3', 'yes,3', '3,1/2', '["a,b", "1"]', '"a\\nb"']
@@ -48,15 +49,15 @@ def spell_label(label: Any, labels: Labels | None = None) -> str:
 
 
 def shorten_label(label: Any, labels: Labels | None = None) -> str:
-    """A label in a message: spelled, and cut if it is very long."""
+    """Spells a label for a message; a very long one is cut."""
     text = spell_label(label, labels)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def find_label(text: Any, labels: Labels) -> Any:
-    """The label that a text means among those of a problem; None if it means none.
+    """Finds the label that a text means among those of a problem; None if it means none.
 
-    Its JSON value comes first, then the text itself, then a tuple of what stands between its commas.
+    The JSON value of the text is tried first, then the text itself, then the tuple of its parts between commas.
 
     >>> from hetdp.problem.labels import NamedLabels
     >>> labels = NamedLabels(["3", 3, ("yes", 1)])
@@ -72,8 +73,8 @@ def label_to_json(label: Any) -> str:
     r"""The JSON of a label, on one line of characters that print.
 
     Raises:
-        TypeError: it is no text, number or tuple of these.
-        ValueError: it has NaN, infinity or half of a character in it.
+        TypeError: it is not a text, a number or a tuple of these.
+        ValueError: it contains NaN, infinity or half of a surrogate pair.
 
     >>> label_to_json(("\u202e", 1)), label_to_json("«")
     ('["\\u202e", 1]', '"«"')
@@ -87,7 +88,7 @@ def label_from_json(text: str) -> Any:
     """The label that a JSON text stands for.
 
     Raises:
-        ValueError: it is no JSON.
+        ValueError: it is not JSON.
 
     >>> label_from_json('["yes", [1, 2]]')
     ('yes', (1, 2))
@@ -96,7 +97,7 @@ def label_from_json(text: str) -> Any:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """True if two labels are written alike: to Python, 1 and 1.0 and True are the same."""
+    """True if two labels are equal and of the same type; Python takes 1, 1.0 and True to be equal."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(is_same, one, other))
     return type(one) is type(other) and (repr(one) == repr(other) if isinstance(one, float) else bool(one == other))
@@ -107,7 +108,7 @@ def _first(text: str, labels: Labels) -> Any:
 
 
 def possible_labels(text: str) -> Iterator[Any]:
-    """What a text may mean, the likeliest first."""
+    """The labels that a text may mean, the most likely first."""
     if text[:1] in JSON_BEGINS or text != text.strip():
         yield from _json_values(text)
     yield text
@@ -132,7 +133,7 @@ def _entry(part: str) -> Any:
 
 
 def _with_commas(label: Any) -> str | None:
-    """The entries of a tuple with commas between; None if that would be hard to read."""
+    """The entries of a tuple with commas between them; None if that would be hard to read."""
     if not isinstance(label, tuple) or not label:
         return None
     entries = ["/".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in label]

@@ -1,4 +1,4 @@
-"""Numbers by dataset, from a mapping or from a column, brought into graph order."""
+"""Numbers for datasets, such as pins and weights, from a mapping or a column into graph order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hetdp.text import format_value
 
 
 class Words(NamedTuple):
-    """How messages speak of the numbers."""
+    """The words of messages about the numbers."""
 
     noun: str
     length: str
@@ -40,7 +40,7 @@ WEIGHT = Words(
 
 
 def order_values(name: str, given: Any, labels: Labels, words: Words, findings: FaultCollector) -> Floats:
-    """One column in graph order, NaN where not given."""
+    """Puts numbers into graph order, with NaN for datasets that have none."""
     labelled = as_mapping(given)
     if labelled is not None:
         return _from_mapping(name, labelled, labels, words, findings)
@@ -77,23 +77,23 @@ def _numbers(name: str, values: Any, labels: Any, words: Words, findings: FaultC
     )
 
 
-# Weights: how much each dataset counts in averages.
+# Weights of datasets in averages.
 
 
 RULE = "a weight is a finite number ≥ 0"
 
 
 class Factors(NamedTuple):
-    """Weights of a product that are themselves products, one factor for each position of each axis; made when needed.
+    """Weights of the datasets of a product that are products of factors, one for each position of each axis.
 
     Attributes:
-        factors: for each axis the weight of each of its positions, ≥ 0 and finite.
+        factors: for each axis, the factor of each of its positions, ≥ 0 and finite.
     """
 
     factors: tuple[Floats, ...]
 
     def multiplied(self) -> Floats:
-        """The weight of each dataset, in order.
+        """Computes the weight of each dataset, in order.
 
         >>> Factors((np.array([0.5, 0.5]), np.array([0.25, 0.75]))).multiplied()
         array([0.125, 0.375, 0.125, 0.375])
