@@ -334,7 +334,8 @@ USAGE = {
     ),
     "unknown notion": (
         query([1, 1, 2], notion="purer"),
-        "unknown notion 'purer'; a notion is one of approximate, bounded-range, directed, gaussian, pure.",
+        "unknown notion 'purer'; a notion is one of approximate, bounded-range, directed, gaussian, pure."
+        " Hint: did you mean 'pure'?",
     ),
     "a list of notions": (
         query([1, 1, 2], notion=["pure"]),
@@ -356,7 +357,7 @@ USAGE = {
     ),
     "unknown engine": (
         lambda: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5}, engine="gpu"),  # type: ignore[call-overload]
-        "unknown engine 'gpu'; an engine is one of auto, cpu, product, reference, dask.",
+        "unknown engine 'gpu'; an engine is one of auto, cpu, product, reference, dask. Hint: did you mean 'cpu'?",
     ),
 }
 

@@ -22,4 +22,6 @@ def test_an_unknown_notion_is_refused():
     with pytest.raises(hetdp.UsageError) as refused:
         notion_named("gaussian?")
     known = "approximate, bounded-range, directed, gaussian, pure"
-    assert str(refused.value) == f"unknown notion 'gaussian?'; a notion is one of {known}."
+    assert (
+        str(refused.value) == f"unknown notion 'gaussian?'; a notion is one of {known}. Hint: did you mean 'gaussian'?"
+    )

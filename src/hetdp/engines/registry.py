@@ -9,6 +9,7 @@ from hetdp.engines.contract import Engine, Operation
 from hetdp.errors import UsageError
 from hetdp.interrupts import import_uninterrupted
 from hetdp.problem.space import SMALL, Space
+from hetdp.text import did_you_mean
 from hetdp.theory.notion import Notion
 
 ENGINES = {  # by preference; imported only when chosen, since compilers take long to load
@@ -34,7 +35,10 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
         )
         raise UsageError(f"engine {name!r} on a {type(space).__name__}", rule, hint)
     else:
-        raise UsageError(f"unknown engine {name!r}", f"an engine is one of auto, {', '.join(ENGINES)}, {PARTITIONED}")
+        known = ("auto", *ENGINES, PARTITIONED)
+        raise UsageError(
+            f"unknown engine {name!r}", f"an engine is one of {', '.join(known)}", did_you_mean(name, known)
+        )
     for candidate in map(_load, names):
         if candidate.supports(space, notion, operation):
             progress.report_stage("searching" if candidate.name == "reference" else COMPILED)

@@ -23,7 +23,7 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.problem.values import weights_of
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 
 ROUNDING = 1e-12  # an error larger than asked by this part of it is a rounding
 DIGITS = 6
@@ -76,7 +76,7 @@ def _named(problem: Problem, name: str) -> Floats:
     if name == UNIFORM:
         return np.ones(problem.graph.size)
     if name != WEIGHT:
-        raise UsageError(f"unknown prior {format_value(name)}", RULE)
+        raise UsageError(f"unknown prior {format_value(name)}", RULE, did_you_mean(name, (UNIFORM, WEIGHT)))
     if problem.weights is None:
         hint = "'uniform' counts every dataset once"
         raise UsageError("the problem has no weights", "the prior 'weight' takes the problem's own", hint)
@@ -106,7 +106,8 @@ def require_objective(name: Any) -> ObjectiveName:
         UsageError: there is no such objective.
     """
     if name not in [*OBJECTIVES, WEIGHTED_VOTE]:
-        raise UsageError(f"unknown objective {format_value(name)}", OBJECTIVE_RULE)
+        hint = did_you_mean(name, [*OBJECTIVES, WEIGHTED_VOTE])
+        raise UsageError(f"unknown objective {format_value(name)}", OBJECTIVE_RULE, hint)
     return cast(ObjectiveName, name)
 
 

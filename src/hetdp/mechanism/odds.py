@@ -20,7 +20,7 @@ from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.spelling import shorten_label
-from hetdp.text import escape_unprintable, format_value
+from hetdp.text import did_you_mean, escape_unprintable, format_value
 from hetdp.theory.catalogue import PARAMETERS
 from hetdp.theory.coordinate import Coordinate
 
@@ -259,7 +259,9 @@ def odds(problem: Problem, mechanism: Any, edge_class: Any = None) -> Odds | dic
     if edge_class not in classes.names:
         listed = ", ".join(map(format_value, classes.names[:10]))
         rule = f"the classes are {listed}{', …' if len(classes.names) > 10 else ''}"
-        raise UsageError(f"no edge has the class {format_value(edge_class)}", rule)
+        raise UsageError(
+            f"no edge has the class {format_value(edge_class)}", rule, did_you_mean(edge_class, classes.names)
+        )
     number = classes.names.index(edge_class)
     return seen.odds(np.flatnonzero(classes.numbers == number), names[number])
 

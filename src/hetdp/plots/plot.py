@@ -18,7 +18,7 @@ from hetdp.plots.canvas import add_title, axes_for, own_settings
 from hetdp.plots.network import is_small, network
 from hetdp.plots.tallies import by_counts, grid_of
 from hetdp.problem.problem import EdgelessProblem, Problem
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +132,8 @@ def drawing_of(
 ) -> Drawing:
     """Chooses the picture and gathers its data, before anything is drawn."""
     if picture is not None and picture not in PICTURES:
-        raise UsageError(f"there is no picture {format_value(picture)}", f"the pictures are {', '.join(PICTURES)}")
+        rule = f"the pictures are {', '.join(PICTURES)}"
+        raise UsageError(f"there is no picture {format_value(picture)}", rule, did_you_mean(picture, PICTURES))
     if isinstance(what, LocalMechanism | Problem):
         found = _of_problem(what, picture, explain, baselines, key, at)
         return found if isinstance(what, Problem) else found._replace(caution=what.against_coin.short())

@@ -28,7 +28,7 @@ from hetdp.plots.colours import INK, PAPER, colour_map, text_colour_on
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Mask
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,7 +140,8 @@ def _fixed(names: tuple[str, ...], shape: tuple[int, ...], at: Mapping[str, Any]
     fixed: dict[int, int] = {}
     for name, count in at.items():
         if name not in known:
-            raise UsageError(f"there is no count of {format_value(name)}", f"there are {', '.join(known)}")
+            rule = f"there are {', '.join(known)}"
+            raise UsageError(f"there is no count of {format_value(name)}", rule, did_you_mean(name, known))
         axis = known.index(name)
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < shape[axis]:
             raise UsageError(f"{name} = {format_value(count)}", f"it is a whole number from 0 to {shape[axis] - 1}")

@@ -58,7 +58,8 @@ def classes_of(values: Any, findings: FaultCollector) -> Classes | None:
         known = dict.fromkeys(listed)
     except TypeError:  # a list, or a tuple with one in it, has no hash
         wrong = next(name for name in listed if not _has_hash(name))
-        findings.add(Fault("not a class:", "class", format_value(wrong), "a class is text, a number, or a tuple of these"))
+        rule = "a class is a text, a number, or a tuple of these"
+        findings.add(Fault("not a class:", "class", format_value(wrong), rule))
         findings.raise_if_any()
         raise
     names = tuple(name for name in known if not _is_missing(name))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from hetdp.errors import UsageError
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 from hetdp.theory.approximate import APPROXIMATE
 from hetdp.theory.bounded_range import BOUNDED_RANGE
 from hetdp.theory.directed import DIRECTED
@@ -39,7 +39,7 @@ def notion_named(name: str, settings: Mapping[str, Any] | None = None) -> Notion
     ('epsilon',)
     """
     if name not in NAMES:
-        raise UsageError(f"unknown notion {name!r}", NAMES_RULE)
+        raise UsageError(f"unknown notion {name!r}", NAMES_RULE, did_you_mean(name, NAMES))
     fault = fault_of_settings(name, settings or {})
     if fault is not None:
         raise UsageError(*fault)

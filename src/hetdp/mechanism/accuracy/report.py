@@ -30,7 +30,7 @@ from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 
 AVERAGE = "average"  # the one objective that needs the prior
 UNNAMED = "mechanism"
@@ -119,8 +119,9 @@ class Accuracy:
         for method in self.methods:
             if method.name == name:
                 return method
-        known = ", ".join(method.name for method in self.methods)
-        raise UsageError(f"there is no method {format_value(name)}", f"the methods are {known}")
+        known = [method.name for method in self.methods]
+        rule = f"the methods are {', '.join(known)}"
+        raise UsageError(f"there is no method {format_value(name)}", rule, did_you_mean(name, known))
 
     def __str__(self) -> str:
         return "\n".join(text_lines(self.methods, self.comparisons, self.prior))

@@ -20,7 +20,7 @@ from hetdp.people.populations.population import BALANCED, OBJECTIVES, WEIGHTED_V
 from hetdp.people.populations.vote import WeightedVote
 from hetdp.people.privacy.epsilons import GRID
 from hetdp.problem.space import Floats
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 from hetdp.theory.coordinate import LAPLACE
 
 METHOD = "theorem"
@@ -280,7 +280,7 @@ def design_population(population: Population, objective: str) -> PopulationMecha
     """
     if objective not in FORMULAS:
         rule = f"the objectives of a population are {', '.join(OBJECTIVES)}"
-        raise UsageError(f"unknown objective {format_value(objective)}", rule)
+        raise UsageError(f"unknown objective {format_value(objective)}", rule, did_you_mean(objective, OBJECTIVES))
     return PopulationMechanism(population, objective, FORMULAS[objective](population))
 
 
