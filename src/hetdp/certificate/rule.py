@@ -56,6 +56,7 @@ class Rule:
         losses: the loss of an edge; None where it is not one number, as with a δ.
         halved: for notions that add to z, whether p = ½ is special; None for all others.
         gaps: for notions that do not add to z, a bound on the gap and on the slope of each link.
+        coarse: how many times LARGEST_GAP a chain may lack, for notions whose steps are rounded more coarsely.
     """
 
     survey: Callable[[Any, Floats, Indices, Floats], Survey]
@@ -65,6 +66,7 @@ class Rule:
     losses: Losses | None
     halved: bool | None = None
     gaps: Gaps | None = None
+    coarse: float = 1.0
 
 
 @dataclass
@@ -121,7 +123,9 @@ class Chains:
     gap: float = np.inf
 
 
-def follow_chains(better: Floats, pinned: Mask, links: Indices, parameters: Floats, gaps_of: Gaps) -> Chains:
+def follow_chains(
+    better: Floats, pinned: Mask, links: Indices, parameters: Floats, gaps_of: Gaps, coarse: float = 1.0
+) -> Chains:
     """Bounds the gap of every link, follows the links to where they end, and adds up the gaps on the way.
 
     Args:
@@ -130,6 +134,7 @@ def follow_chains(better: Floats, pinned: Mask, links: Indices, parameters: Floa
         links: for each free dataset the neighbour that holds it down.
         parameters: what each dataset's link allows, one row for each parameter; NaN where the space has no such edge.
         gaps_of: a bound on the gap and on the slope of each link, from the values of both ends and the parameters.
+        coarse: how many times LARGEST_GAP a chain may lack.
     """
     size = len(better)
     held = np.flatnonzero(~pinned & (better < np.inf))
@@ -141,7 +146,7 @@ def follow_chains(better: Floats, pinned: Mask, links: Indices, parameters: Floa
     ends[held] = links[held]
     if np.isinf(gaps).any():
         return Chains(LOOSE, int(np.argmax(np.isinf(gaps))))
-    depths = np.append(depth_of(better), 1.0)
+    depths = np.append(coarse * depth_of(better), 1.0)
     for _ in range(size.bit_length() + 1):
         on = np.flatnonzero(ends < size)
         if not len(on):

@@ -32,6 +32,7 @@ from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value
 from hetdp.theory.catalogue import NotionName
+from hetdp.theory.notion import Notion
 
 TURNS = 4  # of closing downward and upward; one is nearly always enough
 
@@ -140,7 +141,7 @@ def induced_bounds(
     graph: DatasetGraph | ProductSpace,
     dataset: Hashable,
     alpha: float,
-    notion: NotionName | None = None,
+    notion: NotionName | Notion | None = None,
     engine: EngineName = "auto",
 ) -> Floats:
     """The strongest upper bound on p at every dataset that follows from p = alpha at one.
@@ -149,7 +150,7 @@ def induced_bounds(
         graph: datasets and ε.
         dataset: where p is known.
         alpha: p there.
-        notion: the notion of privacy by name; default: what the parameters of the edges say.
+        notion: the notion of privacy by name, or that of a problem; default: what the parameters of the edges say.
         engine: which engine searches.
 
     Returns:

@@ -123,7 +123,8 @@ def _links_to_follow(part: Part, graph: LocalGraph, name: str, notion: Any) -> t
     """Where each chain goes next, what the link lacks and passes on, and |z|; for notions that add, ties are enough."""
     size = graph.size
     ends, gaps, slopes = np.full(size + 1, size), np.zeros(size + 1), np.zeros(size + 1)
-    if rule_of(notion).gaps is None:
+    rule = rule_of(notion)
+    if rule.gaps is None:
         ties = part.load(f"{name}/proof-ties")
         ends[ties] = graph.places(part.load(f"{name}/links")[ties - graph.before])
         return ends, gaps, slopes, np.ones(size + 1)
@@ -131,7 +132,7 @@ def _links_to_follow(part: Part, graph: LocalGraph, name: str, notion: Any) -> t
     gaps[graph.own], slopes[graph.own] = part.load(f"{name}/proof-gaps"), part.load(f"{name}/proof-slopes")
     held = np.flatnonzero(~claim.skipped & (claim.better < np.inf))
     ends[held] = claim.links[held]
-    return ends, gaps, slopes, np.append(depth_of(claim.better), 1.0)
+    return ends, gaps, slopes, np.append(rule.coarse * depth_of(claim.better), 1.0)
 
 
 def follow_on(part: Part, name: str, turn: int) -> Ends:
