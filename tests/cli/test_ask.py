@@ -35,7 +35,7 @@ def test_a_dry_run_promises_and_reads_no_answers(hetdp, folder):
         "at least half of all rows say yes; exactly half counts as yes",
         "A row for which it does not hold is no; if that is unknown, for want of a value, it is blank.",
         "Text is compared without regard to case and outer spaces; a cell of spaces has no value.",
-        "people: 7, told apart by id.",
+        "people: 7, identified by id.",
         "Neighbouring tables differ in one person's answer",
         "are public",
         "3 rows of 'pupil': up to ε = 0.3 allowed, 0.3 used",
@@ -295,7 +295,7 @@ def test_faults_name_nobody_unless_the_curator_asks(hetdp, folder, people):
     said = hetdp("ask", people, *ASKED, SIMULATE)
     assert (said.code, said.out) == (3, "")
     assert "row 1" not in said.err
-    assert "row 7, id: an id that is there twice: '1'" in hetdp("ask", people, *ASKED, SIMULATE, "--curator").err
+    assert "row 7, id: a duplicate id: '1'" in hetdp("ask", people, *ASKED, SIMULATE, "--curator").err
     document = hetdp("ask", people, *ASKED, SIMULATE, "--json").document
     assert [fault["value"] for fault in document["error"]["faults"]] == [""]
 
@@ -339,7 +339,7 @@ def _with_sources() -> dict[str, str]:
 def test_a_promise_to_a_group_of_nobody_is_said(hetdp, people):
     options = ("--group", "role", "--epsilon-by", "pupil=1,staff=1,guest=1,gest=3", "--person", "id", DRY)
     said = hetdp("ask", people, "--count", "vote = 'yes'", "--at-least", "1", *options)
-    assert "nobody is in a group that is promised an ε: 'gest'\n" in said.out
+    assert "groups that are promised an ε but have no people: 'gest'\n" in said.out
 
 
 def test_a_question_that_is_refused_names_its_file_and_what_stands_there(hetdp, people):

@@ -312,7 +312,7 @@ def test_nobody_has_a_second_budget_under_another_column(hetdp):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["--people", "survey.csv", "--epsilon", "1"], 2, "no column says who is who"),
+        (["--people", "survey.csv", "--epsilon", "1"], 2, "no column identifies people"),
         (["--people", "survey.csv", "--person", "id"], 2, "ε"),
         (["--people", "survey.csv", "--person", "nobody", "--epsilon", "1"], 2, "nobody"),
         (["--people", "twice.csv", "--person", "id", "--epsilon", "1"], 3, "twice"),

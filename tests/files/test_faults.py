@@ -264,7 +264,7 @@ FOLDERS = {
     "semicolons": ((ROWS, PAIRS.replace(",", ";")), "FILE: edges.csv: fields that are separated by ';'; a CSV file"),
     "an index": (("," + ROWS.replace("\n", "\n0,", 2), PAIRS), "unknown column ''; the columns are dataset, query, p"),
     "truth and numbers": ((ROWS.replace("1,0.6", "true,0.6"), PAIRS), "dataset 02: a number among truth values: 2;"),
-    "a column twice": ((ROWS, "source,source\n"), "edges.csv: a column that is there twice: source; each column"),
+    "a column twice": ((ROWS, "source,source\n"), "edges.csv: a duplicate column: source; each column"),
     "no header": ((ROWS, "01,02,0.5\n"), "edges.csv: missing column source; source, target, epsilon must be there."),
     "an empty file": (("", PAIRS), "FILE: datasets.csv: an empty file; a CSV file is UTF-8 text with a header row"),
     "a dataset twice": ((ROWS + "01,1,\n", PAIRS), "FILE: datasets.csv row 3: duplicate dataset '01'; each dataset is"),

@@ -47,6 +47,9 @@ class StandIn:
         yes = bool(self.question.holds({"all": counts}, {"all": self.size}))
         return 2.0 if yes else -2.0
 
+    def facts(self) -> None:
+        """A formula."""
+
     def accuracy_by_margin(self) -> list[Row]:
         ordered = np.sort(self.epsilon)
         steps = np.concatenate([[0.0], np.cumsum(ordered)])[: min(3, self.size)]

@@ -58,11 +58,13 @@ def test_what_other_programs_leave_there_is_passed_over_and_strangers_are_refuse
     assert hetdp.ask(folder, **ASKED, dry_run=True).plan["counts"]["people"] == 7
     for name in ("part-9.csv", "part-9.parquet.tmp", "notes"):
         (folder / name).write_text("id,eps,vote\n")
-        with pytest.raises(hetdp.InputError, match=f"people: a stranger: '{name}'; a folder holds the files of one"):
+        with pytest.raises(
+            hetdp.InputError, match=f"people: an unexpected entry: '{name}'; a folder holds the files of one"
+        ):
             hetdp.ask(folder, **ASKED, dry_run=True)
         (folder / name).unlink()
     (folder / "more.parquet").mkdir()
-    with pytest.raises(hetdp.InputError, match=r"a stranger: 'more\.parquet'"):
+    with pytest.raises(hetdp.InputError, match=r"an unexpected entry: 'more\.parquet'"):
         hetdp.ask(folder, **ASKED, dry_run=True)
     (tmp_path / "nothing").mkdir()
     with pytest.raises(hetdp.InputError, match="nothing: a folder without files"):
@@ -88,7 +90,7 @@ def broken(folder: Path, how: str) -> str:
         "type": (table.set_column(0, "id", table["id"].cast(pa.string())), "which has 'id BIGINT' there: 'id VARCHAR'"),
         "order": (table.select(["eps", "id", "role", "county", "vote"]), "which has 'id BIGINT' there: 'eps DOUBLE'"),
         "more": (table.append_column("x", table["id"]), "which has 'nothing' there: 'x BIGINT'"),
-        "twice": (table.slice(0, 1), "people, id: an id that is there twice; everybody is there once"),
+        "twice": (table.slice(0, 1), "people, id: a duplicate id; everybody is there once"),
     }
     found, words = changed[how]
     pyarrow.parquet.write_table(found, folder / ("part-2.parquet" if how == "twice" else last.name))

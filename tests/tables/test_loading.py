@@ -103,11 +103,11 @@ def test_an_epsilon_that_is_none_refuses_the_run_and_names_nobody(form, epsilons
 def test_people_who_are_there_twice_or_have_no_id_are_refused(form, tmp_path):
     columns = {"id": ["Ann", "Bob", "Ann"], "eps": [1.0, 1.0, 1.0], "vote": ["yes", "no", "yes"]}
     words = refusal(FILES[form](columns, tmp_path), wanted())
-    assert words.startswith(f"people.{form}, id: an id that is there twice; ")
+    assert words.startswith(f"people.{form}, id: a duplicate id; ")
     assert "Ann" not in words
     assert not re.search(r"\brow\b", words)
     shown = refusal(FILES[form](columns, tmp_path), wanted(), curator=True)
-    assert "row 1, id: an id that is there twice: 'Ann'" in shown
+    assert "row 1, id: a duplicate id: 'Ann'" in shown
     assert "row 3, id" in shown
     assert "Bob" not in shown
     assert "a missing id" in refusal(FILES[form](columns | {"id": ["Ann", None, "Cid"]}, tmp_path), wanted())
@@ -130,10 +130,10 @@ def test_two_ids_with_one_digest_are_two_people(monkeypatch, tmp_path):
 def test_everybody_has_a_group_and_an_area(column, tmp_path):
     columns = PEOPLE | {"county": [None, *PEOPLE["county"][1:]]}
     words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}))
-    assert words.startswith("people.parquet, county: somebody without a group or area; everybody has one")
+    assert words.startswith("people.parquet, county: a row without a group or area; everybody has one")
     assert words.endswith("Hint: curator=True shows the first rows")
     words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}), curator=True)
-    assert words.startswith("people.parquet: people.parquet row 1, county: somebody without a group or area: ''; ")
+    assert words.startswith("people.parquet: people.parquet row 1, county: a row without a group or area: ''; ")
 
 
 @pytest.mark.parametrize("form", ["parquet", "sqlite"])
@@ -162,7 +162,7 @@ def test_a_column_of_truth_says_how_it_is_compared(tmp_path):
 
 
 def test_a_table_that_is_not_there_is_told_as_such(tmp_path):
-    assert refusal(tmp_path / "none.csv", wanted()).endswith("is not there; a table is a file, or a folder of files.")
+    assert refusal(tmp_path / "none.csv", wanted()).endswith("does not exist; a table is a file, or a folder of files.")
 
 
 @pytest.mark.parametrize("column", ["group", "area"])
@@ -431,7 +431,7 @@ def test_what_is_no_such_file_is_refused(name, tmp_path):
     (tmp_path / name).write_bytes(b"not a table of people at all" * 10)
     with pytest.raises(hetdp.InputError, match=f"^{name}: cannot be read"), open_source(tmp_path / name):
         pass
-    with pytest.raises(hetdp.InputError, match="is not there"), open_source(tmp_path / f"other{Path(name).suffix}"):
+    with pytest.raises(hetdp.InputError, match="does not exist"), open_source(tmp_path / f"other{Path(name).suffix}"):
         pass
 
 
@@ -465,7 +465,10 @@ def test_patterns_pipes_and_unknown_formats_are_refused(tmp_path):
     for name in ("peop*.csv", "peopl?.csv", "[p]eople.csv", "people\udcff.csv", "peo\nple.csv"):
         with pytest.raises(hetdp.UsageError, match="characters that print"), open_source(tmp_path / name):
             pass
-    with pytest.raises(hetdp.InputError, match="nope: is not there; a table is a file"), open_source(tmp_path / "nope"):
+    with (
+        pytest.raises(hetdp.InputError, match="nope: does not exist; a table is a file"),
+        open_source(tmp_path / "nope"),
+    ):
         pass
     (tmp_path / "people.xlsx").touch()
     with pytest.raises(hetdp.UsageError, match="no format is known"), open_source(tmp_path / "people.xlsx"):

@@ -278,7 +278,7 @@ def test_what_workers_do_not_do_is_refused_in_words(inline, tmp_path, monkeypatc
         with pytest.raises(hetdp.UsageError, match=words):
             hetdp.ask(table, **ASKED, workers=hetdp.Workers(**given), dry_run=True)
     for engine in ("auto", "dask"):
-        with pytest.raises(hetdp.InputError, match=r"nobody: is not there; a table is a file, or a folder"):
+        with pytest.raises(hetdp.InputError, match=r"nobody: does not exist; a table is a file, or a folder"):
             hetdp.ask(tmp_path / "nobody", **ASKED, workers=WORKERS[engine], dry_run=True)
     monkeypatch.setattr(merging, "MOST_KINDS", 3)
     with pytest.raises(hetdp.UsageError, match="people of too many kinds; workers count people who have the same ε"):
@@ -323,5 +323,5 @@ def test_real_workers_on_the_command_line_of_whom_one_is_killed(tmp_path, monkey
     assert victim.returncode == -9
     assert found[0] == found[1]
     assert found[2] == found[3]
-    assert "an id that is there twice" in found[3].out
+    assert "a duplicate id" in found[3].out
     assert [path.name for path in Path("work").iterdir()] == ["hetdp-work"]

@@ -111,7 +111,7 @@ def parts_of(folder: Path) -> list[Path]:
     for entry in entries:
         if not PART.fullmatch(entry.name) or not entry.is_file():
             rule = f"{folder.name}/ holds files part-*.parquet, and nothing else"
-            raise InputError(str(folder), [Fault("a stranger:", str(folder), format_value(entry.name), rule)])
+            raise InputError(str(folder), [Fault("an unexpected entry:", str(folder), format_value(entry.name), rule)])
     return entries
 
 

@@ -313,10 +313,10 @@ class PartitionedTable(PeopleTable):
             if counts[text] > 1
         ]
         if twice and not self._curator:
-            raise self._fault("an id that is there twice", person)
+            raise self._fault("a duplicate id", person)
         if twice:
             faults = [
-                Fault("an id that is there twice:", f"{name} row {row + 1}, {person}", format_value(text), PERSON_RULE)
+                Fault("a duplicate id:", f"{name} row {row + 1}, {person}", format_value(text), PERSON_RULE)
                 for name, row, text in twice[:MOST]
             ]
             raise InputError(self.name, faults, len(twice))

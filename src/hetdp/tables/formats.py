@@ -1,4 +1,7 @@
-"""The formats a table of people may have; each becomes a source."""
+"""Openers for the formats of a table of people: CSV, Parquet, Arrow, SQLite, data frames, and folders of files.
+
+`OPENERS` maps the suffix of a file to the function that makes a `Source` of it. A new format is one such function.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,13 @@ from hetdp.tables.sqlite import SqliteTable
 from hetdp.text import format_value
 
 CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
-MILLISECONDS = "TIMESTAMP in milliseconds"  # no type of DuckDB, so that it is refused where every cell must be read
-Opener = Callable[[Any, Path, str, str | None, bool], Source]  # database, file, how messages name it, table, curator
+MILLISECONDS = "TIMESTAMP in milliseconds"  # not a type of DuckDB, so such a column is refused
+Opener = Callable[[Any, Path, str, str | None, bool], Source]  # database, file, name in messages, sheet, curator
 PIECE = 1 << 24  # bytes of a CSV file at a time
 
 
 def find_opener(place: Path) -> Opener:
-    """What reads a file, by the ending of its name.
+    """The opener of a file, by its suffix.
 
     Raises:
         UsageError: no format is known for it.
@@ -36,7 +39,7 @@ def find_opener(place: Path) -> Opener:
 
 
 def open_csv(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
-    """A CSV file: every cell is text, and an empty one is missing."""
+    """Opens a CSV file: every cell is text, and an empty cell is missing."""
     _require_text(place, name)
     header = _header(place, name)
     ours = {column: f"column_{at}" for at, column in enumerate(header)}
@@ -49,7 +52,7 @@ def open_csv(database: Any, place: Path, name: str, _: str | None, curator: bool
 
 
 def open_parquet(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
-    """A Parquet file. DuckDB cannot read every cell that holds milliseconds, so these have a type of their own."""
+    """Opens a Parquet file. DuckDB cannot read every cell of milliseconds, so such columns get a type of their own."""
     millis = "coalesce(converted_type = 'TIMESTAMP_MILLIS' OR contains(logical_type, 'MILLIS=Milli'), false)"
     query = f"SELECT name, coalesce(num_children, 0), {millis} FROM parquet_schema(?)"
     with refusals(name, curator):
@@ -66,12 +69,12 @@ def open_parquet(database: Any, place: Path, name: str, _: str | None, curator: 
 
 
 def open_arrow(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
-    """An Arrow file, by PyArrow, which must be there for it."""
+    """Opens an Arrow file with PyArrow."""
     return arrow_file(database, place, name, curator)
 
 
 def open_frame(database: Any, table: Any, curator: bool) -> Source:
-    """A data frame or an Arrow table. A lazy frame is computed once: each time, its rows may come in another order."""
+    """Opens a data frame or an Arrow table. A lazy frame is computed once: the order of its rows may change."""
     if hasattr(table, "collect_schema") and hasattr(table, "collect"):
         table = _collect(table, curator)
     if is_pandas(table):
@@ -95,10 +98,10 @@ def _require_names(names: list[Any]) -> None:
 
 
 def _collect(lazy: Any, curator: bool) -> Any:
-    """The data frame that a lazy frame of Polars stands for; what Polars says of it is for the curator only."""
+    """Computes a lazy frame of Polars; error messages of Polars are shown to the curator only."""
     try:
         return lazy.collect()
-    except BaseException as refusal:  # Rust's panic is no Exception
+    except BaseException as refusal:  # a panic in Rust is not an Exception
         require_no_interrupt(refusal)
         told = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
     fault = Fault("cannot be computed" + (":" if told else ""), "the table", told, RULE, "" if curator else HINT)
@@ -106,7 +109,7 @@ def _collect(lazy: Any, curator: bool) -> Any:
 
 
 def open_sqlite(database: Any, place: Path, _: str, sheet: str | None, curator: bool) -> Source:
-    """A table of an SQLite file: every cell is text, and a number has all its digits."""
+    """Opens a table of an SQLite file: every cell is text, and a number has all its digits."""
     return SqliteTable(database, place, sheet, curator)
 
 
@@ -128,12 +131,12 @@ def _header(place: Path, name: str) -> list[str]:
     if not header or "" in header or (len(header) == 1 and set(";\t|") & set(header[0])):
         raise InputError(name, [Fault("no header row that can be read", name, "", CSV_RULE)])
     if len(set(header)) < len(header):
-        raise InputError(name, [Fault("a column that is there twice", name, "", CSV_RULE)])
+        raise InputError(name, [Fault("a duplicate column", name, "", CSV_RULE)])
     return header
 
 
 def _require_text(place: Path, name: str) -> None:
-    """All of the file is UTF-8: else whether it can be read would depend on the columns that are read."""
+    """Refuses a file that is not UTF-8 throughout, whichever columns are read."""
     import codecs
 
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -147,7 +150,7 @@ def _require_text(place: Path, name: str) -> None:
 
 
 def _outermost_columns(described: list[tuple[str, int, bool]], count: int) -> Iterator[tuple[str, bool]]:
-    """The columns themselves, without what stands within them: their names, and whether they hold milliseconds."""
+    """The top-level columns: their names, and whether they hold milliseconds."""
     at = 0
     for _ in range(count):
         yield described[at][0], described[at][2]
@@ -157,11 +160,11 @@ def _outermost_columns(described: list[tuple[str, int, bool]], count: int) -> It
             at += 1
 
 
-# A folder whose files are one table: all of one kind, with the same columns, one after the other by name.
+# Folders --------------------------------------------------------------------------------------------------------------
 
 
 FOLDER_OPENERS = {".parquet": open_parquet, ".csv": open_csv}
-PASSED_OVER = (".", "_")  # what other programs leave beside the files, such as _SUCCESS
+PASSED_OVER = (".", "_")  # files of other programs, such as _SUCCESS
 FOLDER_RULE = (
     "a folder holds the files of one table, all .parquet or all .csv; only names that begin with . or _ are passed over"
 )
@@ -169,10 +172,10 @@ ALIKE = "all files of a folder have the same columns, of the same types, in the 
 
 
 class Folder(QueriedSource):
-    """The files of a folder, which DuckDB scans as one table.
+    """A folder whose files are one table, in the order of their names.
 
     Args:
-        database: a locked connection that can read all of them.
+        database: a locked connection that can read all files.
         place: the folder.
         parts: its files, in the order of their names.
         curator: whether messages may say what the reader says.
@@ -189,7 +192,7 @@ class Folder(QueriedSource):
         try:
             return super().read(wanted, parameters, uses)
         except InputError:
-            for part in self._parts:  # one of them cannot be read, and says so
+            for part in self._parts:  # the file that cannot be read is named
                 part.read(wanted, parameters, uses)
             raise
 
@@ -219,7 +222,7 @@ class Folder(QueriedSource):
 
 @contextmanager
 def open_folder(place: Path, curator: bool = False) -> Iterator[Folder]:
-    """The table that the files of a folder are, to be read column by column.
+    """Opens a folder as one table, to be read column by column.
 
     Args:
         place: the folder.
@@ -241,10 +244,10 @@ def open_folder(place: Path, curator: bool = False) -> Iterator[Folder]:
 
 
 def list_files(place: Path) -> list[Path]:
-    """The files of a folder that are its table, in the order of their names.
+    """The files of a folder, sorted by name.
 
     Raises:
-        InputError: there are none, or others.
+        InputError: there are none, or unexpected entries.
     """
     try:
         entries = sorted(entry for entry in place.iterdir() if not entry.name.startswith(PASSED_OVER))
@@ -256,12 +259,14 @@ def list_files(place: Path) -> list[Path]:
     kind = next((ending for ending in endings if ending in FOLDER_OPENERS), "")
     for entry, ending in zip(entries, endings, strict=True):
         if ending != kind or not entry.is_file():
-            raise InputError(place.name, [Fault("a stranger:", place.name, format_value(entry.name), FOLDER_RULE)])
+            raise InputError(
+                place.name, [Fault("an unexpected entry:", place.name, format_value(entry.name), FOLDER_RULE)]
+            )
     return entries
 
 
 def label_of_file(file: Path) -> str:
-    """How messages name a file of a folder: there may be many folders with such a file.
+    """The name of a file of a folder in messages, with the folder.
 
     >>> label_of_file(Path("data/people/3.csv"))
     'people/3.csv'
@@ -270,7 +275,7 @@ def label_of_file(file: Path) -> str:
 
 
 def require_alike(first: dict[str, str], other: dict[str, str], first_name: str, name: str) -> None:
-    """Refuses a file whose columns are not those of the first, by their names and types.
+    """Refuses a file whose columns differ in name or type from those of the first file.
 
     Raises:
         InputError: naming the file, and the first column that differs.

@@ -1,4 +1,4 @@
-"""What makes two questions to a table the same: one canonical form, however they are worded.
+"""The identity of a question to a table: one canonical form for all its wordings.
 
 Two requests have one identity only if they have exactly the same mechanism: the same probability at every table, and
 the same meaning of yes. A threshold is reduced to the smallest whole scores, from zero in each group, which is all that
@@ -26,18 +26,18 @@ from hetdp.tables.request import VALUES, AskRequest, Epsilon
 
 TITLE = b"hetdp question 2\n"
 THEME = b"hetdp theme 1\n"
-EVERYBODY = ""  # the group of all, where a form distinguishes none
+EVERYBODY = ""  # the one group of a form that distinguishes none
 
-Form = Any  # what JSON holds
+Form = Any  # a JSON value
 
 
 class Identity(NamedTuple):
-    """By which a ledger knows what is asked of a table.
+    """Identifies a question to a table in a ledger.
 
     Attributes:
         request_sha256: SHA-256 of what is asked, in its canonical form, and of who is promised what.
-        theme: SHA-256 of what is counted, and for whom: questions that have it in common are similar.
-        reduced_request: what is asked for, without a column that changes neither the mechanism nor the charge.
+        theme: SHA-256 of what is counted, and for whom. Questions with the same theme are similar.
+        reduced_request: the request without columns that change neither the mechanism nor the charge.
     """
 
     request_sha256: str
@@ -46,7 +46,7 @@ class Identity(NamedTuple):
 
 
 def canonical_question(question: Question, sizes: Mapping[str, int]) -> Form:
-    """A question about so many people, in the one form that all wordings of it have.
+    """The canonical form of a question about groups of given sizes.
 
     Args:
         question: the question.
@@ -65,7 +65,7 @@ def canonical_question(question: Question, sizes: Mapping[str, int]) -> Form:
     if question.linear() is not None:
         try:
             return _sum(question, sizes)
-        except UsageError:  # its scores are too large for a formula, so they are compared as written
+        except UsageError:  # its scores are too large for a formula, so it stays as written
             return ["as written", question.body()]
     if isinstance(question, Combination):
         return _join_forms(type(question), [canonical_question(part, sizes) for part in question.parts])
@@ -87,7 +87,7 @@ def _sum(question: Question, sizes: Mapping[str, int]) -> Form:
 
 
 def _join_forms(how: type[Question], forms: list[Form]) -> Form:
-    """Forms joined, each once, in one order; what joins in the same way is not nested, and constants are left out."""
+    """Joins forms: sorted, without duplicates, nested joins of the same kind and constants."""
     word, neutral = ("and", True) if how is And else ("or", False)
     parts: dict[str, Form] = {}
     for form in forms:
@@ -102,7 +102,7 @@ def _join_forms(how: type[Question], forms: list[Form]) -> Form:
 
 
 def _negate(part: Question, sizes: Mapping[str, int]) -> Form:
-    """The opposite of a question that is no sum."""
+    """The form of the opposite of a question that is not a sum."""
     if isinstance(part, Not):
         return canonical_question(part.part, sizes)
     if isinstance(part, Combination):
@@ -112,14 +112,14 @@ def _negate(part: Question, sizes: Mapping[str, int]) -> Form:
 
 
 def identity_of(request: AskRequest, policy: Policy, promises: Sequence[Promise]) -> Identity:
-    """By which the ledger knows what is asked.
+    """The identity of a request.
 
-    It depends neither on how a number was typed or a question worded, nor on the name of the file, the version of the
-    software, or a column that is only reported by.
+    It does not depend on the wording of numbers and questions, the name of the file, the version of the software, or a
+    group column that is used for reporting only.
 
     Args:
-        request: what is asked for.
-        policy: what is public in the table.
+        request: the request.
+        policy: the public policy of the table.
         promises: one for each area, with its mechanism.
     """
     forms = [canonical_question(request.question, sizes) for sizes in _sizes(request, policy)]
@@ -133,7 +133,7 @@ def identity_of(request: AskRequest, policy: Policy, promises: Sequence[Promise]
             for promise, form in zip(promises, forms, strict=True)
         ],
         "policy": (policy if plain.group == request.group else policy.without_groups()).digest(),
-        "deciding": None if deciding is None else str(deciding.normalize()),  # a column's is part of the policy
+        "deciding": None if deciding is None else str(deciding.normalize()),  # a column is part of the policy
         "columns": {"person": request.person, "group": plain.group, "area": request.area},
         "objective": request.objective,
     }
@@ -146,7 +146,7 @@ def _digest(title: bytes, told: Mapping[str, Any]) -> str:
 
 
 def _sizes(request: AskRequest, policy: Policy) -> list[dict[str, int]]:
-    """How many people each group has, in each area; all are one group where the question names none."""
+    """The sizes of the groups in each area; one group of all people if the question names none."""
     names = [area for area, _ in policy.parts()]
     if policy.groups is None or not request.question.groups_used():
         return [{EVERYBODY: policy.ordered(area).people} for area in names]
@@ -154,7 +154,7 @@ def _sizes(request: AskRequest, policy: Policy) -> list[dict[str, int]]:
 
 
 def _reduce_request(request: AskRequest, policy: Policy, forms: Sequence[Form]) -> AskRequest:
-    """The request without a column of ε that says the same of all, and without groups that are only reported by."""
+    """The request without a constant column of ε, and without groups that are used for reporting only."""
     levels = {float(level) for area, _ in policy.parts() for level in policy.ordered(area).levels[:2]}
     epsilon = Epsilon(constant=Decimal(repr(levels.pop()))) if len(levels) == 1 else request.epsilon
     by_group = bool(epsilon.by_group) or (request.deciding is not None and bool(request.deciding.by_group))
@@ -163,7 +163,7 @@ def _reduce_request(request: AskRequest, policy: Policy, forms: Sequence[Form]) 
 
 
 def _names_groups(form: Form) -> bool:
-    """Whether the answer depends on who is in which group."""
+    """True if the answer depends on the groups of people."""
     if isinstance(form, bool):
         return False
     kind, *rest = form

@@ -1,9 +1,12 @@
-"""A digest of who is in a table with which ε, group and area, in no order of rows: a plan is about these people only.
+"""A table of people as a question needs it: the public policy, who they are, who pays, and what they answer.
 
-Everybody's id, group and area make 256 bits; with these go the ε that a column says. They are sorted, in parts by
-their first byte, so that workers can each take some, and the digest is of the sorted parts. Whoever finds other people
-with the same digest has found two inputs of SHA-256 with the same output; sums of digests would be easier to meet. It
-is one digest of all people, who are public: nobody can look up one of them in it without knowing all others.
+`LocalTable` reads a table in this process, row by row. `hetdp.partitioned.tables.PartitionedTable` lets workers count
+people who are alike. `TableReader` opens either: `LOCAL` here, or the `hetdp.Workers` that a caller passes.
+
+`people_digest` is SHA-256 of all people with their ε, group and area, in any order of rows, so that a plan holds for
+these people only. Each id with group and area is hashed to 256 bits; the hashes, and ε where it comes from a column,
+are sorted and hashed in 256 parts by their first byte, which workers can share. Other people with the same digest
+would be a collision of SHA-256. Nobody can look up one person in the digest without knowing all others.
 """
 
 from __future__ import annotations
@@ -32,18 +35,18 @@ Rows = NDArray[np.uint64]
 
 
 def people_digest(source: Source, request: AskRequest) -> str:
-    """The digest, from one pass over the public columns; every id is there, and once.
+    """SHA-256 of the people of a table, from one pass over the public columns.
 
     Args:
         source: the table.
-        request: which columns are public.
+        request: names the public columns.
     """
     progress.report_stage("reading who is there")
     return combine_digests(part_digests([hash_people(source, request)], range(PARTS)))
 
 
 def hash_people(source: Source, request: AskRequest) -> Rows:
-    """Everybody's 256 bits in four rows, and their ε in more, as far as columns say it; people in increasing order."""
+    """A 256-bit hash of each person in four rows, and the columns of ε in further rows, sorted by hash."""
     told = ", ".join(f"strlen({text}), ':', {text}" for text in map(_text, _identifying_columns(request)))
     roles = [
         (role, where.column)
@@ -57,12 +60,12 @@ def hash_people(source: Source, request: AskRequest) -> Rows:
     rows = np.empty((WORDS + len(roles), len(found["who"])), dtype=np.uint64)
     rows[:WORDS] = np.frombuffer(b"".join(found.pop("who").tolist()), ">u8").reshape(-1, WORDS).T
     for at, (role, _) in enumerate(roles):
-        rows[WORDS + at] = (read_epsilons(found, role) + 0.0).view(np.uint64)  # in which no zero has a sign
+        rows[WORDS + at] = (read_epsilons(found, role) + 0.0).view(np.uint64)  # without negative zeros
     return _sort_people(rows)
 
 
 def part_digests(files: Sequence[Rows], parts: Iterable[int]) -> list[bytes]:
-    """The digest of each of some parts of all people, who are in order in each file, and may stay on the disk."""
+    """The digests of some parts of all people, who are sorted in each file; the arrays may be memory-mapped."""
     found = []
     for part in parts:
         first, last = np.uint64(part << 56), np.uint64((part << 56) + (1 << 56) - 1)
@@ -74,7 +77,7 @@ def part_digests(files: Sequence[Rows], parts: Iterable[int]) -> list[bytes]:
 
 
 def combine_digests(parts: Iterable[bytes]) -> str:
-    """The digest of a table from those of all its parts, in order."""
+    """The digest of a table from the digests of all its parts, in order."""
     return sha256(TITLE + b"".join(parts)).hexdigest()
 
 
@@ -87,7 +90,7 @@ def _text(column: str) -> str:
 
 
 def _sort_people(rows: Rows) -> Rows:
-    """People in order: by their first word, which is faster, unless some begin alike."""
+    """People sorted by their first word, which is faster, unless two of these are equal."""
     order = np.argsort(rows[0])
     begins = rows[0, order]
     if bool((begins[1:] == begins[:-1]).any()):
@@ -95,15 +98,15 @@ def _sort_people(rows: Rows) -> Rows:
     return rows[:, order]
 
 
-# The people of a table, as a question needs them: the public policy, who they are, who pays, and what they answer.
+# Tables and their readers ---------------------------------------------------------------------------------------------
 
 
 class Payers(NamedTuple):
-    """Who pays.
+    """The people who pay.
 
     Attributes:
         ids: everybody's id, as text.
-        entries: everybody's entry of the policy that was read, by number; None if it has one for each, in this order.
+        entries: the index of everybody's entry in the policy; None if the policy has one entry for each, in this order.
     """
 
     ids: Sequence[str]
@@ -111,32 +114,32 @@ class Payers(NamedTuple):
 
 
 class PeopleTable(Columns):
-    """What is read of a table, in this order; the policy first, and the answers once the mechanism is fixed."""
+    """A table of people. The policy is read first, the answers once the mechanism is fixed."""
 
     @abstractmethod
     def policy(self, request: AskRequest) -> Policy:
-        """What is public.
+        """Reads the public policy.
 
         Raises:
-            UsageError: a column is not there.
-            InputError: an ε is missing or invalid, a person is there twice, or somebody has no group or area.
+            UsageError: a column does not exist.
+            InputError: an ε is missing or invalid, an id is duplicate, or a group or area is missing.
         """
 
     @abstractmethod
     def people(self, request: AskRequest) -> str:
-        """A digest of who is there; see `people_digest`."""
+        """SHA-256 of the people; see `people_digest`."""
 
     @abstractmethod
     def read_payers(self, request: AskRequest) -> Payers:
-        """Everybody's id, and where they stand in the policy that was read, from the public columns alone."""
+        """Everybody's id and entry of the policy, from the public columns."""
 
     @abstractmethod
     def read_answers(self, request: AskRequest) -> Any:
-        """What is said, for each entry of the policy: one pass over all rows, the same whatever they say."""
+        """The answers of each entry of the policy, from one pass over all rows whose work does not depend on them."""
 
 
 class LocalTable(PeopleTable):
-    """A table that is read here; an entry of its policy is a row.
+    """A table that this process reads; an entry of its policy is a row.
 
     Args:
         source: the table, open.
@@ -149,15 +152,15 @@ class LocalTable(PeopleTable):
 
     @property
     def unchanged(self) -> Any:
-        """What the source says."""
+        """The stamp of the source."""
         return self._source.unchanged
 
     def policy(self, request: AskRequest) -> Policy:
-        """What is public, by row; see `read_policy`."""
+        """The policy by row; see `read_policy`."""
         return read_policy(self._source, request, self._curator)
 
     def people(self, request: AskRequest) -> str:
-        """A digest of who is there; see `people_digest`."""
+        """SHA-256 of the people; see `people_digest`."""
         return people_digest(self._source, request)
 
     def read_payers(self, request: AskRequest) -> Payers:
@@ -166,7 +169,7 @@ class LocalTable(PeopleTable):
         return Payers(found["person"].tolist())
 
     def read_answers(self, request: AskRequest) -> Any:
-        """Everybody's value, as its number in ``request.values``, in the order of the rows; every row has one."""
+        """The value of each row, as its index in ``request.values``."""
         only_yes = request.places[1] == request.places[2]  # no and blank are the same
         code, parameters = condition(request.counted, self.columns, request.exact_text, only_yes=only_yes)
         places = np.zeros(4, dtype=np.uint8)

@@ -1,4 +1,7 @@
-"""A plan: all that is fixed before anybody's answer is looked at, for a second person to approve."""
+"""Plans: everything that is fixed before any answer is read, as a JSON file that a second person can approve.
+
+The sentences in a plan are part of its digest, so they must not change.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +28,11 @@ from hetdp.version import VERSION as SOFTWARE
 
 VERSION = 2
 KIND = "plan"
-MOST_FAULTS = 1000  # that a message holds
-LONGEST = 200  # characters of a value in it
+MOST_FAULTS = 1000  # in one message
+LONGEST = 200  # characters of a value in a message
 FOLDED = "Text is compared without regard to case and outer spaces; a cell of spaces has no value."
 EXACT = "Text is compared exactly, letter by letter."
-DIGITS = 16  # of a digest in it
+DIGITS = 16  # of a digest in a message
 UNIT = "person"
 NEIGHBOURS = (
     "Neighbouring tables differ in one person's answer;"
@@ -52,16 +55,16 @@ KEYS = (
     "plan_sha256",
 )
 QUESTION = "question"
-FIRST = ("software", "table", *REQUEST_KEYS, "counts")  # from which, and from the table, all the rest follows
+FIRST = ("software", "table", *REQUEST_KEYS, "counts")  # the other keys follow from these and the table
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan as it is written; equal plans make the same promises and the same mechanism.
+    """A plan. Equal plans have the same mechanism and make the same promises.
 
     Attributes:
-        request: what is asked for.
-        facts: the whole document, of which the request is a part.
+        request: the request of the plan.
+        facts: the whole document, which includes the request.
     """
 
     request: AskRequest
@@ -73,11 +76,11 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """By which an approved plan is known."""
+        """SHA-256 of the plan, stored as its last key; it identifies an approved plan."""
         return str(self.facts["plan_sha256"])
 
     def require_same(self, other: Plan, name: str) -> None:
-        """Refuses to go on under a plan that differs in anything.
+        """Refuses a plan that differs from the approved one in any fact.
 
         Args:
             other: the plan that was approved.
@@ -99,7 +102,7 @@ class Plan:
         raise InputError(faults[0].where if len(told) == 1 else name, faults, len(told))
 
     def _differences(self, approved: Plan, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Where the approved plan differs from this one, and what each says there; a question is told in words."""
+        """The places at which the approved plan differs, with both values; a question is shown in words."""
         for key in keys:
             before, now = approved.facts[key], self.facts[key]
             if key == QUESTION and _text(before) != _text(now):
@@ -110,7 +113,7 @@ class Plan:
 
 
 def _differences(where: str, approved: Any, present: Any) -> Iterator[tuple[str, str, str]]:
-    """Where two parts of a plan differ, with what each says there; objects are gone through key by key."""
+    """The places at which two parts of a plan differ, with both values; objects are compared key by key."""
     if _text(approved) == _text(present):
         return
     if isinstance(approved, dict) and isinstance(present, dict):
@@ -125,7 +128,7 @@ def _differences(where: str, approved: Any, present: Any) -> Iterator[tuple[str,
 
 
 def _brief(part: Any, longest: int) -> str:
-    """A part of a plan in a message: as it is written, and not too long."""
+    """A part of a plan as JSON, shortened for a message."""
     if isinstance(part, str) and len(part) > longest:
         part = f"{part[:longest]}…"
     text = json.dumps(part, sort_keys=True, ensure_ascii=False, default=repr)
@@ -133,12 +136,12 @@ def _brief(part: Any, longest: int) -> str:
 
 
 def _text(part: Any) -> str:
-    """A part of a document, so that what is equal is also written alike: 1 is neither true nor 1.0."""
+    """Canonical JSON of a part of a document; 1, true and 1.0 differ."""
     return json.dumps(part, sort_keys=True, default=repr)
 
 
 def _digest(facts: dict[str, Any]) -> str:
-    """By which an approved plan is known; it stands last in the plan, over all the rest."""
+    """SHA-256 of all keys of a plan but the last, which stores it."""
     return hashlib.sha256(_text(facts).encode()).hexdigest()
 
 
@@ -151,15 +154,15 @@ def plan_of(
     people: str | None = None,
     request_sha256: str = "",
 ) -> Plan:
-    """The plan for a table.
+    """Makes the plan for a table.
 
     Args:
-        request: what is asked for.
-        policy: what is public in the table.
+        request: the request.
+        policy: the public facts of the table.
         table: the name of the file, without its folder.
         sheet: the table within it, if it has several.
-        areas: what is promised in each area.
-        people: a digest of who is there with which ε, group and area; None if nothing will rest on it.
+        areas: the promise in each area.
+        people: SHA-256 of all people with their ε, group and area; None if nothing depends on it.
         request_sha256: SHA-256 of what is asked, in its canonical form; see `identity_of`.
     """
     counts = {
@@ -186,7 +189,7 @@ def plan_of(
 
 
 def meaning_of_missing(request: AskRequest) -> str:
-    """What every row counts as, and how cells are compared; declared before any is read."""
+    """How rows are counted and cells compared, in words; declared before any is read."""
     words = [f"A row for which it does not hold is {NO}; if that is unknown, for want of a value, it is {BLANK}."]
     if looks_at_text(request.counted):
         words.append(EXACT if request.exact_text else FOLDED)
@@ -200,7 +203,7 @@ def meaning_of_missing(request: AskRequest) -> str:
 
 
 def read_plan(path: Path) -> Plan:
-    """A plan from its file; what we would not have written is refused.
+    """Reads a plan from its file; anything that hetdp would not write is refused.
 
     Raises:
         UsageError: the file cannot be read.
@@ -226,20 +229,20 @@ def read_plan(path: Path) -> Plan:
     return Plan(request, document)
 
 
-# The file of a plan: read if it is there; where nothing is released, written if it is not.
+# The file of a plan ---------------------------------------------------------------------------------------------------
 
 
 SUFFIX = ".json"
 
 
 def read_approved_plan(path: str | Path | None, table: Any, releases: bool = False) -> Plan | None:
-    """The plan that was made before, if the file is there; else the place for one is looked at.
+    """Reads the plan if its file exists; otherwise checks that it can be written there.
 
     Args:
         path: the file of the plan.
         table: the table, which must not be overwritten.
-        releases: whether an answer will be released: then the plan must be there, since nobody could have approved
-            one that is not.
+        releases: whether an answer will be released. Then the plan must exist: nobody could have approved it
+            otherwise.
 
     Raises:
         UsageError: there is no such plan, or none can be kept there.
@@ -274,11 +277,11 @@ def sheet_of(plan: Plan | None) -> str | None:
 
 
 def require_outside_table(table: Any, places: Iterable[Any]) -> None:
-    """Refuses to write among the files of a table that is a folder: the next reader would find a stranger there.
+    """Refuses to write into a folder that is a table, where the next reader would find an unexpected file.
 
     Args:
         table: the table.
-        places: what may be written: names of files; others are passed over.
+        places: the files that may be written; other values are ignored.
 
     Raises:
         UsageError: one of them lies in the folder.
@@ -293,7 +296,7 @@ def require_outside_table(table: Any, places: Iterable[Any]) -> None:
 
 
 def save_plan(plan: Plan, approved: Plan | None, path: str | Path | None) -> str:
-    """Writes the plan, unless it is there already; says what became of it.
+    """Writes the plan, unless the approved one exists; returns a sentence about the file.
 
     Raises:
         InputError: another plan is there.

@@ -1,4 +1,7 @@
-"""What is wrong with the public columns of a table: always in the same words, unless the curator asks to see more."""
+"""The public policy of a table: who is in it, with which ε, group and area; and the faults of these columns.
+
+No answer is read here. Messages about faults are always the same and name no row, unless a curator asks for rows.
+"""
 
 from __future__ import annotations
 
@@ -25,37 +28,37 @@ from hetdp.tables.sources import Columns, Source
 from hetdp.text import format_value
 from hetdp.threads import slices
 
-NOBODY = 2**64 - 1  # instead of a digest, where there is no id
-MOST = 20  # rows or values that a curator is shown
+NOBODY = 2**64 - 1  # instead of a hash, where the id is missing
+MOST = 20  # rows or values that are shown to a curator
 HINT = "curator=True shows the first rows"
-EPSILON_RULE = "everybody has an ε, which is a number ≥ 0 or inf; nothing is assumed"
-NAMELESS, NAME_RULE = "somebody without a group or area", "everybody has one; an empty cell is none"
-PERSON_RULE = "everybody is there once, with an id"
+EPSILON_RULE = "every row has an ε, a number ≥ 0 or inf; no default is assumed"
+NAMELESS, NAME_RULE = "a row without a group or area", "every row has one, and an empty cell is not a name"
+PERSON_RULE = "every person has one row, with an id"
 
 
 class Faults:
-    """Refuses what a table may not have, in words that name no row.
+    """Refuses invalid public columns, in messages that name no row.
 
     Args:
         name: how messages name the table.
-        request: which columns matter.
+        request: names the columns.
     """
 
     def __init__(self, name: str, request: AskRequest) -> None:
         self._name, self._request = name, request
 
     def require_rows(self, size: int) -> None:
-        """Refuses a table of nobody.
+        """Refuses an empty table.
 
         Raises:
             InputError: there are no rows.
         """
         if size == 0:
-            fault = Fault("a table without rows", self._name, "", "a question is asked about somebody")
+            fault = Fault("a table without rows", self._name, "", "a table has one row for each person")
             raise InputError(self._name, [fault])
 
     def require_all_epsilons(self, epsilon: NDArray[np.float64], deciding: Any) -> None:
-        """Refuses rows without an ε, always or where they decide.
+        """Refuses rows without an ε or a deciding ε.
 
         Raises:
             InputError: there are such rows.
@@ -67,7 +70,7 @@ class Faults:
             self.require_epsilons(deciding, invalid, request.deciding.column)
 
     def require_epsilons(self, epsilon: NDArray[np.float64], what: str, column: str) -> None:
-        """Refuses rows whose ε is missing, negative or no number.
+        """Refuses rows whose ε is missing, negative or not a number.
 
         Raises:
             InputError: there are such rows.
@@ -82,11 +85,11 @@ class Faults:
 
 
 class RowFaults(Faults):
-    """The same where rows can be looked at; a curator is shown the first ones.
+    """The same for a table whose rows can be read: shows the first faulty rows to a curator.
 
     Args:
         source: the table.
-        request: which columns matter.
+        request: names the columns.
         curator: whether messages may name rows and values.
     """
 
@@ -95,22 +98,22 @@ class RowFaults(Faults):
         self._source, self._curator = source, curator
 
     def require_people(self, hashes: NDArray[Any], ordered: NDArray[Any]) -> None:
-        """Refuses rows without an id, and ids that are there twice.
+        """Refuses missing and duplicate ids.
 
         Args:
-            hashes: 64 bits of a digest of each id; `NOBODY` where there is none.
+            hashes: a 64-bit hash of each id; `NOBODY` where the id is missing.
             ordered: the same in increasing order.
 
         Raises:
             InputError: there are such rows.
         """
-        if ordered[-1] == NOBODY:  # or one id in 2⁶⁴ has this digest
+        if ordered[-1] == NOBODY:  # or an id with this very hash
             missing = {"nobody": f"{identifier(self._request.person)} IS NULL"}
             nobody = self._source.read(missing, uses=[self._request.person])["nobody"]
             if nobody.any():
                 self._refuse("a missing id", self._request.person, nobody, PERSON_RULE)
         again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-        if len(again):  # the same, or only the same digest
+        if len(again):  # the same id, or only the same hash
             rows = np.flatnonzero(np.isin(hashes, again))
             texts = self._texts(self._request.person)[rows]
             names, counts = np.unique(texts, return_counts=True)
@@ -118,7 +121,7 @@ class RowFaults(Faults):
                 twice = np.isin(texts, names[counts > 1])
                 marked = np.zeros(len(hashes), dtype=bool)
                 marked[rows[twice]] = True
-                self._refuse("an id that is there twice", self._request.person, marked, PERSON_RULE)
+                self._refuse("a duplicate id", self._request.person, marked, PERSON_RULE)
 
     def refuse_nameless(self, column: str) -> None:
         """Refuses rows without a group or area.
@@ -141,16 +144,16 @@ class RowFaults(Faults):
         raise InputError(self._source.name, faults, len(rows))
 
     def _texts(self, column: str) -> NDArray[Any]:
-        """A public column as it is written."""
+        """The texts of a public column."""
         found = self._source.read({"text": f"coalesce({kinds.text(column)}, '')"}, uses=[column])
         return np.asarray(found["text"], dtype=object)
 
 
-# Everybody's ε from a column, a number or a list by group; what cannot be one is told apart later.
+# Everybody's ε from a column, one number, or a number for each group --------------------------------------------------
 
 
 def epsilon_cells(source: Columns, column: str, role: str) -> dict[str, str]:
-    """How a column of ε is read, and whether a cell has more digits than a float."""
+    """The expressions that read a column of ε, and whether a cell has more digits than a float."""
     declared = source.columns[column]
     kinds.require_kind(source.name, column, declared, (kinds.WHOLE, kinds.NUMBER, kinds.TEXT), "a column of ε")
     value, is_long = kinds.epsilon(column, declared)
@@ -158,7 +161,7 @@ def epsilon_cells(source: Columns, column: str, role: str) -> dict[str, str]:
 
 
 def epsilons_of_rows(request: AskRequest, rows: dict[str, Any], groups: Names | None) -> NDArray[np.float64]:
-    """Everybody's ε; below zero, or no number, where there is none."""
+    """Everybody's ε; negative or NaN where it is missing or invalid."""
     if request.epsilon.constant is not None:
         return np.full(len(rows["person"]), epsilon_at_most(str(request.epsilon.constant)))
     if request.epsilon.column is None and groups is not None:
@@ -168,7 +171,7 @@ def epsilons_of_rows(request: AskRequest, rows: dict[str, Any], groups: Names | 
 
 
 def deciding_epsilons(request: AskRequest, rows: dict[str, Any], groups: Names | None) -> Any:
-    """What steps that decide are promised: everybody's, or one as written; None for the same as always."""
+    """The deciding ε of everybody, or one for all as written; None for the same as ε."""
     where = request.deciding
     if where is None or where.constant is not None:
         return None if where is None or where.constant is None else epsilon_for_document(where.constant)
@@ -176,31 +179,29 @@ def deciding_epsilons(request: AskRequest, rows: dict[str, Any], groups: Names |
         return read_epsilons(rows, "deciding")
     assert groups is not None
     promised = dict(where.by_group)
-    require_known(promised, groups.names, "group")  # a promise to nobody was meant for somebody
+    require_known(promised, groups.names, "group")  # a misspelt group must not go unnoticed
     return np.array([epsilon_at_most(str(promised.get(name, np.inf))) for name in groups.names])[groups.codes]
 
 
 def read_epsilons(rows: dict[str, Any], role: str) -> NDArray[np.float64]:
-    """A column of ε as floats that are never above what is written."""
+    """A column of ε as floats, never above the decimals in the table."""
     found = np.asarray(rows[role], dtype=np.float64)
     if f"{role} long" in rows and rows[f"{role} long"].any():
-        found = np.where(
-            rows[f"{role} long"] & np.isfinite(found), np.nextafter(found, 0.0), found
-        )  # never above what is written
+        found = np.where(rows[f"{role} long"] & np.isfinite(found), np.nextafter(found, 0.0), found)
     return found
 
 
 def epsilon_at_most(written: str) -> float:
-    """The ε of a text as a float that is not above it."""
+    """The ε of a numeral as a float that is never above it."""
     value = float(written)
     return float(np.nextafter(value, 0.0)) if len(written) > kinds.SURE_DIGITS and np.isfinite(value) else value
 
 
-# The public policy of a table: who is there, with which ε, in which group and area. No answer is looked at.
+# The policy -----------------------------------------------------------------------------------------------------------
 
 
-MOST_NAMES = 10_000  # groups, and areas: more would be people
-PIECE = 1 << 18  # numbers that a digest takes at a time
+MOST_NAMES = 10_000  # of groups or areas; a column with more holds people
+PIECE = 1 << 18  # numbers that are hashed at a time
 NAMED = (kinds.TEXT, kinds.WHOLE, kinds.TRUTH, kinds.MOMENT)
 
 Codes = NDArray[np.int32]
@@ -208,7 +209,7 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Names:
-    """A column of groups or areas: their names, in order, and everybody's number among them."""
+    """A column of groups or areas: the sorted names, and everybody's index among them."""
 
     names: tuple[str, ...]
     codes: Codes
@@ -216,15 +217,15 @@ class Names:
 
 @dataclass(frozen=True)
 class Policy:
-    """What is public about the people of a table, in the order of its rows; or of kinds of people, who are alike.
+    """The public facts about the people of a table: one entry for each row, or for each kind of people who are alike.
 
     Attributes:
         size: how many people there are.
-        epsilon: everybody's ε, as written.
-        groups: everybody's group, if there is a column of them.
-        areas: everybody's area, likewise.
-        deciding: what steps that decide are promised: everybody's, or one as written; None for the same.
-        weights: how many people each kind has; None if everybody has a row.
+        epsilon: the ε of each entry.
+        groups: the group of each entry, if there is a column of groups.
+        areas: the area of each entry, if there is a column of areas.
+        deciding: the deciding ε of each entry, or one for all as written; None for the same as ε.
+        weights: how many people each kind has; None if each entry is one row.
     """
 
     size: int
@@ -235,18 +236,18 @@ class Policy:
     weights: NDArray[np.int64] | None = None
 
     def parts(self) -> Iterator[tuple[str | None, Any]]:
-        """Each area with the numbers of its rows; without areas, one part of all rows."""
+        """Each area with the indices of its entries; without areas, one part with all entries."""
         return iter(self._rows.items())
 
     def ordered(self, area: str | None) -> EpsilonLevels:
-        """Everybody's ε in an area, which is sorted once for all that needs it."""
+        """The ε of an area, sorted once for all uses."""
         if area not in self._ordered:
             weights = None if self.weights is None else self.weights[self._rows[area]]
             self._ordered[area] = EpsilonLevels(self.epsilon[self._rows[area]], weights)
         return self._ordered[area]
 
     def by_group(self, area: str | None) -> list[tuple[str | None, EpsilonLevels]]:
-        """The same for each group by name, also for those of whom nobody is there; without groups, one of no name."""
+        """The same for each group, including groups without people; without groups, one entry named None."""
         if self.groups is None:
             return [(None, self.ordered(area))]
         if area not in self._by_group:
@@ -259,18 +260,18 @@ class Policy:
         return self._by_group[area]
 
     def without_groups(self) -> Policy:
-        """The same people, told apart by ε and area alone; what was sorted is not sorted again."""
+        """The same people, identified by ε and area alone; what was sorted is not sorted again."""
         found = replace(self, groups=None)
         found.__dict__["_rows"], found.__dict__["_ordered"] = self._rows, self._ordered
         return found
 
     def digest(self) -> str:
-        """A digest of the policy that does not depend on the order of the rows."""
+        """SHA-256 of the policy, which does not depend on the order of the rows."""
         return self.pending.result()
 
     @cached_property
     def pending(self) -> Future[str]:
-        """The same, begun when this is first asked for, beside whatever else is done then."""
+        """The digest, computed in a thread from the first access on."""
         pool = ThreadPoolExecutor(1)
         begun = pool.submit(self._digest)
         pool.shutdown(wait=False)
@@ -304,19 +305,19 @@ class Policy:
 
 
 def _add(digest: Any, numbers: NDArray[Any], form: str) -> None:
-    """Adds numbers to a digest, some at a time."""
+    """Adds numbers to a digest, a piece at a time."""
     for piece in slices(len(numbers), PIECE):
         digest.update(np.ascontiguousarray(numbers[piece], dtype=form).data)
 
 
 def _rows_by_code(codes: Codes, count: int) -> list[NDArray[np.int64]]:
-    """The places of each code, in increasing order."""
+    """The indices of each code, in increasing order."""
     order = np.argsort(codes.astype(np.uint16), kind="stable")  # there are at most MOST_NAMES
     return np.split(order, np.cumsum(np.bincount(codes, minlength=count))[:-1])
 
 
 def add_deciding(digest: Any, policy: Policy) -> None:
-    """Adds who is promised what where they decide to a digest, if that differs between people; in no order of rows."""
+    """Adds the deciding ε to a digest if it differs between people, independent of the order of rows."""
     if not isinstance(policy.deciding, np.ndarray):
         return
     columns = [policy.epsilon, policy.deciding]
@@ -334,16 +335,16 @@ def add_deciding(digest: Any, policy: Policy) -> None:
 
 
 def read_policy(source: Source, request: AskRequest, curator: bool = False) -> Policy:
-    """Reads the columns that are public, and refuses a table in which anybody has no ε, or is there twice.
+    """Reads the public columns; refuses a table with a missing ε or a duplicate id.
 
     Args:
         source: the table.
-        request: which columns these are.
+        request: names the columns.
         curator: whether messages may name rows and values.
 
     Raises:
-        UsageError: a column is not there.
-        InputError: an ε is missing or invalid, a person is there twice, or somebody has no group or area.
+        UsageError: a column does not exist.
+        InputError: an ε is missing or invalid, an id is duplicate, or a group or area is missing.
     """
     progress.report_stage("reading the policy")
     require_known_columns(source, request)
@@ -369,20 +370,20 @@ def read_policy(source: Source, request: AskRequest, curator: bool = False) -> P
     with ThreadPoolExecutor(1) as beside:
         hashes = beside.submit(np.sort, rows["person"])
         if areas is None:
-            policy.ordered(None).sort()  # meanwhile
+            policy.ordered(None).sort()  # while the hashes are sorted
         faults.require_people(rows["person"], hashes.result())
     faults.require_all_epsilons(policy.epsilon, policy.deciding)
-    if areas is None and groups is None:  # else much would be sorted twice
+    if areas is None and groups is None:  # otherwise parts would be sorted twice
         policy.pending  # noqa: B018
     return policy
 
 
 def require_known_columns(source: Columns, request: AskRequest) -> None:
-    """Refuses columns that are not there, or cannot tell people, groups or areas apart, by what they hold.
+    """Refuses columns that do not exist, or whose type cannot identify people, groups or areas.
 
     Raises:
-        UsageError: a column is not there.
-        InputError: it holds something else.
+        UsageError: a column does not exist.
+        InputError: its type does not fit.
     """
     require_columns(request.public, source.columns)
     require_columns(request.private, source.columns)
@@ -408,16 +409,16 @@ def _names(source: Source, column: str | None, faults: RowFaults) -> list[str] |
 
 
 def require_names(found: list[str] | None, where: str) -> list[str]:
-    """The names of groups or areas, if they can be used.
+    """Checks the names of groups or areas.
 
     Raises:
-        InputError: somebody has none, which is None; there are too many; or one has a NUL in it.
+        InputError: a name is missing (None), there are too many, or one contains a NUL.
     """
     if found is None:
         raise InputError(where, [Fault(NAMELESS, where, "", NAME_RULE, HINT)])
     if len(found) > MOST_NAMES:
         rule = f"there are at most {MOST_NAMES:,} different ones"
         raise InputError(where, [Fault("too many groups or areas", where, "", rule)])
-    if any("\0" in name for name in found):  # arrays of texts cannot tell it from the end
+    if any("\0" in name for name in found):  # NumPy texts end at a NUL
         raise InputError(where, [Fault("a group or area with a NUL in its name", where, "", "a name is plain text")])
     return found

@@ -1,7 +1,7 @@
-"""From a table and a request to a promise, and only then to the answers: the order is the point.
+"""From a request and a table to a promise, in the order that privacy needs.
 
-1. the public policy is read; 2. the mechanism is fixed; 3. what it promises is known, and made a plan; 4. the answers
-are read, once, in a pass whose reads do not depend on them.
+1. The public policy is read. 2. The mechanism is fixed. 3. Its promise becomes a plan. 4. The answers are read, in one
+pass whose work does not depend on them.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from hetdp.tables.promise import Promise, promise_of
 from hetdp.tables.request import FAIR, AskRequest
 from hetdp.text import format_value
 
-MOST_KEPT = 1 << 27  # tallies of all areas together: 1 GB
+MOST_KEPT = 1 << 27  # tallies of all areas together, 1 GB
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """All that is fixed before the answers are read.
+    """Everything that is fixed before the answers are read.
 
     Attributes:
         source: the table.
-        request: what is asked for.
-        policy: what is public in it.
-        promises: one for each area, in the order of their names; one in all if there are none.
-        plan: the same, as a document.
-        identity: by which a ledger knows what is asked.
-        same_people: a digest of who is there, by what the identity depends on; None where the plan has none.
-        approved: whether the plan is kept in a file, so that it holds for the table that it names, and no copy.
+        request: the request.
+        policy: the public policy of the table.
+        promises: one for each area, sorted by name; one if there are no areas.
+        plan: the plan.
+        identity: identifies the question in a ledger.
+        same_people: SHA-256 of the people, as far as the identity depends on them; None if the plan has none.
+        approved: True if the plan is saved in a file. It then holds for the table that it names, not for copies.
     """
 
     source: PeopleTable
@@ -55,17 +55,17 @@ class Preparation:
     approved: bool = False
 
     def losses(self) -> Floats:
-        """For each entry of the policy the largest loss that the mechanism of its area can cause, over all tables."""
+        """The largest privacy loss of each entry of the policy, over all tables."""
         found = np.empty(len(self.policy.epsilon))
         for promise, (_, rows) in zip(self.promises, self.policy.parts(), strict=True):
             found[rows] = promise.mechanism.loss_of_each()
         return found
 
     def coordinates(self) -> list[float]:
-        """The coordinate of each area's answer, from the private columns: one pass over all rows.
+        """Reads the answers, once, and returns the coordinate of each area.
 
         Raises:
-            InputError: the table was changed meanwhile, or cannot be read; which does not depend on the answers.
+            InputError: the table was changed or cannot be read; this does not depend on the answers.
         """
         progress.report_stage("reading the answers")
         codes = self.source.read_answers(self.request)
@@ -84,17 +84,17 @@ def prepare(
     population: Callable[..., Any] | None = None,
     identified: bool = False,
 ) -> Preparation:
-    """Reads what is public and fixes the mechanism; the private columns are not touched, beyond their names and types.
+    """Reads the policy and fixes the mechanism; of private columns, only names and types are read.
 
     Args:
         source: the table, open.
-        request: what is asked for.
-        population: what makes a mechanism of a policy; for tests.
-        identified: whether the plan is about exactly these people; to tell takes about a second for each million.
+        request: the request.
+        population: the function that makes a population; for tests.
+        identified: whether the plan identifies the people; this takes about a second for each million.
 
     Raises:
-        UsageError: a column is not there, or cannot be compared.
-        InputError: the policy is not complete, or somebody is there twice.
+        UsageError: a column does not exist, or cannot be compared.
+        InputError: the policy is incomplete, or an id is duplicate.
     """
     stamp = source.unchanged
     policy = source.policy(request)
@@ -122,7 +122,7 @@ def prepare(
 
 
 def _maker(request: AskRequest) -> Callable[..., Any] | None:
-    """What makes a mechanism: tallies where no formula is known; None for a formula."""
+    """The function that makes a population: on tallies where no formula is known; None for a formula."""
     if request.objective != FAIR and request.question.linear() is not None:
         return None
     from hetdp.people.products.tallied import tally_people
@@ -131,7 +131,7 @@ def _maker(request: AskRequest) -> Callable[..., Any] | None:
 
 
 def _require_groups(request: AskRequest, policy: Policy) -> None:
-    """Refuses a question about a group that is not there; who is there, and in which group, is public."""
+    """Refuses a question about a group without people; groups are public."""
     used = sorted(request.question.groups_used())
     if not used or policy.groups is None:
         return

@@ -1,4 +1,4 @@
-"""What is promised to the people of one area, before their answers are read: how accurate, how private."""
+"""The promise to the people of one area: the mechanism, its accuracy and its privacy, before any answer is read."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from hetdp.tables.request import BALANCED, AskRequest
 
 @dataclass(frozen=True)
 class Protection:
-    """Whom an ε, or a range of them, is promised to.
+    """The protection of one group.
 
     Attributes:
         group: the name of the group; None if there are no groups.
-        people: how many are in it.
-        least: the smallest ε among them.
-        largest: the largest: what is allowed.
-        used: the largest privacy loss of any of them, over all tables: what is charged at most, rounded up.
-        unprotected: how many are promised nothing: ε = ∞, also where they decide.
-        only_deciding: how many have ε = ∞, but are promised something where the answer depends on them.
-        odds: what the answer of one of them changes, in a sentence.
+        people: the number of people in the group.
+        least: the smallest ε of the group.
+        largest: the largest ε of the group, which is allowed.
+        used: the largest privacy loss of any of them over all tables, rounded up: the largest charge.
+        unprotected: the number of people with ε = ∞, also where they decide.
+        only_deciding: the number of people who are protected only where the answer depends on them.
+        odds: a sentence about what one of their answers changes.
     """
 
     group: str | None
@@ -44,7 +44,7 @@ class Protection:
     odds: str
 
     def body(self) -> dict[str, Any]:
-        """As it stands in a plan."""
+        """The entry of a plan."""
         return {
             "group": self.group,
             "people": self.people,
@@ -55,15 +55,15 @@ class Protection:
 
 @dataclass(frozen=True)
 class Promise:
-    """The mechanism for one area and what it comes to.
+    """The mechanism of one area, and what it promises.
 
     Attributes:
         area: its name; None if there are no areas.
-        people: how many there are.
+        people: the number of people.
         protections: one for each group.
-        mechanism: the mechanism, which knows no answers.
-        accuracy: margins, with the least probability of the right answer and the largest of the wrong one at each.
-        worse_up_to: the largest margin at which some table is answered worse than by a coin; 0 if none is.
+        mechanism: the mechanism, which does not depend on answers.
+        accuracy: for some margins, the smallest probability of the right answer and the largest of the wrong one.
+        worse_up_to: the largest margin at which a coin would do better at some table; 0 if none.
     """
 
     area: str | None
@@ -74,7 +74,7 @@ class Promise:
     worse_up_to: int = 0
 
     def body(self) -> dict[str, Any]:
-        """As it stands in a plan."""
+        """The entry of a plan."""
         accuracy = {str(margin): format_promise(wrong) for margin, _, wrong in self.accuracy}
         found = {
             "area": self.area,
@@ -89,42 +89,42 @@ class Promise:
 
     @property
     def even_up_to(self) -> int:
-        """The largest listed margin at which some table is answered as by a coin, or worse; 0 if none is."""
+        """The largest listed margin at which a coin would do as well at some table; 0 if none."""
         return max((margin for margin, _, wrong in self.accuracy if wrong >= 0.5), default=0)
 
     @property
     def constant(self) -> str | None:
-        """The answer, yes or no, if it is the same for every table: then it needs no randomness, and costs nothing."""
+        """The answer, yes or no, if it is the same for every table: then it needs no randomness and costs nothing."""
         return YES_AND_NO[self.mechanism.constant - 1] if self.mechanism.constant else None
 
     @property
     def tallies(self) -> dict[str, Any] | None:
-        """By what a mechanism on tallies is identified; None for one that is a formula, which the policy identifies."""
-        found: dict[str, Any] | None = getattr(self.mechanism, "facts", lambda: None)()
+        """The facts that identify a mechanism on tallies; None for a formula, which the policy identifies."""
+        found: dict[str, Any] | None = self.mechanism.facts()
         return found
 
 
 def promise_of(
     request: AskRequest, policy: Policy, area: str | None, rows: Any, population: Callable[..., Any] | None = None
 ) -> Promise:
-    """Fixes the mechanism for the people of some rows.
+    """Fixes the mechanism for the people of an area.
 
     Args:
-        request: what is asked for.
-        policy: what is public.
-        area: the name of the area these people are in.
-        rows: which rows they are.
-        population: what makes a mechanism of a policy.
+        request: the request.
+        policy: the public policy.
+        area: the name of the area.
+        rows: the entries of the area in the policy.
+        population: the function that makes a population; a formula by default.
     """
     epsilon = policy.ordered(area)
     codes: Any = None if policy.groups is None else policy.groups.codes[rows]
     if policy.groups is not None and request.question.groups_used():
-        codes = np.array(policy.groups.names)[codes]  # in the same order as their numbers
+        codes = np.array(policy.groups.names)[codes]  # names sort as their numbers do
     deciding = policy.deciding[rows] if isinstance(policy.deciding, np.ndarray) else policy.deciding
     make = population_of if population is None else population
     asked, objective = request.question, request.objective
     constant = 0 if population is None else _constant(request, epsilon, codes)
-    if constant:  # a formula says so of any number of people, where tallies would be too many
+    if constant:  # a formula works for any number of people, where tallies would be too many
         make, objective = population_of, BALANCED
         asked = count(request.values[0], 0 if constant == 1 else epsilon.people + 1)
     made = make(asked, epsilon, values=request.values, groups=codes, deciding=deciding)
@@ -135,7 +135,7 @@ def promise_of(
 
 
 def _constant(request: AskRequest, epsilon: EpsilonLevels, codes: Any) -> int:
-    """The answer, 1 or 2, if all tables of these people have it; else 0."""
+    """1 or 2 if every table of these people has this answer; else 0."""
     if not request.question.groups_used():
         return constant_answer(request.question, [""], np.array([epsilon.people]), request.values)
     names, place = np.unique(codes, return_inverse=True)
@@ -144,7 +144,7 @@ def _constant(request: AskRequest, epsilon: EpsilonLevels, codes: Any) -> int:
 
 
 def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Protection, ...]:
-    odds = mechanism.odds().values()  # in the order of the groups' numbers, of those that are there
+    odds = mechanism.odds().values()  # of the groups that have people, in their order
     there = [(name, part) for name, part in policy.by_group(area) if len(part)]
     losses = mechanism.losses_by_group()
     told = zip(there, odds, losses, strict=True)

@@ -59,7 +59,7 @@ def promise_lines(prepared: Preparation) -> list[str]:
     lines = [
         f"question: {request.question}",
         f"yes is: {request.counted}. {meaning_of_missing(request)}",
-        f"people: {prepared.policy.size:,}, told apart by {request.person}. {NEIGHBOURS}",
+        f"people: {prepared.policy.size:,}, identified by {request.person}. {NEIGHBOURS}",
         f"design: {request.objective}",
     ]
     if request.deciding is not None:
@@ -68,7 +68,7 @@ def promise_lines(prepared: Preparation) -> list[str]:
     nobody = [group for group, _ in request.epsilon.by_group if group not in there]
     if nobody:
         lines.append(
-            f"nobody is in a group that is promised an ε: {', '.join(map(format_value, nobody[:MOST_GROUPS]))}"
+            f"groups that are promised an ε but have no people: {', '.join(map(format_value, nobody[:MOST_GROUPS]))}"
         )
     for what, names in (("groups", prepared.policy.groups), ("areas", prepared.policy.areas)):
         told = (

@@ -1,4 +1,7 @@
-"""Where ε comes from: one number for everybody, one for each group, or a column of the table."""
+"""A request: what is counted, asked and promised, and which columns say so, before any table is opened.
+
+`build_request` makes an `AskRequest` from arguments, `request_from_document` from a plan.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,12 @@ ALWAYS, DECIDING = "ε", "the deciding ε"
 
 @dataclass(frozen=True)
 class Epsilon:
-    """Where ε comes from; exactly one of the three is given.
+    """The source of everybody's ε. Exactly one of the three attributes is given.
 
     Attributes:
-        constant: one for everybody.
-        by_group: one for each group, by name.
-        column: the column that says everybody's.
+        constant: one ε for everybody.
+        by_group: one ε for each group, by name.
+        column: the column that holds everybody's ε.
     """
 
     constant: Decimal | None = None
@@ -40,7 +43,7 @@ class Epsilon:
     column: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """As it stands in a plan."""
+        """The entry of a plan."""
         if self.constant is not None:
             return {"constant": epsilon_for_document(self.constant)}
         if self.by_group:
@@ -48,7 +51,7 @@ class Epsilon:
         return {"column": self.column}
 
     def words(self) -> str:
-        """Whom it is promised to, in words.
+        """The ε in words, with the people it is promised to.
 
         >>> Epsilon(by_group=(("pupil", Decimal("0.10")), ("staff", Decimal(1)))).words()
         '0.10 for pupil, 1 for staff, and for all others their own'
@@ -64,7 +67,7 @@ class Epsilon:
 
 
 def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS, argument: str = "epsilon") -> Epsilon:
-    """Where ε comes from, from words as they are typed.
+    """The source of ε, from the arguments of `ask`.
 
     Args:
         given: a number for everybody, or the name of a column.
@@ -84,9 +87,11 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
     if by_group is not None:
         if group is None:
             missing = f"{what} by group, but no column of groups"
-            raise UsageError(missing, "a column says who is in which", "group= names it")
+            raise UsageError(missing, "a column must say who is in which group", "group= names it")
         if not isinstance(by_group, Mapping) or not by_group:
-            raise UsageError(f"{what} by group is {format_value(by_group)}", "it says a number for each group")
+            raise UsageError(
+                f"{what} by group is {format_value(by_group)}", "it is a mapping from each group to a number"
+            )
         return Epsilon(
             by_group=tuple(sorted((require_name(one, "a group"), parse_epsilon(of)) for one, of in by_group.items()))
         )
@@ -99,14 +104,14 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
 
 
 def epsilon_from(where: Any, column: Any, group: str | None, what: str, place: str) -> Epsilon:
-    """Where ε comes from, from a plan.
+    """The source of ε, from a plan.
 
     Args:
-        where: as `Epsilon.document` gives it.
-        column: the column of it that the plan names among its columns.
+        where: the entry of the plan, as `Epsilon.document` writes it.
+        column: the column of ε in the plan's list of columns.
         group: the column of groups.
         what: which ε it is, for messages.
-        place: where that stands in the plan.
+        place: the place of the entry in the plan, for messages.
 
     Raises:
         InputError: the keys are others.
@@ -114,22 +119,25 @@ def epsilon_from(where: Any, column: Any, group: str | None, what: str, place: s
     """
     require_keys(where, (), WAYS, place)
     if not isinstance(where, Mapping) or len(where) != 1 or where.get("column") != column:
-        raise UsageError(f"{what} of the plan is {format_value(where)}", "it has one source, and columns name the same")
+        raise UsageError(
+            f"{what} of the plan is {format_value(where)}",
+            "it has exactly one source, and agrees with the plan's columns",
+        )
     constant = where.get("constant")
     return epsilon_of(constant if constant is not None else where.get("column"), where.get("by_group"), group, what)
 
 
 def _looks_like_a_number(text: str) -> bool:
-    """Whether this was hardly meant as the name of a column: -1, 1,5, 50% or nan."""
+    """True if a text is a mistyped number rather than the name of a column: -1, 1,5, 50% or nan."""
     return (
         re.fullmatch(r"[-+.,\s]*[0-9][-+.,0-9e%/\s]*|[-+]?(nan|inf(inity)?)", text.strip(), re.IGNORECASE) is not None
     )
 
 
-# What a steward asks for, before any table is opened: what is counted, what is promised, which columns say so.
+# The request ----------------------------------------------------------------------------------------------------------
 
 
-VALUES = (YES, NO, BLANK)  # what a row may say: that it is counted, that it is not, or that this is unknown
+VALUES = (YES, NO, BLANK)  # of a row: it is counted, it is not, or that is unknown
 BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = ("balanced", "weighted-vote", "fair")
 REQUEST_KEYS = ("counted", "exact_text", "question", "privacy", "columns", "objective")
 ROLES = ("person", "epsilon", "deciding_epsilon", "group", "area")
@@ -139,15 +147,15 @@ PROMISES = ("epsilon", "deciding_epsilon")
 
 @dataclass(frozen=True)
 class AskRequest:
-    """All that a plan fixes, but for the table.
+    """Everything that a plan fixes, except the table.
 
     Attributes:
-        counted: which rows say yes, in the canonical form; where that is unknown, a row is blank.
+        counted: the condition under which a row is yes, in canonical form. A row for which it is unknown is blank.
         exact_text: whether texts are compared letter by letter, rather than without regard to case and outer spaces.
-        question: what is asked about how many do.
-        epsilon: what people are promised.
-        deciding: what they are promised where the answer depends on one of them; None for the same.
-        person: the column that tells people apart.
+        question: the question about the rows that are yes, no and blank.
+        epsilon: the ε that people are promised.
+        deciding: the ε where the answer depends on one person; None for the same ε.
+        person: the column that identifies people.
         group: the column of groups, if any.
         area: the column of areas, each of which gets an answer; None for one answer.
         objective: how the mechanism is chosen.
@@ -165,13 +173,13 @@ class AskRequest:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What the question tells apart: yes, no and blank; or one of them and all else, if it names no other."""
+        """The values that the question distinguishes: yes, no and blank; or one and the rest."""
         used = self.question.values_used()
         return VALUES if len(used) > 1 else (*used, f"not {min(used)}")
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Where rows that say yes, no and blank stand in `values`."""
+        """The indices in `values` of rows that are yes, no and blank."""
         return tuple(self.values.index(value) if value in self.values else 1 for value in VALUES)
 
     @property
@@ -187,7 +195,7 @@ class AskRequest:
         return list(dict.fromkeys(self.counted.columns()))
 
     def document(self) -> dict[str, Any]:
-        """As it stands in a plan; `from_document` reads it."""
+        """The entries of a plan; `request_from_document` reads them."""
         return {
             "counted": str(self.counted),
             "exact_text": self.exact_text,
@@ -223,31 +231,31 @@ def build_request(
     question: Question | None = None,
     exact_text: bool = False,
 ) -> AskRequest:
-    """What is asked for, from words as they are typed.
+    """Makes a request from the arguments of `ask`.
 
     Args:
-        counted: which rows say yes, such as ``vote = 'yes'``.
-        at_least: how many must: a whole number, or a share such as ``50%``.
-        more_than: the same, where exactly that counts as no.
-        of: a share of ``all`` rows, or of ``respondents``, for whom it can be said whether they are counted.
+        counted: the condition under which a row is yes, such as ``vote = 'yes'``.
+        at_least: how many yes rows the answer yes needs: a whole number, or a share such as ``50%``.
+        more_than: the same, where exactly that many give the answer no.
+        of: a share of ``all`` rows, or of ``respondents``, the rows that are not blank.
         epsilon: a number for everybody, or the name of a column.
         by_group: group → number, instead.
-        deciding: an ε for the step at which one person decides: a number, or the name of a column.
+        deciding: the ε where the answer depends on one person: a number, or the name of a column.
         deciding_by_group: group → number, instead; other groups keep their ε.
-        person: the column that tells people apart.
+        person: the column that identifies people.
         group: the column of groups.
         area: the column of areas, for one answer each.
         objective: ``balanced``, ``weighted-vote`` or ``fair``.
-        question: what is asked, instead of `at_least` and `more_than`: about the values yes, no and blank, and the
+        question: the question, instead of `at_least` and `more_than`: about the values yes, no and blank, and the
             groups of the table.
         exact_text: whether texts are compared letter by letter.
 
     Raises:
-        UsageError: something is missing, contradicts itself, or is not what it must be.
+        UsageError: an argument is missing, invalid or contradicts another.
     """
     if person is None:
-        rule = "the unit of privacy is the person, so one column must tell people apart"
-        raise UsageError("no column says who is who", rule, "person= names it")
+        rule = "the unit of privacy is the person, so one column must identify people"
+        raise UsageError("no column identifies people", rule, "person= names it")
     steps = deciding is not None or deciding_by_group is not None
     found = AskRequest(
         *_condition(parse_predicate(counted), exact_text),
@@ -264,10 +272,10 @@ def build_request(
 
 
 def request_from_document(document: Any) -> AskRequest:
-    """The request in a plan.
+    """Reads the request of a plan.
 
     Raises:
-        InputError: a key is missing, unknown, or its value is none that we write.
+        InputError: a key is missing or unknown, or has a value that hetdp never writes.
         UsageError: it contradicts itself.
     """
     require_keys(document, REQUEST_KEYS, REQUEST_KEYS, "plan")
@@ -296,14 +304,14 @@ def request_from_document(document: Any) -> AskRequest:
 
 
 def _condition(counted: Predicate, exact_text: Any) -> tuple[Predicate, bool]:
-    """What is counted in the canonical form, and whether by exact text; which is false where no text is compared."""
+    """The canonical condition, and whether texts are compared exactly: False if no text is compared."""
     if not isinstance(exact_text, bool):
         raise UsageError(f"exact_text is {format_value(exact_text)}", "it is true or false")
     return canonical_predicate(counted, exact_text), exact_text and looks_at_text(counted)
 
 
 def looks_at_text(counted: Predicate) -> bool:
-    """Whether it matters how texts are compared: a column equals a text, or is missing."""
+    """True if the result depends on how texts are compared: a column is compared with a text, or tested for NULL."""
     return any(
         isinstance(leaf, Missing) or (isinstance(leaf.value, str) and leaf.operator in EQUALITIES)
         for leaf in counted.leaves()
@@ -314,10 +322,10 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
     if question is not None:
         if not isinstance(question, Question):
             raise UsageError(
-                f"the question is {format_value(question)}", "it is made by hetdp.questions, or a file of one"
+                f"the question is {format_value(question)}", "it is made by hetdp.questions, or read from a file"
             )
         if not at_least is more_than is of is None:
-            rule = "a question says all of it: what is needed, and of whom"
+            rule = "a question already says what is needed, and of whom"
             raise UsageError("a threshold beside a question", rule, "leave at_least=, more_than= and of= out")
         return question
     if (at_least is None) == (more_than is None):
@@ -330,7 +338,7 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
         except UsageError as refusal:
             raise UsageError(refusal.what, THRESHOLD_RULE) from None
         if of not in (None, ALL):
-            rule = "a number of people is one of all rows; a share can be of respondents"
+            rule = "a number of people is always counted among all rows; only a share can be of respondents"
             raise UsageError(f"{number} of {of}", rule)
         return count(YES, number + strict)
     part = parse_exact(given, "the threshold")
@@ -340,23 +348,25 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
 
 
 def _require_possible(found: AskRequest) -> None:
-    """Refuses what contradicts itself, before any table is opened."""
+    """Refuses a request that contradicts itself."""
     if found.objective not in DESIGNS:
         raise UsageError(f"the design {format_value(found.objective)}", f"the designs are {', '.join(DESIGNS)}")
-    found.question.body()  # a Python function is refused: nobody could approve it
+    found.question.body()  # refuses a Python function, which nobody could approve
     words = format_value(str(found.question))
     others = found.question.values_used() - set(VALUES)
     if others:
         rule = f"a table's rows are {YES}, {NO} or {BLANK}: count= says which are {YES}"
         raise UsageError(f"the question {words} is about {format_value(min(others))}", rule)
     if found.question.groups_used() and found.group is None:
-        raise UsageError(f"the question {words} names groups", "a column says who is in which", "group= names it")
+        raise UsageError(
+            f"the question {words} names groups", "a column must say who is in which group", "group= names it"
+        )
     if found.objective == WEIGHTED_VOTE and found.question.linear() is None:
         rule = "a weighted vote is about a sum over people that reaches a threshold"
         raise UsageError(
             f"the question is {words}", rule, "design='balanced' or design='fair' answers it, if people are few"
         )
     both = [column for column in found.private if column in found.public]
-    if both:  # what is public cannot be the secret
-        rule = "a column that people's privacy rests on is public, one that is counted is private"
+    if both:
+        rule = "the columns of person, ε, group and area are public, the counted ones are private"
         raise UsageError(f"the column {format_value(both[0])} is used for both", rule)

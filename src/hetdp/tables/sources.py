@@ -1,6 +1,6 @@
-"""Where the rows come from: a CSV, Parquet, Arrow or SQLite file, a folder, or a data frame. Columns are read by name.
+"""Sources of rows: a CSV, Parquet, Arrow or SQLite file, a folder, or a data frame, read by column names.
 
-A source is read several times, each time the named columns of all rows, in the same order. It never looks at others.
+A source is read several times. Each pass reads the named columns of all rows, in the same order, and no other column.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.tables.database import define, identifier, locked, refusals
 from hetdp.text import format_value
 
-NOTHING = '"NULL"'  # DuckDB's type of a column without any value
+NOTHING = '"NULL"'  # DuckDB's type of a column in which every cell is missing
 Arrays = dict[str, Any]
-Expressions = dict[str, str]  # name of a result → how it is computed from a row
+Expressions = dict[str, str]  # name of a result → SQL expression
 
 
 class Columns(ABC):
     """A table whose columns are known by name and type.
 
     Attributes:
-        name: how messages name it.
+        name: the name of the table in messages.
         columns: name → DuckDB's type, in the order of the table.
-        sheet: the table within the file; None where it holds one only.
+        sheet: the table within the file; None if the file is one table.
     """
 
     sheet: str | None = None
@@ -36,55 +36,55 @@ class Columns(ABC):
     columns: dict[str, str]
 
     def holds_reals(self, column: str) -> bool:
-        """Whether cells of a column of texts were kept as floats, so that 1 became 1.0; no person is named so."""
+        """True if cells of a text column are stored as floats, so that 1 became 1.0. Such a column cannot hold ids."""
         return False
 
     @property
     def unchanged(self) -> Any:
-        """What is the same as long as nobody changes the table; None if that cannot be known."""
+        """A value that changes when the table changes; None if that cannot be known."""
         return None
 
 
 class Source(Columns):
-    """A table whose rows are read here."""
+    """A table whose rows this process reads."""
 
     @abstractmethod
     def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
         """One pass over all rows.
 
         Args:
-            wanted: what is computed from each row; never null.
+            wanted: the expressions to compute for each row; never null.
             parameters: the values of the question marks in them.
             uses: the columns that they look at; no other is read.
         """
 
     @abstractmethod
     def distinct(self, column: str, most: int) -> list[str] | None:
-        """The different texts of a column, in order, and one too many if there are more; None if one is missing."""
+        """The distinct texts of a column, sorted, at most one more than `most`; None if a cell is missing."""
 
     @abstractmethod
     def define(self, kind: str, names: Sequence[str]) -> None:
-        """Makes a type whose values are these texts, so that they can be read as numbers."""
+        """Creates an enum type of these texts, so that they can be read as numbers."""
 
     def row(self, at: int) -> str:
-        """How a row is called, by its place from 0 on; for the curator."""
+        """The name of a row in messages to the curator; rows are numbered from 0."""
         return f"{self.name} row {at + 1}"
 
     def close(self) -> None:
-        """Lets go of what is held open, if anything is."""
+        """Closes the source."""
 
 
 class QueriedSource(Source):
-    """A table that DuckDB scans by itself; its `scan`, `scanned` (name → how the scan calls it) and `bound` are kept.
+    """A table that DuckDB scans itself.
 
     Args:
         database: a locked connection.
-        scan: what stands behind FROM.
-        name: how messages name the table.
+        scan: the FROM clause.
+        name: the name of the table in messages.
         place: the file, if it is one.
-        renamed: name → how the scan calls it, if that differs.
+        renamed: column → its name in the scan, if that differs.
         bound: parameters of the scan.
-        curator: whether messages may say what the reader says.
+        curator: whether messages may quote the reader.
     """
 
     def __init__(
@@ -105,8 +105,8 @@ class QueriedSource(Source):
         self.scanned, self.scan = ours, scan
         self.columns = {column: found[scanned] for column, scanned in ours.items()}
         self._nothing = {column for column, kind in self.columns.items() if kind == NOTHING}
-        self.columns |= dict.fromkeys(self._nothing, "VARCHAR")  # a type that is guessed where every cell is missing
-        require_different(list(self.columns), name)  # whichever format it is: queries name columns
+        self.columns |= dict.fromkeys(self._nothing, "VARCHAR")  # any type does where every cell is missing
+        require_different(list(self.columns), name)  # queries address columns by name, in every format
 
     def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
         """One pass; see `Source`."""
@@ -117,27 +117,27 @@ class QueriedSource(Source):
         return {name: np.asarray(array) for name, array in found.items()}
 
     def distinct(self, column: str, most: int) -> list[str] | None:
-        """The different texts; see `Source`."""
+        """The distinct texts; see `Source`."""
         query = f"SELECT DISTINCT CAST({identifier(column)} AS VARCHAR) FROM ({self._selection([column])}) LIMIT ?"
         with refusals(self.name, self._curator):
             found = [row[0] for row in self._database.execute(query, [*self.bound, most + 1]).fetchall()]
         return None if None in found else sorted(found)
 
     def define(self, kind: str, names: Sequence[str]) -> None:
-        """Makes a type; see `Source`."""
+        """Creates an enum type; see `Source`."""
         define(self._database, kind, names)
 
     def counted(
         self, keys: Expressions, flags: Expressions, parameters: Sequence[Any], uses: Sequence[str], most: int
     ) -> Arrays:
-        """One pass that counts rows that are alike; groups and the order of work depend on the keys alone.
+        """One pass that counts rows with equal keys. The grouping and the order of work depend on the keys alone.
 
         Args:
-            keys: what rows are told apart by; never null.
-            flags: what is counted among them, for each true or false; never null.
+            keys: the expressions to group by; never null.
+            flags: the boolean expressions to count; never null.
             parameters: the values of the question marks in both, keys first.
             uses: the columns that they look at; no other is read.
-            most: how many kinds are given at most, and one more if there are more.
+            most: the largest number of groups; one more is returned if there are more.
         """
         named = {name: identifier(name) for name in (*keys, *flags)}
         cells = [f"{how} AS {named[name]}" for name, how in keys.items()]
@@ -151,8 +151,8 @@ class QueriedSource(Source):
         return {name: np.asarray(array) for name, array in found.items()}
 
     def listed(self, what: str, where: str, parameters: Sequence[Any], uses: Sequence[str]) -> list[tuple[int, Any]]:
-        """The rows of which something holds, by their places from 0 on, with what is computed from each."""
-        place = identifier("_".join(["place", *uses]))  # longer than any of their names, so none of them
+        """The rows for which a condition holds: their indices from 0, with the value of an expression."""
+        place = identifier("_".join(["place", *uses]))  # longer than every used name, so it is none of them
         rows = f"SELECT *, row_number() OVER () AS {place} FROM ({self._selection(uses)})"
         query = f"SELECT {place} - 1, {what} FROM ({rows}) WHERE {where} ORDER BY {place}"
         with refusals(self.name, self._curator):
@@ -160,7 +160,7 @@ class QueriedSource(Source):
         return found
 
     def length(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         with refusals(self.name, self._curator):
             return int(self._database.execute(f"SELECT count(*) FROM {self.scan}", self.bound).fetchone()[0])
 
@@ -170,25 +170,25 @@ class QueriedSource(Source):
         return None if self._place is None else file_stamp(self._place)
 
     def _selection(self, uses: Sequence[str]) -> str:
-        """The scan with the columns that are used, under their own names; with none, its rows only."""
+        """A query for the used columns under their own names; without any, for the rows only."""
         named = dict.fromkeys(uses)
         cells = [f"{self._cell(column)} AS {identifier(column)}" for column in named] or ["1 AS rows"]
         return f"SELECT {', '.join(cells)} FROM {self.scan}"
 
     def _cell(self, column: str) -> str:
-        """A column as the scan calls it."""
+        """The expression of a column in the scan."""
         cell = identifier(self.scanned[column])
         return f"CAST({cell} AS VARCHAR)" if column in self._nothing else cell
 
 
 def file_stamp(place: Path) -> tuple[int, int, int]:
-    """By which a change of a file is noticed."""
+    """Inode, size and modification time of a file, by which a change is noticed."""
     found = place.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def require_different(names: Sequence[str], name: str) -> None:
-    """Refuses names of columns that DuckDB would mix up, or that are there twice.
+    """Refuses duplicate column names; DuckDB ignores their case.
 
     Raises:
         InputError: two names are the same but for capitals.
@@ -200,14 +200,14 @@ def require_different(names: Sequence[str], name: str) -> None:
 
 @contextmanager
 def open_source(table: Any, sheet: str | None = None, curator: bool = False, name: str = "") -> Iterator[Source]:
-    """A table of people, to be read column by column.
+    """Opens a table of people, to be read column by column.
 
     Args:
         table: the name of a ``.csv``, ``.parquet``, ``.arrow``, ``.feather``, ``.sqlite`` or ``.db`` file, or of a
             folder of CSV or of Parquet files; or a pandas or Polars data frame, or an Arrow table.
         sheet: the table within an SQLite file; it may be left out if there is only one.
         curator: whether messages may name rows and values.
-        name: how messages name a file, if not by its own name alone.
+        name: the name of the file in messages; its own name by default.
 
     Raises:
         UsageError: the name says no format, or `sheet` is for another one.
@@ -239,17 +239,19 @@ def open_source(table: Any, sheet: str | None = None, curator: bool = False, nam
 
 
 def require_exists(place: Path) -> None:
-    """Refuses what is not there, and a name that DuckDB would take for a pattern."""
+    """Refuses a path that does not exist, or that DuckDB would take for a pattern."""
     path = str(place.absolute())
     if any(sign in path for sign in "*?[") or not path.isprintable():
         rule = "the name of a table is made of characters that print, without *, ? and ["
         raise UsageError(f"the name {str(place)!r}", rule, "rename the file, or its folder")
     if not place.exists():
-        raise InputError(str(place), [Fault("is not there", str(place), "", "a table is a file, or a folder of files")])
+        raise InputError(
+            str(place), [Fault("does not exist", str(place), "", "a table is a file, or a folder of files")]
+        )
 
 
 def require_file(place: Path) -> None:
-    """The table is read twice, policy first, so it must be a plain file."""
+    """Refuses anything but a regular file: the table is read twice, the policy first."""
     require_exists(place)
     if not place.is_file():
         rule = "the table is a plain file: it is read twice, the policy first and then the answers"

@@ -1,4 +1,4 @@
-"""Tables that are read some rows at a time; among them those of SQLite files."""
+"""Tables that are read in batches of rows: the base class of Arrow tables, and SQLite files."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from hetdp.text import format_value
 
 SQLITE_RULE = "it is an SQLite file"
 BATCH = 1 << 17  # rows at a time
-COMPUTED = "VARCHAR computed when it is read"  # no type of DuckDB: such a column can fail at some of its cells
+COMPUTED = "VARCHAR computed when it is read"  # not a type of DuckDB, so such a column is refused
 SETTINGS = (
     "trusted_schema = OFF",
     "query_only = ON",
     "cell_size_check = ON",
     "mmap_size = 0",
-)  # no crash if it shrinks
+)  # without a memory map, a file that shrinks cannot crash the process
 
 
 class BatchSource(Source):
-    """A table that is read some rows at a time; DuckDB computes what is wanted of each batch.
+    """A table that is read in batches of rows; DuckDB evaluates the expressions on each batch.
 
     Args:
         database: a locked connection.
-        name: how messages name the table.
-        curator: whether messages may say what the reader says.
+        name: the name of the table in messages.
+        curator: whether messages may quote the reader.
     """
 
     def __init__(self, database: Any, name: str, curator: bool) -> None:
@@ -48,12 +48,12 @@ class BatchSource(Source):
         return {name: np.concatenate([np.asarray(part[name]) for part in found]) for name in wanted}
 
     def distinct(self, column: str, most: int) -> list[str] | None:
-        """The different texts; see `Source`."""
+        """The distinct texts; see `Source`."""
         query = f"SELECT DISTINCT CAST({identifier(column)} AS VARCHAR) AS name FROM batch"
         found: set[str | None] = set()
         for batch in self._batches([column]):
             names = self._computed(query, [], batch)["name"]
-            found |= set(names.tolist())  # a masked array gives None where nothing stands
+            found |= set(names.tolist())  # a masked array gives None for a missing cell
             if len(found) > most or None in found:
                 break
         if None in found:
@@ -61,12 +61,12 @@ class BatchSource(Source):
         return sorted(text for text in found if text is not None)
 
     def define(self, kind: str, names: Sequence[str]) -> None:
-        """Makes a type; see `Source`."""
+        """Creates an enum type; see `Source`."""
         define(self._database, kind, names)
 
     @abstractmethod
     def _batches(self, uses: Sequence[str]) -> Iterator[Any]:
-        """The named columns, in the order of the rows; first a batch of none, so that there is always one."""
+        """Batches of the named columns, in the order of the rows; the first is empty, so that there is always one."""
 
     def _computed(self, query: str, parameters: Sequence[Any], batch: Any) -> Arrays:
         with refusals(self.name, self._curator):
@@ -77,7 +77,7 @@ class BatchSource(Source):
 
 
 def require_plain_beside(place: Path) -> None:
-    """Refuses a pipe, or what else is no plain file, in the place of a journal: SQLite would wait for it for ever."""
+    """Refuses anything but a regular file in the place of a journal: SQLite would wait for a pipe forever."""
     for suffix in ("-journal", "-wal", "-shm"):
         beside = place.with_name(place.name + suffix)
         if os.path.lexists(beside) and (beside.is_symlink() or not beside.is_file()):
@@ -86,10 +86,9 @@ def require_plain_beside(place: Path) -> None:
 
 
 class SqliteTable(BatchSource):
-    """A table of an SQLite file, by the standard library: all of it as it was when the file was opened.
+    """A table of an SQLite file, read with the standard library in one transaction.
 
-    The file is not trusted: what its schema could make SQLite run (virtual tables, columns that are computed when they
-    are read) is not read.
+    The file is not trusted: virtual tables and generated columns, which could make SQLite run code, are not read.
     """
 
     def __init__(self, database: Any, place: Path, sheet: str | None, curator: bool) -> None:
@@ -107,7 +106,7 @@ class SqliteTable(BatchSource):
         self.columns = described
 
     def holds_reals(self, column: str) -> bool:
-        """Whether SQLite keeps cells of a column as floats; see `Source`."""
+        """True if SQLite stores cells of a column as floats; see `Source`."""
         asks = f"SELECT 1 FROM {identifier(str(self.sheet))} WHERE typeof({identifier(column)}) = 'real' LIMIT 1"
         with self._refusals():
             return self._file.execute(asks).fetchone() is not None
@@ -118,13 +117,13 @@ class SqliteTable(BatchSource):
         return file_stamp(self._place)
 
     def close(self) -> None:
-        """Ends the reading."""
+        """Closes the file."""
         self._file.close()
 
     def _begun(self, sheet: str | None) -> dict[str, str]:
-        """Begins the one transaction in which all is read; returns the columns.
+        """Begins the transaction in which everything is read; returns the columns.
 
-        What others change meanwhile is not seen, also where SQLite keeps changes in a file of their own (WAL).
+        Changes by others are not seen, not even in WAL mode.
         """
         self._file.text_factory = lambda raw: raw.decode("utf-8", "replace")
         with self._refusals():
@@ -141,10 +140,10 @@ class SqliteTable(BatchSource):
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
-        """What SQLite refuses, always in the same words."""
+        """Turns errors of SQLite into one InputError, always in the same words."""
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError):  # the second for names
+        except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError):  # the second is raised by names
             raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
 
     def _chosen(self, sheets: list[str], sheet: str | None) -> str:
@@ -162,12 +161,12 @@ class SqliteTable(BatchSource):
         return sheet
 
     def _batches(self, uses: Sequence[str]) -> Iterator[Arrays]:
-        """The named columns as texts; see `Batches`."""
+        """The named columns as texts; see `BatchSource`."""
         named = list(dict.fromkeys(uses))
         cells = ", ".join(map(_cell, named)) or "'1'"
         names = named or ["rows"]
         yield {name: np.empty(0, dtype=object) for name in names}
-        query = f"SELECT {cells} FROM {identifier(str(self.sheet))} NOT INDEXED"  # one order, always
+        query = f"SELECT {cells} FROM {identifier(str(self.sheet))} NOT INDEXED"  # always in the same order
         with self._refusals(), closing(self._file.cursor()) as rows:
             rows.execute(query)
             while batch := rows.fetchmany(BATCH):
@@ -177,13 +176,13 @@ class SqliteTable(BatchSource):
 
 
 def _cell(column: str) -> str:
-    """A cell as text; but SQLite would write only 15 digits of a float, and so raise an ε."""
+    """A cell as text. Floats are converted in Python: SQLite prints 15 digits only, which could raise an ε."""
     cell = identifier(column)
     return f"CASE typeof({cell}) WHEN 'real' THEN {cell} ELSE CAST({cell} AS TEXT) END"
 
 
 def _texts(cells: NDArray[Any]) -> NDArray[Any]:
-    """The same as texts: floats with all their digits."""
+    """Cells as texts, floats with all their digits."""
     found = np.empty(len(cells), dtype=object)
     found[:] = [repr(cell) if isinstance(cell, float) else cell for cell in cells.tolist()]
     return found

@@ -76,7 +76,7 @@ def _require_header(header: list[str], name: str) -> None:
         raise InputError(name, [Fault("fields that are separated by", name, format_value(other[0]), RULE)])
     if len(set(header)) < len(header):
         column = next(column for column, count in Counter(header).items() if count > 1)
-        raise InputError(name, [Fault("a column that is there twice:", name, column, "each column is there once")])
+        raise InputError(name, [Fault("a duplicate column:", name, column, "each column is there once")])
 
 
 def _cells(key: str, column: list[str]) -> list[Any]:

@@ -231,6 +231,9 @@ class PopulationMechanism:
         """The same for each person, or for each kind of people, in the order in which they were given."""
         return self.losses[self.population.classes.member]
 
+    def facts(self) -> None:
+        """None: the policy and the objective identify a formula. A mechanism on tallies has facts of its own."""
+
     def document(self) -> dict[str, Any]:
         """The mechanism as a document: question, digest of the policy, objective, version. ε itself is not in it.
 
