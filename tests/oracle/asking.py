@@ -76,7 +76,7 @@ def plain(text: str) -> str:
 def number(cell: Any) -> float | int | None:
     """A cell that is a finite number; 32 bits and decimals as they print."""
     if isinstance(cell, str):
-        if re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", cell.strip(), re.ASCII) is None:
+        if re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,5})?", cell.strip(), re.ASCII) is None:
             return None
         cell = float(cell.strip())  # float itself leaves some white space
     if isinstance(cell, Decimal):

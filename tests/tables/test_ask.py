@@ -374,6 +374,6 @@ def test_thousands_of_groups_are_not_all_told_in_words(tmp_path):
         PEOPLE | {key: PEOPLE[key] * 5 for key in PEOPLE} | {"id": [*range(35)], "role": [f"r{n}" for n in range(35)]}
     )
     asked = hetdp.ask(as_csv(columns, tmp_path), **ASKED, group="role", dry_run=True)
-    assert "and 15 groups more, in --json" in asked.promise.splitlines()
+    assert "and 15 groups more, in the plan" in asked.promise.splitlines()
     assert asked.promise.count("protected: 1 row of") == 20
     assert len(asked.promises[0].protections) == 35

@@ -1,8 +1,8 @@
 """Arrow data: files, tables in memory, and columns of data frames that Arrow holds. None of it is trusted.
 
-Arrow describes cells by offsets, indices and lengths that readers follow blindly: one changed byte can end the process.
-So every column is checked in full before anything else looks at it, each time it is read. Text that is no UTF-8, or a
-decimal with more digits than its type has, leaves one cell without a value; anything else makes the table a broken one.
+Arrow describes cells by offsets, indices and lengths that readers follow blindly: one changed byte can crash the
+process. So every column is validated in full each time it is read, before anything else uses it. Text that is not
+UTF-8, or a decimal with more digits than its type has, is a missing cell; any other fault makes the table unreadable.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hetdp.tables.database import HINT, RULE
 from hetdp.tables.sources import file_stamp, require_different
 from hetdp.tables.sqlite import BATCH, BatchSource
 
-UNREADABLE = "Arrow "  # how the name of a type begins that DuckDB is not shown; no condition can be about it
+UNREADABLE = "Arrow "  # prefix of the types that DuckDB is not given; no condition can use them
 DAY = 86_400_000  # milliseconds
 TO_MICROSECONDS = {"timestamp[s]": 1_000_000, "timestamp[ms]": 1_000}
 AS_THEY_ARE = frozenset(
@@ -31,23 +31,23 @@ AS_THEY_ARE = frozenset(
         *("date32[day]", "timestamp[us]", "timestamp[ns]", "extension<arrow.uuid>", "extension<arrow.bool8>"),
     }
 )
-BARE = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}  # bytes that may be no text
+BARE = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}  # bytes that may not be text
 CONVERTED = frozenset({"null", "halffloat", "date64[ms]", *TO_MICROSECONDS, *BARE})
-DECIMAL = re.compile(r"decimal(32|64|128)\([0-9]+, [0-9]+\)")  # those of DuckDB
+DECIMAL = re.compile(r"decimal(32|64|128)\([0-9]+, [0-9]+\)")  # the decimals of DuckDB
 
-Reader = Callable[[Sequence[int]], Iterable[Any]]  # the numbers of some columns → their batches
+Reader = Callable[[Sequence[int]], Iterable[Any]]  # indices of columns → their batches
 
 
 class ArrowTable(BatchSource):
-    """A table of Arrow batches, checked when it is opened and whenever it is read.
+    """A table of Arrow batches, validated when it is opened and whenever it is read.
 
     Args:
         database: a locked connection.
-        name: how messages name the table.
+        name: the name of the table in messages.
         schema: its columns.
-        reader: what reads some of them.
+        reader: the function that reads some of the columns.
         place: the file, if it is one.
-        curator: whether messages may say what the reader says.
+        curator: whether messages may quote the reader.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class ArrowTable(BatchSource):
         return None if self._place is None else file_stamp(self._place)
 
     def _batches(self, uses: Sequence[str]) -> Iterator[Any]:
-        """The named columns; small batches are put together. See `Batches`."""
+        """The named columns, with small batches joined; see `BatchSource`."""
         names = list(dict.fromkeys(uses)) or list(self._numbers)[:1]
         yield self._none.select(names)
         with arrow_errors(self.name, self._curator):
@@ -93,7 +93,7 @@ class ArrowTable(BatchSource):
 
 
 def arrow_file(database: Any, place: Path, name: str, curator: bool) -> ArrowTable:
-    """An Arrow file, read by PyArrow, a batch at a time; never mapped into memory, where it could shrink meanwhile."""
+    """Opens an Arrow file, which PyArrow reads in batches. It is not memory-mapped, because it could shrink."""
     require_pyarrow("Arrow files")
     ipc = import_uninterrupted("pyarrow.ipc")
 
@@ -110,7 +110,7 @@ def arrow_file(database: Any, place: Path, name: str, curator: bool) -> ArrowTab
 
 
 def arrow_table(database: Any, table: Any, curator: bool) -> ArrowTable:
-    """An Arrow table or record batch in memory."""
+    """Opens an Arrow table or record batch in memory."""
     with arrow_errors("the table", curator):
         table.validate()
 
@@ -123,13 +123,13 @@ def arrow_table(database: Any, table: Any, curator: bool) -> ArrowTable:
 
 
 def polars_table(database: Any, frame: Any, curator: bool) -> ArrowTable:
-    """A Polars data frame, as the Arrow table that it is; a column that it cannot hand over as such is never read."""
+    """Opens a Polars data frame as an Arrow table; a column that Polars cannot convert is never read."""
     require_pyarrow("Polars data frames")
     none, kept = frame.clear(), []
     for column in frame.columns:
         try:
             none.get_column(column).to_arrow()
-        except BaseException as refusal:  # Rust's panic is no Exception
+        except BaseException as refusal:  # a panic in Rust is not an Exception
             require_no_interrupt(refusal)
         else:
             kept.append(column)
@@ -141,7 +141,7 @@ def polars_table(database: Any, frame: Any, curator: bool) -> ArrowTable:
 
 
 def require_pyarrow(what: str) -> None:
-    """Refuses what only PyArrow can read, where it is not installed.
+    """Refuses input that needs PyArrow if it is not installed.
 
     Raises:
         UsageError: it is not.
@@ -151,7 +151,7 @@ def require_pyarrow(what: str) -> None:
 
 
 def require_no_interrupt(refusal: BaseException) -> None:
-    """Lets Ctrl-C, and an order to end, through.
+    """Raises Ctrl-C and exit requests again.
 
     Raises:
         BaseException: it is one of these.
@@ -162,7 +162,7 @@ def require_no_interrupt(refusal: BaseException) -> None:
 
 @contextmanager
 def arrow_errors(name: str, curator: bool) -> Iterator[None]:
-    """What PyArrow or Polars refuses, whatever they raise, always in the same words.
+    """Turns any error of PyArrow or Polars into one InputError, always in the same words.
 
     Raises:
         InputError: it was refused.
@@ -171,7 +171,7 @@ def arrow_errors(name: str, curator: bool) -> Iterator[None]:
         yield
     except HetdpError:
         raise
-    except BaseException as refusal:  # Rust's panic is no Exception
+    except BaseException as refusal:  # a panic in Rust is not an Exception
         require_no_interrupt(refusal)
         told = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
         fault = Fault("cannot be read" + (":" if told else ""), name, told, RULE, "" if curator else HINT)
@@ -179,7 +179,7 @@ def arrow_errors(name: str, curator: bool) -> Iterator[None]:
 
 
 def is_readable(kind: Any) -> bool:
-    """Whether DuckDB can be shown columns of an Arrow type, whatever stands in them."""
+    """True if DuckDB can read every cell of an Arrow type."""
     written = str(kind)
     if written.startswith("dictionary<"):
         return is_readable(kind.value_type)
@@ -187,7 +187,7 @@ def is_readable(kind: Any) -> bool:
 
 
 def convert_column(column: Any) -> Any:
-    """A column of such a type, checked in full, as DuckDB is shown it.
+    """A column of a readable type, validated in full and converted for DuckDB.
 
     Times of seconds and milliseconds become microseconds, and dates of milliseconds become days; those beyond the range
     of the new type become its first or last, which compare in the same way with every date that can be asked for.
@@ -206,7 +206,7 @@ def convert_column(column: Any) -> Any:
         return _drop_broken_texts(column)
     if DECIMAL.fullmatch(written):
         return _drop_long_decimals(column)
-    column.validate(full=written != "date64[ms]")  # whose hours are dropped here
+    column.validate(full=written != "date64[ms]")  # hours within a day are dropped
     if written == "halffloat":
         return column.cast(arrow.float32())
     if written == "date64[ms]":
@@ -219,7 +219,7 @@ def convert_column(column: Any) -> Any:
 
 
 def scale_clipped(cells: Any, factor: int) -> Any:
-    """Whole numbers times a factor; the first or last where that is too large.
+    """Whole numbers times a factor, clipped to 64 bits.
 
     >>> scale_clipped(np.array([2, -(2**63), 2**63 - 1]), 1000).tolist()
     [2000, -9223372036854775000, 9223372036854775000]
@@ -237,9 +237,9 @@ def _convert_times(column: Any, change: Callable[[Any], Any], to: str) -> Any:
 
 
 def _drop_long_decimals(column: Any) -> Any:
-    """A column of decimals, in which a cell with more digits than its type has, has no value.
+    """A column of decimals, in which cells with more digits than the type allows are missing.
 
-    Arrow's own check lets the least of them pass, of which DuckDB makes anything.
+    Arrow's own validation accepts the smallest of them, which DuckDB misreads.
 
     Raises:
         ValueError: something else is wrong with it.
@@ -260,7 +260,7 @@ def _drop_long_decimals(column: Any) -> Any:
 
 
 def _drop_broken_texts(column: Any) -> Any:
-    """A column of texts, in which a cell that is none has no value.
+    """A column of texts, in which cells that are not UTF-8 are missing.
 
     Raises:
         ValueError: something else is wrong with it.
@@ -275,7 +275,7 @@ def _drop_broken_texts(column: Any) -> Any:
 
 
 def _without_cells(column: Any, left_out: Any) -> Any:
-    """A column, of which some cells have no value; nothing else is copied."""
+    """The column with some cells missing; the data is not copied."""
     arrow = import_uninterrupted("pyarrow")
     kept = np.zeros(column.offset + len(column), dtype=bool)
     kept[column.offset :] = column.is_valid().to_numpy(zero_copy_only=False) & ~left_out
@@ -284,7 +284,7 @@ def _without_cells(column: Any, left_out: Any) -> Any:
 
 
 def _find_broken_cells(column: Any) -> Iterator[int]:
-    """The places of the cells that are none; halves in which there is no such cell are looked at once."""
+    """The indices of the cells that are not UTF-8, by bisection."""
     waiting = [(0, len(column))]
     while waiting:
         begin, end = waiting.pop()

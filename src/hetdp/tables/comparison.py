@@ -1,7 +1,7 @@
-"""When two texts count as the same: case and outer spaces do not matter, unless exact text is asked for.
+"""Comparison of texts without regard to case and outer spaces, and of ISO dates and times.
 
-The rule is written once, in Python, and DuckDB calls it for every text that is not plain, so that a cell means the same
-in every format and on every worker.
+Each rule is written once, in Python. DuckDB calls it for every text that is not plain, so that a cell means the same in
+every format and on every worker.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from hetdp.errors import UsageError
 from hetdp.text import format_value
 
 BLANKS = r"[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]*"
-PLAIN = (  # letters for which lower and trim of DuckDB do all that `folded` does, and that combine with no other
+PLAIN = (  # letters for which lower and trim of DuckDB do the same as `fold_text`
     "[ -~À-ÖØ-Þà-öø-ÿĀ-įĲ-ňŊ-žΆΈ-ΊΌΎΏΑ-ΡΣ-Ωά-ία-ρσ-ωό-ώЀ-џא-תء-يぁ-ゖァ-ヺー一-鿿가-힣]*"
 )
-SPELLINGS = {  # other letters that are compared as these; a test looks through all of Unicode
+SPELLINGS = {  # other letters that fold to these; a test looks through all of Unicode
     "k": "\u212a",
     "s": "\u017f",
     ";": "\u037e",
@@ -33,12 +33,12 @@ SPELLINGS = {  # other letters that are compared as these; a test looks through 
     "ss": "\xdf\u1e9e",
     "st": "\ufb05\ufb06",
 }
-LONGEST = 8  # run of letters that may be written together in several ways
-FOLDED = "hetdp_folded"  # how queries call the function below
+LONGEST = 8  # letters of a run that may be written in several ways
+FOLDED = "hetdp_folded"  # the name of the function below in queries
 
 
 def fold_text(text: str) -> str:
-    r"""A text as it is compared: without outer white space, in Unicode normal form C, and casefolded.
+    r"""A text in the form in which it is compared: stripped, in Unicode normal form C, and casefolded.
 
     >>> fold_text(" Yes\t"), fold_text("STRASSE") == fold_text("straße"), fold_text("é") == fold_text("E\u0301")
     ('yes', True, True)
@@ -47,15 +47,15 @@ def fold_text(text: str) -> str:
 
 
 def fold_text_sql(cell: str) -> str:
-    """The same for a cell in a query, given as VARCHAR; null where nothing but white space stands."""
+    """The SQL expression of the same for a VARCHAR cell; null if it is white space only."""
     plain = f"regexp_full_match({cell}, '{PLAIN}')"
     return f"nullif(CASE WHEN {plain} THEN lower(trim({cell})) ELSE {FOLDED}({cell}) END, '')"
 
 
 def spelling_pattern(text: str) -> str | None:
-    """A pattern of all the ways to write a folded text, but for outer spaces; None if it is not simple.
+    """A regular expression for all spellings of a folded text, without outer spaces; None if it is not plain ASCII.
 
-    A cell is looked at once, whatever letters stand there, and Python is not called.
+    With it a cell is read once, whatever its letters, and Python is not called.
 
     >>> spelling_pattern("yes"), spelling_pattern("é"), spelling_pattern("")
     ('[yY][eE][sS\u017f]', None, None)
@@ -68,7 +68,7 @@ def spelling_pattern(text: str) -> str | None:
 
 
 def _spelling_of_run(run: str) -> str:
-    """A pattern of all the ways to write some letters, of which neighbours may be written as one."""
+    """A regular expression for all spellings of some letters, of which neighbours may be one ligature."""
     if len(run) < 2:
         return "" if not run else _letters((run, run.upper(), *SPELLINGS.get(run, "")))
     found = [_spelling_of_run(run[0]) + _spelling_of_run(run[1:])]
@@ -83,7 +83,7 @@ def _letters(letters: Iterable[str]) -> str:
 
 
 def group_similar_names(names: Iterable[str]) -> list[list[str]]:
-    """Names that differ in case or outer spaces only, in order.
+    """Groups of names that differ in case or outer spaces only, in order.
 
     >>> group_similar_names(["North", "South", "north "])
     [['North', 'north ']]
@@ -95,18 +95,18 @@ def group_similar_names(names: Iterable[str]) -> list[list[str]]:
 
 
 def add_functions(database: Any) -> None:
-    """Makes the functions known that queries call."""
+    """Registers the functions that queries call."""
     database.create_function(FOLDED, fold_text, ["VARCHAR"], "VARCHAR")
     database.create_function(INSTANT, instant, ["VARCHAR"], "BIGINT", null_handling="special")
 
 
-# Dates and times as ISO 8601 writes them: ``2024-01-31``, ``2024-01-31T12:00``, ``2024-01-31 12:00:00.5+02:00``.
+# Dates and times in ISO 8601: 2024-01-31, 2024-01-31T12:00, 2024-01-31 12:00:00.5+02:00 -------------------------------
 
 
 DAY = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9][0-9]|[0-9][1-9][0-9]{2}|[1-9][0-9]{3})-[0-9]{2}-[0-9]{2}"
 TIME = "[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,6})?)?"
 ZONE = "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
-INSTANT = "hetdp_instant"  # how queries call the function below
+INSTANT = "hetdp_instant"  # the name of the function below in queries
 MOMENT_RULE = "<, <=, > and >= compare numbers, ISO dates or ISO timestamps"
 EPOCH = datetime(1970, 1, 1)
 FIRST = datetime(1677, 9, 21, 0, 12, 43, 145_225)  # the first and the last microsecond in a column of nanoseconds
@@ -117,10 +117,10 @@ _looks_like_a_number = re.compile(r"[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-
 
 
 class Moment(NamedTuple):
-    """A date, or a time of day on it; as text, always spelt in the same way.
+    """A date or a timestamp. ``str`` writes it in one canonical way.
 
     Attributes:
-        day: the date that is written.
+        day: the date as written.
         time: the time, in UTC if it has a time zone; None for a date.
         zoned: whether it has a time zone.
     """
@@ -136,17 +136,17 @@ class Moment(NamedTuple):
 
     @property
     def begin(self) -> datetime:
-        """The time, or the first one of the day."""
+        """The timestamp, or the beginning of the day."""
         return datetime(self.day.year, self.day.month, self.day.day) if self.time is None else self.time
 
     @property
     def next_day(self) -> str:
-        """The day after it; DuckDB knows years beyond 9999."""
+        """The next day; DuckDB has years beyond 9999."""
         return "10000-01-01" if self.day == date.max else (self.day + timedelta(days=1)).isoformat()
 
 
 def moment_of(text: str) -> Moment | None:
-    """What a text says, if it is an ISO date or timestamp; outer spaces do not matter.
+    """The moment of an ISO date or timestamp, or None. Outer spaces are ignored.
 
     >>> str(moment_of("2024-01-31")), str(moment_of("2024-01-31 12:00+02:00")), moment_of("31.01.2024")
     ('2024-01-31', '2024-01-31T10:00:00Z', None)
@@ -162,15 +162,15 @@ def moment_of(text: str) -> Moment | None:
         if zone is not None:
             found = found.astimezone(UTC).replace(tzinfo=None)
         return Moment(date.fromisoformat(day), found, zone is not None)
-    except (ValueError, OverflowError):  # there is no such day, or none in UTC
+    except (ValueError, OverflowError):  # no such day, or beyond the range in UTC
         return None
 
 
 def require_moment(column: str, operator: str, text: str) -> Moment:
-    """The same, of a value that must be one.
+    """The moment of a text that must be one.
 
     Raises:
-        UsageError: it is none; the hint says how it is written.
+        UsageError: it is not an ISO date or timestamp.
     """
     found = moment_of(text)
     if found is not None:
@@ -187,7 +187,7 @@ def require_moment(column: str, operator: str, text: str) -> Moment:
 
 
 def describe_moments(moments: Iterable[Moment]) -> list[str]:
-    """How cells are read that are compared with some dates and times, in words."""
+    """How cells that are compared with these moments are read, in words. Plans contain these sentences."""
     found = {(moment.time is None, moment.zoned) for moment in moments}
     return [
         f"Where {what} is compared, cells are {cells}; any other cell has no value."
@@ -209,11 +209,11 @@ def instant(text: str | None) -> int | None:
 
 
 def day_sql(cell: str) -> str:
-    """The date of a cell that is a text, in a query; null where it is no date or timestamp."""
+    """The SQL expression for the date of a text; null if it is not a date or timestamp."""
     return f"try_cast(regexp_extract({cell}, '\\A{BLANKS}({DAY})(?:{TIME}{ZONE}?)?{BLANKS}\\z', 1) AS DATE)"
 
 
 def time_sql(cell: str) -> str:
-    """The time of a cell that is a text, in a query; null where it is no timestamp, or has a time zone."""
+    """The SQL expression for the timestamp of a text; null if it is none, or has a time zone."""
     written = f"regexp_extract({cell}, '\\A{BLANKS}({DAY}{TIME}){BLANKS}\\z', 1)"
     return f"try_cast(replace(replace({written}, 'T', ' '), 't', ' ') AS TIMESTAMP)"

@@ -1,10 +1,10 @@
-"""A predicate as an expression of DuckDB: names are quoted, values are parameters, and no cell can make it fail.
+"""Predicates as expressions of DuckDB: names are quoted, values are parameters, and no cell can make one fail.
 
-What can be compared is decided by the predicate and the declared types of the columns alone.
+The predicate and the declared types of the columns alone decide what can be compared.
 
-Each row becomes one of three small numbers, by arithmetic on all rows alike: `NO` is 0b00, `UNKNOWN` is 0b01 and `YES`
-is 0b11, so that AND is ``&`` and OR is ``|``. Nothing in the expression is null, and it has no CASE, AND, OR or WHERE:
-what DuckDB computes for some rows only takes a time that tells how many there are.
+Each row becomes one of three small numbers, by the same arithmetic for all rows: `NO` is 0b00, `UNKNOWN` is 0b01 and
+`YES` is 0b11, so that AND is ``&`` and OR is ``|``. Nothing in the expression is null, and it has no CASE, AND, OR or
+WHERE: if DuckDB computed something for some rows only, the time would tell how many they are.
 """
 
 from __future__ import annotations
@@ -43,23 +43,24 @@ from hetdp.tables.predicates import (
 )
 from hetdp.text import did_you_mean, format_value
 
-NO, UNKNOWN, YES = 0b00, 0b01, 0b11  # what a row says
-TO_THE_END = r"(?s:.*)\zx"  # matches nothing, but so a text is read to its end, not to the first letter that is another
+NO, UNKNOWN, YES = 0b00, 0b01, 0b11  # the value of a row
+TO_THE_END = r"(?s:.*)\zx"  # matches nothing, but makes DuckDB read a text to its end, not to the first difference
 JOINTS = {"AND": " & ", "OR": " | "}
-BASES = {"=": "=", "!=": "=", "<": "<", ">=": "<", ">": ">", "<=": ">"}  # of which every other one is the opposite
-Condition = tuple[str, list[Any]]  # the words, and the values of the question marks in them
+# every operator is one of =, < and >, or the opposite of one
+BASES = {"=": "=", "!=": "=", "<": "<", ">=": "<", ">": ">", "<=": ">"}
+Condition = tuple[str, list[Any]]  # the SQL, and the values of its question marks
 
 
 class CellTest(NamedTuple):
-    """One comparison, or test for a missing value, of every row.
+    """One comparison, or test for NULL, of every row.
 
     Attributes:
-        holds: whether it is so; false where that is unknown.
-        unknown: whether the cell has no value that could be compared.
+        holds: whether it is true; false if that is unknown.
+        unknown: whether the cell has no comparable value.
         parameters: the values of the question marks in `holds`.
-        is_opposite: whether the rows are meant of which the contrary holds.
-        spelling: the pattern of the texts that are meant, if it is made by one.
-        text: what is compared with the parameter, if both are texts.
+        is_opposite: whether rows match for which `holds` is false.
+        spelling: the regular expression of the texts, if one is used.
+        text: the expression that is compared with the parameter, if both are texts.
     """
 
     holds: str
@@ -70,7 +71,7 @@ class CellTest(NamedTuple):
     text: str = ""
 
     def code(self, opposite: bool, only_yes: bool = False) -> Condition:
-        """NO, UNKNOWN or YES for every row, or the same of the opposite; YES or anything else, if that is enough."""
+        """NO, UNKNOWN or YES for every row, or of the opposite. With `only_yes`, NO and UNKNOWN may be mixed up."""
         holds = f"(CAST({self.holds} AS UTINYINT) * {_byte(YES)})"
         if opposite == self.is_opposite and only_yes:
             return holds, self.parameters
@@ -89,17 +90,17 @@ def condition(
     opposite: bool = False,
     only_yes: bool = False,
 ) -> Condition:
-    """The expression and its parameters: `YES`, `NO`, or `UNKNOWN` where it cannot be said.
+    """The expression of a predicate and its parameters: `YES`, `NO` or `UNKNOWN` for every row.
 
     Args:
-        predicate: what is counted.
+        predicate: the condition.
         columns: name → type of every column of the table.
         exact_text: whether texts are compared letter by letter.
-        opposite: whether the rows are meant that are not counted.
-        only_yes: whether `NO` and `UNKNOWN` need not be told apart, which is faster.
+        opposite: whether to negate it.
+        only_yes: whether `NO` and `UNKNOWN` may be mixed up, which is faster.
 
     Raises:
-        UsageError: a column is not there, or holds what cannot be compared with the value; told by its type alone.
+        UsageError: a column does not exist, or its type cannot be compared with the value.
     """
     if isinstance(predicate, Comparison):
         return _comparison_test(predicate, columns, exact_text).code(opposite, only_yes)
@@ -108,7 +109,7 @@ def condition(
         return _join("AND" if opposite else "OR", [test.code(opposite, only_yes) for test in tests])
     if isinstance(predicate, Missing):
         require_columns([predicate.column], columns)
-        if kinds.kind_of(columns[predicate.column]) == kinds.OTHER:  # to read some of these fails at some cells
+        if kinds.kind_of(columns[predicate.column]) == kinds.OTHER:  # some of their cells cannot be read
             rule = "its type is one of which every cell can be read"
             raise UsageError(f"the column {format_value(predicate.column)} holds {kinds.OTHER}", rule)
         missing = kinds.missing(predicate.column, columns[predicate.column], exact_text)
@@ -126,10 +127,10 @@ def _byte(number: int) -> str:
 
 
 def require_columns(names: list[str], columns: Mapping[str, str]) -> None:
-    """Refuses the name of a column that is not there; names are compared exactly.
+    """Refuses columns that do not exist; names are compared exactly.
 
     Raises:
-        UsageError: there is none of that name.
+        UsageError: a column does not exist.
     """
     for name in names:
         if name not in columns:
@@ -142,7 +143,7 @@ def _join(word: str, found: list[Condition]) -> Condition:
 
 
 def _among(given: Among, columns: Mapping[str, str], exact: bool) -> list[CellTest]:
-    """A column against several values; those of one kind are looked up together."""
+    """A column against several values; values of one kind are tested together."""
     tests = [_comparison_test(Comparison(given.column, "=", value), columns, exact) for value in given.values]
     together: dict[tuple[str, str], list[Any]] = {}
     for test in tests:
@@ -158,20 +159,20 @@ def _among(given: Among, columns: Mapping[str, str], exact: bool) -> list[CellTe
 
 
 def _spelling_test(column: str, pattern: str) -> CellTest:
-    """Whether the text of a column is written in one of some ways; see `spelling`."""
+    """Whether the text of a column matches a spelling; see `spelling_pattern`."""
     wanted, unknown = quoted(f"{BLANKS}(?:{pattern}){BLANKS}|{TO_THE_END}"), kinds.missing(column, "VARCHAR", False)
     return CellTest(f"regexp_full_match({kinds.text_or_empty(column)}, {wanted})", unknown, [], spelling=pattern)
 
 
 def _comparison_test(given: Comparison, columns: Mapping[str, str], exact: bool) -> CellTest:
-    """A column against one value, both brought to one type."""
+    """A column against one value, both converted to one type."""
     require_columns([given.column], columns)
     column, value, declared = given.column, given.value, columns[given.column]
     kind, by_order = kinds.kind_of(declared), given.operator not in EQUALITIES
     if isinstance(value, bool):
         if kind == kinds.TRUTH and not by_order:
             return _test(given, identifier(column), "CAST(? AS BOOLEAN)", value)
-        if kind == kinds.TEXT and not by_order:  # pandas makes texts of a column of truth in which one cell is missing
+        if kind == kinds.TEXT and not by_order:  # pandas makes texts of booleans if one cell is missing
             return _truth_in_text(given, value)
     elif isinstance(value, str):
         moment = require_moment(column, given.operator, value) if by_order else moment_of(value)
@@ -191,7 +192,7 @@ def _comparison_test(given: Comparison, columns: Mapping[str, str], exact: bool)
 
 
 def _truth_in_text(given: Comparison, value: bool) -> CellTest:
-    """Whether a text says true, or false; it says neither where that is unknown."""
+    """Whether a text is true, or false; any other text is unknown."""
     ways = {truth: str(spelling_pattern(str(truth).lower())) for truth in (True, False)}
     either = quoted(f"{BLANKS}(?:{ways[True]}|{ways[False]}){BLANKS}|{TO_THE_END}")
     unknown = f"(NOT regexp_full_match({kinds.text_or_empty(given.column)}, {either}))"
@@ -199,7 +200,7 @@ def _truth_in_text(given: Comparison, value: bool) -> CellTest:
 
 
 def _test(given: Comparison, side: str, parameter: str, value: Any) -> CellTest:
-    """A comparison with a parameter; where there is no value, it is made with the parameter itself, which is false."""
+    """A comparison with a parameter; a missing value is replaced by the parameter itself, which compares false."""
     base, unknown = BASES[given.operator], f"({side}) IS NULL"
     if base == "=":
         return CellTest(f"({side}) IS NOT DISTINCT FROM {parameter}", unknown, [value], given.operator != base)
@@ -209,21 +210,21 @@ def _test(given: Comparison, side: str, parameter: str, value: Any) -> CellTest:
 
 
 def _text(given: Comparison, side: str, value: str) -> CellTest:
-    """A text that is, or is not, another; texts that differ are told apart in a steadier time than ones that do not."""
+    """A text that is, or is not, another. ``<>`` is used because its time varies less than that of ``=``."""
     return CellTest(
         f"(coalesce({side}, ?) <> ?)", f"({side}) IS NULL", [value, value], given.operator == "=", text=side
     )
 
 
 def _number(given: Comparison, side: str, value: float) -> CellTest:
-    """A comparison of floats: those that are not finite have no value."""
+    """A comparison of floats; those that are not finite are missing."""
     base = BASES[given.operator]
     holds = f"CAST({side} {base} CAST(? AS DOUBLE) AS UTINYINT) * CAST(isfinite({side}) AS UTINYINT)"
     return CellTest(holds, f"(NOT isfinite({side}))", [value], given.operator != base)
 
 
 def _refusal(given: Comparison, kind: str, value: Literal) -> UsageError:
-    """Says that a column of some kind cannot be compared with a value; the hint says with what it can."""
+    """The error for a column that cannot be compared with a value; the hint says what it can be compared with."""
     column = format_column(given.column)
     hint = ""
     if kind == kinds.TRUTH:
@@ -239,7 +240,7 @@ def _refusal(given: Comparison, kind: str, value: Literal) -> UsageError:
 
 
 def _moment(given: Comparison, declared: str, moment: Moment) -> CellTest:
-    """A column of dates, of times, or of texts against a date or a time."""
+    """A column of dates, timestamps or texts against a moment."""
     cell, is_text = identifier(given.column), kinds.kind_of(declared) == kinds.TEXT
     if moment.time is None:
         if is_text or declared == "DATE":
@@ -269,10 +270,10 @@ def _moment(given: Comparison, declared: str, moment: Moment) -> CellTest:
 
 
 def _on_day(given: Comparison, declared: str, moment: Moment) -> CellTest:
-    """A column of times against a date, which is all of a day."""
+    """A column of timestamps against a date, which stands for the whole day."""
     cell = identifier(given.column)
     before_it, before_its_end = (_against(cell, "<", declared, day) for day in (str(moment), moment.next_day))
-    if given.operator not in EQUALITIES:  # each is whether it is before one of the two, or the opposite
+    if given.operator not in EQUALITIES:  # each operator is "before" one of the two, or its opposite
         holds, parameters = before_it if given.operator in ("<", ">=") else before_its_end
         return CellTest(holds, f"{cell} IS NULL", parameters, given.operator in (">", ">="))
     holds = f"CAST(NOT {before_it[0]} AS UTINYINT) * CAST({before_its_end[0]} AS UTINYINT)"
@@ -280,12 +281,11 @@ def _on_day(given: Comparison, declared: str, moment: Moment) -> CellTest:
 
 
 def _against(cell: str, base: str, declared: str, written: str) -> Condition:
-    """Whether a time is before (<), after (>) or at (=) one that is written; false where there is none.
+    """Whether a timestamp is before (<), after (>) or equal (=) to another; false if it is missing.
 
-    A column of nanoseconds holds only times between `FIRST` and `LAST`; DuckDB would take others for infinite, which
-    the last of them are, too.
+    A column of nanoseconds holds times between `FIRST` and `LAST` only; DuckDB would take others for infinite.
     """
-    found = moment_of(written)  # none for the day after 9999-12-31
+    found = moment_of(written)  # None for the day after 9999-12-31
     if declared == "TIMESTAMP_NS" and (found is None or not FIRST <= found.begin <= LAST):
         always = base == (">" if found is not None and found.begin < FIRST else "<")
         return (f"({cell} IS NOT NULL)" if always else "false"), []

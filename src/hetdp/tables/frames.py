@@ -1,4 +1,4 @@
-"""A pandas data frame. Its columns may hold any Python value, so each is made a text, or missing, that can be read."""
+"""pandas data frames. A column may hold any Python value; each becomes a text, or is missing."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from hetdp.tables.arrow import UNREADABLE, arrow_errors, convert_column, is_read
 from hetdp.tables.database import refusals
 from hetdp.tables.sources import QueriedSource
 
-PEOPLE = "people"  # how queries call it
-MISSING = ("NAType", "NaTType")  # by which pandas says that nothing is there
-NULLABLE = re.compile("(U?Int(8|16|32|64)|Float(32|64)|Boolean|DatetimeTZ)Dtype")  # of pandas itself
+PEOPLE = "people"  # its name in queries
+MISSING = ("NAType", "NaTType")  # types of missing values in pandas
+NULLABLE = re.compile("(U?Int(8|16|32|64)|Float(32|64)|Boolean|DatetimeTZ)Dtype")  # types of pandas
 MICROSECONDS = {"s": 1_000_000, "ms": 1_000}
 
 
 def is_pandas(table: Any) -> bool:
-    """Whether this is a pandas data frame, without loading pandas."""
+    """True for a pandas data frame, without importing pandas."""
     return hasattr(table, "iloc")
 
 
 class PandasFrame(QueriedSource):
-    """A pandas data frame: of each pass, DuckDB sees the columns that are named, and no cell that it cannot read.
+    """A pandas data frame. DuckDB gets the named columns only, and no cell that it cannot read.
 
     Args:
         database: a locked connection.
         table: the data frame.
-        curator: whether messages may say what the reader says.
+        curator: whether messages may quote the reader.
     """
 
     def __init__(self, database: Any, table: Any, curator: bool) -> None:
@@ -56,7 +56,7 @@ class PandasFrame(QueriedSource):
 
 
 def _convert_cells(cells: Any) -> Any:
-    """A column as DuckDB is shown it; how is decided by its type alone."""
+    """A column converted for DuckDB; the conversion depends on its type alone."""
     declared = cells.dtype
     held = getattr(getattr(declared, "categories", None), "dtype", declared)
     if _is_arrow(held):
@@ -67,17 +67,17 @@ def _convert_cells(cells: Any) -> Any:
 
 
 def _is_arrow(declared: Any) -> bool:
-    """Whether Arrow holds cells of this type."""
+    """True if Arrow holds cells of this type."""
     return getattr(declared, "storage", "") == "pyarrow" or type(declared).__name__ == "ArrowDtype"
 
 
 def _can_be_read(declared: Any) -> bool:
-    """Whether DuckDB can be shown a column of this type; any is, but some of Arrow's."""
+    """True if DuckDB can read columns of this type: all but some types of Arrow."""
     return type(declared).__name__ != "ArrowDtype" or is_readable(declared.pyarrow_dtype)
 
 
 def _of_arrow(cells: Any, held: Any) -> Any:
-    """A column that Arrow holds, or whose categories it holds, checked in full."""
+    """A column that Arrow holds, or whose categories Arrow holds, validated in full."""
     if held is not cells.dtype:
         if _convert_arrow_cells(cells.cat.categories.array) is None:
             return cells
@@ -89,7 +89,7 @@ def _of_arrow(cells: Any, held: Any) -> Any:
 
 
 def _convert_arrow_cells(cells: Any) -> Any:
-    """Cells that Arrow holds, where they have to be changed to be read; None where they are fine as they are."""
+    """Cells that Arrow holds, converted for DuckDB; None if no conversion is needed."""
     found = cells.__arrow_array__()
     chunks = found.chunks if hasattr(found, "chunks") else [found]
     changed = [convert_column(chunk) for chunk in chunks]
@@ -99,7 +99,7 @@ def _convert_arrow_cells(cells: Any) -> Any:
 
 
 def _in_microseconds(cells: Any) -> Any:
-    """Times of seconds and milliseconds in microseconds; those beyond all these become the first or last of them."""
+    """Times of seconds and milliseconds in microseconds, clipped to their range."""
     times = cells.to_numpy()
     factor = MICROSECONDS.get(np.datetime_data(times.dtype)[0])
     if factor is None:
@@ -114,7 +114,7 @@ def _texts(cells: Any) -> NDArray[Any]:
 
 
 def text(cell: Any) -> str | None:
-    r"""Any value as a text that can be written as UTF-8; None for a missing one, and for one that is no text.
+    r"""Any value as a text in UTF-8; None for a missing value, and for one that has no text.
 
     >>> text(1.5), text("a\udc80"), text(float("nan")), text(type("Odd", (), {"__str__": None})())
     ('1.5', 'a?', None, None)
@@ -123,5 +123,5 @@ def text(cell: Any) -> str | None:
         if cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in MISSING:
             return None
         return str(cell).encode("utf-8", "replace").decode()
-    except Exception:  # whatever the value does, the row has a meaning
+    except Exception:  # whatever the value does, the row must have a meaning
         return None

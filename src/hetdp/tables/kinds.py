@@ -1,4 +1,4 @@
-"""What a column holds, by its type, which is public; and how any cell of it becomes a number or a text."""
+"""Kinds of columns, by their public types, and SQL expressions that turn any cell into a number or a text."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ KINDS = {
     ),
     **dict.fromkeys(("DOUBLE", "FLOAT", "DECIMAL"), NUMBER),
     "BOOLEAN": TRUTH,
-    **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_NS"), MOMENT),  # of seconds and others, not every cell can be read
+    **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_NS"), MOMENT),  # of other timestamps, not every cell can be read
 }
-SURE_DIGITS = 15  # of a decimal, that its float still prints
+SURE_DIGITS = 15  # digits of a decimal that a float always keeps
 
 
 def kind_of(declared: str) -> str:
-    """What a column of a DuckDB type holds.
+    """The kind of a DuckDB type.
 
     >>> kind_of("DECIMAL(18,3)"), kind_of("VARCHAR"), kind_of("VARCHAR[]"), kind_of("TIMESTAMP WITH TIME ZONE")
     ('numbers', 'text', 'other things', 'other things')
@@ -36,7 +36,7 @@ def require_kind(name: str, column: str, declared: str, allowed: tuple[str, ...]
     """Refuses a column by its type.
 
     Raises:
-        InputError: it holds something else.
+        InputError: the column is of another kind.
     """
     if kind_of(declared) not in allowed:
         where, rule = f"{name}, {column}", f"{use} holds {' or '.join(allowed)}"
@@ -44,9 +44,9 @@ def require_kind(name: str, column: str, declared: str, allowed: tuple[str, ...]
 
 
 def number(column: str, declared: str) -> str:
-    """A cell as a 64-bit number, finite or not; null where it is none. Outer spaces of a text do not matter.
+    """A cell as a 64-bit float, finite or not; null if it is not a number. Outer spaces are ignored.
 
-    Decimals and 32-bit numbers are read as they are printed, so that 0.1 is the same number in every format.
+    Decimals and 32-bit floats are read as they are printed, so that 0.1 is the same number in every format.
     """
     if kind_of(declared) == WHOLE:
         return f"CAST({identifier(column)} AS DOUBLE)"
@@ -56,12 +56,12 @@ def number(column: str, declared: str) -> str:
     if declared.startswith("DECIMAL"):
         is_one, nearest = decimal_bounds(column, declared)
         one = f"CAST({is_one} AS DOUBLE)"
-        return f"(try_cast(CAST({nearest} AS VARCHAR) AS DOUBLE) * ({one} / {one}))"  # 0 / 0 is no number
+        return f"(try_cast(CAST({nearest} AS VARCHAR) AS DOUBLE) * ({one} / {one}))"  # 0 / 0 is NaN
     return identifier(column) if declared == "DOUBLE" else f"try_cast({text(column)} AS DOUBLE)"
 
 
 def missing(column: str, declared: str, exact_text: bool) -> str:
-    """Whether nothing stands in a cell; true or false for every row. A number that is none is missing, too."""
+    """Whether a cell is missing; true or false for every row. NaN is missing, too."""
     cell = identifier(column)
     if declared in ("DOUBLE", "FLOAT"):
         return f"isnan(coalesce({cell}, CAST('nan' AS {declared})))"
@@ -78,14 +78,14 @@ def text(column: str) -> str:
 
 
 def text_or_empty(column: str) -> str:
-    """A cell as a text, empty where it is missing: so that it takes as long as one that says something."""
+    """A cell as a text, empty if it is missing, so that the time does not depend on that."""
     return f"coalesce({text(column)}, '')"
 
 
 def decimal_bounds(column: str, declared: str) -> tuple[str, str]:
-    """1 if there is a decimal with no more digits than its type has, else 0; and the nearest one that has no more.
+    """1 if a cell is a decimal within the digits of its type, else 0; and the nearest decimal within them.
 
-    A Parquet file can hold a cell with more, and DuckDB fails when it prints the least of them.
+    A Parquet file can hold a cell with more digits, and DuckDB fails when it prints the smallest of them.
     """
     cell, (digits, places) = identifier(column), map(int, re.findall(r"[0-9]+", declared))
     most = f"{'9' * (digits - places) or '0'}.{'9' * places}"
@@ -95,7 +95,7 @@ def decimal_bounds(column: str, declared: str) -> tuple[str, str]:
 
 
 def epsilon(column: str, declared: str) -> tuple[str, str | None]:
-    """A cell as an ε, −1 where there is none; and whether it has more digits than a float keeps, if any may."""
+    """A cell as an ε, −1 if it is none; and whether it has more digits than a float keeps, if cells may have more."""
     cell = identifier(column)
     if kind_of(declared) == WHOLE or declared == "DOUBLE":
         return f"coalesce(CAST({cell} AS DOUBLE), -1)", None

@@ -1,6 +1,7 @@
-"""Which rows are counted, as data: comparisons of a column with values, joined by AND, OR and NOT. Never code.
+"""Predicates, the conditions of `count`: comparisons of columns with values, joined by AND, OR and NOT.
 
-A comparison with a missing value is neither true nor false; so is what is joined from it, unless the rest decides.
+A predicate is data, never code. A comparison with a missing value is unknown, as in SQL, and so is a combination unless
+its other parts decide it. `parse_predicate` reads one from text; `canonical_predicate` brings all wordings to one form.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ _is_bare = re.compile(r"[^\W\d]\w*").fullmatch
 
 
 class Predicate(ABC):
-    """What a row must be like to be counted; ``str`` writes it so that `parsing.parsed` reads the same again."""
+    """A condition on a row. ``str`` writes it so that `parse_predicate` reads the same again."""
 
     @abstractmethod
     def columns(self) -> Iterator[str]:
-        """The columns that are looked at, in the order of the text; one may come several times."""
+        """The columns it uses, in the order of the text, with repetitions."""
 
     def leaves(self) -> Iterator[Comparison | Missing]:
-        """The comparisons with one value each, and the tests for a missing one, that this is made of."""
+        """The comparisons with one value each, and the tests for NULL, that it consists of."""
         return iter(())
 
     @abstractmethod
@@ -62,7 +63,7 @@ class Comparison(Predicate):
 
 @dataclass(frozen=True)
 class Among(Predicate):
-    """A column that has one of several values."""
+    """A column is one of several values."""
 
     column: str
     values: tuple[Literal, ...]
@@ -85,7 +86,7 @@ class Among(Predicate):
 
 @dataclass(frozen=True)
 class Missing(Predicate):
-    """A column that has no value; this alone is true or false for every row."""
+    """A column is NULL; only this is true or false for every row."""
 
     column: str
 
@@ -125,7 +126,7 @@ class Negation(Predicate):
 
 @dataclass(frozen=True)
 class Combination(Predicate):
-    """Several, joined by AND or by OR."""
+    """Several predicates, joined by AND or by OR."""
 
     word: str
     parts: tuple[Predicate, ...]
@@ -145,7 +146,7 @@ class Combination(Predicate):
 
 
 def format_literal(value: Literal) -> str:
-    """A value as it is typed.
+    """A literal as it is typed.
 
     >>> format_literal("it's"), format_literal(3), format_literal(0.5), format_literal(True)
     ("'it''s'", '3', '0.5', 'TRUE')
@@ -156,7 +157,7 @@ def format_literal(value: Literal) -> str:
 
 
 def format_column(column: str) -> str:
-    """A column as it is typed: in double quotation marks unless it is a plain word.
+    """A column name as it is typed: in double quotation marks unless it is a plain word.
 
     >>> format_column("vote"), format_column("my vote"), format_column("or")
     ('vote', '"my vote"', '"or"')
@@ -166,12 +167,12 @@ def format_column(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 
-# The small grammar of what is counted: ``vote = 'yes' AND NOT age < 18``. What is not in it is refused.
+# The parser -----------------------------------------------------------------------------------------------------------
 
 
 LONGEST = 10_000  # characters of one predicate
 DEEPEST = 50  # brackets within brackets
-WRITTEN = 4  # how many times as long and deep the text may be that we write for a predicate that was typed
+WRITTEN = 4  # the text of a canonical predicate may be so many times as long and deep as a typed one
 LARGEST = 10**15  # whole numbers below it are compared exactly, whatever type a column has
 RULE = "what is counted is a column compared with a value, such as vote = 'yes', joined by AND, OR and NOT"
 HINT = "put text in single quotation marks, and names of columns with spaces or signs in double ones"
@@ -194,17 +195,17 @@ def parse_predicate(given: Any, typed: bool = True) -> Predicate:
     Args:
         given: comparisons (``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``), ``IN (…)``, ``IS NULL``, ``IS NOT NULL``,
             joined by ``AND``, ``OR``, ``NOT`` and brackets.
-        typed: whether somebody typed it; else it stands in a plan, where it may be longer.
+        typed: whether a person typed it; in a plan it may be longer.
 
     Raises:
-        UsageError: the text is anything else.
+        UsageError: the text is not a predicate.
 
     >>> print(parse_predicate("vote in ('yes', 'aye') and not age < 18"))
     vote IN ('yes', 'aye') AND NOT (age < 18)
     """
     if not isinstance(given, str) or not given.strip():
         raise UsageError(f"what is counted is {format_value(given)}", RULE, HINT)
-    if any("\ud800" <= sign <= "\udfff" for sign in given):  # what the system gives for bytes that are no text
+    if any("\ud800" <= sign <= "\udfff" for sign in given):  # surrogates stand for bytes that are not text
         raise UsageError("what is counted is no UTF-8 text", RULE)
     room = 1 if typed else WRITTEN
     if len(given) > LONGEST * room:
@@ -213,7 +214,7 @@ def parse_predicate(given: Any, typed: bool = True) -> Predicate:
 
 
 class _Parser:
-    """Reads from left to right; OR binds least, then AND, then NOT."""
+    """A recursive descent parser; NOT binds tighter than AND, and AND tighter than OR."""
 
     def __init__(self, text: str, deepest: int) -> None:
         self.tokens, self.deepest = _tokens(text), deepest
@@ -328,7 +329,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
 
 
 def _canonical_token(kind: str, text: str) -> str:
-    """Keywords in capitals, and one sign for each comparison."""
+    """Keywords in capitals, and one operator for each comparison."""
     if kind == "word":
         return text.upper() if text.upper() in KEYWORDS else text
     return {"<>": "!=", "==": "="}.get(text, text) if kind == "sign" else text
@@ -341,7 +342,7 @@ def _number(text: str) -> int | float:
     return int(text) if re.fullmatch("-?[0-9]+", text) else value
 
 
-# One form for conditions that mean the same, so that a question is known again however it was typed.
+# The canonical form ---------------------------------------------------------------------------------------------------
 
 
 AND, OR = "AND", "OR"
@@ -349,9 +350,9 @@ OTHER = {AND: OR, OR: AND}
 
 
 def canonical_predicate(predicate: Predicate, exact_text: bool = False) -> Predicate:
-    """The one form of a condition.
+    """The canonical form of a predicate, the same for all wordings.
 
-    NOT is pushed in to the comparisons, nested AND and OR are flattened, parts are sorted and stand once, equalities
+    NOT is pushed into the comparisons, nested AND and OR are flattened, parts are sorted without duplicates, equalities
     with several values become IN, and values are spelt in one way.
 
     Args:
@@ -370,7 +371,7 @@ def canonical_predicate(predicate: Predicate, exact_text: bool = False) -> Predi
 
 
 def _push_negation(predicate: Predicate, negated: bool, exact: bool) -> Predicate:
-    """The condition, or its opposite, as ANDs and ORs of comparisons with one value each."""
+    """The predicate, or its opposite, as ANDs and ORs of comparisons with one value each."""
     if isinstance(predicate, Negation):
         return _push_negation(predicate.part, not negated, exact)
     if isinstance(predicate, Combination):
@@ -403,7 +404,7 @@ def _canonical_comparison(given: Comparison, negated: bool, exact: bool) -> Comp
                 MOMENT_RULE,
                 hint,
             )
-        value, operator = value == (operator == "="), "="  # what is not true is false, unless it is unknown
+        value, operator = value == (operator == "="), "="  # not true is false, unless it is unknown
     elif isinstance(value, float):
         value = int(value) if value.is_integer() else value
     elif isinstance(value, str) and operator not in EQUALITIES:
@@ -414,7 +415,7 @@ def _canonical_comparison(given: Comparison, negated: bool, exact: bool) -> Comp
 
 
 def _canonical_text(column: str, text: str) -> str:
-    """A casefolded text, as it is written: T and Z of a timestamp stay capitals."""
+    """A casefolded text; T and Z of a timestamp stay capitals."""
     if not text:
         rule = "a cell with nothing but spaces is a missing value"
         raise UsageError(

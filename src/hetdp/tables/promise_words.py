@@ -1,6 +1,7 @@
-"""What an answer could look like, from a seeded generator: for trying things out, never a release.
+"""The promise to the people of a table in words, and simulated answers, which say that they are no release.
 
-Who knows the seed can tell more from such an answer than was promised, so it is private data like the table itself.
+Anyone who knows the seed of a simulated answer can learn more from it than was promised, so it is as private as the
+table itself.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ WARNING = "not a release: it is drawn from a known seed, and as private as the t
 
 
 def draw_simulated_answers(coordinates: Sequence[float], seed: int) -> list[str]:
-    """One answer for each coordinate, the same for the same seed.
+    """Draws one answer for each coordinate from a seeded generator.
 
     Args:
         coordinates: of the answers, in the Laplace coordinate.
@@ -38,11 +39,11 @@ def draw_simulated_answers(coordinates: Sequence[float], seed: int) -> list[str]
     return [YES if one else NO for one in ones.tolist()]
 
 
-# What a table's people are promised, in words, before their answers are read.
+# The promise in words -------------------------------------------------------------------------------------------------
 
 
-MOST_AREAS = 20  # that are told in words; --json has them all
-MOST_GROUPS = 20  # of an area, likewise
+MOST_AREAS = 20  # in words; the plan has them all
+MOST_GROUPS = 20  # of an area, in words
 UNSHOWN = {
     BALANCED: "that no private mechanism has a smaller worst error could not be shown",
     WEIGHTED_VOTE: "other private mechanisms may have a smaller worst error, such as the design balanced",
@@ -54,7 +55,7 @@ PARALLEL = (
 
 
 def promise_lines(prepared: Preparation) -> list[str]:
-    """The whole promise."""
+    """The promise, line by line."""
     request = prepared.request
     lines = [
         f"question: {request.question}",
@@ -83,7 +84,7 @@ def promise_lines(prepared: Preparation) -> list[str]:
     for promise in prepared.promises[:MOST_AREAS]:
         lines += _area_lines(promise)
     left = len(prepared.promises) - MOST_AREAS
-    return lines + ([f"and {pluralize(left, 'area')} more, in --json and in the plan"] if left > 0 else [])
+    return lines + ([f"and {pluralize(left, 'area')} more, in the plan"] if left > 0 else [])
 
 
 def answer_line(area: str | None, answer: str, seed: int) -> str:
@@ -101,7 +102,7 @@ def _area_lines(promise: Promise) -> Iterator[str]:
         yield f"{indent}protected: {_protection_words(protection)}"
         yield f"{indent}  {protection.odds}"
     if len(promise.protections) > MOST_GROUPS:
-        yield f"{indent}and {pluralize(len(promise.protections) - MOST_GROUPS, 'group')} more, in --json"
+        yield f"{indent}and {pluralize(len(promise.protections) - MOST_GROUPS, 'group')} more, in the plan"
     if promise.tallies is not None:
         tallies, edges = _tallies(promise.tallies["tallies"]), pluralize(promise.tallies["edges"], "edge")
         yield f"{indent}checked edge by edge: people who are alike make {tallies} with {edges}"
@@ -138,7 +139,7 @@ def _protection_words(given: Protection) -> str:
 
 
 def _loss_words(loss: float) -> str:
-    """What is charged, in words.
+    """A privacy loss in words.
 
     >>> _loss_words(0.4), _loss_words(0.0), _loss_words(float("inf"))
     ('0.4 used', '0 used', 'all privacy used')
