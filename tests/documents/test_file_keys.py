@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 import hetdp
 from hetdp.files import schema
-from hetdp.theory.catalogue import NOTIONS
+from hetdp.theory.catalogue import NOTIONS, notion_named
 from tests.documents.keys import Described, keys_of
 from tests.documents.pages import DOCS
 
@@ -46,6 +46,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     gaussian = hetdp.DatasetGraph.from_edges([0], [1], mu=1.0)
     hetdp.save(hetdp.Problem(approximate, [1, 2]), "approximate", tables="csv")
     hetdp.save(hetdp.Problem(gaussian, [1, 2]), "gaussian", tables="csv")
+    hetdp.save(hetdp.design(hetdp.Problem(graph, [1, 1, 2, 2], "renyi", alpha=2)), "renyi.json")
     for suffix in ("json", "csv", "parquet"):
         hetdp.save(hetdp.design(problem, "average", {1: 0.6, 2: 0.4}), f"mechanism.{suffix}")
 
@@ -66,7 +67,7 @@ def test_what_is_described_is_what_files_may_hold(page: Described):
 
 def test_every_notion_is_described_with_its_columns_and_its_coordinate():
     text = PAGE.read_text(encoding="utf-8")
-    for notion in NOTIONS.values():
+    for notion in (*NOTIONS.values(), notion_named("renyi", {"alpha": 2})):
         row = next(line for line in text.splitlines() if line.startswith(f'| "{notion.name}" |'))
         _, _, columns, _, coordinate, *_ = (cell.strip() for cell in row.split("|"))
         assert tuple(re.findall(r"`(\w+)`", columns)) == notion.parameters
@@ -94,7 +95,8 @@ def test_everything_in_a_mechanism_file_is_described_and_all_that_is_described_i
     beside = json.loads(Path("mechanism.csv.meta.json").read_text())
     document = json.loads(Path("mechanism.json").read_text())
     assert {column for row in document["datasets"] for column in row} == set(schema.MECHANISM_COLUMNS)
-    for words in (inside, beside, document):
+    ordered = json.loads(Path("renyi.json").read_text())
+    for words in (inside, beside, document, ordered):
         for key in {key if key.startswith("counts.") else key.partition(".")[0] for key in keys_of(words)}:
             assert page.has(WORDS, key), key
     assert {row for heading, row in page.unused() if heading == WORDS} == set()

@@ -21,7 +21,7 @@ def test_every_notion_is_listed_under_its_own_name():
 def test_an_unknown_notion_is_refused():
     with pytest.raises(hetdp.UsageError) as refused:
         notion_named("gaussian?")
-    known = "approximate, bounded-range, directed, gaussian, pure"
+    known = "approximate, bounded-range, directed, gaussian, pure, renyi"
     assert (
         str(refused.value) == f"unknown notion 'gaussian?'; a notion is one of {known}. Hint: did you mean 'gaussian'?"
     )

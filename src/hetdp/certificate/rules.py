@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hetdp.certificate import additive, directed
+from hetdp.certificate import additive, directed, renyi
 from hetdp.certificate.rule import Rule
 from hetdp.errors import UsageError
 
@@ -15,6 +15,7 @@ RULES: dict[str, Rule | Callable[..., Rule]] = {  # a notion with settings has a
     "gaussian": additive.GAUSSIAN,
     "directed": directed.DIRECTED,
     "approximate": directed.APPROXIMATE,
+    "renyi": renyi.renyi,
 }
 
 

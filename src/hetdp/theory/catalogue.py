@@ -14,6 +14,7 @@ from hetdp.theory.directed import DIRECTED
 from hetdp.theory.gaussian import GAUSSIAN
 from hetdp.theory.notion import Currency, Family, Notion, Parameter
 from hetdp.theory.pure import PURE
+from hetdp.theory.renyi import RENYI
 
 REGISTERED: tuple[Notion | Family, ...] = (
     PURE,
@@ -21,8 +22,9 @@ REGISTERED: tuple[Notion | Family, ...] = (
     APPROXIMATE,
     GAUSSIAN,
     BOUNDED_RANGE,
+    RENYI,
 )
-NotionName = Literal["approximate", "bounded-range", "directed", "gaussian", "pure"]  # for type checkers; as in NAMES
+NotionName = Literal["approximate", "bounded-range", "directed", "gaussian", "pure", "renyi"]  # as in NAMES
 NOTIONS: dict[str, Notion] = {known.name: known for known in REGISTERED if isinstance(known, Notion)}
 FAMILIES: dict[str, Family] = {known.name: known for known in REGISTERED if isinstance(known, Family)}
 PARAMETERS: dict[str, Parameter] = {column.name: column for notion in NOTIONS.values() for column in notion.columns}
