@@ -13,8 +13,8 @@ from hetdp.errors import UsageError
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
-from hetdp.releases.charges import EVERYBODY, account_name, costs_of
-from hetdp.releases.record.facts import charge_of, charged_accounts
+from hetdp.releases.charges import EVERYBODY, account_name, charge_of, costs_of
+from hetdp.releases.record.facts import charged_accounts
 from hetdp.tables.people_table import Payers
 from hetdp.tables.policy import Names, Policy
 from hetdp.tables.release import costs_of_people

@@ -13,6 +13,7 @@ import pytest
 
 import hetdp
 from hetdp.errors import BudgetError, InputError, LedgerError, UnwrittenRecordError, UsageError, VerificationError
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.releases import proof
@@ -196,14 +197,14 @@ def test_people_of_a_product_are_told_apart_by_their_names():
     assert prove(of("a")).digest != prove(of("b")).digest
 
 
-class Shifty(hetdp.Mechanism):
+class Shifty(LocalMechanism):
     """Of another class, which could look its values up elsewhere."""
 
 
 def test_a_copy_is_a_plain_mechanism_and_needs_its_arrays():
     mechanism = poll()
     strange = Shifty(mechanism.problem, mechanism.coordinates, mechanism.pinned, mechanism.links)
-    assert type(prove(strange).mechanism) is hetdp.Mechanism
+    assert type(prove(strange).mechanism) is LocalMechanism
     with pytest.raises(UsageError, match="without its arrays"):
         replace(mechanism, coordinates=None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import CLUSTER, DASK, OUTPUT_OPTIONS, PATH, Verb
-from hetdp.cli.releasing import LEDGER, PAYING, price_code, published, require_places
+from hetdp.cli.releasing import LEDGER, PAYING, price_code, publish_release, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -181,7 +181,7 @@ def ask(
         def made() -> Any:
             return run().release
 
-        return published(out, shape, made, output, html, as_json)
+        return publish_release(out, shape, made, output, html, as_json)
     asked = run()
     if as_json:
         out.emit_document(shapes.ask(asked, plan))

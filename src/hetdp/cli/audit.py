@@ -1,4 +1,4 @@
-"""`hetdp audit`: do many draws contradict what is promised?"""
+"""`hetdp audit`: compares many draws with what is promised."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def audit(
     positive: str | None,
     as_json: bool,
 ) -> int:
-    """Draws, and compares with what is promised."""
+    """Draws many answers and compares them with what is promised."""
     from hetdp.cli.reading import read_without_pins, require_input
     from hetdp.cli.verify import say_claim_notes
     from hetdp.errors import VerificationError
@@ -81,7 +81,7 @@ def audit(
 
 
 def _refuse_plan(path: str) -> None:
-    """Says what can be done with the plan of a table instead; whatever else is wrong is told by those who read it."""
+    """Refuses the plan of a table and says what to do instead; other faults are left to the readers."""
     from pathlib import Path
 
     from hetdp.cli.reading import STANDARD

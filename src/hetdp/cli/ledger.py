@@ -1,4 +1,4 @@
-"""`hetdp ledger`: what has been spent of people's privacy, and what may be."""
+"""`hetdp ledger`: creates a ledger, declares data, and shows what was spent and what may be."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from hetdp.cli.output import Output
 
-    Told = tuple[dict[str, Any], list[str]]
+    Report = tuple[dict[str, Any], list[str]]
 
 ACTIONS = {  # with the options that each takes
     "init": ("source", "cap", "class_cap", "currency", "unit", "relation"),
@@ -78,7 +78,7 @@ OPTIONS = [
 
 
 def ledger(out: Output, action: str, ledger: str, as_json: bool, **given: Any) -> None:
-    """Does one thing with a ledger."""
+    """Runs one action on a ledger."""
     from hetdp.cli import shapes
     from hetdp.errors import UsageError
 
@@ -87,7 +87,7 @@ def ledger(out: Output, action: str, ledger: str, as_json: bool, **given: Any) -
         if name not in ACTIONS[action]:
             option = "a RECORD" if name == "records" else f"--{name.replace('_', '-')}"
             raise UsageError(f"{option} for {action}", f"it takes {_taken(action)}")
-    actions: dict[str, Callable[..., Told]] = {
+    actions: dict[str, Callable[..., Report]] = {
         "init": _init,
         "declare": _declare,
         "status": _status,
@@ -109,7 +109,7 @@ def _taken(action: str) -> str:
     return f"{', '.join(words)} and nothing else" if words else "nothing but the ledger"
 
 
-def _opened(address: str) -> Any:
+def _open_ledger(address: str) -> Any:
     from hetdp.interrupts import uninterrupted
 
     with uninterrupted():
@@ -117,20 +117,20 @@ def _opened(address: str) -> Any:
     return Ledger(address)
 
 
-def _init(address: str, **given: Any) -> Told:
+def _init(address: str, **given: Any) -> Report:
     from hetdp.interrupts import uninterrupted
 
     terms = _terms(**given)
     with uninterrupted():
         from hetdp.releases.ledger.ledger import Ledger
-    made = Ledger.create(address, **terms)
-    return _told(made.history()[-1], f"made the ledger {made.place}")
+    created = Ledger.create(address, **terms)
+    return _report_entry(created.history()[-1], f"made the ledger {created.place}")
 
 
-def _declare(address: str, **given: Any) -> Told:
+def _declare(address: str, **given: Any) -> Report:
     terms = _terms(**given)
-    entry = _opened(address).declare(terms.pop("source"), **terms)
-    return _told(entry, f"{'stated of' if entry.kind == 'state' else 'declared'} {given['source']!r}")
+    entry = _open_ledger(address).declare(terms.pop("source"), **terms)
+    return _report_entry(entry, f"{'stated about' if entry.kind == 'state' else 'declared'} {given['source']!r}")
 
 
 def _terms(
@@ -141,7 +141,7 @@ def _terms(
     unit: str | None = None,
     relation: str | None = None,
 ) -> dict[str, Any]:
-    from hetdp.cli.ledger_reports import amount
+    from hetdp.cli.ledger_reports import parse_amount
     from hetdp.errors import UsageError
     from hetdp.people.names import parse_pairs
 
@@ -150,49 +150,49 @@ def _terms(
     caps = parse_pairs("--class-cap", class_cap, "CLASS=AMOUNT", "each class has one cap")
     return {
         "source": source,
-        "cap": amount("--cap", cap, currency),
-        "caps": {name: amount("--class-cap", value, currency, name) for name, value in caps.items()},
+        "cap": parse_amount("--cap", cap, currency),
+        "caps": {name: parse_amount("--class-cap", value, currency, name) for name, value in caps.items()},
         "currency": currency,
         "unit": unit,
         "relation": relation,
     }
 
 
-def _told(entry: Any, words: str) -> Told:
+def _report_entry(entry: Any, words: str) -> Report:
     from hetdp.cli.ledger_reports import entry_shape
 
     return {"entry": entry_shape(entry)}, [f"{words}: entry {entry.number}, {entry.hash}"]
 
 
-def _status(address: str, source: str | None = None) -> Told:
+def _status(address: str, source: str | None = None) -> Report:
     from dataclasses import asdict
 
     from hetdp.cli.ledger_reports import status_lines
 
-    found = _opened(address)
+    found = _open_ledger(address)
     listed = found.status(source)
     lines = [f"ledger {found.id}", *(line for one in listed for line in status_lines(one))]
     return {"ledger": found.id, "sources": [asdict(one) for one in listed]}, lines
 
 
-def _history(address: str) -> Told:
+def _history(address: str) -> Report:
     from hetdp.cli.ledger_reports import entry_line, entry_shape
     from hetdp.releases.ledger.ledger import core_of
 
-    found = _opened(address)
+    found = _open_ledger(address)
     entries = found.history()
     paid = core_of(found).largest_payments(entries)
     return {"entries": [entry_shape(entry) for entry in entries]}, [entry_line(entry, paid) for entry in entries]
 
 
-def _verify(address: str, records: tuple[str, ...] = ()) -> Told:
+def _verify(address: str, records: tuple[str, ...] = ()) -> Report:
     from dataclasses import asdict
 
-    from hetdp.cli.ledger_reports import receipt
+    from hetdp.cli.ledger_reports import read_receipt
     from hetdp.text import pluralize
 
-    ledger = _opened(address)
-    found = ledger.verify([receipt(path, ledger.id) for path in records])
+    ledger = _open_ledger(address)
+    found = ledger.verify([read_receipt(path, ledger.id) for path in records])
     accounts = f"{pluralize(found.classes, 'class account')} and {found.people:,} of people"
     lines = [f"entries 1 … {found.entry} are chained and give the balances of {accounts}"]
     lines.append(f"entry {found.entry}, {found.hash}")
@@ -202,14 +202,14 @@ def _verify(address: str, records: tuple[str, ...] = ()) -> Told:
     return {"verified": asdict(found)}, lines
 
 
-def _export(address: str, output: str | None = None) -> Told:
+def _export(address: str, output: str | None = None) -> Report:
     from pathlib import Path
 
     from hetdp.cli.reading import STANDARD
     from hetdp.cli.writing import require_place
     from hetdp.files.formats.writing import whole_file
 
-    lines = _opened(address).export()
+    lines = _open_ledger(address).export()
     if output is None or output == STANDARD:
         listed = list(lines)
         return {"lines": listed}, listed
@@ -222,22 +222,22 @@ def _export(address: str, output: str | None = None) -> Told:
     return {"output": output, "count": count}, [f"wrote {output}: {count:,} lines"]
 
 
-def _record(address: str, **given: Any) -> Told:
-    from hetdp.cli.ledger_reports import recorded
+def _record(address: str, **given: Any) -> Report:
+    from hetdp.cli.ledger_reports import record_external_spend
 
-    return recorded(lambda: _opened(address), _told, **given)
+    return record_external_spend(lambda: _open_ledger(address), _report_entry, **given)
 
 
 class Actions(Verb):
-    """A verb of several actions: the help of one shows its own examples and options only."""
+    """A verb with several actions; the help of an action shows its own examples and options only."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keeps what was typed: help is asked for before it is understood."""
+        """Remembers the action that was typed: help is shown before the arguments are parsed."""
         ctx.meta[TYPED] = next((word for word in args if not word.startswith("-")), None)
         return super().parse_args(ctx, args)
 
     def get_help(self, ctx: click.Context) -> str:
-        """The help of all, or of the action that was typed."""
+        """The help of the action that was typed, or of all actions."""
         action = ctx.meta.get(TYPED)
         if action not in ACTIONS:
             return super().get_help(ctx)

@@ -1,4 +1,4 @@
-"""How a ledger is told: balances, entries, and receipts from records."""
+"""What `hetdp ledger` prints: balances, entries and receipts; and the action that records a spend made elsewhere."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from hetdp.releases.ledger.chain import Entry
     from hetdp.releases.ledger.status import Group, Status
 
+    Report = tuple[dict[str, Any], list[str]]
+
 
 DIGITS = 12  # of a digest, for people
 SHOWN = 10  # answers of one entry
@@ -20,7 +22,7 @@ LONGEST = 40  # characters of what a file says of itself
 
 
 def status_lines(one: Status) -> Iterator[str]:
-    """How one source stands."""
+    """The balances of one source."""
     yield f"{_quoted(one.source)}: {one.currency}, every account may spend {_cap(one, one)}; {about(one)}"
     for each in one.classes:
         more = "" if each.cap_delta is None else f", δ {each.spent_delta} of {each.cap_delta}"
@@ -48,7 +50,7 @@ def _spent(one: Status, of: Status | Group) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name, with its ends to be seen."""
+    """A name in quotes, so that its ends are visible."""
     from hetdp.text import escape_unprintable
 
     return f"'{escape_unprintable(name)}'"
@@ -59,7 +61,7 @@ def entry_line(entry: Entry, paid: dict[str, str]) -> str:
 
     Args:
         entry: the entry.
-        paid: for each charge, what the one pays who pays most.
+        paid: for each charge, the largest amount that anybody pays.
     """
     from hetdp.text import escape_unprintable, pluralize
 
@@ -78,21 +80,21 @@ def entry_line(entry: Entry, paid: dict[str, str]) -> str:
     words += [_quoted(note)] if isinstance(note, str) else []
     if entry.kind in ("declare", "state") and isinstance(neighbours, dict):
         words += [
-            f"{escape_unprintable(str(key))} {_quoted(str(told))}" for key, told in sorted(neighbours.items())[::-1]
+            f"{escape_unprintable(str(key))} {_quoted(str(stated))}" for key, stated in sorted(neighbours.items())[::-1]
         ]
     return "  ".join(filter(None, words))
 
 
 def _answers(entry: Entry) -> str:
-    """What was answered, in the words that the release had for it."""
+    """The answers, by the names that the release used."""
     from hetdp.text import escape_unprintable
 
     called = entry.facts.get("words")
     if not (isinstance(called, list) and len(called) == 2 and all(isinstance(word, str) for word in called)):
         called = ["1", "2"]
-    told = [escape_unprintable(called[not answer]) for answer in entry.answers[:SHOWN]]
+    named = [escape_unprintable(called[not answer]) for answer in entry.answers[:SHOWN]]
     more = ", …" if len(entry.answers) > SHOWN else ""
-    return f"{'answers' if len(told) > 1 else 'answer'} {', '.join(told)}{more}"
+    return f"{'answers' if len(named) > 1 else 'answer'} {', '.join(named)}{more}"
 
 
 def entry_shape(entry: Entry) -> dict[str, Any]:
@@ -101,12 +103,12 @@ def entry_shape(entry: Entry) -> dict[str, Any]:
     return {"hash": entry.hash} | document
 
 
-def receipt(path: str, ledger: str) -> dict[str, Any]:
-    """The receipt in a record, or one by itself.
+def read_receipt(path: str, ledger: str) -> dict[str, Any]:
+    """The receipt from a record, or from a file of its own.
 
     Args:
         path: the file.
-        ledger: which ledger it must be of.
+        ledger: the id of the ledger.
 
     Raises:
         UsageError: it is something else, or of another ledger.
@@ -126,35 +128,29 @@ def receipt(path: str, ledger: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UsageError(f"{path!r} is no record: it holds no JSON object", rule)
     inner = found.get("ledger")
-    told = inner if isinstance(inner, dict) else found
+    receipt = inner if isinstance(inner, dict) else found
     kinds = {"ledger": str, "entry": int, "hash": str}
-    if any(type(told.get(key)) is not kind for key, kind in kinds.items()):
+    if any(type(receipt.get(key)) is not kind for key, kind in kinds.items()):
         kind = found.get("kind")
         what = f"a {escape_unprintable(kind)[:LONGEST]}" if isinstance(kind, str) and kind else "something else"
         hint = "hetdp record verify RECORD --plan compares a record with a plan" if kind == "plan" else ""
         raise UsageError(f"{path!r} is no record: it is {what}", rule, hint)
-    if told["ledger"] != ledger:
+    if receipt["ledger"] != ledger:
         raise UsageError(
-            f"{path!r} is a record of another ledger", f"{rule}; this is {ledger}, that {format_value(told['ledger'])}"
+            f"{path!r} is a record of another ledger",
+            f"{rule}; this is {ledger}, that {format_value(receipt['ledger'])}",
         )
-    return told
+    return receipt
 
 
-# `hetdp ledger record`: who paid elsewhere, from what was typed or from a table.
-
-
-if TYPE_CHECKING:
-    Told = tuple[dict[str, Any], list[str]]
-
-
-def amount(option: str, text: Any, currency: str, name: str | None = None) -> Any:
-    """What was typed: ε, μ, or ε:δ as a pair.
+def parse_amount(option: str, text: Any, currency: str, name: str | None = None) -> Any:
+    """The amount that was typed: ε or μ as text, or ε:δ as a pair.
 
     Args:
-        option: what it was given to, for messages.
+        option: the option, for messages.
         text: what was typed; None if nothing was.
-        currency: how the source counts.
-        name: the class it is for.
+        currency: the currency of the source.
+        name: the class that it is for.
 
     Raises:
         UsageError: there is no δ where it is counted.
@@ -172,21 +168,21 @@ def amount(option: str, text: Any, currency: str, name: str | None = None) -> An
     return pair
 
 
-def recorded(
-    opened: Callable[[], Any],
-    told: Callable[[Any, str], Told],
+def record_external_spend(
+    open_ledger: Callable[[], Any],
+    report: Callable[[Any, str], Report],
     source: str | None = None,
     charge: tuple[str, ...] = (),
     note: str | None = None,
     unit: str | None = None,
     relation: str | None = None,
     **paid: str,
-) -> Told:
-    """Writes down what was spent elsewhere, and says so where that fixes who pays.
+) -> Report:
+    """Records a spend that was made outside hetdp; reports what the first charge of a source fixes.
 
     Args:
-        opened: opens the ledger.
-        told: says what was written.
+        open_ledger: opens the ledger.
+        report: describes the entry that was written.
         source: the data.
         charge: classes with their amounts, as typed.
         note: where, and for what.
@@ -195,7 +191,7 @@ def recorded(
         paid: instead of `charge`, the table of people and its columns.
 
     Raises:
-        UsageError: something is missing, or said twice.
+        UsageError: something is missing, or given twice.
     """
     from contextlib import suppress
 
@@ -204,15 +200,15 @@ def recorded(
 
     if source is None or note is None or bool(charge) == ("people" in paid):
         rule = "record takes --source, --note, and who paid: --charge, or --people with --person and --epsilon"
-        raise UsageError("something is missing, or said twice", rule)
+        raise UsageError("something is missing, or given twice", rule)
     if charge and paid:
         raise UsageError(f"--{next(iter(paid))} beside --charge", "it is for --people")
-    ledger = opened()
+    ledger = open_ledger()
     (before,) = ledger.status(source)
-    made = _classes(charge, before.currency) if charge else _people(before.currency, **paid)
-    entry = ledger.record(source, made, note, unit=unit, relation=relation)
+    charged = _class_charge(charge, before.currency) if charge else _people_charge(before.currency, **paid)
+    entry = ledger.record(source, charged, note, unit=unit, relation=relation)
     try:
-        document, lines = told(entry, "recorded")
+        document, lines = report(entry, "recorded")
         with suppress(LedgerError):  # it is recorded, whatever happens to the ledger from now on
             lines += _fixed(before, ledger.status(source)[0])
     except KeyboardInterrupt:
@@ -234,7 +230,7 @@ def _payers(one: Status) -> str:
     return "its classes pay, and people cannot be charged one by one" if is_charged else ""
 
 
-def _people(currency: str, people: str, **columns: str) -> Any:
+def _people_charge(currency: str, people: str, **columns: str) -> Any:
     from hetdp.interrupts import uninterrupted
 
     with uninterrupted():
@@ -244,12 +240,12 @@ def _people(currency: str, people: str, **columns: str) -> Any:
     )
 
 
-def _classes(charge: tuple[str, ...], currency: str) -> Any:
+def _class_charge(charge: tuple[str, ...], currency: str) -> Any:
     from hetdp.people.names import parse_pairs
     from hetdp.releases.ledger.charge import Charge
 
     given = parse_pairs("--charge", charge, "CLASS=AMOUNT", "each class has one amount")
-    amounts: dict[str, Any] = {name: amount("--charge", value, currency, name) for name, value in given.items()}
+    amounts: dict[str, Any] = {name: parse_amount("--charge", value, currency, name) for name, value in given.items()}
     if currency == "epsilon-delta":
         pairs_of = {name: (pair, pair) if isinstance(pair, str) else pair for name, pair in amounts.items()}
         first, second = ({name: pair[at] for name, pair in pairs_of.items()} for at in (0, 1))

@@ -49,9 +49,14 @@ def _sentence(error: click.ClickException) -> str:
 
 
 BUG, USAGE = 1, 2
-PHRASES = {"hetdp.design": "hetdp design PROBLEM"}  # Python phrases that are no argument, as the shell says them
+PHRASES = {
+    "hetdp.Charge.to_people": "hetdp ledger record --people",
+    "hetdp.Ledger.create": "hetdp ledger init",
+    "hetdp.design": "hetdp design PROBLEM",
+}  # Python phrases that are no argument, as the shell says them
 OPTIONS = {  # Python arguments whose options have another name; all others are found in the verb itself
     "ledger": "--ledger",
+    "named": "--person",
     "number": "--workers",
     "payment": "--ledger",
     "record": "-o",

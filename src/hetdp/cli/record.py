@@ -1,4 +1,4 @@
-"""`hetdp record`: whether the record of a release can be trusted."""
+"""`hetdp record verify`: checks the record of a release."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def record(
 def _given(
     out: Output, problem: str | None, mechanism: str | None, duplicates: str, positive: str | None
 ) -> dict[str, Any]:
-    """The problem and its mechanism, whichever problem the file says it was made for: the digest knows better."""
+    """The problem and its mechanism, whatever problem the file names: the digest decides."""
     from hetdp.cli.reading import read_without_pins, require_input
     from hetdp.files.mechanisms import read_claim
 

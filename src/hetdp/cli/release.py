@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PROBLEM, Verb
-from hetdp.cli.releasing import LEDGER, PAYING, price_code, published, require_places
+from hetdp.cli.releasing import LEDGER, PAYING, price_code, publish_release, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -90,15 +90,15 @@ def release(
     def announce(similar: tuple[str, ...]) -> None:
         out.say("\n".join(similar))
 
-    def made() -> Release:
+    def make_release() -> Release:
         paid: dict[str, Any] = {"ledger": ledger, "source": source, "version": "1" if version is None else version}
         return publish(known, true, **paid, record=output, html=html, after=after, announce=announce)
 
-    return published(out, release_shapes.released, made, output, html, as_json)
+    return publish_release(out, release_shapes.released, make_release, output, html, as_json)
 
 
 def _priced(out: Output, known: Any, ledger: str, source: str | None, version: str | None, as_json: bool) -> int:
-    """What the release would cost; the true dataset is not looked at."""
+    """Shows what the release would cost; the true dataset is not read."""
     from hetdp.cli import shapes as release_shapes
     from hetdp.cli.writing import say_accuracy
     from hetdp.releases.price import price
@@ -113,13 +113,13 @@ def _priced(out: Output, known: Any, ledger: str, source: str | None, version: s
 
 
 def _label(labels: Labels, given: str | None, path: str | None) -> Any:
-    """The label that is meant; what names none is left for the release to refuse, in words that do not contain it."""
+    """The label that is meant; an unknown one is left to the release, whose message does not contain it."""
     from hetdp.problem.spelling import find_label
 
     text = _content(path) if given is None and path is not None else given
     try:
         found = find_label(text, labels)
-    except Exception:  # whatever a label does to those who look it up must not be told
+    except Exception:  # whatever a label raises when it is looked up may contain it
         found = None
     return text if found is None else found
 

@@ -1,4 +1,4 @@
-"""What verbs that release an answer have in common: their options, what they say, and what they hand over."""
+"""What `hetdp release` and `hetdp ask` share: the options of a payment, and how a release is shown."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def price_code(found: Price) -> int:
 
 
 def require_places(output: str | None, html: str | None, as_json: bool, inputs: tuple[str | None, ...]) -> None:
-    """Refuses places for a record that cannot be used, before anything is spent; and a closed standard output."""
+    """Refuses files for a record that cannot be used, and a closed standard output, before anything is spent."""
     import sys
 
     from hetdp.cli.reading import STANDARD
@@ -61,20 +61,20 @@ def require_places(output: str | None, html: str | None, as_json: bool, inputs: 
         require_place(option, path, as_json, (suffix,), inputs, to_standard=False)
 
 
-def published(
+def publish_release(
     out: Output,
     shape: Callable[..., Any],
-    made: Callable[[], Release],
+    release: Callable[[], Release],
     output: str | None,
     html: str | None,
     as_json: bool,
 ) -> int:
-    """Releases, and hands the answer over, also where its record could not be written; returns the exit code.
+    """Releases an answer and shows it, even if its record could not be written; returns the exit code.
 
     Args:
-        out: what is spoken with.
+        out: the output of the verb.
         shape: makes the JSON document of a release.
-        made: the release itself.
+        release: makes the release.
         output: the file of the record.
         html: the page.
         as_json: whether the result is a document.
@@ -84,7 +84,7 @@ def published(
 
     unwritten, code = None, 0
     try:
-        found = made()
+        found = release()
     except UnwrittenRecordError as refusal:
         found, unwritten, code = refusal.release, str(refusal), refusal.exit_code
     try:
@@ -109,7 +109,7 @@ def published(
 
 
 def answer_lines(found: Release) -> Iterator[str]:
-    """The answers, one to a line; and that nobody drew them now, if so, which is never left out."""
+    """The answers, one to a line; a repeated one always says that it is repeated."""
     entry = found.record
     again = f" (as released on {entry['released'][:10]}, of version {entry['composition']['version']!r} of the data)"
     for one in found.answers:

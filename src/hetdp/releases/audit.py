@@ -1,4 +1,7 @@
-"""audit: many exact draws at both ends of some edges, and what they show of the privacy that is lost."""
+"""audit: many exact draws at both ends of some edges, and a confidence bound on the privacy that is lost.
+
+The bounds on a probability are exact (Clopper and Pearson, 1934).
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ class Arc(NamedTuple):
 
 
 def arcs_between(problem: Problem, source: int, target: int) -> list[Arc]:
-    """Both directions of every edge between two datasets, those that promise something.
+    """Both directions of every edge between two datasets that promises something.
 
     Raises:
         UsageError: no edge joins the two.
@@ -64,14 +67,14 @@ def _arcs(problem: Problem, source: int, target: int) -> list[Arc]:
 
 
 def worst_edges(problem: Problem, z: Floats, wanted: int, draws: int) -> list[tuple[int, int]]:
-    """The edges that an audit of so many draws would find most suspect, by the values that are said to be drawn from.
+    """The edges at which so many draws would contradict the mechanism most, if its values are as stated.
 
-    These rank edges only; what is found there is judged by the draws alone.
+    The values rank edges only; the draws alone decide what is found there.
     """
     best: dict[tuple[int, int], float] = {}
     for block in problem.graph.edge_blocks():
         scores = np.maximum(_suspicion(problem, block, z, draws), _suspicion(problem, block, -z, draws))
-        scores = _once(block, scores)
+        scores = _merge_parallel(block, scores)
         most = np.argsort(-scores, kind="stable")[: 2 * wanted]
         ends = np.sort(np.column_stack([block.source[most], block.target[most]]), axis=1)
         for score, (source, target) in zip(scores[most].tolist(), ends.tolist(), strict=True):
@@ -81,8 +84,8 @@ def worst_edges(problem: Problem, z: Floats, wanted: int, draws: int) -> list[tu
     return list(best)
 
 
-def _once(block: EdgeBlock, scores: Floats) -> Floats:
-    """The scores of arcs, where of parallel ones only the most suspect keeps its own; they stand together."""
+def _merge_parallel(block: EdgeBlock, scores: Floats) -> Floats:
+    """The scores of arcs; of parallel arcs, which are adjacent, only the highest is kept."""
     first = np.append(True, (np.diff(block.source) != 0) | (np.diff(block.target) != 0))[: len(scores)]
     starts = np.flatnonzero(first)
     if len(starts) == len(scores):
@@ -93,7 +96,7 @@ def _once(block: EdgeBlock, scores: Floats) -> Floats:
 
 
 def _suspicion(problem: Problem, block: EdgeBlock, z: Floats, draws: int) -> Floats:
-    """By how many standard deviations, about, Pr at the source would be seen above what its neighbour allows."""
+    """By about how many standard deviations Pr at the source would exceed what its neighbour allows."""
     notion, promised = problem.notion, block.parameters[0]
     coordinate, (above, below) = notion.coordinate, (z[block.source], z[block.target])
     high, low = coordinate.probability(above), coordinate.probability(below)
@@ -107,23 +110,20 @@ def _suspicion(problem: Problem, block: EdgeBlock, z: Floats, draws: int) -> Flo
     return np.where(np.isinf(promised) | (delta >= 1.0), -np.inf, (high - allowed) / np.sqrt(spread))
 
 
-# Exact confidence bounds on a probability that was seen `count` times in `draws` (Clopper and Pearson, 1934).
-
-
-CAREFUL = 1.0 - 1e-6  # more than what the rounding of the logarithms below can amount to
-NEAR = 1e-9  # how near to the exact bound, in proportion, is near enough
-SMALL = 1e-18  # what is left of a series, in proportion, when it is left off
+CAREFUL = 1.0 - 1e-6  # covers the rounding of the logarithms below
+NEAR = 1e-9  # relative distance from the exact bound at which the search stops
+SMALL = 1e-18  # relative rest of a series at which the sum stops
 
 
 def lower_bound(count: int, draws: int, doubt: float) -> float:
-    """A bound that the probability is below only with a chance of `doubt`, whatever the probability is.
+    """A lower confidence bound on a probability: it is wrong with a chance of at most `doubt`.
 
-    It is the p at which `count` or more of `draws` would be seen with that chance, rounded down.
+    It is the p at which `count` or more of `draws` have that chance, rounded down.
 
     Args:
-        count: how often it was seen.
-        draws: how often it could have been.
-        doubt: the chance to be wrong, below ½.
+        count: how often the event occurred.
+        draws: the number of draws.
+        doubt: the chance of being wrong, below ½.
 
     >>> at_least(0, 100, 0.01), round(at_least(100, 100, 0.01), 4), round(at_least(60, 100, 0.01), 4)
     (0.0, 0.955, 0.4789)
@@ -141,7 +141,7 @@ def lower_bound(count: int, draws: int, doubt: float) -> float:
 
 
 def bounds_of(count: int, draws: int, doubt: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """What the probability is at least and at most, and the same for the opposite; all four with the same doubt.
+    """Lower and upper bounds on a probability, and on its complement, each with the same doubt.
 
     >>> bounds_of(100, 100, 0.01)[0][1], round(bounds_of(100, 100, 0.01)[1][1], 4)
     (1.0, 0.045)
@@ -156,9 +156,9 @@ def _rest(p: float) -> float:
 
 
 def log_tail(count: int, draws: int, p: float) -> float:
-    """The logarithm of the chance to see `count` ≥ 1 or more of `draws`, for p ≤ count / draws; a little too large.
+    """The logarithm of the chance of `count` ≥ 1 or more in `draws`, for p ≤ count / draws; rounded up.
 
-    The terms of the binomial law from `count` on: each is the one before it times a factor that is below 1 and falls.
+    It sums the terms of the binomial distribution from `count` on, whose ratio is below 1 and decreases.
     """
     if p <= 0.0:
         return -math.inf
@@ -178,9 +178,6 @@ def log_tail(count: int, draws: int, p: float) -> float:
     return first + math.log(total)
 
 
-# audit: many exact draws at both ends of some edges, and what they say about the promise, with confidence.
-
-
 DRAWS, MOST_DRAWS = 100_000, 100_000_000
 CONFIDENCE = 0.999999
 EDGES = 10
@@ -189,7 +186,7 @@ Toss = Callable[[str, float], Callable[[], bool]]
 
 
 class AuditedEdge(NamedTuple):
-    """One direction of an edge, and the answer that speaks most against it.
+    """One direction of an edge, and the answer that contradicts it most.
 
     Attributes:
         source: the dataset whose probability is bounded.
@@ -199,8 +196,8 @@ class AuditedEdge(NamedTuple):
         delta: δ of this direction; 0 where the notion has none.
         source_count: how many draws at `source` gave the answer.
         target_count: how many at `target`.
-        observed: the ε, or μ, that the two frequencies differ by.
-        at_least: what it really is, at least; may be −inf, when nothing can be said.
+        observed: the ε, or μ, of the two frequencies.
+        at_least: a lower bound on the true ε, or μ; −inf if the draws show nothing.
         edge_class: the class of the edge; None if it has none.
     """
 
@@ -231,14 +228,14 @@ class AuditedEdge(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """What the draws say. That they contradict nothing is no proof.
+    """The result of an audit. No contradiction is not a proof of privacy.
 
     Attributes:
-        draws: how many at each dataset.
-        datasets: at how many datasets.
-        confidence: with at least this probability all bounds hold together, so that a sound mechanism with a sound
+        draws: the number of draws at each dataset.
+        datasets: the number of datasets.
+        confidence: all bounds hold together with at least this probability, so that a private mechanism with an exact
             draw is contradicted with at most the rest.
-        edges: both directions of each edge, with what was counted and what it shows.
+        edges: both directions of each edge, with counts and bounds.
     """
 
     draws: int
@@ -253,7 +250,7 @@ class Audit:
 
     @property
     def worst(self) -> AuditedEdge | None:
-        """The direction that comes nearest to what was promised, or exceeds it most; None if nothing is promised."""
+        """The direction that comes nearest to its promise, or exceeds it most; None if nothing is promised."""
         return max(self.edges, key=lambda edge: edge.at_least - edge.promised, default=None)
 
     def __str__(self) -> str:
@@ -277,15 +274,15 @@ def audit(
 ) -> Audit:
     """Draws many exact answers at neighbouring datasets, and bounds the privacy that is really lost.
 
-    The answers are drawn as a release draws them, and thrown away. Nothing is spent, since nobody's data is looked at:
-    which datasets are drawn at depends on the mechanism alone, or on the pairs that you name.
+    The answers are drawn as a release draws them, and discarded. Nothing is spent, since no true data is involved: the
+    datasets are chosen by the mechanism alone, or by the pairs that you name.
 
     Args:
         problem: the datasets, edges and answers.
         mechanism: a mechanism for it, proved or not, or the values alone, as `verify` takes them.
-        draws: how many answers at each dataset.
+        draws: the number of answers at each dataset.
         confidence: of all bounds together, between ½ and 1.
-        edges: how many edges to look at, those that would speak most against the mechanism; or pairs of labels.
+        edges: how many edges to audit, those that could contradict the mechanism most; or pairs of labels.
 
     Raises:
         UsageError: a number out of range, or a pair that no edge with a promise joins.
@@ -305,13 +302,13 @@ def audit(
 def audit_with(
     problem: Problem, mechanism: Any, draws: int, confidence: float, edges: int | Iterable[tuple[Any, Any]], toss: Toss
 ) -> Audit:
-    """The same with any coin: what takes a coordinate's name and z, and gives something to toss."""
+    """An audit with any coin: `toss` takes the name of a coordinate and z, and returns a function that draws."""
     z = values_of(problem, mechanism)
     draws = check_whole("draws", draws, 1, MOST_DRAWS)
     if not isinstance(confidence, Real) or not 0.5 < confidence < 1.0:
         raise UsageError(f"confidence={format_value(confidence)}", "it is a number between 0.5 and 1")
     if isinstance(edges, Iterable):
-        pairs = _named(problem, edges)
+        pairs = _index_pairs(problem, edges)
     else:
         pairs = worst_edges(problem, z, check_whole("edges", edges, 1), draws)
     arcs = [arc for pair in pairs for arc in arcs_between(problem, *pair)]
@@ -321,12 +318,12 @@ def audit_with(
     ones = {at: sum(tosses() for _ in range(draws)) for at in places for tosses in [toss(name, float(z[at]))]}
     doubt = (1.0 - confidence) / (2 * max(1, len(places)))  # for each of two bounds, the others follow from them
     bounds = {at: bounds_of(count, draws, doubt) for at, count in ones.items()}
-    found = tuple(_judged(problem, arc, draws, ones, bounds) for arc in arcs)
+    found = tuple(_judge(problem, arc, draws, ones, bounds) for arc in arcs)
     return Audit(draws, len(places), confidence, found)
 
 
-def _named(problem: Problem, edges: Iterable[Any]) -> list[tuple[int, int]]:
-    """Pairs of labels as pairs of numbers."""
+def _index_pairs(problem: Problem, edges: Iterable[Any]) -> list[tuple[int, int]]:
+    """Pairs of labels as pairs of indices."""
     pairs = []
     for pair in edges:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -338,8 +335,8 @@ def _named(problem: Problem, edges: Iterable[Any]) -> list[tuple[int, int]]:
 Bounds = tuple[tuple[float, float], tuple[float, float]]
 
 
-def _judged(problem: Problem, arc: Arc, draws: int, ones: dict[int, int], bounds: dict[int, Bounds]) -> AuditedEdge:
-    """One direction, by the answer that speaks most against it."""
+def _judge(problem: Problem, arc: Arc, draws: int, ones: dict[int, int], bounds: dict[int, Bounds]) -> AuditedEdge:
+    """One direction, by the answer that contradicts it most."""
     loss, label = problem.notion.loss, problem.graph.label
 
     def by(answer: int) -> AuditedEdge:

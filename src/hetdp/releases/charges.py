@@ -23,6 +23,7 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.releases.ledger.charge import EVERYBODY as NO_CLASS
+from hetdp.releases.ledger.charge import Charge
 from hetdp.theory.approximate import BY_EPSILON_AND_DELTA
 from hetdp.theory.notion import BACK, Notion
 from hetdp.theory.pure import BY_EPSILON
@@ -88,6 +89,26 @@ def costs_of(problem: Problem, coordinates: Floats | None = None) -> Costs:
     of = _of_product if isinstance(graph, ProductSpace) else _of_graph
     names, allowed, used = of(graph, z, notion)
     return Costs(CLASS, names, notion.currency.name, allowed, used)
+
+
+def charge_of(costs: Costs, currency: str | None = None) -> Charge:
+    """The charge for a ledger: what each account uses.
+
+    Args:
+        costs: what one release costs each account.
+        currency: the currency of the source. If it counts ε and δ, a promise without δ has δ = 0; the ledger refuses
+            any other that differs.
+    """
+    first = costs.main
+    is_widened = (costs.currency, currency) == (EPSILON, EPSILON_DELTA)
+    counted_by = EPSILON_DELTA if is_widened else costs.currency
+    zeros = {"delta": np.zeros(len(costs.names))} if is_widened else {}
+    if costs.kind == CLASS:
+        columns = {name: values.tolist() for name, values in (costs.used | zeros).items()}
+        by_name = {name: dict(zip(costs.names, values, strict=True)) for name, values in columns.items()}
+        return Charge.to_classes(counted_by, by_name[first], by_name.get("delta"))
+    amounts = costs.used | zeros
+    return Charge.to_people(counted_by, costs.names, amounts[first], amounts.get("delta"), costs.groups, costs.named)
 
 
 def account_name(name: Any) -> str:

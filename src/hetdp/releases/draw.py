@@ -1,4 +1,6 @@
-"""Enclosures of the smaller tail of p, as whole numbers over a power of two. Written from the definitions alone.
+"""The exact draw: is a uniform number, read bit by bit from the operating system, below the tail of p?
+
+The smaller tail of p is enclosed by whole numbers over a power of two, written from the definitions alone:
 
     Laplace  ½·e^(−|z|)        probit  Φ(−|z|) = ½·erfc(|z|/√2)        logit  1/(1 + e^|z|) = e^(−|z|)/(1 + e^(−|z|))
 
@@ -39,9 +41,9 @@ TAILS: dict[str, Callable[[arb], arb]] = {"Laplace": _laplace, "probit": _probit
 
 
 def tail_bounds(coordinate: str, z: float, bits: int) -> tuple[int, int]:
-    """Whole numbers low ≤ 2^bits · tail ≤ high, next to each other or nearly so.
+    """Whole numbers low ≤ 2^bits · tail ≤ high, equal or nearly so.
 
-    An infinite z is given the tail 0 at the end, after the same work as for any other.
+    An infinite z gets the tail 0 at the end, after the same work as any other.
 
     Args:
         coordinate: the name of the coordinate.
@@ -49,7 +51,7 @@ def tail_bounds(coordinate: str, z: float, bits: int) -> tuple[int, int]:
         bits: how fine the bounds are.
 
     Raises:
-        UsageError: a coordinate nobody knows, or z is not a number.
+        UsageError: the coordinate is unknown, or z is not a number.
 
     >>> tail_bounds("Laplace", 0.0, 8), tail_bounds("logit", 1.0, 8), tail_bounds("probit", float("-inf"), 8)
     ((128, 128), (68, 69), (0, 0))
@@ -66,22 +68,19 @@ def tail_bounds(coordinate: str, z: float, bits: int) -> tuple[int, int]:
 
 
 def _enclosed(tail: Callable[[arb], arb], size: float, bits: int) -> tuple[int, int]:
-    """The bounds for a finite z. What cannot be told at the precision found here is bounded by 0 and 1."""
+    """The bounds for a finite z; 0 and 1 if the precision does not tell."""
     scaled = tail(arb(size)) * (ONE << bits)
     low, high = scaled.lower().floor().unique_fmpz(), scaled.upper().ceil().unique_fmpz()
     return 0 if low is None else max(0, int(low)), 1 << bits if high is None else int(high)
 
 
-# The draw itself: is a uniform number, read from the operating system bit by bit, below the tail of p?
-
-
-CHUNK = 128  # bits for each draw, always; more only where these leave it open
+CHUNK = 128  # bits of every draw; more only if these do not decide
 
 Bits = Callable[[int], int]
 
 
 def system_bits(count: int) -> int:
-    """That many bits of the operating system's generator, by one call, as a whole number."""
+    """A whole number of that many bits from the operating system's generator, by one call."""
     return int.from_bytes(os.urandom(count // 8), "big")
 
 
@@ -94,10 +93,10 @@ def draw(coordinate: str, z: float, bits: Bits = system_bits) -> bool:
     Args:
         coordinate: the name of the coordinate that z is in: that of the notion (`notion.coordinate.name`).
         z: the coordinate of p at the true dataset.
-        bits: what gives as many random bits as it is asked for; another one is for tests only.
+        bits: returns that many random bits; only tests give another one.
 
     Raises:
-        UsageError: a coordinate nobody knows, or z is not a number; neither message contains z.
+        UsageError: the coordinate is unknown, or z is not a number; neither message contains z.
 
     >>> draw("Laplace", float("inf")), draw("probit", float("-inf"))
     (True, False)
@@ -106,7 +105,7 @@ def draw(coordinate: str, z: float, bits: Bits = system_bits) -> bool:
 
 
 class Coin:
-    """The same for many draws at one z: what does not need the bits is computed once. It holds no randomness.
+    """Many draws at one z: the first enclosure is computed once. It holds no randomness.
 
     Args:
         coordinate: the name of the coordinate that z is in.

@@ -1,4 +1,4 @@
-"""price: what a release would cost whom, and what would be left. The ledger is read; nothing is written or drawn."""
+"""price: what a release would cost each account, and what would be left. Nothing is written or drawn."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from hetdp.releases.charges import charge_of
 from hetdp.releases.ledger.chain import Entry, normalize_version
 from hetdp.releases.ledger.charging import ClassPrice
 from hetdp.releases.ledger.core import LedgerCore
 from hetdp.releases.ledger.ledger import core_of
-from hetdp.releases.record.facts import charge_of
 from hetdp.releases.request import DrawRequest, check_version, open_request
 from hetdp.text import format_value, pluralize
 
@@ -20,18 +20,18 @@ SHOWN = 20  # classes, and similar questions, in words
 
 @dataclass(frozen=True)
 class Price:
-    """What a release would cost, before anything is spent. It names nobody.
+    """What a release would cost. It names nobody.
 
     Attributes:
-        source: the data, as the ledger knows it.
-        version: which state of it.
+        source: the name of the data in the ledger.
+        version: the version of the data.
         currency: how its privacy is counted.
-        unit: what amounts are of: ε, or μ².
-        classes: what each class would pay; none where it was released before, or nobody pays.
-        before: if exactly this was released before, when, and of which version: nothing would be charged.
-        similar: what was asked before that is similar, and would not be given again.
-        fits: whether everybody has enough left, so that the release would not be refused.
-        largest: the largest ε, or μ, that would fit everybody; None if nobody pays.
+        unit: the unit of the amounts: ε, or μ².
+        classes: what each class would pay; empty if it was released before, or nobody pays.
+        before: when, and of which version, exactly this was released before: then nothing is charged; else None.
+        similar: similar questions that were asked before; their answers are not given again.
+        fits: whether every account has enough left, so that the release would not be refused.
+        largest: the largest ε, or μ, that every account could pay; None if nobody pays.
     """
 
     source: str
@@ -57,7 +57,7 @@ class Price:
             yield "  nothing: nobody is charged"
         yield from (f"  {self._words(one)}" for one in self.classes[:SHOWN])
         if len(self.classes) > SHOWN:
-            yield f"  and {len(self.classes) - SHOWN:,} classes more, in --json"
+            yield f"  and {len(self.classes) - SHOWN:,} more classes"
         if not self.fits:
             symbol = self.unit.removesuffix("²")
             largest = f"; the largest {symbol} that fits everybody is {self.largest}" if len(self.classes) > 1 else ""
@@ -78,17 +78,17 @@ class Price:
 
 
 def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "1") -> Price:
-    """What a release would cost each class, and what would be left; nothing is written, and no answer is looked at.
+    """What a release would cost each class, and what would be left. Nothing is written, and no answer is read.
 
     Args:
-        what: a Mechanism with its problem, or what `hetdp.ask` gives.
-        ledger: a Ledger, or where it is.
-        source: the data as it is declared in the ledger; needed if several are.
-        version: which state of the data this is.
+        what: a Mechanism with its problem, or the result of `hetdp.ask`.
+        ledger: a Ledger, or its address.
+        source: the name of the data in the ledger; needed if the ledger has several.
+        version: the version of the data.
 
     Raises:
         UsageError: the release would be refused for another reason than its price, such as another neighbour relation.
-        InputError: the table is no longer what was promised about.
+        InputError: the table is no longer the one that the promise is about.
         VerificationError: the mechanism is not private.
         LedgerError: the ledger cannot be used.
 

@@ -1,7 +1,7 @@
-"""What was proved a while ago, kept in this process under a digest of every byte that it depends on.
+"""The proof of a mechanism before its release: a private copy is proved, and only that copy is drawn from.
 
-A release of the same mechanism about new data needs no second proof: only the proof that these still are the very same
-bytes. Whatever differs in one bit, wherever it is and however it came to differ, is proved anew.
+Proofs are cached in this process under a digest of every byte that they depend on. A second release of the same bytes
+needs no second proof; whatever differs in one bit is proved again.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from hetdp.problem.product import ProductSpace, is_listable
 from hetdp.problem.space import Floats
 from hetdp.releases.charges import Costs, account_name, costs_of
 
-MOST = 16  # proofs that are kept; the one that was used least lately makes room
-LARGEST = 100_000  # arcs and datasets of a problem whose proof is kept
+MOST = 16  # cached proofs; the least recently used one makes room
+LARGEST = 100_000  # arcs and datasets of a problem whose proof is cached
 
 
 @dataclass
 class CachedProof:
-    """What follows from the bytes alone.
+    """A cached proof, and what else follows from the bytes alone.
 
     Attributes:
         certificate: the proof.
-        digest: by which the ledger knows the mechanism.
-        costs: what it costs whom.
-        facts: what a record says of it, as JSON; None until that is asked for.
+        digest: the digest by which the ledger finds the mechanism.
+        costs: what it costs each account.
+        facts: the facts of its record, as JSON; None until they are asked for.
     """
 
     certificate: Certificate
@@ -53,7 +53,7 @@ _lock = threading.Lock()
 
 
 def find_proof(fingerprint: bytes | None) -> CachedProof | None:
-    """What is remembered of these bytes, if anything is."""
+    """The cached proof of these bytes, if there is one."""
     with _lock:
         found = None if fingerprint is None else _cache.get(fingerprint)
         if fingerprint is not None and found is not None:
@@ -62,7 +62,7 @@ def find_proof(fingerprint: bytes | None) -> CachedProof | None:
 
 
 def store_proof(fingerprint: bytes | None, found: CachedProof) -> None:
-    """Keeps something; the caller took the fingerprint before and after it was made, and it was the same."""
+    """Caches a proof; the caller took the same fingerprint before and after the proof was made."""
     with _lock:
         if fingerprint is not None:
             _cache[fingerprint] = found
@@ -77,10 +77,10 @@ def clear_cache() -> None:
 
 
 def fingerprint_of(problem: Problem, mechanism: LocalMechanism) -> bytes | None:
-    """A digest of a problem and a mechanism as they are in memory now; None where nothing is to be remembered.
+    """A digest of a problem and a mechanism as they are in memory now; None if the proof is not to be cached.
 
     Args:
-        problem: read anew, byte by byte; what it has computed of itself earlier is not believed.
+        problem: the problem; every byte is read again, and nothing that it has cached is used.
         mechanism: a copy of the one to be released, which nobody else holds.
     """
     graph = problem.graph
@@ -88,7 +88,7 @@ def fingerprint_of(problem: Problem, mechanism: LocalMechanism) -> bytes | None:
         return None
     names, arrays = graph.beside()
     if any(type(name) not in (str, int, float) for name in names):
-        return None  # two that differ may be written alike
+        return None  # different names may have the same repr
     words = sorted(problem.about.items()), names, graph.parameter_names, problem.notion
     said = mechanism.objective, mechanism.moved, mechanism.objective_gap
     found = hashlib.sha256(identity_of(problem).encode())
@@ -101,29 +101,26 @@ def fingerprint_of(problem: Problem, mechanism: LocalMechanism) -> bytes | None:
 
 
 def parse_facts(text: str) -> dict[str, Any]:
-    """Facts from their JSON: each release has its own."""
+    """Facts from their JSON: each release gets its own copy."""
     found: dict[str, Any] = json.loads(text)
     return found
 
 
-# Exactly these bytes: a private copy of a mechanism is proved, and only that copy is looked up and drawn from.
-
-
 TITLE = b"hetdp mechanism 1\n"
-WORDS = ("title", "answer_1", "answer_2", "change", "privacy_unit", "neighbour_relation")  # what a record says
+WORDS = ("title", "answer_1", "answer_2", "change", "privacy_unit", "neighbour_relation")  # of the record
 
 
 @dataclass(frozen=True)
 class ProvedMechanism:
-    """A mechanism as it was proved a moment ago.
+    """A copy of a mechanism with its proof.
 
     Attributes:
-        problem: what it answers.
+        problem: its problem.
         mechanism: the copy that was proved; nobody else holds its arrays.
         certificate: the proof.
-        digest: by which these very values, for this very problem, are known.
-        costs: what it costs whom.
-        fingerprint: under which the proof is remembered; None if it is not.
+        digest: a digest of exactly these values for exactly this problem.
+        costs: what it costs each account.
+        fingerprint: the key of the cached proof; None if it is not cached.
     """
 
     problem: Problem
@@ -135,9 +132,9 @@ class ProvedMechanism:
 
 
 def prove(mechanism: LocalMechanism) -> ProvedMechanism:
-    """Copies a mechanism, and proves the copy on every edge of its problem, whatever it says was proved before.
+    """Copies a mechanism and proves the copy on every edge of its problem, whatever certificate it has.
 
-    A proof that this process made itself, of exactly the same bytes, is not made twice.
+    A proof that this process made of exactly the same bytes is not repeated.
 
     Raises:
         UsageError: it is no mechanism, or has no problem.
@@ -154,7 +151,7 @@ def prove(mechanism: LocalMechanism) -> ProvedMechanism:
         raise UsageError(
             "this mechanism was loaded without its problem", rule, "hetdp.read_mechanism(path, problem) joins them"
         )
-    copy = _copied(mechanism, problem)
+    copy = _copy(mechanism, problem)
     before = fingerprint_of(problem, copy)
     found = find_proof(before)
     if found is None:
@@ -162,21 +159,21 @@ def prove(mechanism: LocalMechanism) -> ProvedMechanism:
         if not certificate.private:
             raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
         found = CachedProof(certificate, digest_of(problem, copy.coordinates), costs_of(problem, copy.coordinates))
-        before = before if before == fingerprint_of(problem, copy) else None  # somebody is changing the problem
+        before = before if before == fingerprint_of(problem, copy) else None  # the problem was changed meanwhile
         store_proof(before, found)
     copy = sealed(replace(copy, certificate=found.certificate))
     return ProvedMechanism(problem, copy, found.certificate, found.digest, found.costs, before)
 
 
-def _copied(mechanism: LocalMechanism, problem: Problem) -> LocalMechanism:
-    """A plain Mechanism of the same values, whatever class it was of; nobody else holds its arrays."""
+def _copy(mechanism: LocalMechanism, problem: Problem) -> LocalMechanism:
+    """A plain mechanism of the same values, whatever its class; nobody else holds its arrays."""
     z, pinned, links = np.array(mechanism.coordinates), np.array(mechanism.pinned), np.array(mechanism.links)
     told: Any = {"moved": mechanism.moved, "objective": mechanism.objective, "objective_gap": mechanism.objective_gap}
     return LocalMechanism(problem, z, pinned, links, **told)
 
 
 def digest_of(problem: Problem, coordinates: Floats) -> str:
-    """A digest of the problem's identity, its words, whose edges they are, and every z, bit by bit; zeros are one."""
+    """A digest of the problem's identity and words, the classes of its edges, and every z bit by bit; −0 is 0."""
     found = hashlib.sha256(TITLE)
     found.update(f"{problem.identity}\n{problem.notion.key} {problem.notion.coordinate.name}\n".encode())
     found.update(json.dumps({key: problem.about[key] for key in WORDS if key in problem.about}).encode() + b"\n")
@@ -186,12 +183,12 @@ def digest_of(problem: Problem, coordinates: Floats) -> str:
 
 
 def _add_classes(digest: Any, graph: Any) -> None:
-    """Adds who pays for which edge, as the ledger calls them."""
+    """Adds the account of each edge, by its name in the ledger."""
     if isinstance(graph, ProductSpace) and not is_listable(graph):
         digest.update(json.dumps([account_name(axis.name) for axis in graph.axes]).encode() + b"\n")
         return
     named = graph.edge_classes()
-    if isinstance(graph, ProductSpace):  # as its file lists them, so that both are the same release
+    if isinstance(graph, ProductSpace):  # in the order of its file, so that both give the same digest
         source, target, *_ = graph.edges()
         named = [named[at] for at in np.lexsort((target, source)).tolist()] or None
     classes = classes_of(named, FaultCollector("edges"))

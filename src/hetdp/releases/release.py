@@ -1,4 +1,4 @@
-"""release: one exact draw at the true data, paid for in the ledger before it is shown."""
+"""release: draws one exact answer at the true data, and shows it once the ledger has been charged."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from hetdp import progress
 from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UnwrittenRecordError, UsageError
 from hetdp.files.formats.json_form import write_json
 from hetdp.files.formats.writing import whole_file
+from hetdp.releases.charges import charge_of
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.core import SpendRequest
 from hetdp.releases.ledger.database import SPENDING
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.price import similar_words
 from hetdp.releases.record.document import answers_of, complete_record, facts_digest, read_record, require_places
-from hetdp.releases.record.facts import charge_of, composition_of
+from hetdp.releases.record.facts import composition_of
 from hetdp.releases.record.page import page_of
 from hetdp.releases.request import THEME, Document, DrawRequest, check_version, open_request
 from hetdp.version import VERSION as SOFTWARE
@@ -30,9 +31,9 @@ class Answer(NamedTuple):
     """A published answer.
 
     Attributes:
-        area: whose it is; None for the one answer about all.
+        area: its area; None for the one answer about everybody.
         answer: 1 or 2.
-        words: what that is called.
+        words: the name of the answer.
     """
 
     area: str | None
@@ -42,12 +43,12 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Release:
-    """What was published, and where it stands in the ledger. It knows nothing of the data but the answers.
+    """What was published, and its entry in the ledger. It knows nothing about the data but the answers.
 
     Attributes:
-        answers: one for each area; one in all if there are none.
-        receipt: by which its entry is found in the ledger.
-        repeated: whether it had been released before: then it is the same answer, and nothing was spent.
+        answers: one for each area; one in all if there are no areas.
+        receipt: what identifies its entry in the ledger.
+        repeated: whether it was released before; then it is the same answer, and nothing was spent.
     """
 
     answers: tuple[Answer, ...]
@@ -69,7 +70,7 @@ class Release:
 
     @cached_property
     def record(self) -> dict[str, Any]:
-        """The record as a document; the same whenever this release is asked for again."""
+        """The record as a document; it is the same whenever this release is repeated."""
         return complete_record(self._facts, [one._asdict() for one in self.answers], self._entry, self.receipt)
 
     def html(self) -> str:
@@ -94,34 +95,34 @@ def release(
     after: str | Path | Sequence[str | Path] = (),
     announce: Callable[[tuple[str, ...]], None] | None = None,
 ) -> Release:
-    """Publishes one private answer: proves the mechanism, spends, draws exactly once, and only then shows the answer.
+    """Publishes one private answer: proves the mechanism, charges the ledger, draws once, and then shows the answer.
 
-    The mechanism is copied, the copy is proved on every edge, and that very copy is looked up; otherwise nothing is
-    spent or drawn. (A proof that this process made of exactly the same bytes is not made twice.) Check and spend are
-    one step of the ledger, which is durable before the answer is returned. Each account is charged the largest loss
-    that the mechanism can cause it, at most what was allowed. Asked again for the same mechanism and the same version
-    of the data, it gives the same answer and spends nothing.
+    The mechanism is copied, and the copy is proved on every edge; the answer is drawn from that copy. (A proof that
+    this process made of exactly the same bytes is not repeated.) The ledger checks the budgets and charges them in one
+    transaction, which is durable before the answer is returned. Each account is charged the largest loss that the
+    mechanism can cause it, at most what was allowed. A second release of the same mechanism for the same version of
+    the data gives the same answer and spends nothing.
 
     Args:
-        what: a Mechanism with its problem, or what `hetdp.ask` gives: then the table is read, and must still be the one
-            that was promised about.
-        dataset: for a mechanism, the true dataset. Nothing that is written, said or raised contains it.
-        ledger: a Ledger, or where it is: the path of a file, or a database's URL.
-        source: the data as it is declared in the ledger; needed if several are.
-        version: which state of the data this is. A new version is for data that changed; it is charged anew.
-        record: where the record is written, a ``.json`` file.
-        html: where it is written as a page for everybody, an ``.html`` file. Neither replaces anything but itself.
-        after: records of earlier releases, or one: a ledger that no longer has them is an old copy, and is refused.
-        announce: is called before anything is spent, if something similar was asked before, with that in words: this
-            is then a new question, drawn anew and charged anew. Without it, the words are a warning of the logger
-            ``hetdp``, which Python prints unless told otherwise. `hetdp.price` says it as well.
+        what: a Mechanism with its problem, or the result of `hetdp.ask`; then the table is read again, and must still
+            be the one that the promise is about.
+        dataset: the true dataset of a mechanism. No file, message or error contains it.
+        ledger: a Ledger, or its address: the path of a file, or the URL of a database.
+        source: the name of the data in the ledger; needed if the ledger has several.
+        version: the version of the data. A new version is for data that changed; it is drawn and charged anew.
+        record: a ``.json`` file for the record.
+        html: an ``.html`` file for the record as a page. Neither file replaces anything but an earlier copy of itself.
+        after: records of earlier releases, or one. A ledger that lacks them is an old copy, and is refused.
+        announce: called before anything is spent if a similar question was asked before, with a description: the new
+            question is then drawn and charged anew. By default the description is a warning of the logger ``hetdp``.
+            `hetdp.price` says it as well.
 
     Raises:
-        UsageError: a file cannot be written, the ledger knows no such data, or it was asked of another table before;
+        UsageError: a file cannot be written, the ledger has no such source, or the same was asked of another table;
             nothing is spent.
-        InputError: the dataset is none of the problem's; nothing is spent.
+        InputError: the problem has no such dataset; nothing is spent.
         VerificationError: the mechanism is not private; nothing is spent.
-        BudgetError: somebody's budget does not suffice; nothing is spent, and nothing is shown.
+        BudgetError: the budget of an account does not suffice; nothing is spent, and nothing is shown.
         LedgerError: the ledger cannot be used; nothing is shown.
         UnwrittenRecordError: the answer was drawn and paid for, but a file of the record could not be written. The
             error has the release.
@@ -188,7 +189,7 @@ def _warn(similar: tuple[str, ...]) -> None:
 
 
 def _write(found: Release, record: Any, html: Any) -> None:
-    """Writes the files; the answer is paid for by now, so a failure must not lose it."""
+    """Writes the files. The answer is paid for by now, so that a failure must not lose it."""
     reason = ""
     try:
         if record is not None:

@@ -1,6 +1,7 @@
-"""Answers from a seeded generator: the one place where hetdp draws from anything but the operating system's bits.
+"""simulate: answers from a seeded generator, for trying things out; nothing can save or publish them.
 
-For trying things out. Who knows the seed can tell more from such an answer than was promised, and p is a rounded float.
+Anyone who knows the seed can learn more from such an answer than was promised, and p is a rounded float. Everything
+else in hetdp draws from the operating system's bits.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MARK = "SIMULATED"
 
 
 def draw_seeded(coordinate: Coordinate, z: Floats, seed: int) -> Mask:
-    """Whether each answer is 1: one for every z, the same for the same seed.
+    """Whether the answer is 1, for each z; the same seed gives the same answers.
 
     >>> from hetdp.theory.coordinate import LAPLACE
     >>> seeded(LAPLACE, np.array([-np.inf, np.inf]), seed=7)
@@ -32,19 +33,16 @@ def draw_seeded(coordinate: Coordinate, z: Floats, seed: int) -> Mask:
     return np.asarray(np.random.default_rng(seed).random(len(z)) < coordinate.probability(z))
 
 
-# simulate: answers from a seed, for trying things out. A simulation is a type of its own, which nothing can save.
-
-
 MOST_RUNS = 100_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """Answers drawn from a known seed. No release: it is as private as the dataset, and hetdp saves none.
+    """Answers drawn from a known seed. It is not a release: keep it as secret as the dataset.
 
     Attributes:
-        dataset: at which it was drawn.
-        seed: of the generator; the same seed gives the same answers.
+        dataset: the dataset at which the answers were drawn.
+        seed: the seed of the generator.
         answers: 1 or 2 for each run.
     """
 
@@ -68,16 +66,16 @@ class Simulation:
 
 
 def simulate(mechanism: Mechanism, dataset: Hashable, *, seed: int, runs: int = 1) -> Simulation:
-    """What a mechanism answers at a dataset, from a seeded generator; for tests, plots and teaching, never to publish.
+    """Draws answers of a mechanism at a dataset from a seeded generator: for tests, plots and teaching.
 
     Args:
-        mechanism: any Mechanism; nothing is spent, and none is asked for its proof.
-        dataset: the label of the dataset that is taken for the true one.
+        mechanism: any Mechanism; it need not be proved, and nothing is spent.
+        dataset: the label of the dataset.
         seed: a whole number ≥ 0.
         runs: how many answers.
 
     Raises:
-        UsageError: no mechanism, or a seed or number of runs that is none.
+        UsageError: the mechanism, the seed or the number of runs is invalid.
         UnknownDatasetError: no dataset has this label.
 
     >>> import hetdp
@@ -87,7 +85,7 @@ def simulate(mechanism: Mechanism, dataset: Hashable, *, seed: int, runs: int = 
     SIMULATED, no release: answer 1 in 744 of 1,000 runs at dataset a (seed 3)
     """
     if not isinstance(mechanism, LocalMechanism):
-        raise UsageError(f"{format_value(mechanism)} is no mechanism", "the first argument is a Mechanism")
+        raise UsageError(f"expected a Mechanism, got {format_value(mechanism)}", "the first argument is a Mechanism")
     seed, runs = check_whole("seed", seed, 0), check_whole("runs", runs, 1, MOST_RUNS)
     z = mechanism.coordinates[mechanism.problem.labels.index(dataset)]
     ones = draw_seeded(mechanism.problem.notion.coordinate, np.full(runs, z), seed)
@@ -95,7 +93,11 @@ def simulate(mechanism: Mechanism, dataset: Hashable, *, seed: int, runs: int = 
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """A whole number in range, or a refusal."""
+    """A whole number in range.
+
+    Raises:
+        UsageError: it is none.
+    """
     number = value if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
     if number is None or number < least or (most is not None and number > most):
         upto = "" if most is None else f" and ≤ {most:,}"

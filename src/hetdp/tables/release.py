@@ -11,11 +11,10 @@ import numpy as np
 from hetdp.errors import UsageError, VerificationError
 from hetdp.problem.answer_words import YES_AND_NO
 from hetdp.problem.space import Floats
-from hetdp.releases.charges import CLASS, EPSILON, EVERYBODY, PERSON, Costs, largest_by_account
+from hetdp.releases.charges import CLASS, EPSILON, EVERYBODY, PERSON, Costs, charge_of, largest_by_account
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.neighbours import neighbours_of
-from hetdp.releases.record.facts import charge_of
 from hetdp.releases.request import PEOPLE, PLAN, Document, DrawRequest, draw_answer
 from hetdp.tables.people_table import LocalTable, Payers
 from hetdp.tables.policy import Policy

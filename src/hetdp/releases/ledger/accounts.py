@@ -1,4 +1,7 @@
-"""What a source allows, and what its class accounts have spent of it."""
+"""The accounts of a source: what each may spend by its declaration, and what classes and people have spent.
+
+Class accounts have one row each. People are stored in the order of their pseudonyms, some thousands of them to a row.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ from hetdp.theory.notion import Currency
 
 CAP, SPENT, CAP_DELTA, SPENT_DELTA = range(4)  # the rows of balances
 COLUMNS = ("cap", "spent", "cap_delta", "spent_delta")
-MOST_NAMES = 500  # of one statement
-FEW_NAMES = 4  # for each of which there is a statement
+MOST_NAMES = 500  # in one statement
+FEW_NAMES = 4  # up to so many names, each has a statement of its own
 
 _source: Any = bindparam("of_source")
 _name: Any = bindparam("of_name")
@@ -61,11 +64,11 @@ class Terms(NamedTuple):
     neighbours: Neighbours = NOTHING
 
     def cap_of(self, name: str) -> tuple[int, int]:
-        """What a class, or a person in it, may spend; whoever is in no class that was said, no more than any class."""
+        """What a class, or a person in it, may spend; whoever has no stated class may spend no more than any class."""
         return self.caps.get(name, self.least() if name == EVERYBODY else self.cap)
 
     def least(self) -> tuple[int, int]:
-        """What somebody may spend whose class nobody has said: no more than any class."""
+        """What a person without a stated class may spend: no more than any class."""
         firsts, seconds = zip(self.cap, *self.caps.values(), strict=True)
         return min(firsts), min(seconds)
 
@@ -84,11 +87,15 @@ def terms_of(entry: Entry) -> Terms:
 def check_declaration(
     currency: str, limit: Any, caps: Mapping[str, Any] | None, neighbours: Neighbours = NOTHING
 ) -> dict[str, Any]:
-    """What an entry says that declares a source; caps are rounded down."""
+    """The facts of an entry that declares a source; caps are rounded down.
+
+    Raises:
+        UsageError: there is no cap, or one is not a number.
+    """
     known = currency_of(currency)
     if limit is None:
-        rule = "what each account may spend of a source is said when it is declared"
-        raise UsageError("there is no cap", rule, "such as cap=1 in Python, --cap 1 in a shell")
+        rule = "a source is declared with what each account may spend"
+        raise UsageError("there is no cap", rule, "such as cap=1")
 
     def pair(value: Any) -> list[int]:
         if not known.has_delta:
@@ -117,27 +124,28 @@ def _pair(given: Any) -> tuple[int, int]:
 
 
 def exceeds_cap(balances: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which accounts have spent more than they may."""
+    """Which accounts have spent more than their caps."""
     over = (balances[CAP] < INFINITE) & (balances[SPENT] > balances[CAP])
     found: NDArray[np.bool_] = over | ((balances[CAP_DELTA] < INFINITE) & (balances[SPENT_DELTA] > balances[CAP_DELTA]))
     return found
 
 
 def require_kind(connection: Connection, terms: Terms, kind: str) -> None:
-    """Refuses accounts of another kind than those that the source has; asked only where none of this kind is known."""
+    """Refuses accounts of another kind than those of the source; called only if none of this kind is known."""
     if FIRST[classes if kind == PERSON else people].rows(connection, of_source=terms.number):
         has, wants = ("people", "classes") if kind == CLASS else ("classes", "people")
         rule = (
             f"the accounts of the source {format_value(terms.source)} are {has}; the same people would have two budgets"
         )
-        hint = "hetdp ledger record --people, Charge.to_people in Python" if kind == CLASS else "leave people's ids out"
+        hint = "hetdp.Charge.to_people makes such a charge" if kind == CLASS else "leave people's ids out"
         raise UsageError(f"a charge to {wants}", rule, f"charge its {has}, as before: {hint}")
 
 
 def _require_grouping(connection: Connection, terms: Terms, is_everybody: bool) -> None:
-    """Refuses to charge everybody without their classes where others were charged by class, and the other way round.
+    """Refuses a charge without classes if the source was charged by class before, and the other way round.
 
-    Asked only where no class is known that pays. The same people would have the budget of their class, and everybody's.
+    Otherwise the same people would have the budget of their class and the budget of everybody. Called only if none of
+    the charged classes is known.
     """
     given = is_everybody, bool(NAMED.rows(connection, of_source=terms.number))
     source = format_value(terms.source)
@@ -150,14 +158,14 @@ def _require_grouping(connection: Connection, terms: Terms, is_everybody: bool) 
 
 
 def is_charged(connection: Connection, terms: Terms) -> bool:
-    """Whether anybody was charged for the source before."""
+    """Whether anybody was charged before."""
     return any(first.rows(connection, of_source=terms.number) for first in FIRST.values())
 
 
 def classes_after(
     connection: Connection, terms: Terms, charge: SealedCharge
 ) -> tuple[set[str], NDArray[np.int64], NDArray[np.int64]]:
-    """The class accounts that are known, and the balances of those that pay, before a charge and after it.
+    """The known class accounts, and the balances of those that pay before and after a charge.
 
     Raises:
         UsageError: the accounts of the source are of another kind.
@@ -176,7 +184,7 @@ def classes_after(
 
 
 def charge_classes(connection: Connection, terms: Terms, charge: SealedCharge) -> list[str]:
-    """Charges class accounts; returns those that then exceed their caps."""
+    """Charges class accounts; returns the names of those that exceed their caps then."""
     known, _, balances = classes_after(connection, terms, charge)
     for name, values in zip(charge.names, balances.T.tolist(), strict=True):
         row = dict(zip(COLUMNS, values, strict=True))
@@ -192,7 +200,7 @@ def _empty(cap: tuple[int, int]) -> tuple[int, int, int, int]:
 
 
 def read_classes(connection: Connection, terms: Terms, names: tuple[str, ...] | None) -> list[tuple[str, Any]]:
-    """Class accounts with their balances: some by name, or all; ValueError if they are none."""
+    """Class accounts with their balances, some by name or all; ValueError if a row is invalid."""
     source = {"of_source": terms.number}
     if names is None:
         rows = ALL_CLASSES.rows(connection, **source)
@@ -208,10 +216,7 @@ def read_classes(connection: Connection, terms: Terms, names: tuple[str, ...] | 
     return found
 
 
-# What people have spent: kept in order of their pseudonyms, some thousands of them to a row.
-
-
-MOST = 8192  # people in one row; when there are more, it is divided into rows of about half as many
+MOST = 8192  # people in one row; a larger row is divided into rows of about half as many
 LOWEST = bytes(KEY_BYTES)
 
 _first: Any = bindparam("of_first")
@@ -224,7 +229,7 @@ CHANGE = Statement(update(people).where(_one), ("pseudonyms", "balances"))
 
 
 class Share(NamedTuple):
-    """Some of the people of a source, all whose pseudonyms lie between two others.
+    """The people of one row: those whose pseudonyms lie in its range.
 
     Attributes:
         keys: their pseudonyms, in order.
@@ -239,7 +244,7 @@ NOBODY = Share(np.zeros(0, KEY), np.zeros((4, 0), np.int64))
 
 
 def charge_people(connection: Connection, terms: Terms, charge: SealedCharge) -> int:
-    """Charges people; returns how many of them then exceed their caps. ValueError if balances are none."""
+    """Charges people; returns how many exceed their caps then. ValueError if a balance is invalid."""
     firsts = _starts(connection, terms, charge)
     starts = _in_order(firsts or _new_rows(charge.keys))
     row_of = np.searchsorted(starts, charge.keys, side="right") - 1
@@ -257,7 +262,7 @@ def charge_people(connection: Connection, terms: Terms, charge: SealedCharge) ->
 def people_after(
     connection: Connection, terms: Terms, charge: SealedCharge
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The balances of those who pay, before a charge and after it; nothing is written. ValueError if they are none."""
+    """The balances of those who pay before and after a charge; nothing is written. ValueError if one is invalid."""
     _starts(connection, terms, charge)
     shares = [NOBODY, *read_people(connection, terms)]
     known = Share(
@@ -272,7 +277,7 @@ def people_after(
 
 
 def _starts(connection: Connection, terms: Terms, charge: SealedCharge) -> list[bytes]:
-    """Where rows begin; refuses people where classes pay, or who are named otherwise."""
+    """The first pseudonyms of the rows; refuses people if classes pay, or if their ids are of another kind."""
     rows = STARTS.rows(connection, of_source=terms.number)
     firsts = [row.first for row in rows]
     if charge.accounts and not firsts:
@@ -283,7 +288,7 @@ def _starts(connection: Connection, terms: Terms, charge: SealedCharge) -> list[
 
 
 def naming_of(connection: Connection, terms: Terms) -> str | None:
-    """What the ids of a source's people are, as its first charge to people said; ValueError if rows disagree."""
+    """The kind of id that the first charge to people fixed; ValueError if rows disagree."""
     rows = STARTS.rows(connection, of_source=terms.number)
     return _naming(rows) if rows else None
 
@@ -304,15 +309,13 @@ def _named_otherwise(terms: Terms, known: str | None, given: str | None) -> Usag
     )
     if known is None:
         rule = f"{source} were charged by ids that have no name; the same people would have two budgets"
-        return UsageError(what, rule, "give the same ids as before, and no name to them, in Python")
+        return UsageError(what, rule, "give the same ids as before, and no named=")
     rule = f"{source} are named by {format_value(known)}; the same people would have two budgets"
-    return UsageError(
-        what, rule, f"name them by {format_value(known)}, as before: --person in a shell, named= in Python"
-    )
+    return UsageError(what, rule, f"give named={format_value(known)}, as before")
 
 
 def _new_rows(keys: NDArray[np.bytes_]) -> list[bytes]:
-    """Where rows begin, if there are none yet, that hold half as many people as they may."""
+    """The first pseudonyms of new rows, each half full."""
     half = MOST // 2
     return [LOWEST, *(keys[at : at + 1].tobytes() for at in range(half, len(keys) if len(keys) > MOST else 0, half))]
 
@@ -332,7 +335,7 @@ def _read(connection: Connection, terms: Terms, starts: NDArray[np.bytes_], row:
 
 
 def _write(connection: Connection, terms: Terms, first: bytes, share: Share, is_there: bool, named: str | None) -> None:
-    """Writes a row, or several where people have become too many for one."""
+    """Writes a row, or several if people have become too many for one."""
     count = len(share.keys)
     parts = 1 if count <= MOST else -(-2 * count // MOST)
     ends = np.linspace(0, count, parts + 1).astype(int).tolist()
@@ -347,7 +350,7 @@ def _write(connection: Connection, terms: Terms, first: bytes, share: Share, is_
 
 
 def caps_of(terms: Terms, charge: SealedCharge) -> NDArray[np.int64]:
-    """The caps that a charge says people have, by their classes; without classes the least of all: two rows."""
+    """The caps of the people of a charge by their classes, or the least cap without classes: ε and δ, two rows."""
     if not charge.class_names:
         return np.repeat(np.array(terms.least(), np.int64)[:, None], charge.accounts, axis=1)
     by_class = np.array([terms.cap_of(name) for name in charge.class_names], np.int64).T
@@ -362,11 +365,11 @@ def charge_share(
     caps: NDArray[np.int64],
     by_class: bool,
 ) -> tuple[Share, NDArray[np.intp]]:
-    """People after a charge, and where in it those who paid are.
+    """The people of a row after a charge, and the positions of those who paid.
 
-    Whoever had no account gets one. Caps that were found by class hold for all others, too, where they are lower.
+    People without an account get one. A cap that was found by class lowers the cap of an account that has a higher one.
     """
-    if len(keys) == len(before.keys) and bool((keys == before.keys).all()):  # everybody pays, as so often
+    if len(keys) == len(before.keys) and bool((keys == before.keys).all()):  # the same people pay, which is common
         at, is_new = np.arange(len(keys)), np.zeros(len(keys), bool)
     else:
         at, is_new = np.searchsorted(before.keys, keys), np.ones(len(keys), bool)
@@ -388,7 +391,7 @@ def charge_share(
 
 
 def read_people(connection: Connection, terms: Terms) -> list[Share]:
-    """All people of a source, in order; ValueError if they are none."""
+    """All people of a source, in order; ValueError if a row is invalid."""
     rows = ALL.rows(connection, of_source=terms.number)
     if not rows:
         return []
@@ -400,7 +403,7 @@ def read_people(connection: Connection, terms: Terms) -> list[Share]:
 
 
 def parse_share(terms: Terms, keys: Any, balances: Any) -> Share:
-    """People from the bytes in which they are kept; ValueError if they are none."""
+    """The people of a row from its bytes; ValueError if they are invalid."""
     if not isinstance(keys, bytes) or not isinstance(balances, bytes) or len(keys) % KEY_BYTES:
         raise ValueError("no share")
     listed = np.frombuffer(keys, KEY)
@@ -412,7 +415,7 @@ def parse_share(terms: Terms, keys: Any, balances: Any) -> Share:
 
 
 def require_inside(share: Share, ends: NDArray[np.bytes_]) -> None:
-    """Refuses people who are not between the first pseudonym of their row and that of the next."""
+    """Refuses people who are outside the range of their row."""
     keys = share.keys
     if len(keys) and bool(keys[0] < ends[0] or (len(ends) == 2 and keys[-1] >= ends[1])):
         raise ValueError("people in another row than theirs")

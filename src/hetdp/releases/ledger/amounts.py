@@ -38,7 +38,7 @@ def currency_of(name: str) -> Currency:
 
 
 def units_spent(value: Any, scale: int, squared: bool = False) -> int:
-    """An amount as somebody wrote it, in whole units, rounded up.
+    """An amount in whole units, rounded up.
 
     >>> spent("0.1", 10**9), spent(1e-12, 10**9), spent(0, 10**9), spent("inf", 10**9) == INFINITE
     (100000000, 1, 0, True)
@@ -47,7 +47,7 @@ def units_spent(value: Any, scale: int, squared: bool = False) -> int:
 
 
 def units_of_cap(value: Any, scale: int, squared: bool = False) -> int:
-    """A cap as somebody wrote it, in whole units, rounded down; infinity is no limit.
+    """A cap in whole units, rounded down; infinity is no limit.
 
     >>> cap(0.3, 10**9), cap("inf", 10**9) == INFINITE
     (300000000, True)
@@ -118,7 +118,7 @@ def units_squared_each(values: Any, scale: int) -> NDArray[np.int64]:
 
 
 def _one_by_one(given: NDArray[np.float64], scale: int, squared: bool) -> NDArray[np.int64]:
-    """Each different number once."""
+    """The units of each number, computed once for equal ones."""
     different, where = np.unique(given, return_inverse=True)
     units = np.array([units_spent(value, scale, squared) for value in different.tolist()], np.int64)
     return units[where.reshape(-1)]
@@ -139,7 +139,7 @@ def _high(value: Any) -> Any:
 
 
 def add_units(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sums that stop at infinity.
+    """Sums that saturate at infinity.
 
     >>> added(np.array([1, INFINITE]), np.array([2, 5])).tolist() == [3, INFINITE]
     True
@@ -150,7 +150,7 @@ def add_units(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.i
 
 
 def format_units(units: int, scale: int) -> str:
-    """Units as the decimal they stand for.
+    """Units as a decimal.
 
     >>> written(300000000, 10**9), written(INFINITE, 10**9)
     ('0.3', 'inf')

@@ -1,4 +1,7 @@
-"""One entry of the ledger, as the line of JSON whose digest the next entry holds."""
+"""The chain of a ledger: entries as lines of JSON, each with the hash of the one before it, and the head.
+
+Reading an entry compares it with what the next entry, or the head, says about it, so that a change is found.
+"""
 
 from __future__ import annotations
 
@@ -45,16 +48,16 @@ KEYS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """What a ledger says about one thing that was done; it stays as it is for ever.
+    """One entry of a ledger. It never changes.
 
     Attributes:
-        ledger: what tells this ledger from all others.
-        number: its place: 1, 2, 3, …
+        ledger: the id of the ledger.
+        number: its position: 1, 2, 3, …
         previous: the hash of the entry before it; empty for the first.
         time: when it was made, in UTC.
         kind: ``create``, ``declare``, ``spend``, ``record`` or ``state``.
         source: the data it is about; empty for ``create``.
-        request: the digest of what was asked; empty unless something was.
+        request: the digest of what was asked; empty if nothing was.
         version: the declared version of the data; likewise.
         charge: the digest of who was charged how much; likewise.
         accounts: how many accounts were charged.
@@ -77,7 +80,7 @@ class Entry:
 
     @cached_property
     def body(self) -> str:
-        """The line of JSON that is hashed; whatever the answers, it is as long."""
+        """The line of JSON that is hashed; its length does not depend on the answers."""
         document = {name: getattr(self, name) for name in KEYS if name != "schema_version"}
         document |= {"schema_version": VERSION, "answers": [int(answer) for answer in self.answers]}
         return canonical_json(document)
@@ -98,12 +101,12 @@ def digest(body: str) -> str:
 
 
 def question_key(source: str, request: str, version: str) -> str:
-    """What tells one question about declared data from another."""
+    """The key by which a question about a version of the data is found."""
     return digest(canonical_json({"source": source, "request": request, "version": normalize_version(version)}))
 
 
 def normalize_version(version: str) -> str:
-    """A version of the data in the form in which versions are compared: without capitals, whole numbers as such.
+    """A version of the data in the form in which versions are compared: without capitals and leading zeros.
 
     Other decimals are compared as they are written: 1.10 may be the tenth version, or October.
 
@@ -116,21 +119,21 @@ def normalize_version(version: str) -> str:
 
 
 def declaration_key(source: str) -> str:
-    """By what the declaration of a source is found."""
+    """The key by which the declaration of a source is found."""
     return digest(canonical_json({"declared": source}))
 
 
 def entry_key(entry: Entry) -> str | None:
-    """By what an entry is found again, if it is."""
+    """The key by which an entry is found; None if it has none."""
     if entry.kind == SPEND:
         return question_key(entry.source, entry.request, entry.version)
     return declaration_key(entry.source) if entry.kind == DECLARE else None
 
 
 def require_text(**given: Any) -> None:
-    """Refuses what is no text, each by its name; that of a source is not empty, and can be shown.
+    """Refuses values that are not text; the name of a source is printable and not empty.
 
-    Names of data and of its versions have no blanks at their ends: nobody sees them, and they would mean other data.
+    Names of sources and versions have no blanks at their ends, which nobody sees: they would mean other data.
     """
     for name, value in given.items():
         if not isinstance(value, str):
@@ -144,12 +147,16 @@ def require_text(**given: Any) -> None:
 
 
 def normalize_name(name: str) -> str:
-    """What people see of a name: without capitals and blanks."""
+    """A name without capitals and blanks, as people tell names apart."""
     return "".join(normalize("NFKC", name).casefold().split())
 
 
 def check_facts(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Facts as they will be read again."""
+    """The facts of an entry as they are read back from JSON.
+
+    Raises:
+        UsageError: they are not JSON.
+    """
     try:
         facts: dict[str, Any] = json.loads(canonical_json(dict(given or {})))
     except (TypeError, ValueError, RecursionError):
@@ -160,7 +167,7 @@ def check_facts(given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def parse_entry(body: Any) -> Entry:
-    """An entry from its line; ValueError if it is not one."""
+    """An entry from its line; ValueError if it is invalid."""
     if not isinstance(body, str):
         raise ValueError("not text")
     try:
@@ -182,14 +189,11 @@ def parse_entry(body: Any) -> Entry:
 
 
 def previous_of(body: Any) -> str:
-    """What the line of an entry says about the one before it; ValueError if it is none."""
+    """The hash of the entry before, from the line of an entry; ValueError if it is invalid."""
     try:
         return str(json.loads(body)["previous"])
     except (TypeError, KeyError, RecursionError):
         raise ValueError("not an entry") from None
-
-
-# The chain of entries: its head, what is found in it, and what is added to it.
 
 
 CHANGED = "it was changed, or is damaged"
@@ -208,14 +212,14 @@ MOVE = Statement(update(schema.head), ("entries", "hash", "place"))
 
 
 class Head(NamedTuple):
-    """Where the chain ends.
+    """The end of the chain.
 
     Attributes:
-        ledger: what tells this ledger from all others.
-        secret: what pseudonyms are made with.
+        ledger: the id of the ledger.
+        secret: the key of the pseudonyms.
         entries: how many entries there are.
         hash: of the last of them.
-        place: where it is now, which the next entry notes.
+        place: where the ledger is now, which the next entry stores.
     """
 
     ledger: str
@@ -228,15 +232,15 @@ class Head(NamedTuple):
 def read_head(
     database: Database, connection: Connection, expected: str | None = None, is_trusted: bool = False
 ) -> Head:
-    """The head, compared with the last entry and the first; where it is going to be written, nobody else may.
+    """The head, compared with the first and the last entry; it is locked if the transaction writes.
 
-    A file that was moved or copied since it was last written to is computed again as a whole.
+    A file that was moved or copied since it was last written to is verified as a whole.
 
     Args:
         database: where the ledger is.
         connection: a transaction there.
-        expected: which ledger it must be, if that is known.
-        is_trusted: whether the file is taken as it is, wherever it was written to.
+        expected: the id that the ledger must have, if that is known.
+        is_trusted: whether to skip the checks for a file that was moved.
 
     Raises:
         LedgerError: it is another one, or was changed.
@@ -268,7 +272,7 @@ def read_head(
 
 
 def _head_of(row: Any, database: Database) -> Head:
-    """The head from its row; ValueError if it is none."""
+    """The head from its row; ValueError if it is invalid."""
     texts = row.ledger, row.secret, row.hash, row.place
     if not all(isinstance(text, str) for text in texts) or type(row.entries) is not int:
         raise ValueError("not the values of a head")
@@ -286,7 +290,7 @@ def entry_at(database: Database, connection: Connection, head: Head, number: int
 
 
 def find_entries(database: Database, connection: Connection, head: Head, *what: str) -> dict[str, Entry]:
-    """The entries by which something was asked or declared, as far as there are any."""
+    """Key → entry, for those keys that have one."""
     rows = [row for wanted in what for row in BY_QUESTION.rows(connection, wanted=wanted)]
     return {row.asked: _linked(database, head, row) for row in rows}
 
@@ -303,7 +307,7 @@ def _linked(database: Database, head: Head, row: Any) -> Entry:
 
 
 def read_entry(database: Database, head: Head, row: Any) -> Entry:
-    """An entry from its row, which says the same about itself everywhere."""
+    """An entry from its row, whose columns must agree with it."""
     try:
         entry = parse_entry(row.body)
     except (ValueError, TypeError):
@@ -326,7 +330,7 @@ def append_entry(connection: Connection, head: Head, kind: str, **facts: Any) ->
 def require_receipts(
     database: Database, connection: Connection, head: Head, receipts: Iterable[Mapping[str, Any]]
 ) -> int:
-    """Refuses a ledger that does not hold what its records say; returns how many were compared."""
+    """Refuses a ledger that lacks an entry that a record names; returns how many receipts were compared."""
     number = 0
     for number, receipt in enumerate(receipts, 1):
         ledger, entry, expected = (receipt.get(name) for name in ("ledger", "entry", "hash"))

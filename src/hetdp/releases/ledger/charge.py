@@ -1,4 +1,7 @@
-"""A charge as a ledger keeps it: bytes with a digest, people under pseudonyms; and back."""
+"""A charge: who pays how much for one answer; and the same sealed, as the ledger stores it.
+
+A sealed charge is a sequence of bytes with a digest, in which people have pseudonyms.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 class SealedCharge(NamedTuple):
-    """A charge without anybody's name.
+    """A charge as the ledger stores it: without people's ids.
 
     Attributes:
         currency: the name of the currency.
@@ -38,8 +41,8 @@ class SealedCharge(NamedTuple):
         deltas: the δ of each; zeros if the currency has none.
         class_names: the different classes of the people, in order; empty where none were given.
         class_numbers: for each person the position of their class in it.
-        named: what the people's ids are, such as a column; None where nobody said.
-        content: all this as bytes.
+        named: the kind of the people's ids, such as a column; None if it is not stated.
+        content: the charge as bytes.
         digest: SHA-256 of the content, as text.
     """
 
@@ -62,12 +65,12 @@ class SealedCharge(NamedTuple):
 
 
 def canonical_json(document: dict[str, Any]) -> str:
-    """JSON in the one form that is hashed: ASCII, keys in order, no spaces."""
+    """JSON in the form that is hashed: ASCII, sorted keys, no spaces."""
     return _encoded(document)
 
 
 def is_name(value: Any) -> bool:
-    """Whether a database can keep it as the name of a class."""
+    """Whether a value can be the name of a class."""
     return isinstance(value, str) and "\0" not in value and value.isprintable()
 
 
@@ -107,7 +110,7 @@ def encode_charge(
     classes: Sequence[str] | None,
     named: str | None = None,
 ) -> SealedCharge:
-    """Puts a charge, already in order, into bytes."""
+    """Encodes a charge whose accounts are in order."""
     head: dict[str, Any] = {"schema_version": VERSION, "currency": currency, "accounts": len(amounts)}
     nobody, numbers = np.zeros(0, KEY), np.zeros(0, NUMBER)
     different: tuple[str, ...] = ()
@@ -146,7 +149,7 @@ def encode_charge(
 
 
 def decode_charge(content: Any) -> SealedCharge:
-    """A charge from its bytes; ValueError if they are not those of a charge."""
+    """A charge from its bytes; ValueError if they are invalid."""
     try:
         return _decode(content)
     except (TypeError, KeyError, AttributeError, OverflowError, RecursionError):
@@ -223,9 +226,6 @@ def _names(values: Any) -> list[str]:
     return values
 
 
-# A charge: who pays how much; and the same sealed, with people under pseudonyms, as the ledger keeps it.
-
-
 @dataclass(frozen=True, eq=False)
 class Charge:
     """Who pays how much of their privacy for one answer, or for several that are given together.
@@ -294,7 +294,7 @@ class Charge:
             amounts: for each of them ε, or μ for the currency ``gaussian``; or one number for all.
             deltas: the δ of each, for ``epsilon-delta``.
             classes: for each of them the name of their class, if caps differ by class.
-            named: what the ids are: the column they stand in, as ``--person`` says it, or any other word. The first
+            named: what the ids are: the column they stand in, or any other word. The first
                 charge to people fixes it for a source, also that nobody said it (None); a charge with another is
                 refused, since the same people would have two budgets.
 
@@ -327,7 +327,7 @@ class Charge:
                 raise UsageError("a class is charged twice", "each account is charged once")
 
     def _freeze(self) -> None:
-        """Keeps copies, so that a charge stays as it was when it was checked."""
+        """Copies the values, so that a charge stays as it was when it was checked."""
         for name in ("amounts", "deltas"):
             object.__setattr__(self, name, _frozen(getattr(self, name)))
         if self.kind == CLASS:
@@ -342,7 +342,7 @@ class Charge:
                 raise UsageError("a charge whose amounts do not fit", "there is one whole number, 0 or more, for each")
 
     def seal(self, secret: bytes) -> SealedCharge:
-        """The charge as a ledger with this secret keeps it: in order, without those who pay nothing."""
+        """The charge as a ledger with this secret stores it: sorted, without those who pay nothing."""
         self._require_amounts()  # arrays can be made writable again
         if self.kind == CLASS:
             listed = sorted((name, at) for at, name in enumerate(self.names) if self._pays(at))
@@ -366,7 +366,7 @@ class Charge:
 
 
 def _frozen(values: Any) -> NDArray[np.int64] | None:
-    """A copy that stays as it is."""
+    """A read-only copy."""
     if values is None:
         return None
     try:
@@ -378,7 +378,7 @@ def _frozen(values: Any) -> NDArray[np.int64] | None:
 
 
 def _each(values: Any, count: int, scale: int, squared: bool) -> NDArray[np.int64]:
-    """The units of each of several amounts, or of one for all."""
+    """The units that each pays, from one amount for each or one for all."""
     given = np.asarray(values)
     if given.ndim > 1 or (given.ndim == 1 and len(given) != count):
         raise UsageError("a charge whose amounts do not fit", "there is one amount for each person, or one for all")

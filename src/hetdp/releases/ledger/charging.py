@@ -1,4 +1,4 @@
-"""Charging the accounts of a source inside a transaction, and keeping the charge itself."""
+"""Charges the accounts of a source inside a transaction, stores the charge, and prices one without writing."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, combine_nei
 from hetdp.releases.ledger.sqlite_statements import Statement
 from hetdp.text import format_value
 
-IS_KEPT = Statement(select(schema.charges.c.digest).where(schema.charges.c.digest == bindparam("wanted")))
-KEEP = Statement(insert(schema.charges), ("digest", "content"))
+IS_STORED = Statement(select(schema.charges.c.digest).where(schema.charges.c.digest == bindparam("wanted")))
+STORE = Statement(insert(schema.charges), ("digest", "content"))
 CONTENT = Statement(select(schema.charges.c.content).where(schema.charges.c.digest == bindparam("wanted")))
 _of_source: Any = schema.sources.c.source == bindparam("of_source")
 STATED_AT = Statement(select(schema.sources.c.entry).where(_of_source))
@@ -45,10 +45,10 @@ MOVE_STATED = Statement(update(schema.sources).where(_of_source), ("entry",))
 
 
 class ChargeResult(NamedTuple):
-    """What a charge came to.
+    """The result of a charge.
 
     Attributes:
-        sealed: the charge as it is kept.
+        sealed: the charge as it is stored.
         exceeded: how many accounts now exceed their caps.
         classes: their names, if they are classes.
     """
@@ -59,7 +59,7 @@ class ChargeResult(NamedTuple):
 
 
 def charge_all(database: Database, connection: Connection, head: Head, terms: Terms, charge: Charge) -> ChargeResult:
-    """Charges everybody; if somebody then exceeds their cap, the caller is to undo the transaction."""
+    """Charges all accounts; if one exceeds its cap then, the caller undoes the transaction."""
     require_currency(terms, charge)
     sealed = charge.seal(head.secret)
     try:
@@ -77,7 +77,7 @@ def charge_all(database: Database, connection: Connection, head: Head, terms: Te
 
 
 def require_currency(terms: Terms, charge: Charge) -> None:
-    """Refuses a charge that is counted otherwise than its source."""
+    """Refuses a charge in another currency than that of its source."""
     if charge.currency != terms.currency.name:
         rule = f"the source {format_value(terms.source)} counts {terms.currency.name}"
         raise UsageError(f"a charge of {charge.currency}", rule)
@@ -100,7 +100,7 @@ def find_neighbours(database: Database, connection: Connection, head: Head, term
 def neighbours_after(
     database: Database, connection: Connection, head: Head, terms: Terms, given: Neighbours
 ) -> tuple[Neighbours, bool]:
-    """The unit and the relation of a source after a charge, and whether that is news.
+    """The unit and the relation of a source after a charge, and whether the charge stated something new.
 
     Args:
         database: where the ledger is.
@@ -118,7 +118,7 @@ def neighbours_after(
 
 
 def store_statement(connection: Connection, terms: Terms, number: int) -> None:
-    """Notes which entry states a source's unit and relation."""
+    """Stores which entry states a source's unit and relation."""
     if STATED_AT.rows(connection, of_source=terms.number):
         MOVE_STATED.write(connection, of_source=terms.number, entry=number)
     else:
@@ -139,19 +139,23 @@ def require_same_charge(database: Database, connection: Connection, entry: Entry
 def _is_same_charge(database: Database, connection: Connection, entry: Entry, sealed: SealedCharge) -> bool:
     rows = CONTENT.rows(connection, wanted=entry.charge)
     try:
-        (kept,) = (decode_charge(row.content) for row in rows)
+        (stored,) = (decode_charge(row.content) for row in rows)
     except ValueError:
         raise database.unusable(CHANGED) from None
-    alike = [(one.currency, one.kind, one.names, one.named, one.keys.tobytes()) for one in (kept, sealed)]
+    alike = [(one.currency, one.kind, one.names, one.named, one.keys.tobytes()) for one in (stored, sealed)]
     return (
         alike[0] == alike[1]
-        and np.array_equal(kept.amounts, sealed.amounts)
-        and np.array_equal(kept.deltas, sealed.deltas)
+        and np.array_equal(stored.amounts, sealed.amounts)
+        and np.array_equal(stored.deltas, sealed.deltas)
     )
 
 
 def require_terms(database: Database, source: str, entry: Entry | None) -> Terms:
-    """What a source was declared with, by the entry that was found."""
+    """What a source was declared with.
+
+    Raises:
+        UsageError: there is no such entry.
+    """
     if entry is None:
         raise UsageError(
             f"the ledger has no source {format_value(source)}", "data is declared before it is asked about"
@@ -160,7 +164,7 @@ def require_terms(database: Database, source: str, entry: Entry | None) -> Terms
 
 
 def read_terms(database: Database, entry: Entry) -> Terms:
-    """What an entry declares."""
+    """What an entry declares; LedgerError if it is invalid."""
     try:
         return terms_of(entry)
     except (ValueError, TypeError, AttributeError):
@@ -168,12 +172,9 @@ def read_terms(database: Database, entry: Entry) -> Terms:
 
 
 def store_charge(connection: Connection, sealed: SealedCharge) -> None:
-    """Keeps a charge, once."""
-    if not IS_KEPT.rows(connection, wanted=sealed.digest):
-        KEEP.write(connection, digest=sealed.digest, content=sealed.content)
-
-
-# What the accounts of a source would pay for a charge, and what would be left; nothing is written.
+    """Stores a charge, once."""
+    if not IS_STORED.rows(connection, wanted=sealed.digest):
+        STORE.write(connection, digest=sealed.digest, content=sealed.content)
 
 
 class ClassPrice(NamedTuple):
@@ -229,7 +230,7 @@ def _costs(sealed: SealedCharge, here: NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def _left(balances: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What each account has left, of both amounts; nothing where it has spent more than it may."""
+    """What each account has left of both amounts; 0 if it has spent more than its cap."""
     caps, spent = balances[[CAP, CAP_DELTA]], balances[[SPENT, SPENT_DELTA]]
     return np.where(caps == INFINITE, INFINITE, np.maximum(caps - np.minimum(spent, caps), 0))
 

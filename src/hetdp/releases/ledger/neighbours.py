@@ -1,4 +1,4 @@
-"""What one account's privacy is about: the unit, and the relation between neighbouring datasets.
+"""What the losses of a source are about: the privacy unit and the relation between neighbouring datasets.
 
 Losses add up only if they are about the same change. "One person's answer changes" is worth up to two of "one person
 joins or leaves", so a source has one unit and one relation (docs/decisions/0012-one-relation-per-source.md).
@@ -16,7 +16,7 @@ from hetdp.text import escape_unprintable, format_value
 
 REPLACE_ONE, ADD_REMOVE, PERSON = "replace-one", "add-remove", "person"
 NOT_STATED = "not stated"
-UNSTATED = (  # how a record describes a problem that states nothing
+UNSTATED = (  # the words of a record if the problem states nothing
     "one change between neighbouring datasets",
     "Neighbouring datasets are the pairs that the problem lists as edges.",
 )
@@ -56,7 +56,7 @@ NEIGHBOURS = "neighbours"  # their key in the facts of an entry
 
 
 class Neighbours(NamedTuple):
-    """A unit and a relation; None where nobody has stated it.
+    """A unit and a relation; None for what is not stated.
 
     Attributes:
         unit: whose data changes between neighbours, such as ``person`` or ``household``.
@@ -78,7 +78,7 @@ NOTHING = Neighbours()
 
 
 def neighbours_of(unit: Any = None, relation: Any = None) -> Neighbours:
-    """A unit and a relation from the words that somebody used for them; the usual ones get their short names.
+    """A unit and a relation from their descriptions; the usual ones get their short names.
 
     Args:
         unit: such as ``person`` or ``one household``; None or empty if it is not stated.
@@ -97,7 +97,7 @@ def neighbours_of(unit: Any = None, relation: Any = None) -> Neighbours:
 
 
 def read_neighbours(document: Any) -> Neighbours:
-    """A unit and a relation from the facts of an entry; ValueError if they are none."""
+    """A unit and a relation from the facts of an entry; ValueError if they are invalid."""
     if document is None:
         return NOTHING
     if not isinstance(document, dict) or not document or not document.keys() <= set(KEYS):
@@ -109,12 +109,12 @@ def read_neighbours(document: Any) -> Neighbours:
 
 
 def combine_neighbours(known: Neighbours, given: Neighbours, is_charged: bool, source: str) -> Neighbours:
-    """What a source has after a charge: what it had, and what its first charge states beyond that.
+    """The unit and relation of a source after a charge: the earlier ones, completed by its first charge.
 
     Args:
-        known: what the source has.
-        given: what the charge is about.
-        is_charged: whether something was charged before: then what is not stated stays so.
+        known: the unit and relation of the source.
+        given: those of the charge.
+        is_charged: whether something was charged before; then what is not stated stays unstated.
         source: the source, for the message.
 
     Raises:
@@ -127,7 +127,7 @@ def combine_neighbours(known: Neighbours, given: Neighbours, is_charged: bool, s
 
 
 def state_neighbours(known: Neighbours, given: Neighbours, source: str) -> Neighbours:
-    """What a source has once somebody has stated by hand what was not stated so far.
+    """The unit and relation of a source after a statement completes them.
 
     Raises:
         UsageError: it was stated otherwise.
@@ -140,7 +140,7 @@ def state_neighbours(known: Neighbours, given: Neighbours, source: str) -> Neigh
 
 
 def is_same(one: str | None, other: str | None) -> bool:
-    """Whether two units, or two relations, are the same but for capitals, blanks and a full stop."""
+    """Whether two units, or two relations, differ in capitals, blanks and a full stop at most."""
     return one is other is None or (one is not None and other is not None and _seen(one) == _seen(other))
 
 
@@ -151,8 +151,8 @@ def _refusal(known: Neighbours, given: Neighbours, source: str) -> UsageError:
     hint = "data that is asked about in another way is another source, with its own cap"
     if missing:
         hint = (
-            "if it is the same, say so: privacy_unit and neighbour_relation under about in the problem, unit= and"
-            " relation= in Python, --unit and --relation in a shell"
+            "if it is the same, say so: privacy_unit and neighbour_relation under about in the problem, or unit= and"
+            " relation= for a charge"
         )
     elif unstated:
         options = " ".join(f"--{key} {_shown(one)}" for key, one in zip(KEYS, given, strict=True) if key in unstated)
@@ -170,7 +170,7 @@ def _named(words: Any, names: dict[str, tuple[str, ...]], what: str) -> str | No
 
 
 def _seen(text: str) -> str:
-    """What people see of it: without capitals, blanks, hyphens, apostrophes and a full stop."""
+    """The text without capitals, blanks, hyphens, apostrophes and a full stop."""
     return re.sub(r"[-_/‐‑–’']", "", normalize_name(text)).rstrip(".")
 
 

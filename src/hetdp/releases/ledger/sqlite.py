@@ -78,7 +78,7 @@ BEFORE = (
     "this was written to the file that was here before, and no answer was given. Hint: put that file back and do the"
     " same again"
 )
-MAKING = "hetdp ledger init makes one, hetdp.Ledger.create in Python"
+MAKING = "hetdp.Ledger.create makes one"
 PRAGMAS = ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON")
 OBJECTS = Statement(select(column("type"), column("name")).select_from(table("sqlite_master")))
 

@@ -1,8 +1,8 @@
-"""The file of a ledger has one name and one journal.
+"""The file of a ledger: it has one name and one journal.
 
-SQLite keeps what a half-done write has replaced in a journal, and finds that journal by the name of the file. So a
-ledger under a second name, or away from its journal, would lose spends that were shown, or keep half of one. Such files
-are refused, and a journal that a killed process left is looked at before SQLite may use it.
+SQLite stores what an unfinished write has replaced in a journal, and finds the journal by the name of the file. So a
+ledger under a second name, or away from its journal, could lose spends that were shown, or keep half of one. Such files
+are refused, and a journal that a killed process left is examined before SQLite may use it.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ IN_USE = "somebody else is using it, and did not finish in time"
 
 
 class File(NamedTuple):
-    """A ledger's file as it was found.
+    """The file of a ledger at one moment.
 
     Attributes:
-        path: where it really is, without symbolic links.
-        state: what the system says of it.
+        path: the path without symbolic links.
+        state: the result of `os.stat`.
     """
 
     path: Path
@@ -59,16 +59,16 @@ class File(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The inode and the path, by which a moved or copied ledger is known."""
+        """The inode and the path, by which a moved or copied ledger is recognized."""
         return f"{self.state.st_ino} {self.path}"
 
     @property
     def journal(self) -> Path:
-        """Where SQLite keeps, and looks for, what a half-done write has replaced."""
+        """The path of the rollback journal."""
         return self.path.with_name(f"{self.path.name}-journal")
 
     def now(self) -> File | None:
-        """The same file as it is now; None if it is no longer here."""
+        """The present state of the same file; None if it is no longer there."""
         with suppress(OSError):
             state = self.path.stat()
             return File(self.path, state) if os.path.samestat(state, self.state) else None
@@ -76,13 +76,13 @@ class File(NamedTuple):
 
 
 def find_file(path: Path) -> File:
-    """The file that a path leads to; OSError if there is none."""
+    """The file at a path; OSError if there is none."""
     real = Path(os.path.realpath(path))
     return File(real, real.stat())
 
 
 def name_fault(file: File) -> tuple[str, str] | None:
-    """What is wrong with the names of a file, and what to do about it; None if it has one name."""
+    """What is wrong with the names of a file, and what to do; None if it has one name."""
     if has_several_names(file):
         return f"it has {file.state.st_nlink} names (hard links)", SEVERAL_NAMES
     if _is_mounted(file.path):
@@ -91,9 +91,9 @@ def name_fault(file: File) -> tuple[str, str] | None:
 
 
 def journal_fault(file: File) -> tuple[str, str] | None:
-    """What stands in the place of a journal and is none, and what to do about it; None if nothing does.
+    """What is wrong with the files beside the ledger, and what to do; None if nothing is.
 
-    SQLite would wait for a pipe for ever, and write what a log of its own holds into the file, whosever it is.
+    SQLite would wait forever for a pipe, and would copy a write-ahead log into the file, whoever wrote it.
     """
     for path in (file.journal, file.path.with_name(file.path.name + LOG)):
         try:
@@ -116,7 +116,7 @@ def has_several_names(file: File) -> bool:
 
 
 def _is_mounted(path: Path) -> bool:
-    """Whether the file itself is a mount point, and so has another name elsewhere."""
+    """Whether the file itself is a mount point, and so has a second name."""
     try:
         listed = MOUNTS.read_bytes()
     except OSError:
@@ -128,14 +128,14 @@ def _is_mounted(path: Path) -> bool:
 
 
 def has_journal(journal: Path) -> bool:
-    """Whether there is a journal with something in it; an empty one means nothing."""
+    """Whether there is a journal that is not empty; an empty one has no effect."""
     with suppress(OSError, ValueError):  # a damaged ledger may name a place that is no path
         return journal.stat().st_size > 0
     return False
 
 
 def has_abandoned_journal(file: File) -> bool:
-    """Whether a journal is left that nobody uses; it is decided later what becomes of the transaction it belongs to."""
+    """Whether a journal is left that nobody uses; what becomes of its transaction is decided later."""
     if not has_journal(file.journal):
         return False
     if sys.platform != "linux":
@@ -153,12 +153,12 @@ def has_abandoned_journal(file: File) -> bool:
 
 
 def draft_of(path: Path, token: str) -> Path:
-    """The name under which a ledger is made, before it gets its own."""
+    """The name under which a ledger is created, before it gets its own."""
     return path.with_name(f".{path.name}.{token}")
 
 
 def finish_creation(file: File) -> None:
-    """Removes the name of a draft that a ledger still has, since its maker was killed in the last moment."""
+    """Removes the draft name of a ledger whose creator was killed before it could."""
     pattern = re.compile(re.escape(draft_of(file.path, "").name) + "[0-9a-f]{16}")
     with suppress(OSError):
         for other in file.path.parent.iterdir():
@@ -167,7 +167,7 @@ def finish_creation(file: File) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes names that were made or removed in a folder durable; OSError if they may not be."""
+    """Makes the creation and removal of files in a folder durable; OSError if that fails."""
     if sys.platform == "win32":
         return
     place = os.open(folder, os.O_RDONLY)
@@ -181,7 +181,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def journal_left_behind(file: File, place: str) -> Path | None:
-    """The journal that was left where the ledger was last written to; None if none is known of."""
+    """The journal at the place where the ledger was last written to; None if there is none."""
     before = Path(place.partition(" ")[2] or os.sep)
     if not before.name:
         return None
@@ -190,7 +190,7 @@ def journal_left_behind(file: File, place: str) -> Path | None:
 
 
 def resolve_journal(file: File, timeout: float, check: Callable[[Path, bool], None]) -> str | None:
-    """Looks at a journal that a killed process left beside a ledger.
+    """Removes or keeps a journal that a killed process left beside a ledger.
 
     A process that is killed while it commits leaves the ledger as it was before, as it is afterwards, or half-written.
     If the ledger is whole as it stands, the journal is removed: so nothing that was ever shown is undone, even if the
@@ -209,7 +209,7 @@ def resolve_journal(file: File, timeout: float, check: Callable[[Path, bool], No
         return None
     until = time.monotonic() + timeout
     while has_journal(file.journal):
-        if (words := _tidied(file, check)) is not None:
+        if (words := _try_to_resolve(file, check)) is not None:
             return words or None
         if time.monotonic() > until:
             return IN_USE
@@ -217,19 +217,19 @@ def resolve_journal(file: File, timeout: float, check: Callable[[Path, bool], No
     return None
 
 
-def _tidied(file: File, check: Callable[[Path, bool], None]) -> str | None:
-    """One look; empty if nothing is to be done, None if others are in the way."""
+def _try_to_resolve(file: File, check: Callable[[Path, bool], None]) -> str | None:
+    """One attempt; empty if nothing is to be done, None if others use the ledger."""
     try:
         before = file.journal.stat()
-        descriptor = _opened(file.path)
+        descriptor = _open(file.path)
     except OSError:
         return "" if not has_journal(file.journal) else f"{LEFT_JOURNAL}, which this user cannot look at"
     try:
         if _is_locked(descriptor, PENDING):
-            return None  # somebody ends a transaction, or looks at the journal as we do
+            return None  # somebody ends a transaction, or examines the journal as we do
         if _is_locked(descriptor, RESERVED):
             return ""  # the journal is in use; SQLite leaves it alone
-        try:  # a lock of this open file, which stays when SQLite closes the file as it looks at it
+        try:  # a lock of this open file, which survives when SQLite closes the file
             fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack(LOCK, fcntl.F_WRLCK, os.SEEK_SET, PENDING, LOCKS, 0))
         except OSError as error:
             if error.errno in (errno.EAGAIN, errno.EACCES):
@@ -237,22 +237,22 @@ def _tidied(file: File, check: Callable[[Path, bool], None]) -> str | None:
             return _unwritable(file, before)
         if not has_journal(file.journal):
             return ""
-        return _examined(file, descriptor, check)
+        return _examine(file, descriptor, check)
     except OSError as error:
         return f"{LEFT_JOURNAL}, which cannot be looked at: {error.strerror or 'the system refused'}"
     finally:
         _close(descriptor)
 
 
-def _opened(path: Path) -> int:
-    """The number of a file that is open for reading and, if that is allowed, for writing."""
+def _open(path: Path) -> int:
+    """The descriptor of a file, for reading and, if that is allowed, for writing."""
     with suppress(OSError):
         return os.open(path, os.O_RDWR | os.O_CLOEXEC)
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _unwritable(file: File, before: os.stat_result) -> str | None:
-    """That a journal stays where nobody may remove it; None if it is another one by now."""
+    """The message for a journal that this user may not remove; None if it is another one by now."""
     with suppress(OSError):
         after = file.journal.stat()
         if (after.st_ino, after.st_ctime_ns) == (before.st_ino, before.st_ctime_ns):
@@ -267,13 +267,13 @@ def _is_locked(descriptor: int, byte: int) -> bool:
     return bool(kind != fcntl.F_UNLCK)
 
 
-def _examined(file: File, descriptor: int, check: Callable[[Path, bool], None]) -> str:
-    """What to do with a journal, while nobody else can use the ledger."""
+def _examine(file: File, descriptor: int, check: Callable[[Path, bool], None]) -> str:
+    """Decides about a journal, while nobody else can use the ledger."""
     try:
         try:
             check(file.path, True)
         except HetdpError:
-            return _undone(file, check)
+            return _try_journal(file, check)
         os.fsync(descriptor)
         file.journal.unlink()
         sync_folder(file.path.parent)
@@ -282,8 +282,8 @@ def _examined(file: File, descriptor: int, check: Callable[[Path, bool], None]) 
     return ""
 
 
-def _undone(file: File, check: Callable[[Path, bool], None]) -> str:
-    """Tries on a copy whether the journal gives a whole ledger; OSError if no copy can be made."""
+def _try_journal(file: File, check: Callable[[Path, bool], None]) -> str:
+    """Tries on a copy whether rolling back gives a whole ledger; OSError if no copy can be made."""
     with tempfile.TemporaryDirectory(prefix=f".{file.path.name}.", dir=file.path.parent) as folder:
         copy = Path(folder) / "copy"
         shutil.copyfile(file.path, copy)
@@ -299,7 +299,7 @@ def _undone(file: File, check: Callable[[Path, bool], None]) -> str:
 
 
 def _close(descriptor: int) -> None:
-    """Closes a file; what was to be durable was made so before, and nothing follows from an error now."""
+    """Closes a file. What must be durable was synced before, so that an error means nothing."""
     with suppress(OSError):
         os.close(descriptor)
 

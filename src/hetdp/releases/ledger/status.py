@@ -1,4 +1,4 @@
-"""How a ledger stands: what each source may spend and has spent."""
+"""Balances: what the accounts of each source may spend and have spent."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Balance:
 
 @dataclass(frozen=True)
 class Group:
-    """How the people stand who have the same cap.
+    """The people who have the same cap.
 
     Attributes:
         cap: what each of them may spend, as a decimal.
@@ -73,7 +73,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Status:
-    """How one source stands.
+    """The balances of one source.
 
     Attributes:
         source: its name.
@@ -83,11 +83,11 @@ class Status:
         cap_delta: the same for δ; None if the currency has none.
         classes: the classes that have a cap of their own, or have spent something; none where people pay.
         people: how many people have spent something.
-        named: what their ids are, as the first charge to people said; None if it did not, or there is none.
+        named: the kind of their ids, as the first charge to people stated it; None if it did not, or there is none.
         most_spent: the largest amount spent by any of them.
         exhausted: how many of them have nothing left.
         by_cap: the same people by what they may spend, the lowest cap first, with the classes that have it.
-        privacy_unit: whose data changes between neighbouring datasets; None if nobody has stated it.
+        privacy_unit: whose data changes between neighbouring datasets; None if it is not stated.
         relation: how it changes, such as ``replace-one``; likewise.
     """
 
@@ -159,7 +159,7 @@ def _spent(terms: Terms, balances: NDArray[np.int64]) -> tuple[str, int]:
 
 
 def _by_cap(terms: Terms, balances: NDArray[np.int64]) -> tuple[Group, ...]:
-    """People by their caps, which are what is kept of their classes."""
+    """The people grouped by their caps; the ledger does not store their classes."""
     declared: dict[tuple[int, int], list[str]] = {}
     for name, pair in terms.caps.items():
         declared.setdefault(pair, []).append(name)

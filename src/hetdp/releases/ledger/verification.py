@@ -1,4 +1,4 @@
-"""Everything in a ledger computed again from its chain, and compared."""
+"""Verification: recomputes everything in a ledger from its chain, and compares."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ SOURCES = [Statement(select(table.c.source).distinct()) for table in (schema.cla
 
 @dataclass(frozen=True)
 class VerifiedLedger:
-    """That a ledger is as its chain says.
+    """The result of a verification that found no difference.
 
     Attributes:
-        ledger: what tells it from all others.
+        ledger: the id of the ledger.
         entry: the number of the last entry.
         hash: the hash of it; with the two above a receipt.
         sources: how many sources it has.
@@ -66,7 +66,7 @@ class VerifiedLedger:
 
 
 class Replay:
-    """What the chain says so far: sources, and for each charge of a source how often it was made."""
+    """The state that the chain implies so far: sources, and how often each charge of a source was made."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -80,7 +80,7 @@ class Replay:
         self.stated: dict[int, int] = {}  # which entry says the unit and the relation of a source
 
     def take(self, entry: Any) -> None:
-        """One more entry."""
+        """Adds the next entry."""
         if (entry.kind == CREATE) != (entry.number == 1):
             raise self._database.unusable(CHANGED)
         if entry.kind == DECLARE:
@@ -98,7 +98,7 @@ class Replay:
                 self.charged.add(entry.source)
 
     def _relate(self, entry: Any) -> None:
-        """What an entry says of its source's unit and relation, which no other entry contradicts."""
+        """Adds the unit and relation that an entry states; they must not contradict earlier ones."""
         source, is_stated = entry.source, entry.kind == STATE
         try:
             before, given = self.neighbours[source], read_neighbours(entry.facts.get(NEIGHBOURS))
@@ -116,7 +116,7 @@ class Replay:
 
 
 def require_whole(database: Database, connection: Connection, path: Path | None = None) -> None:
-    """Refuses a ledger that is not as its chain says, as a write that was stopped half-way may leave it.
+    """Refuses a ledger that differs from its chain, as an interrupted write may leave it.
 
     Args:
         database: where the ledger is.
@@ -128,11 +128,21 @@ def require_whole(database: Database, connection: Connection, path: Path | None 
 
 
 def verify_chain(database: Database, connection: Connection, head: Head, records: int) -> VerifiedLedger:
-    """Reads the whole chain and computes every balance again."""
+    """Reads the whole chain and recomputes every balance.
+
+    Args:
+        database: where the ledger is.
+        connection: a transaction there.
+        head: the end of the chain.
+        records: how many receipts were compared.
+
+    Raises:
+        LedgerError: something differs.
+    """
     database.require_undamaged(connection)
-    replay = _replayed(database, connection, head)
+    replay = _replay(database, connection, head)
     try:
-        sums = _summed(connection, replay)
+        sums = _sum_charges(connection, replay)
         people = _compare(connection, replay, sums)
     except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
@@ -140,8 +150,8 @@ def verify_chain(database: Database, connection: Connection, head: Head, records
     return VerifiedLedger(head.ledger, head.entries, head.hash, len(replay.terms), classes, people, records)
 
 
-def _replayed(database: Database, connection: Connection, head: Head) -> Replay:
-    """The chain, every hash of it computed again."""
+def _replay(database: Database, connection: Connection, head: Head) -> Replay:
+    """Reads the chain and recomputes every hash."""
     replay, number, previous = Replay(database), 0, ""
     for row in ENTRIES.each(connection):
         entry, number = read_entry(database, head, row), number + 1
@@ -157,8 +167,8 @@ def _replayed(database: Database, connection: Connection, head: Head) -> Replay:
 Sums = dict[int, tuple[dict[str, tuple[int, ...]], Share, str | None]]  # the last is what people's ids are
 
 
-def _summed(connection: Connection, replay: Replay) -> Sums:
-    """What every account of every source should have spent."""
+def _sum_charges(connection: Connection, replay: Replay) -> Sums:
+    """What every account of every source must have spent."""
     kept = {row.digest for row in DIGESTS.each(connection)}
     if kept != {digest for _, digest in replay.times}:
         raise ValueError("a charge is missing, or was never made")

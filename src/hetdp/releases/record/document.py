@@ -1,4 +1,4 @@
-"""Which keys a record has, and what kind of value each holds: a document that we would not have written is refused."""
+"""A record as a document: its keys, its digest, and the files that it is read from and written to."""
 
 from __future__ import annotations
 
@@ -81,22 +81,19 @@ RECORD: dict[str, Any] = {
 }
 
 
-# Where a record and its page may be written: nothing else is ever replaced.
-
-
-BESIDE = ("", "-journal", "-wal", "-shm")  # what SQLite keeps beside a file
+BESIDE = ("", "-journal", "-wal", "-shm")  # the files of an SQLite database
 HEAD = 1 << 12  # bytes of a page, in which its mark stands
 HINT = "choose another name"
 
 
-def require_places(record: Any, html: Any, ledger: Path | None, told: Document) -> list[Document]:
-    """Refuses places that cannot be written, and to replace anything but the record and the page of this very release.
+def require_places(record: Any, html: Any, ledger: Path | None, facts: Document) -> list[Document]:
+    """Refuses files that cannot be written, and to replace anything but the record and the page of this release.
 
     Args:
         record: the file of the record, if any.
         html: the page, if any.
-        ledger: the file of the ledger, if it is one.
-        told: what the record will say, with the ledger's name.
+        ledger: the file of the ledger, if it is in one.
+        facts: the facts of the record, with the id of the ledger.
 
     Returns:
         the receipt of the record, if it is there already
@@ -116,56 +113,53 @@ def require_places(record: Any, html: Any, ledger: Path | None, told: Document) 
             raise UsageError(f"{str(path)!r} is the ledger itself", "a ledger is never overwritten", HINT)
     if len(set(places)) < len(places):
         raise UsageError("the record and its page in one file", "each has a file of its own", HINT)
-    if html is not None and Path(html).exists() and not _is_page(Path(html), told):
+    if html is not None and Path(html).exists() and not _is_page(Path(html), facts):
         rule = "a page replaces nothing but an earlier copy of itself"
         raise UsageError(f"{str(html)!r} is there, and is no page of this release", rule, HINT)
-    return [] if record is None or not Path(record).exists() else [_earlier(record, told)]
+    return [] if record is None or not Path(record).exists() else [_earlier_receipt(record, facts)]
 
 
-def _earlier(path: Any, told: Document) -> Document:
-    """The receipt of the record that is there, if it is of this release."""
+def _earlier_receipt(path: Any, facts: Document) -> Document:
+    """The receipt of the record that is already there, if it is one of this release."""
     try:
         found = read_record(path)
     except HetdpError:
         found = None
     if found is None:
         raise UsageError(f"{str(path)!r} is there, and is no record", "a record replaces nothing else", HINT)
-    if mark_of(found | {"ledger": told["ledger"]}) != mark_of(told):
+    if mark_of(found | {"ledger": facts["ledger"]}) != mark_of(facts):
         raise UsageError(f"{str(path)!r} is the record of another release", "a record is never replaced", HINT)
     receipt: Document = found["ledger"]
     return receipt
 
 
-def _is_page(path: Path, told: Document) -> bool:
+def _is_page(path: Path, facts: Document) -> bool:
     try:
         with path.open("rb") as file:
-            return mark_of(told).encode() in file.read(HEAD)
+            return mark_of(facts).encode() in file.read(HEAD)
     except OSError:
         return False
-
-
-# A record as a document: put together, sealed with a digest over itself, written, read again.
 
 
 VERSION = 2
 KIND = "release"
 DIGEST = "record_sha256"
-LATER = ("schema_version", "kind", "released", "answers", "ledger", DIGEST)  # all else is known before the draw
+AFTERWARDS = ("schema_version", "kind", "released", "answers", "ledger", DIGEST)  # all else is known before the draw
 LARGEST = 64 << 20  # bytes; a record is small
 
 Document = dict[str, Any]
 
 
 def complete_record(facts: Document, answers: Sequence[Document], entry: Any, receipt: Document) -> Document:
-    """A whole record: what was known before the draw, then the answers and the place in the ledger.
+    """A whole record: the facts, the answers and the entry in the ledger.
 
-    It is the same, byte for byte, whenever it is made again from the same facts and the same entry.
+    It is the same, byte for byte, whenever it is made from the same facts and the same entry.
 
     Args:
         facts: all that does not depend on the data.
-        answers: what is published.
+        answers: the published answers.
         entry: the entry of the ledger.
-        receipt: by which the entry is found again.
+        receipt: what identifies the entry.
     """
     found = {"released": entry.time, "answers": list(answers), "ledger": receipt} | facts
     found |= {"schema_version": VERSION, "kind": KIND}
@@ -174,14 +168,14 @@ def complete_record(facts: Document, answers: Sequence[Document], entry: Any, re
 
 
 def digest_of(document: Document) -> str:
-    """A digest of everything in a record but its last key; the order of keys does not matter."""
+    """A digest of everything in a record but the digest itself; the order of keys does not matter."""
     rest = {key: value for key, value in document.items() if key != DIGEST}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
 def facts_digest(document: Document) -> str:
-    """A digest of what was known before the draw, which the ledger's entry keeps."""
-    return digest_of({key: value for key, value in document.items() if key not in LATER})
+    """A digest of what was known before the draw; the entry in the ledger has it."""
+    return digest_of({key: value for key, value in document.items() if key not in AFTERWARDS})
 
 
 def answers_of(bits: Sequence[bool], areas: Sequence[str | None], words: Sequence[str]) -> list[Document]:
@@ -191,19 +185,19 @@ def answers_of(bits: Sequence[bool], areas: Sequence[str | None], words: Sequenc
 
 
 def has_valid_digest(document: Document) -> bool:
-    """Whether a record has the digest of its content; whoever changes both is found by the ledger only."""
+    """Whether the digest of a record fits its content; only the ledger detects a change of both."""
     return bool(document[DIGEST] == digest_of(document))
 
 
 def read_record(path: str | Path) -> Document:
-    """A record from its file, as a document; whether anybody changed it is for `verify_record` to say.
+    """A record from its file, as a document; `verify_record` says whether it was changed.
 
     Args:
         path: the ``.json`` file.
 
     Raises:
         UsageError: the file cannot be read.
-        InputError: it is no record, a newer one, or has keys and values that we never write.
+        InputError: it is not a record, a newer one, or has unknown keys or values.
 
     >>> import hetdp, pathlib, tempfile
     >>> mechanism = hetdp.design(hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 0.5), [1, 2]))
@@ -228,7 +222,7 @@ def require_record(document: Document, name: str) -> Document:
     """The document itself, if it is a record.
 
     Raises:
-        InputError: it is none, or a newer one.
+        InputError: it is not a record, or a newer one.
     """
     require_kind(document, KIND, name)
     require_version(document, name, VERSION, VERSION)

@@ -1,4 +1,4 @@
-"""Costs as decimals that people read, and as the charge that the ledger takes."""
+"""The facts of a record about a mechanism and who pays for it; all of them are known before the answer is drawn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.problem.answer_words import BARE, answer_words, constant_odds
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
-from hetdp.releases.charges import CLASS, EPSILON, EPSILON_DELTA, Costs, account_name
+from hetdp.releases.charges import CLASS, EPSILON_DELTA, Costs, account_name
 from hetdp.releases.ledger.amounts import currency_of
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.proof import ProvedMechanism
@@ -24,10 +24,12 @@ from hetdp.text import escape_unprintable, pluralize
 from hetdp.theory.coordinate import Coordinate
 
 PARAMETERS = ("epsilon", "delta", "mu")
+MECHANISM = "mechanism"  # the kind of mechanism, in the record
+MOST_EDGES = 1 << 22  # a larger problem has no odds in its record: they would take longer than the proof
 
 
 def parameter_texts(costs: Costs, at: int) -> dict[str, str | None]:
-    """What one account is allowed, None for parameters that the notion has not, and what of it is used: ε, or μ."""
+    """The parameters of one account as decimals, None for those that the notion lacks, and the ε or μ that is used."""
     allowed = {name: format_epsilon(costs.allowed[name][at]) if name in costs.allowed else None for name in PARAMETERS}
     return allowed | {"used": format_epsilon(costs.used[costs.main][at])}
 
@@ -40,12 +42,12 @@ def charged_accounts(costs: Costs) -> list[dict[str, Any]]:
 
 
 def composition_of(costs: Costs, source: str, version: str) -> dict[str, Any]:
-    """What a record says of who paid.
+    """The part of a record about who pays.
 
     Args:
         costs: what each account is promised.
-        source: the data.
-        version: which state of it.
+        source: the name of the data.
+        version: the version of the data.
     """
     return {
         "source": source,
@@ -58,28 +60,8 @@ def composition_of(costs: Costs, source: str, version: str) -> dict[str, Any]:
     }
 
 
-def charge_of(costs: Costs, currency: str | None = None) -> Charge:
-    """What the ledger takes.
-
-    Args:
-        costs: what each account is allowed, and what of it is used, which is charged.
-        currency: how the data's privacy is counted. Where that is by ε and δ, a promise without δ has δ = 0; any other
-            that differs is for the ledger to refuse.
-    """
-    first = costs.main
-    is_widened = (costs.currency, currency) == (EPSILON, EPSILON_DELTA)
-    counted_by = EPSILON_DELTA if is_widened else costs.currency
-    zeros = {"delta": np.zeros(len(costs.names))} if is_widened else {}
-    if costs.kind == CLASS:
-        columns = {name: values.tolist() for name, values in (costs.used | zeros).items()}
-        by_name = {name: dict(zip(costs.names, values, strict=True)) for name, values in columns.items()}
-        return Charge.to_classes(counted_by, by_name[first], by_name.get("delta"))
-    amounts = costs.used | zeros
-    return Charge.to_people(counted_by, costs.names, amounts[first], amounts.get("delta"), costs.groups, costs.named)
-
-
 def charge_of_composition(composition: dict[str, Any], currency: str) -> Charge | None:
-    """The charge that a record tells of, for data that is counted so; None for people, whom it does not list."""
+    """The charge that a record describes, in the currency of its source; None for people, who are not listed."""
     if composition["kind"] != CLASS:
         return None
     rows = composition["charged"]
@@ -87,19 +69,12 @@ def charge_of_composition(composition: dict[str, Any], currency: str) -> Charge 
     return Charge.to_classes(currency, amounts, deltas if currency == EPSILON_DELTA else None)
 
 
-# What a record says of a mechanism and its problem: all of it is known before the answer is drawn.
-
-
-MECHANISM = "mechanism"
-MOST_EDGES = 1 << 22  # beyond which odds are left out: they would take longer than the proof
-
-
 def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
-    """The part of a record that a mechanism fills.
+    """The part of a record that follows from a mechanism.
 
     Args:
-        proof: the mechanism, as it was proved.
-        costs: what it costs whom.
+        proof: the mechanism with its proof.
+        costs: what it costs each account.
     """
     problem, graph = proof.problem, proof.problem.graph
     about, notion, certain = problem.about, problem.notion, certain_answer(proof.mechanism.coordinates)
@@ -145,14 +120,14 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
 
 
 def _edges_in_words(graph: DatasetGraph | ProductSpace) -> str:
-    """How many pairs of neighbours there are; or edges, where a pair may have several."""
+    """The number of pairs of neighbours; of edges, if a pair may have several."""
     if isinstance(graph, DatasetGraph) and graph.is_parallel:
         return f"{pluralize(graph.edge_count, 'edge')} between neighbours"
     return f"{pluralize(graph.edge_count, 'pair')} of neighbours"
 
 
 def _odds(proof: ProvedMechanism) -> dict[str, Odds]:
-    """The odds of each account; none where there are too many edges to go through once more."""
+    """The odds of each account; none if there are too many edges."""
     if proof.problem.graph.edge_count > MOST_EDGES:
         return {}
     try:
@@ -179,13 +154,13 @@ def _promise(costs: Costs, at: int, told: dict[str, Odds], same: str) -> dict[st
 
 
 def _cautions(proof: ProvedMechanism) -> list[str]:
-    """Where a coin would do as well, or better, at any of the possible datasets; which one is true plays no part."""
+    """Where a coin would be as accurate, over all datasets; the true one plays no part."""
     told = str(proof.mechanism.against_coin)
     return [escape_unprintable(f"{told[:1].upper()}{told[1:]}.")] if told else []
 
 
 def _worst(proof: ProvedMechanism, coordinate: Coordinate) -> str:
-    """The least probability of the right answer over all datasets: it is public, and free."""
+    """The least probability of the right answer over all datasets; it is public."""
     z, answers = proof.mechanism.coordinates, proof.problem.answers
     worst = coordinate.error(np.min(np.where(answers == 1, z, -z), initial=np.inf), 1)
     return format_promise(float(worst))

@@ -1,4 +1,4 @@
-"""The record as a page that anybody can read. It runs nothing and fetches nothing; all that is not ours is escaped."""
+"""The record as an HTML page for the public. It runs no script and loads nothing; all values are escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hetdp.releases.charges import EVERYBODY
 from hetdp.text import escape_unprintable
 
 PARAMETERS = (("mu", "μ"), ("delta", "δ"))
-MOST = 200  # areas, or groups of people, that are shown; the record has them all
+MOST = 200  # areas or groups that are shown; the record has all of them
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 STYLE = """
 :root { color-scheme: light dark; }
@@ -86,14 +86,14 @@ def page_of(record: dict[str, Any]) -> str:
 
 
 def mark_of(record: dict[str, Any]) -> str:
-    """By which a page is known as one of this release: the ledger, the data, its version and what was asked."""
-    told = record["composition"]
-    named = [record["ledger"]["ledger"], told["source"], told["version"], record["mechanism"]["sha256"]]
+    """The tag that identifies a page of this release: a digest of the ledger, source, version and question."""
+    paid = record["composition"]
+    named = [record["ledger"]["ledger"], paid["source"], paid["version"], record["mechanism"]["sha256"]]
     return f'<meta name="hetdp-release" content="{hashlib.sha256(json.dumps(named).encode()).hexdigest()}">'
 
 
 def _text(words: Any) -> str:
-    """Words of anybody's, so that they are shown and never obeyed."""
+    """A value as escaped text."""
     return escape(escape_unprintable(str(words)), quote=True)
 
 
@@ -110,7 +110,7 @@ def _list(entries: list[str]) -> Iterator[str]:
 
 
 def _table(rows: Iterable[tuple[Any, Any]], head: tuple[str, str] | None = None) -> Iterator[str]:
-    """Rows of two cells; the first names what the second says."""
+    """A table of names and values."""
     yield "<table>"
     if head is not None:
         yield f'<tr><th scope="col">{_text(head[0])}</th><th scope="col">{_text(head[1])}</th></tr>'
@@ -132,7 +132,7 @@ def _answers(answers: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _introduction(record: dict[str, Any]) -> Iterator[str]:
-    """What randomness has to do with the answer; nothing, where it is the same whatever the data is."""
+    """Why the answer is random; or that it is not, if it is the same for all data."""
     constant = record["constant"]
     if len(constant) < len(record["answers"]):
         yield f"<p>{_text(INTRODUCTION)}</p>"
@@ -145,14 +145,14 @@ def _introduction(record: dict[str, Any]) -> Iterator[str]:
 
 
 def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
-    told = [promise for promise in promises if promise["odds"]]
-    if not told:
+    shown = [promise for promise in promises if promise["odds"]]
+    if not shown:
         return
     yield "<section><h2>What it means for you</h2>"
-    for promise in told[:MOST]:
-        whom = "everybody else" if len(told) > 1 and _whom(promise) == EVERYBODY else _whom(promise)
+    for promise in shown[:MOST]:
+        whom = "everybody else" if len(shown) > 1 and _whom(promise) == EVERYBODY else _whom(promise)
         yield f'<p class="promise"><strong>For {_text(whom)}:</strong> {_text(promise["odds"])}</p>'
-    yield from _more(told)
+    yield from _more(shown)
     yield f"<p>{_text(MEANING)}</p></section>"
 
 
@@ -165,7 +165,7 @@ def _accuracy(record: dict[str, Any]) -> Iterator[str]:
     if not is_constant:
         yield "<p>This was known beforehand. How close the data really is to the other answer is not published.</p>"
     areas = any(one["area"] is not None for one in accuracy)
-    rows = (  # in hundredths, which people read better
+    rows = (  # as percentages, which people read better
         (f"{one['area']}, {one['where']}" if areas else one["where"], _percent(one["probability"]))
         for one in accuracy[:MOST]
     )
@@ -216,10 +216,10 @@ def _parameters(promise: dict[str, Any]) -> str:
     several = least not in (None, largest)
     parts = [f"ε from {least} to {largest}" if several else f"up to ε = {largest}"] if largest is not None else []
     parts += [f"up to {letter} = {promise[name]}" for name, letter in PARAMETERS if promise[name] is not None]
-    told = [f"{', '.join(parts)} allowed, {'at most ' if several else ''}{promise['used']} used"]
+    words = [f"{', '.join(parts)} allowed, {'at most ' if several else ''}{promise['used']} used"]
     if promise["people"] is not None:
-        told.append("1 person" if promise["people"] == 1 else f"{promise['people']:,} people")
-    return "; ".join(told)
+        words.append("1 person" if promise["people"] == 1 else f"{promise['people']:,} people")
+    return "; ".join(words)
 
 
 def _digests(record: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -23,16 +23,14 @@ from hetdp.releases.proof import ProvedMechanism, digest_of
 from hetdp.releases.record.document import Document, answers_of, facts_digest, has_valid_digest
 from hetdp.releases.record.facts import MECHANISM, charge_of_composition, composition_of, facts_of_problem
 
-ELSE = "tells something else"
-
 
 class RecordCheck(NamedTuple):
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        name: what was looked at: "record", "ledger", "mechanism", "certificate", "charge", "plan", "content" or
+        name: what was checked: "record", "ledger", "mechanism", "certificate", "charge", "plan", "content" or
             "promises".
-        passed: whether it is as it should be.
+        passed: whether the check passed.
         message: what was found, in words.
     """
 
@@ -43,12 +41,12 @@ class RecordCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordVerdict:
-    """What `verify_record` found.
+    """The result of `verify_record`.
 
     Attributes:
-        valid: whether everything that was looked at is as it should be.
-        checks: each thing that was looked at.
-        unchecked: what could not be looked at, in words; with the ledger, nothing.
+        valid: whether all checks passed.
+        checks: the checks.
+        unchecked: what could not be checked, in words; nothing if the ledger was given.
     """
 
     valid: bool
@@ -87,12 +85,15 @@ def check_ledger(record: Document, ledger: LedgerCore) -> RecordCheck:
     same = told == [*said, facts_digest(record)] and _is_answered(record, entry.answers, kept.get("words"))
     same = same and _is_about(record["privacy"], kept.get(NEIGHBOURS))
     return check_of(
-        "ledger", same and _is_charged(ledger, entry, composition), f"{number} says the same", f"{number} {ELSE}"
+        "ledger",
+        same and _is_charged(ledger, entry, composition),
+        f"{number} says the same",
+        f"{number} says something else",
     )
 
 
 def _is_answered(record: Document, bits: Sequence[bool], words: Any) -> bool:
-    """Whether the answers are these, in words, for the areas of the plan in their order."""
+    """Whether the record has these answers, in words, for the areas of the plan in their order."""
     try:
         areas = [None] if record["plan"] is None else [one["area"] for one in record["plan"]["areas"]]
         return bool(record["answers"] == answers_of(bits, areas, words))
@@ -101,7 +102,7 @@ def _is_answered(record: Document, bits: Sequence[bool], words: Any) -> bool:
 
 
 def _is_about(privacy: Document, kept: Any) -> bool:
-    """Whether the record's unit and relation are those that its entry was charged for."""
+    """Whether the record has the unit and relation of its entry."""
     try:
         stated = neighbours_of(privacy["unit"], privacy["neighbours"])
         return all(map(is_same, stated, read_neighbours(kept)))
@@ -110,7 +111,7 @@ def _is_about(privacy: Document, kept: Any) -> bool:
 
 
 def _is_charged(ledger: LedgerCore, entry: Entry, composition: Document) -> bool:
-    """Whether the entry charged the accounts that the record lists; people are listed by neither."""
+    """Whether the entry charged the accounts that the record lists; it does not list people."""
     try:
         charge = charge_of_composition(composition, ledger.find_source(entry.source)[1])
     except (UsageError, KeyError):

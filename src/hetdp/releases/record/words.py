@@ -1,4 +1,4 @@
-"""What a record says in sentences: the same for every release of its kind."""
+"""The sentences of a record that are the same for every release of its kind."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ EVERY_TABLE = "whatever the data is"
 
 
 def security_words(is_constant: bool) -> list[str]:
-    """Why a release can be trusted; nothing is drawn where the answer is the same whatever the data is."""
+    """Why a release can be trusted; a constant answer is not drawn."""
     return [NOT_DRAWN, *KEPT_CONSTANT] if is_constant else [PROVED, DRAWN, *KEPT]
 
 
 def unprotected_words(number: int, total: int, what: str) -> str:
-    """What is said of those to whom nothing is promised."""
+    """The sentence about those to whom nothing is promised."""
     return f"{_whom(number, total)} {what}: no promise is made (ε = ∞), and the answer may show them for certain."
 
 
 def only_deciding_words(number: int, total: int) -> str:
-    """What is said of people who are promised something only where they decide."""
+    """The sentence about people who are promised something only where they decide."""
     where = "a promise is made only where the answer depends on one of them"
     return f"{_whom(number, total)} people: {where}; elsewhere (ε = ∞) the answer may show them for certain."
 
