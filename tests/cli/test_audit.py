@@ -42,7 +42,7 @@ def test_numbers_out_of_range_are_wrong_usage(hetdp):
     ended = hetdp("audit", "poll.json", "mechanism.json", "--draws", "0")
     assert (ended.code, ended.err.splitlines()[-1]) == (
         2,
-        "hetdp: draws=0; it is a whole number ≥ 1 and ≤ 100,000,000.",
+        "hetdp: --draws 0; it is a whole number ≥ 1 and ≤ 100,000,000.",
     )
     assert hetdp("audit", "poll.json", "mechanism.json", "--confidence", "2").code == 2
     assert hetdp("audit", "-", "-").code == 2

@@ -202,8 +202,7 @@ REFUSED = {
     ("history", "school.ledger", "record.json"): (2, "a RECORD for history; it takes nothing but the ledger."),
     ("init", "new.ledger", "--source", "s"): (
         2,
-        "there is no cap; what each account may spend of a source is said when it is declared."
-        " Hint: such as cap=1 in Python, --cap 1 in a shell",
+        "there is no cap; a source is declared with what each account may spend. Hint: such as --cap 1",
     ),
     ("init", "new.ledger"): (2, "no source; --source names the data that will be asked about."),
     ("init", "school.ledger", "--source", "s", "--cap", "1"): (
@@ -212,12 +211,12 @@ REFUSED = {
     ),
     ("record", "school.ledger", "--note", "n"): (
         2,
-        "something is missing, or said twice; record takes --source, --note, and who paid: --charge, or --people with"
+        "something is missing, or given twice; record takes --source, --note, and who paid: --charge, or --people with"
         " --person and --epsilon.",
     ),
     ("status", "nowhere"): (
         7,
-        "nowhere: there is no ledger here; hetdp ledger init makes one, hetdp.Ledger.create in Python.",
+        "nowhere: there is no ledger here; hetdp ledger init makes one.",
     ),
     ("export", "school.ledger", "-o", "school.ledger"): (2, None),
     ("init", "new.ledger", "--source", "s", "--cap", "much"): (2, None),
@@ -317,7 +316,7 @@ def test_nobody_has_a_second_budget_under_another_column(hetdp):
         (["--people", "survey.csv", "--person", "nobody", "--epsilon", "1"], 2, "nobody"),
         (["--people", "twice.csv", "--person", "id", "--epsilon", "1"], 3, "twice"),
         (["--people", "nowhere.csv", "--person", "id", "--epsilon", "1"], 3, "nowhere.csv"),
-        (["--charge", "a=1", "--people", "survey.csv"], 2, "said twice"),
+        (["--charge", "a=1", "--people", "survey.csv"], 2, "given twice"),
         (["--charge", "a=1", "--person", "id"], 2, "--person beside --charge; it is for --people"),
         (["--person", "id", "--epsilon", "1"], 2, "something is missing"),
     ],

@@ -133,7 +133,7 @@ def test_who_makes_a_new_digest_is_caught_by_the_ledger_and_by_the_mechanism(mad
         assert hetdp.verify_record(one).valid
         verdict = hetdp.verify_record(one, ledger=kept)
         assert [check.passed for check in verdict.checks] == [True, False]
-        assert "FAILS: entry 3 of the ledger tells something else" in str(verdict)
+        assert "FAILS: entry 3 of the ledger says something else" in str(verdict)
     verdict = hetdp.verify_record(forged[-1], problem=mechanism.problem, mechanism=mechanism)
     assert {check.name: check.passed for check in verdict.checks}["mechanism"] is False
     cheaper = record["composition"] | {"charged": [record["composition"]["charged"][0] | {"epsilon": "0.1"}]}

@@ -70,7 +70,7 @@ def test_what_is_no_seed_or_number_of_runs_is_refused(given, words):
 
 
 def test_what_is_no_mechanism_or_dataset_is_refused():
-    with pytest.raises(hetdp.UsageError, match=r"0\.5 is no mechanism; the first argument is a Mechanism"):
+    with pytest.raises(hetdp.UsageError, match=r"expected a Mechanism, got 0\.5; the first argument is a Mechanism"):
         hetdp.simulate(0.5, "a", seed=1)
     with pytest.raises(hetdp.UnknownDatasetError):
         hetdp.simulate(MECHANISM, "z", seed=1)

@@ -261,7 +261,7 @@ def _by(named, *ids):
     ("first", "other", "words"),
     [
         ("id", "email", "a charge to people by 'email'; the people of the source 'survey' are named by 'id'; the same"),
-        ("id", "Id", "Hint: name them by 'id', as before: --person in a shell, named= in Python"),
+        ("id", "Id", "Hint: give named='id', as before"),
         (
             "id",
             None,
