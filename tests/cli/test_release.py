@@ -489,7 +489,7 @@ def test_a_simulation_has_no_ledger_and_a_dry_run_no_record(hetdp, folder):
         assert said.code == 2
         assert rule in said.err
     said = hetdp(*ASK, "--simulate", "-o", "r.json")
-    assert "no ledger; only a release has them" in said.err
+    assert "only a release has a source" in said.err
 
 
 def test_a_closed_output_is_noticed_before_anything_is_spent(release, monkeypatch):

@@ -208,7 +208,7 @@ def test_not_a_number_is_refused_without_a_draw(monkeypatch):
 
 
 def test_an_unknown_coordinate_is_refused():
-    with pytest.raises(UsageError, match="for the coordinate 'p'; it is one of probit, logit, Laplace"):
+    with pytest.raises(UsageError, match="for the coordinate 'p'; it is one of Laplace, logit, probit"):
         draw("p", 0.5)
 
 

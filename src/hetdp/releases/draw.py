@@ -58,7 +58,9 @@ def tail_bounds(coordinate: str, z: float, bits: int) -> tuple[int, int]:
     """
     tail = TAILS.get(coordinate)
     if tail is None:
-        raise UsageError(f"no draw is known for the coordinate {coordinate!r}", f"it is one of {', '.join(TAILS)}")
+        raise UsageError(
+            f"no draw is known for the coordinate {coordinate!r}", f"it is one of {', '.join(sorted(TAILS))}"
+        )
     if math.isnan(z):
         raise UsageError("a coordinate is not a number", "an answer is drawn at a number, or at ±inf")
     size = abs(float(z))
