@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from pathlib import Path
 
@@ -24,6 +25,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # says something about the machine, not about the code
 )
 settings.load_profile("ci" if STRICT else "dev")
+
+
+def pytest_configure() -> None:
+    """Lets tests be interrupted where the run itself is not, as behind a `&`: children inherit what is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -89,5 +88,9 @@ def test_any_bytes_at_all_are_read_or_refused(name, data):
             if table != name and not (name == "edges.parquet" and table == "edges.csv"):
                 Path(place, table).write_text(text)
         Path(place, name).write_bytes(data)
-        with suppress(library.InputError):
+        said = place
+        try:
             library.read_problem(place)
+        except library.InputError as refusal:
+            said = str(refusal)
+        assert name in said or place in said

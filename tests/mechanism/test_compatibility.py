@@ -112,8 +112,8 @@ def test_the_verdict_is_the_same_when_the_answers_are_swapped(case, data):
     pins = case.pins + shift
     verdict = hetdp.check(case.problem, hetdp.PartialMechanism(z=pins))
     mirrored = hetdp.check(Case(case.edges, 3 - case.answers, -pins).problem, hetdp.PartialMechanism(z=-pins))
-    if not 1e-10 < verdict.moved < 1e-8:
-        assert verdict.compatible == mirrored.compatible
+    undecided = 1e-10 < verdict.moved < 1e-8  # next to the tolerance, which way roundings fall may differ
+    assert undecided or verdict.compatible == mirrored.compatible
 
 
 def test_check_needs_no_boundary_and_extend_agrees_with_it():

@@ -11,6 +11,7 @@ import hetdp
 from hetdp.cli.main import main
 from hetdp.partitioned import reading
 from tests.partitioned.inline import Inline, coordinates, read_inline
+from tests.stress import mostly_long
 
 MAJORITY = hetdp.questions.majority()
 PEOPLE = {
@@ -23,8 +24,9 @@ PEOPLE = {
 }
 
 
-@pytest.mark.parametrize("partitions", [1, 3])
-@pytest.mark.parametrize("name", PEOPLE)
+@pytest.mark.parametrize(
+    ("partitions", "name"), mostly_long([(partitions, name) for partitions in (3, 1) for name in PEOPLE], 4)
+)
 def test_partitions_and_one_machine_are_the_same(name, partitions, tmp_path):
     people = PEOPLE[name]()
     hetdp.save(people, tmp_path / "p", tables="parquet")
@@ -48,7 +50,7 @@ def test_partitions_and_one_machine_are_the_same(name, partitions, tmp_path):
                 assert hetdp.verify(people, loaded).optimal
             both = hetdp.read_mechanism(tmp_path / "m", problem), hetdp.read_mechanism(tmp_path / "m.parquet", problem)
             for mechanism in (there, *both):
-                for label in names[::4]:
+                for label in names[:: len(names) // 2]:
                     one, other = mechanism.explain(label), here.explain(label)
                     assert str(one) == str(other)
                     assert (one.origin, one.across) == (other.origin, other.across)

@@ -125,7 +125,7 @@ def test_the_rule_is_the_same_for_every_order_of_statements(address):
         ledger.declare(name, cap=1)
         ledger.spend(name, TENTH, "q", "1", lambda: [True], **one)
         if one == other:
-            ledger.spend(name, TENTH, "r", "1", lambda: [True], **other)
+            assert ledger.spend(name, TENTH, "r", "1", lambda: [True], **other).kind == "spend"
         else:
             with pytest.raises(UsageError):
                 ledger.spend(name, TENTH, "r", "1", lambda: [True], **other)

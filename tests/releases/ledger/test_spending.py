@@ -459,6 +459,7 @@ def test_everybody_may_be_declared_as_a_class_of_its_own(address):
     ledger.spend("survey", BY_CLASS, "first", "1", lambda: [True])
     ledger.spend("survey", ALL, "second", "1", lambda: [True])
     ledger.spend("survey", BY_CLASS, "third", "1", lambda: [True])
+    assert [entry.kind for entry in ledger.history()].count("spend") == 3
 
 
 def test_people_without_a_group_do_not_get_a_second_budget(address):
