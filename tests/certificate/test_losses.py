@@ -175,3 +175,10 @@ def test_votes_cost_the_same_with_and_without_stored_edges(design):
     assert used == dict(zip(again.names, again.used["epsilon"].tolist(), strict=True))
     assert costs.allowed["epsilon"].max() == 20
     assert used["open"] <= (0.4 if design == "balanced" else 20)
+
+
+def test_along_an_axis_bounded_range_loses_the_difference_of_logits():
+    space = ProductSpace([Axis.person("Ann", ["yes", "no"], 3.0)])
+    notion = NOTIONS["bounded-range"]
+    assert losses_along(space, np.array([-1.0, 1.0]), np.array([3.0]), notion).tolist() == [2.0]
+    assert losses_along(space, np.array([-1.0, 1.0]), np.array([3.0]), NOTIONS["pure"])[0] < 1.5

@@ -4,7 +4,12 @@ Gaussian privacy, where z is the probit of p, and bounded range, where z is its 
 z(v) ≤ z(u) + μ and no more. Pure ε, where z is the Laplace coordinate, needs a second look at p = ½. There the arc is
 private when p(v) ≤ e^ε p(u) and 1 − p(u) ≤ e^ε (1 − p(v)). Where both ends lie on one side of ½ this is
 z(v) ≤ z(u) + ε. Where z(u) < 0 < z(v), that inequality is still enough (the definition allows more there), so only arcs
-that fail it need the enclosures. Both directions of each edge are gone through.
+that fail it need the enclosures. Both directions of each edge are checked.
+
+A mechanism is optimal if from every free dataset a chain of tight links leads to a pinned one. "Some neighbour is
+tight" would not do, since two datasets can hold each other up; so the links must form no cycle. For chains, all values
+are signed so that larger is better: z where the answer is 1, −z where it is 2. Values never fall along a link, so a
+cycle could only run through links between equal values.
 """
 
 from __future__ import annotations
@@ -37,7 +42,7 @@ from hetdp.certificate.rule import (
     WorstGaussianEdge,
     pick,
 )
-from hetdp.interrupts import import_uninterrupted
+from hetdp.interrupts import uninterrupted
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
 
@@ -71,7 +76,8 @@ Scan = Callable[[EdgeBlock, Indices], tuple[float, int, float, int, int]]
 
 
 def _compiled_scan(z: Floats, links: Indices, seen: Survey, halved: bool) -> Scan:
-    scan_arcs = import_uninterrupted("hetdp.certificate.compiled").scan_arcs
+    with uninterrupted():
+        from hetdp.certificate.compiled import scan_arcs
 
     def scan_block(block: EdgeBlock, doubtful: Indices) -> Any:
         with np.errstate(all="ignore"):  # matters only where the compiler is switched off
@@ -110,7 +116,7 @@ def _offer_across(block: EdgeBlock, z: Floats, seen: Survey) -> None:
     seen.offer(block, least, float(slack[least]))
 
 
-# Proof that nothing can be raised: from every free dataset a chain of tight links to a pinned one.
+# Optimality.
 
 
 CROSSING_ULPS = 128.0  # how far below its exact bound a label on a crossing edge may be rounded
@@ -180,7 +186,8 @@ def seen_links(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, ha
     seen, columns = Tally(), (better, pinned, links, epsilon)
     scan_links: Callable[..., Any] = scan.scan_links
     if len(better) > SMALL:
-        scan_links = import_uninterrupted("hetdp.certificate.compiled").scan_links
+        with uninterrupted():
+            from hetdp.certificate.compiled import scan_links
     else:
         columns = tuple(column.tolist() for column in columns)
 

@@ -11,6 +11,15 @@ the probability of answer 1, so that A(−z) is that of answer 2. Both are one c
    rounded elsewhere are whole, and the balls are points. docs/theory/other-notions-certificate.md has the proof.
 
 The slack of an arc is ε minus the least ε' that would do in its place with the same δ: log((A(a) − δ) / A(b)).
+
+A mechanism is optimal if from every free dataset a chain of tight links leads to a pinned one. Over a link from a
+parent with probability x of its right answer to its child, the definition allows at most
+
+    f(x) = min( 1, e^ε x + δ, 1 − e^−ε' (1 − x − δ') )      ε, δ from child to parent, ε', δ' from parent to child.
+
+A link is tight if the child, raised by a few floats, would break it; that is decided in both tails, since z keeps both.
+What a parent lacks is passed on: f is concave, so its slope at the parent bounds by how much more the child could have.
+For chains, all values are signed so that larger is better: z where the answer is 1, −z where it is 2.
 """
 
 from __future__ import annotations
@@ -26,7 +35,7 @@ from hetdp.certificate.additive import RATIOS
 from hetdp.certificate.enclosure import FILTER, FINER, FIRST_PRECISION, first_alike, precision
 from hetdp.certificate.paths import path_is_below
 from hetdp.certificate.rule import Losses, Rule, Survey, WorstApproximateEdge, WorstDirectedEdge, follow_chains, pick
-from hetdp.interrupts import import_uninterrupted
+from hetdp.interrupts import uninterrupted
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
 
@@ -57,7 +66,10 @@ def survey_directed(space: Space, z: Floats, links: Indices, better: Floats) -> 
         better: the values, signed so that larger is better; of parallel edges the one that leaves least is the link.
     """
     seen = Survey(links=np.full((4, space.size), np.nan))
-    sift = import_uninterrupted("hetdp.certificate.compiled").sift_arcs if space.arc_count > SMALL else None
+    sift: Callable[..., Any] | None = None
+    if space.arc_count > SMALL:
+        with uninterrupted():
+            from hetdp.certificate.compiled import sift_arcs as sift
 
     def look(block: EdgeBlock) -> None:
         count, below = len(block.source), seen.slack
@@ -181,7 +193,7 @@ def _twice(z: float) -> arb:
     return arb(z).exp() if z <= 0.0 else 2 - arb(-z).exp()
 
 
-# Proof that nothing can be raised, for directed and approximate privacy: chains of links, with their gaps in z.
+# Optimality.
 
 
 ROOM = 2.0**-44  # of 1 + |z|: by how much a child may stay below the exact bound of its link

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.interrupts import import_uninterrupted
+from hetdp.interrupts import uninterrupted
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import SMALL, EdgeBlock, Indices, Space
@@ -45,9 +45,10 @@ def _arcs(space: ProductSpace, axis: int, change: Change, start: int) -> EdgeBlo
     stop = min(start + BLOCK, space.size)
     source, target, epsilon = np.empty(stop - start, np.int64), np.empty(stop - start, np.int64), np.empty(stop - start)
     state_count, states = table.shape[1], np.empty(0, dtype=np.uint8) if space.states is None else space.states
-    write: Any = (
-        import_uninterrupted("hetdp.certificate.compiled").write_arcs if space.arc_count > SMALL else write_arcs
-    )
+    write: Any = write_arcs
+    if space.arc_count > SMALL:
+        with uninterrupted():
+            from hetdp.certificate.compiled import write_arcs as write
     columns = kinds, leads_to, table.ravel(), state_count, states
     count = write(start, stop, apart, space.axes[axis].length, *columns, source, target, epsilon)
     return EdgeBlock(source[:count], target[:count], (epsilon[:count],))
