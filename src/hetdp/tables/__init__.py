@@ -1,1 +1,12 @@
-"""A table of people and a yes/no question: read the public policy, fix the mechanism, and only then the answers."""
+"""A table of people and a yes/no question: everything behind `hetdp.ask`.
+
+What lives here, in the order in which a question passes through it:
+
+- `request` (what is asked and promised), with `predicates` and `comparison` (the condition `count`);
+- `sources`, `formats`, `sqlite`, `arrow`, `frames` and `database` (how rows are read), `kinds` and `conditions` (SQL);
+- `people_table` and `policy` (the public columns), `promise` and `promise_words`, `plan`, `preparation`, `identity`;
+- `release` and `record` (what a release from a table costs and says), and `ask`, which calls all of these.
+
+It may import `releases`, `people`, `files` and everything below them. `partitioned`, `studio` and `cli` may import it.
+A new file format is an opener in `formats`; a new kind of question is a module in `people/questions`.
+"""

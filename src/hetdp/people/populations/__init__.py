@@ -1,1 +1,6 @@
-"""Any number of people, one ε each, and a threshold question: mechanisms in closed form (docs/theory/population.md)."""
+"""Any number of people with one ε each and a threshold question; mechanisms are closed formulas.
+
+`population` makes a Population, `classes` and `folding` group people who are alike, `scores` turns the question into
+whole scores, `balanced` and `vote` are the two designs, `mechanism` is their result, `losses` and `odds` say what it
+reveals, and `baselines` compares it with other methods. A new baseline is a function in `baselines`.
+"""

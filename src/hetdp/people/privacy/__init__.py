@@ -1,4 +1,8 @@
-"""Privacy rules as data; `hetdp.privacy` is where people find them."""
+"""Privacy rules as data; `hetdp.privacy` is their public name.
+
+`rules` holds the rules and the table of ε that they make, `situations` when a rule applies, and `epsilons` how an ε is
+read, rounded down to the grid and written.
+"""
 
 from hetdp.people.privacy.rules import Privacy, Rule, Table, from_document, from_json, from_toml, rules
 from hetdp.people.privacy.situations import States, When, answer, within

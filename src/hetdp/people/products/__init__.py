@@ -1,1 +1,5 @@
-"""Problems whose datasets are all that some people may answer: votes and tallies; `hetdp.spaces` offers them."""
+"""Votes and tallies: problems whose datasets are all answers of some people, or all counts of some groups.
+
+`problems` makes them, `margins` finds how many people must change before the answer does, and `tallied` is a mechanism
+on tallies for the people of a table.
+"""
