@@ -35,7 +35,7 @@ def main() -> None:
         right = [mechanism.accuracy(margin) for mechanism in ways.values()]
         print(f"{ill} ({margin})".ljust(36), *(percent(probability).rjust(20) for probability in right))
     for group in EPSILON:
-        print(f"{group}: {ways['only when deciding'].odds(group)}")
+        print(f"{group}: {ways['only when deciding'].odds().by_class[group]}")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def main() -> None:
         print(way.ljust(26), *(percent(probability).rjust(12) for probability in right))
     asked = problem(WAYS[0])
     for kind in ("permanent", "elected"):
-        print(hetdp.odds(asked, hetdp.design(asked), kind))
+        print(hetdp.odds(hetdp.design(asked)).by_class[kind])
 
 
 if __name__ == "__main__":

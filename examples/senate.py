@@ -44,7 +44,7 @@ def main() -> None:
         people = "1 senator" if call.margin == 1 else f"{call.margin} senators"
         print(f"  {people} away from the other outcome: right with a probability of {percent(accuracy(call))}")
     question = hetdp.questions.count("yes", at_least=50)
-    print(hetdp.spaces.population(question, EPSILON, size=SENATORS).design().odds("everybody"))
+    print(hetdp.spaces.population(question, EPSILON, size=SENATORS).design().odds())
 
 
 if __name__ == "__main__":

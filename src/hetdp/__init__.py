@@ -13,159 +13,57 @@ from hetdp.version import VERSION as __version__  # noqa: F401 (public, as __all
 TYPE_CHECKING = False  # type checkers take it as true; importing it would double the cost of `import hetdp`
 
 if TYPE_CHECKING:
-    # isort: off (it would give each name an import of its own)
-    from hetdp import privacy as privacy
-    from hetdp import questions as questions
-    from hetdp import spaces as spaces
-    from hetdp.certificate.certificate import (
-        Certificate as Certificate,
-    )
-    from hetdp.certificate.certificate import (
-        verify as verify,
-    )
+    # isort: off
+    # one import for each module; isort would make one for each name
+    from hetdp import privacy as privacy, questions as questions, spaces as spaces
+    from hetdp.certificate.certificate import Certificate as Certificate
     from hetdp.engines.registry import EngineName as EngineName
     from hetdp.errors import (
         BudgetError as BudgetError,
-    )
-    from hetdp.errors import (
         ClusterError as ClusterError,
-    )
-    from hetdp.errors import (
         Fault as Fault,
-    )
-    from hetdp.errors import (
         HetdpError as HetdpError,
-    )
-    from hetdp.errors import (
         InputError as InputError,
-    )
-    from hetdp.errors import (
         LedgerError as LedgerError,
-    )
-    from hetdp.errors import (
         NoExtensionError as NoExtensionError,
-    )
-    from hetdp.errors import (
         UnknownDatasetError as UnknownDatasetError,
-    )
-    from hetdp.errors import (
         UnwrittenRecordError as UnwrittenRecordError,
-    )
-    from hetdp.errors import (
         UsageError as UsageError,
-    )
-    from hetdp.errors import (
         VerificationError as VerificationError,
     )
     from hetdp.files.frames import from_table as from_table
     from hetdp.files.matrices import from_scipy as from_scipy
     from hetdp.files.mechanisms import read_mechanism as read_mechanism
     from hetdp.files.networks import from_networkx as from_networkx
-    from hetdp.files.problems import (
-        ProblemFile as ProblemFile,
-    )
-    from hetdp.files.problems import (
-        read_pins as read_pins,
-    )
-    from hetdp.files.problems import (
-        read_problem as read_problem,
-    )
+    from hetdp.files.problems import ProblemFile as ProblemFile, read_pins as read_pins, read_problem as read_problem
     from hetdp.files.saving import save as save
-    from hetdp.mechanism.accuracy.report import (
-        Accuracy as Accuracy,
-    )
-    from hetdp.mechanism.accuracy.report import (
-        accuracy as accuracy,
-    )
-    from hetdp.mechanism.compatibility import (
-        Verdict as Verdict,
-    )
-    from hetdp.mechanism.compatibility import (
-        Witness as Witness,
-    )
-    from hetdp.mechanism.compatibility import (
-        check as check,
-    )
-    from hetdp.mechanism.design import (
-        ObjectiveName as ObjectiveName,
-    )
-    from hetdp.mechanism.design import (
-        design as design,
-    )
+    from hetdp.mechanism.accuracy.report import Accuracy as Accuracy, accuracy as accuracy
+    from hetdp.mechanism.compatibility import Verdict as Verdict, Witness as Witness, check as check
+    from hetdp.mechanism.design import ObjectiveName as ObjectiveName, design as design
     from hetdp.mechanism.explanation import BindingPath as BindingPath
-    from hetdp.mechanism.extension import (
-        extend as extend,
-    )
-    from hetdp.mechanism.extension import (
-        induced_bounds as induced_bounds,
-    )
-    from hetdp.mechanism.extension import (
-        polish as polish,
-    )
+    from hetdp.mechanism.extension import extend as extend, induced_bounds as induced_bounds, polish as polish
     from hetdp.mechanism.mechanism import Mechanism as Mechanism
-    from hetdp.mechanism.odds import (
-        Odds as Odds,
-    )
-    from hetdp.mechanism.odds import (
-        odds as odds,
-    )
+    from hetdp.mechanism.odds import ClassOdds as ClassOdds, Odds as Odds, odds as odds
     from hetdp.mechanism.repair import Repair as Repair
-    from hetdp.mechanism.solve import (
-        SolvedEpsilon as SolvedEpsilon,
-    )
-    from hetdp.mechanism.solve import (
-        solve_epsilon as solve_epsilon,
-    )
+    from hetdp.mechanism.solve import SolvedEpsilon as SolvedEpsilon, solve_epsilon as solve_epsilon
+    from hetdp.mechanism.verification import verify as verify
     from hetdp.partitioned.problem import PartitionedProblem as PartitionedProblem
-    from hetdp.partitioned.reading import (
-        PartitionedFile as PartitionedFile,
-    )
-    from hetdp.partitioned.reading import (
-        read_partitioned as read_partitioned,
-    )
+    from hetdp.partitioned.reading import PartitionedFile as PartitionedFile, read_partitioned as read_partitioned
     from hetdp.partitioned.workers import Workers as Workers
     from hetdp.plots.plot import plot as plot
     from hetdp.problem.graph import DatasetGraph as DatasetGraph
     from hetdp.problem.partial import PartialMechanism as PartialMechanism
     from hetdp.problem.problem import Problem as Problem
-    from hetdp.releases.audit import (
-        Audit as Audit,
-    )
-    from hetdp.releases.audit import (
-        audit as audit,
-    )
+    from hetdp.releases.audit import Audit as Audit, audit as audit
     from hetdp.releases.ledger.chain import Entry as Entry
     from hetdp.releases.ledger.charge import Charge as Charge
     from hetdp.releases.ledger.ledger import Ledger as Ledger
-    from hetdp.releases.price import (
-        Price as Price,
-    )
-    from hetdp.releases.price import (
-        price as price,
-    )
+    from hetdp.releases.price import Price as Price, price as price
     from hetdp.releases.record.document import read_record as read_record
     from hetdp.releases.record.verification import RecordVerdict as RecordVerdict
-    from hetdp.releases.release import (
-        Release as Release,
-    )
-    from hetdp.releases.release import (
-        release as release,
-    )
-    from hetdp.releases.simulation import (
-        Simulation as Simulation,
-    )
-    from hetdp.releases.simulation import (
-        simulate as simulate,
-    )
-    from hetdp.tables.ask import (
-        AskResult as AskResult,
-    )
-    from hetdp.tables.ask import (
-        Payment as Payment,
-    )
-    from hetdp.tables.ask import (
-        ask as ask,
-    )
+    from hetdp.releases.release import Release as Release, release as release
+    from hetdp.releases.simulation import Simulation as Simulation, simulate as simulate
+    from hetdp.tables.ask import AskResult as AskResult, Payment as Payment, ask as ask
     from hetdp.tables.record import verify_record as verify_record
     from hetdp.theory.catalogue import NotionName as NotionName
     from hetdp.theory.path import path_mechanism as path_mechanism
@@ -173,7 +71,7 @@ if TYPE_CHECKING:
 
 if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ has every name, for them
     _NAMES = {
-        "hetdp.certificate.certificate": ("Certificate", "verify"),
+        "hetdp.certificate.certificate": ("Certificate",),
         "hetdp.engines.registry": ("EngineName",),
         "hetdp.errors": (
             "BudgetError",
@@ -200,9 +98,10 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
         "hetdp.mechanism.explanation": ("BindingPath",),
         "hetdp.mechanism.extension": ("extend", "induced_bounds", "polish"),
         "hetdp.mechanism.mechanism": ("Mechanism",),
-        "hetdp.mechanism.odds": ("Odds", "odds"),
+        "hetdp.mechanism.odds": ("ClassOdds", "Odds", "odds"),
         "hetdp.mechanism.repair": ("Repair",),
         "hetdp.mechanism.solve": ("SolvedEpsilon", "solve_epsilon"),
+        "hetdp.mechanism.verification": ("verify",),
         "hetdp.partitioned.problem": ("PartitionedProblem",),
         "hetdp.partitioned.reading": ("PartitionedFile", "read_partitioned"),
         "hetdp.partitioned.workers": ("Workers",),

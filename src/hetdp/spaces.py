@@ -14,7 +14,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    # isort: off (it would give each name an import of its own)
+    # isort: off
     from hetdp.partitioned.tallies import partitioned_tallies as partitioned_tallies
     from hetdp.people.populations.mechanism import (
         PopulationMechanism as PopulationMechanism,

@@ -59,7 +59,7 @@ def test_a_mechanism_without_its_problem_can_be_read_only(tmp_path: Path):
     assert alone["a"] == MECHANISM["a"]
     assert alone.problem.identity == PROBLEM.identity
     assert repr(alone.problem).startswith("EdgelessProblem(3 datasets, no edges, sha256:")
-    with pytest.raises(hetdp.UsageError, match="loaded without its problem, so it cannot be proved"):
+    with pytest.raises(hetdp.UsageError, match="read without its problem; only a mechanism that is proved"):
         hetdp.save(alone, tmp_path / "other.json")
     assert not (tmp_path / "other.json").exists()
 

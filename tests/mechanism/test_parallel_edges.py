@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
+from hetdp.mechanism.odds import edge_odds
 from hetdp.mechanism.scaling import Pattern
 from hetdp.releases.audit import arcs_between, worst_edges
 from hetdp.releases.charges import account_name, costs_of
@@ -90,13 +91,11 @@ def test_charges_are_the_largest_promise_of_every_class(drawn):
 def test_odds_of_a_class_are_those_of_its_edges_alone(drawn):
     problem = drawn.problem()
     mechanism = hetdp.design(problem, "fair")
-    told = hetdp.odds(problem, mechanism)
-    told = told if isinstance(told, dict) else {None: told}
+    told = edge_odds(problem, mechanism)
     assert told.keys() == drawn.by_class().keys()
     for name, rows in drawn.by_class().items():
         alone = drawn.problem(rows)
-        other = hetdp.odds(alone, hetdp.PartialMechanism(z=mechanism.coordinates))
-        other = other[name] if isinstance(other, dict) else other
+        other = edge_odds(alone, hetdp.PartialMechanism(z=mechanism.coordinates))[name]
         assert (told[name].edges, told[name].unprotected) == (len(rows), other.unprotected)
         assert (told[name].loss, told[name].high, told[name].low) == (other.loss, other.high, other.low)
 
@@ -156,7 +155,7 @@ def test_an_edge_that_promises_nothing_stays_beside_one_that_does():
     problem = hetdp.Problem(graph, [1, 2])
     assert (graph.edge_count, graph.arc_count, graph.edge_classes()) == (2, 2, ["Ann", "Bob"])
     assert costs_of(problem).allowed["epsilon"].tolist() == [0.5, math.inf]
-    assert hetdp.odds(problem, hetdp.design(problem))["Bob"].unprotected == 1
+    assert hetdp.odds(hetdp.design(problem)).by_class["Bob"].unprotected == 1
 
 
 def test_several_epsilon_delta_promises_hold_together():

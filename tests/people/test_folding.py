@@ -196,7 +196,7 @@ def test_the_largest_epsilon_of_a_group_has_its_largest_odds(seed):
     epsilon = rng.random(size) * rng.choice([0.01, 1.0, 20.0]) if seed % 3 else rng.choice([0.1, 0.5, 2.0], size)
     groups, threshold = rng.choice(["a", "b", "c"], size), int(rng.integers(1, size + 1))
     people = hetdp.spaces.population(Q.count("yes", threshold), epsilon, groups=groups)
-    for group, found in people.design().odds().items():
+    for group, found in people.design().odds().by_class.items():
         changes = []
         for who in np.flatnonzero(groups == group):
             changes += every_change(float(epsilon[who]), np.sort(np.delete(epsilon, who)).tolist(), threshold)
@@ -207,10 +207,10 @@ def test_the_largest_epsilon_of_a_group_has_its_largest_odds(seed):
 @pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
 def test_odds_that_no_float_can_hold_are_not_called_zero(objective):
     people = hetdp.spaces.population(Q.majority(), [3000.0, 4000.0, 4000.0], deciding=2000.0)
-    odds = people.design(objective).odds("everybody")
+    odds = people.design(objective).odds().by_class["everybody"]
     assert odds.low > 0.0
     assert str(odds).endswith("instead of less than 1.")
-    alone = hetdp.spaces.population(Q.count("yes", 1), [2000.0]).design().odds("everybody")
+    alone = hetdp.spaces.population(Q.count("yes", 1), [2000.0]).design().odds().by_class["everybody"]
     assert alone.loss == pytest.approx(2000.0)
 
 

@@ -81,8 +81,8 @@ def test_the_odds_of_a_count_are_those_of_its_worst_edge(seed):
     groups = rng.choice(["a", "b"], size)
     people = hetdp.spaces.population(Q.count("yes", int(rng.integers(1, size + 1))), epsilon, groups=groups)
     problem = problem_of(people)
-    each = hetdp.odds(problem, hetdp.design(problem, "balanced"))
-    for group, found in people.design().odds().items():
+    each = hetdp.odds(hetdp.design(problem, "balanced")).by_class
+    for group, found in people.design().odds().by_class.items():
         mine = [each[str(who)] for who in range(size) if groups[who] == group]
         assert found.exact
         assert found.high - found.low == pytest.approx(max(one.high - one.low for one in mine), abs=1e-9)
@@ -96,7 +96,7 @@ def test_odds_are_never_understated(objective, seed):
     mechanism, tables = people.design(objective), tables_of(people)
     z = np.array(coordinates_of(people, mechanism))
     p = np.where(z > 0, 1 - 0.5 * np.exp(-np.abs(z)), 0.5 * np.exp(-np.abs(z)))
-    odds = mechanism.odds()
+    odds = mechanism.odds().by_class
     for source, target, who in steps(people, tables):
         found = odds[people.groups[people.classes.group[people.classes.member[who]]]]
         assert abs(p[source] - p[target]) <= found.high - found.low + 1e-12
@@ -109,7 +109,7 @@ def test_odds_say_no_more_than_the_loss_that_is_charged_and_no_less_than_any_tab
     z = np.array(coordinates_of(people, mechanism))
     error = 0.5 * np.exp(-np.abs(z))
     p, q = np.where(z > 0, 1 - error, error), np.where(z > 0, error, 1 - error)
-    odds = mechanism.odds()
+    odds = mechanism.odds().by_class
     for one in odds.values():
         if one.unprotected < one.people and one.deciding is None:
             assert max(math.log(one.high / one.low), math.log((1 - one.low) / (1 - one.high))) <= one.loss + 1e-9
@@ -125,15 +125,15 @@ def test_odds_are_said_in_a_sentence():
     people = hetdp.spaces.population(
         Q.count("yes", 2, group=["a", "c"]), [0.5, 0.5, math.inf, 0.1, math.inf], groups=["a", "a", "a", "b", "c"]
     )
-    odds = people.design().odds()
+    odds = people.design().odds().by_class
     assert str(odds["a"]) == (
         "If you answer differently, the published answer is yes in at most 63 of 100 runs instead of 37."
         " To 1 of 3 people no promise is made (ε = ∞): the published answer may show theirs for certain."
     )
     assert str(odds["b"]) == "If you answer differently, the published answer is yes just as often."
     assert str(odds["c"]).startswith("To these people no promise is made")
-    with pytest.raises(hetdp.UsageError, match="the groups are 'a', 'b', 'c'"):
-        people.design().odds("d")
+    with pytest.raises(hetdp.UsageError, match="there is no class 'd'; the classes are 'a', 'b', 'c'"):
+        people.design().odds().of("d")
 
 
 # Weighted votes -------------------------------------------------------------------------------------------------------

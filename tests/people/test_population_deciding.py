@@ -74,7 +74,7 @@ def test_somebody_who_never_decides_does_not_lower_the_accuracy_of_all() -> None
     people = hetdp.spaces.population(question, [2.0, 0.85], groups=["a", "b"])
     assert round(people.design().accuracy(1), 3) == 0.881  # 0.701 if b counted
     assert people.is_count
-    odds = people.design().odds("b")
+    odds = people.design().odds().by_class["b"]
     assert isinstance(odds, PopulationOdds)
     assert odds.loss == 0.0
 
@@ -95,7 +95,7 @@ def test_the_odds_follow_from_the_loss_that_is_charged():
     asked = hetdp.questions.count("yes", 4)
     people = hetdp.spaces.population(asked, epsilon, values=("yes", "no"), groups=groups, deciding=0.2)
     mechanism = people.design()
-    odds, losses = mechanism.odds(), mechanism.losses_by_group()
+    odds, losses = mechanism.odds().by_class, mechanism.losses_by_group()
     for (name, found), loss in zip(odds.items(), losses, strict=True):
         assert found.loss == pytest.approx(loss, abs=1e-8), name
         assert np.log(found.high / found.low) == pytest.approx(loss, abs=1e-8), name

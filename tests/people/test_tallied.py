@@ -81,7 +81,7 @@ def test_tallies_answer_and_promise_what_votes_do(people, question, objective):
         errors = [slow.errors[at] for at, table in enumerate(tables) if margins[table] == row.margin]
         assert row.error == pytest.approx(max(errors), abs=GRID)
     assert len(mechanism.accuracy_by_margin()) >= (max(margins.values()) > 0)
-    for group, odds in mechanism.odds().items():
+    for group, odds in mechanism.odds().by_class.items():
         mine = [at for at, one in enumerate(groups) if one == group]
         bounded = [at for at in mine if epsilon[at] < np.inf]
         only = [at for at in mine if epsilon[at] == np.inf and deciding[at] < np.inf]

@@ -155,7 +155,7 @@ def test_what_is_told_of_the_problem():
         "change": "{class} answers differently",
         "privacy": "Ann: 0.3 when deciding, else 1\neverybody else: 1",
     }
-    told = [str(one) for one in hetdp.odds(problem, hetdp.design(problem)).values()]
+    told = [str(one) for one in hetdp.odds(hetdp.design(problem)).by_class.values()]
     assert told[0].startswith("If Ann answers differently, the published answer is yes in at most")
     assert problem.graph.edges_between(0, 1)[0].parameters == {"epsilon": 1.0}
     assert spaces.votes(2, questions.majority(), 1).about["change"] == "person {class} answers differently"

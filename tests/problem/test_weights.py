@@ -100,5 +100,5 @@ def test_an_outline_is_no_problem_to_prove_anything_on():
         hetdp.verify(outline, mechanism)
     alone = LocalMechanism(outline, mechanism.coordinates, mechanism.pinned, mechanism.links)
     assert dict(alone) == dict(mechanism)
-    with pytest.raises(hetdp.UsageError, match="loaded without its problem"):
+    with pytest.raises(hetdp.UsageError, match="read without its problem"):
         alone.explain("a")

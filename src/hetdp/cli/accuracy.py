@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hetdp.engines.registry import EngineName
     from hetdp.mechanism.accuracy.report import Accuracy
     from hetdp.mechanism.mechanism import LocalMechanism
-    from hetdp.mechanism.odds import Odds
+    from hetdp.mechanism.odds import EdgeOdds
     from hetdp.problem.problem import Problem
 
 EXAMPLES = """
@@ -131,22 +131,22 @@ def _refuse_odds_in_columns(odds: bool, form: str | None, output: str | None) ->
         )
 
 
-def _odds(problem: Problem, found: Accuracy) -> dict[str, list[Odds]]:
+def _odds(problem: Problem, found: Accuracy) -> dict[str, list[EdgeOdds]]:
     """What is to be told of each mechanism that is no baseline, one for each class of edges."""
-    from hetdp.mechanism.odds import odds as odds_of
+    from hetdp.mechanism.odds import edge_odds
 
-    told = {method.name: odds_of(problem, method.mechanism) for method in found.methods if not method.baseline}
-    return {name: [*each.values()] if isinstance(each, dict) else [each] for name, each in told.items()}
+    methods = [method for method in found.methods if not method.baseline]
+    return {method.name: [*edge_odds(problem, method.mechanism).values()] for method in methods}
 
 
-def _sentences(told: dict[str, list[Odds]]) -> list[str]:
+def _sentences(told: dict[str, list[EdgeOdds]]) -> list[str]:
     lines = []
     for name, each in told.items():
         lines += ["", f"odds under {name}:", *(f"  {_of_class(one, len(each) > 1)}{one}" for one in each)]
     return lines
 
 
-def _of_class(given: Odds, among_others: bool) -> str:
+def _of_class(given: EdgeOdds, among_others: bool) -> str:
     from hetdp.text import format_value
 
     if given.edge_class is None:
@@ -166,7 +166,7 @@ def _loaded(out: Output, paths: tuple[str, ...], problem: Problem) -> dict[str, 
     return found
 
 
-def _write(out: Output, problem: Problem, found: Accuracy, told: dict[str, list[Odds]], output: str) -> None:
+def _write(out: Output, problem: Problem, found: Accuracy, told: dict[str, list[EdgeOdds]], output: str) -> None:
     """A file in the format of its suffix, whole or not at all."""
     from pathlib import Path
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hetdp.mechanism.compatibility import Verdict, Witness
     from hetdp.mechanism.explanation import Across, BindingPath
     from hetdp.mechanism.mechanism import LoadedClaim, Mechanism
-    from hetdp.mechanism.odds import Change, Odds
+    from hetdp.mechanism.odds import Change, EdgeOdds
     from hetdp.mechanism.repair import Repair
     from hetdp.mechanism.steps import RemoteProblem
     from hetdp.problem.problem import Problem
@@ -153,7 +153,7 @@ def delivered(verb: str, problem: Problem | RemoteProblem, pinned: int, found: M
     )
 
 
-def accuracy(problem: Problem, found: Accuracy, told: dict[str, list[Odds]], output: str | None) -> Shape:
+def accuracy(problem: Problem, found: Accuracy, told: dict[str, list[EdgeOdds]], output: str | None) -> Shape:
     """How accurate mechanisms and baselines are, each with its proof and, where asked for, its odds."""
     facts = found.to_dict()
     for shape, method in zip(facts["methods"], found.methods, strict=True):
@@ -163,7 +163,7 @@ def accuracy(problem: Problem, found: Accuracy, told: dict[str, list[Odds]], out
     return document("accuracy", **written, counts=counts(problem), **facts)
 
 
-def odds(given: Odds) -> Shape:
+def odds(given: EdgeOdds) -> Shape:
     """What a change of one class does to the published answer."""
     return {
         "class": given.edge_class,
@@ -178,7 +178,7 @@ def odds(given: Odds) -> Shape:
     }
 
 
-def change(given: Odds | Change) -> Shape:
+def change(given: EdgeOdds | Change) -> Shape:
     """One edge, from the end where an answer is less probable to the one where it is more so."""
     return {
         "source": given.source,

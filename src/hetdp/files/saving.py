@@ -28,7 +28,7 @@ from hetdp.problem.faults import FaultCollector
 from hetdp.problem.grid import NAME as GRID
 from hetdp.problem.labels import Labels
 from hetdp.problem.partial import PartialMechanism
-from hetdp.problem.problem import EdgelessProblem, Problem
+from hetdp.problem.problem import Problem, require_edges
 from hetdp.problem.product import ProductSpace, Tuples, require_listable
 from hetdp.problem.space import Indices
 from hetdp.problem.spelling import label_to_json
@@ -330,13 +330,8 @@ def digest_of(path: Path) -> str:
 def _proved(mechanism: LocalMechanism) -> LocalMechanism:
     """The mechanism with a certificate; what is not private is never written."""
     if not mechanism.is_as_proved:
-        if isinstance(mechanism.problem, EdgelessProblem):
-            raise UsageError(
-                "this mechanism was loaded without its problem, so it cannot be proved",
-                "only a mechanism that is proved private is saved",
-                "hetdp.read_mechanism(path, problem) joins them",
-            )
-        mechanism = replace(mechanism, certificate=verify(mechanism.problem, mechanism))
+        problem = require_edges(mechanism.problem, "only a mechanism that is proved private is saved")
+        mechanism = replace(mechanism, certificate=verify(problem, mechanism))
     if mechanism.certificate is None or not mechanism.certificate.private:
         raise VerificationError(mechanism.certificate)
     return mechanism

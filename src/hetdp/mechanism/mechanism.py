@@ -32,7 +32,7 @@ from hetdp.mechanism.explanation import (
 from hetdp.mechanism.formatting import format_error, format_exact
 from hetdp.problem.labels import Labels
 from hetdp.problem.notebook import MOST_ROWS, html_table
-from hetdp.problem.problem import EdgelessProblem, Problem
+from hetdp.problem.problem import EdgelessProblem, Problem, require_edges
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
 from hetdp.theory.notion import Notion, turned
@@ -170,7 +170,7 @@ class LocalMechanism(Mechanism):
     """A mechanism whose values are arrays in this process, in graph order.
 
     Attributes:
-        problem: what it answers; an EdgelessProblem if it was loaded without its problem.
+        problem: what it answers; an EdgelessProblem if it was read without its problem.
         coordinates: z, the values themselves; p and error are derived from it for people.
         pinned: which values were given.
         links: for each free dataset the neighbour that binds it; −1 where none does.
@@ -303,7 +303,7 @@ class LocalMechanism(Mechanism):
 
         Raises:
             InputError: it is not.
-            UsageError: it was loaded without its problem.
+            UsageError: it was read without its problem.
         """
         if self.is_as_proved:
             return self
@@ -314,13 +314,7 @@ class LocalMechanism(Mechanism):
         return sealed(replace(self, certificate=certificate, links=np.where(unchecked, -1, self.links)))
 
     def _explainable(self) -> Problem:
-        if isinstance(self.problem, Problem):
-            return self.problem
-        raise UsageError(
-            "this mechanism was loaded without its problem, whose edges explain it",
-            "only a mechanism with its problem can be explained",
-            "hetdp.read_mechanism(path, problem) joins them",
-        )
+        return require_edges(self.problem, "its edges explain a mechanism")
 
     def _beside(self, at: int) -> list[Beside]:
         """The neighbours of a dataset, each with what the edge from it promises."""

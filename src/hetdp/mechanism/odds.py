@@ -1,22 +1,28 @@
-"""The sentence of odds: whole numbers of runs, rounded so that no difference is understated."""
+"""odds: what a change in the data does to the published answer, in numbers that people can picture.
+
+`odds` returns one type, `Odds`, for every kind of mechanism: `by_class` has the odds of each class of edges, or of each
+group of people, and ``str`` makes sentences of them. Sentences count whole runs, rounded so that no difference is
+understated. Mechanisms of populations and of tallies tell their own odds (`TellsOdds`), since they have no edges here.
+"""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from hetdp.certificate.certificate import verify
+from hetdp.certificate.certificate import values_of, verify
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.mechanism.mechanism import LocalMechanism
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
 from hetdp.mechanism.scaling import Columns, edges_as_written, unconstrained_directions
+from hetdp.mechanism.verification import problem_and_values
 from hetdp.problem.answer_words import BARE, answer_words
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.faults import FaultCollector
-from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.spelling import shorten_label
@@ -30,6 +36,282 @@ ENOUGH = 5.0  # runs that the smaller number, and the difference, come to at lea
 ROUNDING = 1e-9  # in runs; 62.000000000000001 of 100 is 62
 THE_SAME = 1.0 - 1e-9
 MOST_TIMES = 700.0  # as a logarithm; how many times more would be no number
+
+
+AS_MUCH = 1.0 - 1e-12  # differences that agree so far are the same but for roundings
+
+
+class ClassOdds(ABC):
+    """How much a change of one class shows in the published answer; as text, the sentence for the people concerned.
+
+    Attributes:
+        answer: the published answer that becomes more probable: 1 or 2.
+        high: its probability after the change.
+        low: its probability before it. No other change of the class makes a larger difference.
+        loss: the largest |log(Pr / Pr)| of either answer over the class: the ε that is really used up.
+        epsilon: the largest finite ε of the class, for comparison.
+        unprotected: how many changes, or people, are promised nothing (ε = ∞); no other number here counts them.
+    """
+
+    answer: int
+    high: float
+    low: float
+    loss: float
+    epsilon: float
+    unprotected: int
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """The sentence for the people concerned."""
+
+
+@dataclass(frozen=True)
+class Odds:
+    """What a change in the data does to the published answer; as text, a sentence for each class.
+
+    Attributes:
+        by_class: the odds of each class of edges, or group of people; the key None is for edges without a class.
+    """
+
+    by_class: Mapping[Any, ClassOdds]
+
+    @property
+    def largest(self) -> ClassOdds:
+        """The odds of the class whose change makes the largest difference; one without protection counts as larger."""
+        return max(self.by_class.values(), key=lambda one: (one.high - one.low, one.loss))
+
+    def of(self, name: Any) -> ClassOdds:
+        """The odds of one class or group.
+
+        Raises:
+            UsageError: there is no such class.
+        """
+        if name not in self.by_class:
+            known = [one for one in self.by_class if one is not None]
+            rule = f"the classes are {', '.join(map(format_value, known[:10]))}{', …' if len(known) > 10 else ''}"
+            hint = did_you_mean(name, known)
+            raise UsageError(f"there is no class {format_value(name)}", rule if known else "no edge has a class", hint)
+        return self.by_class[name]
+
+    def __str__(self) -> str:
+        if len(self.by_class) == 1:
+            return str(self.largest)
+        return "\n".join(f"{class_name(name)}: {one}" for name, one in self.by_class.items())
+
+
+def class_name(name: Any) -> str:
+    """How sentences about several classes name one of them."""
+    return "edges without a class" if name is None else format_value(name)
+
+
+class TellsOdds(ABC):
+    """A mechanism that tells its own odds, since its edges are too many, or not here."""
+
+    @abstractmethod
+    def odds(self) -> Odds:
+        """What one person's value does to the published answer, at most, by group."""
+
+
+@overload
+def odds(mechanism: Mechanism | TellsOdds, /) -> Odds: ...
+@overload
+def odds(problem: Problem, values: Any, /) -> Odds: ...
+def odds(mechanism: Any, values: Any = None, /) -> Odds:
+    """What a change in the data does to the published answer: the sentence that people read better than an ε.
+
+    It is computed from the mechanism's own values at both ends of every edge, so it is tighter than e^ε. The edge shown
+    is the one with the largest difference between the two probabilities; where another edge has a larger ratio, a
+    further sentence says so. "At most" is rounded up and "instead of" down: the difference is never understated.
+
+    Words come from ``problem.about``, each if it is there: `answer_1` and `answer_2` ("yes", "no"), and `change`, what
+    people do ("you vote differently"; ``{class}`` in it stands for the class). Otherwise the sentence names the two
+    datasets.
+
+    Args:
+        mechanism: a mechanism, which knows its problem; also that of a population. Unless it comes with its proof, it
+            is proved private first. For values from elsewhere: their problem.
+        values: with a problem only: a mechanism, or values, as `verify` takes them.
+
+    Returns:
+        The odds, by class of edges or group of people.
+
+    Raises:
+        InputError: the mechanism is not private on this problem.
+        UsageError: there are no edges, or the mechanism was read without its problem.
+
+    >>> import hetdp
+    >>> graph = hetdp.DatasetGraph.from_edges(["most say yes"], ["most say no"], 0.5)
+    >>> words = {"answer_1": "yes", "answer_2": "no", "change": "you vote differently"}
+    >>> problem = hetdp.Problem(graph, [1, 2], about=words)
+    >>> print(hetdp.odds(hetdp.extend(problem, [0.62, 0.38])))
+    If you vote differently, the published answer is yes in at most 62 of 100 runs instead of 38.
+    """
+    if isinstance(mechanism, TellsOdds):
+        return mechanism.odds()
+    return Odds(edge_odds(*problem_and_values(mechanism, values, "the odds are computed from its edges")))
+
+
+def edge_odds(problem: Problem, mechanism: Any) -> dict[Any, EdgeOdds]:
+    """The odds of every class of edges; edges without a class have the key None."""
+    require_problem(problem)
+    z = _private_values(problem, mechanism)
+    source, target, columns = edges_as_written(problem.graph)
+    if not len(source):
+        raise UsageError("a problem without edges", "odds speak of two neighbours")
+    survey = _Survey(problem, z, source, target, columns)
+    classes = classes_of(problem.graph.edge_classes(), FaultCollector("edges"))
+    if classes is None:
+        return {None: survey.odds(np.arange(len(source)), None)}
+    names = (*classes.names, None)
+    return {names[number]: survey.odds(edges, names[number]) for number, edges in _by_class(classes.numbers)}
+
+
+def _private_values(problem: Problem, mechanism: Any) -> Floats:
+    """z of a mechanism that is private on this problem, by its own proof or by a new one."""
+    if not (isinstance(mechanism, LocalMechanism) and mechanism.is_as_proved and mechanism.problem is problem):
+        certificate = verify(problem, mechanism)
+        if not certificate.private:
+            rule = "only a private mechanism has odds that hold"
+            fault = Fault("not private:", "mechanism", certificate.violated, rule)
+            raise InputError("mechanism", [fault])
+    return values_of(problem, mechanism)
+
+
+class Change(NamedTuple):
+    """One edge: `answer` is published with probability `low` at the dataset `source`, and `high` at `target`.
+
+    `log_ratio` is log(high / low), which is kept where both are too small for a float.
+    """
+
+    source: Any
+    target: Any
+    answer: int
+    low: float
+    high: float
+    log_ratio: float
+
+
+@dataclass(frozen=True)
+class EdgeOdds(ClassOdds):
+    """The odds of one class of edges of a graph. Beside what `ClassOdds` has, it names the datasets.
+
+    Attributes:
+        edge_class: the class of edges; None if they have none, or if all edges are meant.
+        source: the dataset before the change that makes the largest difference; None if no edge constrains.
+        target: the dataset after it.
+        answer: the published answer that it makes more probable, 1 or 2; of both answers the one whose probability
+            changes more in proportion.
+        high: the probability of that answer at `target`.
+        low: the probability of that answer at `source`.
+        largest: the same five, and their ratio as a logarithm; None if no edge of the class constrains.
+        loss: the largest |log(Pr / Pr)| of either answer over the class: the ε that is really used up.
+        strongest: where that is; this need not be the change that makes the largest difference.
+        epsilon: the largest finite ε of the class, as written, for comparison; never below `loss` for pure ε.
+        edges: how many edges the class has.
+        unprotected: how many of them constrain nothing (ε = ∞, or δ = 1): about these no promise is made, and no other
+            number here counts them.
+        one_sided: how many of them constrain in one direction only.
+        words: how the sentence names the answers and the change.
+    """
+
+    edge_class: Any
+    source: Any
+    target: Any
+    answer: int
+    high: float
+    low: float
+    largest: Change | None
+    loss: float
+    strongest: Change | None
+    epsilon: float
+    edges: int
+    unprotected: int
+    one_sided: int
+    words: Words
+
+    def __str__(self) -> str:
+        return sentence(self.words, self.largest, self.strongest, self.edges, self.unprotected, self.one_sided)
+
+
+def _by_class(numbers: Indices) -> Iterator[tuple[int, Indices]]:
+    """The edges of each class, those without a class last."""
+    order = np.argsort(np.where(numbers == NONE, np.iinfo(numbers.dtype).max, numbers), kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(numbers[order])) + 1, len(order))
+    for start, end in zip(np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
+        yield int(numbers[order[start]]), order[start:end]
+
+
+class _Survey:
+    """What a mechanism does on every edge: the difference it makes, and the privacy loss."""
+
+    def __init__(self, problem: Problem, z: Floats, source: Indices, target: Indices, columns: Columns) -> None:
+        self.problem, self.z, self.source, self.target = problem, z, source, target
+        ways = list(unconstrained_directions(columns))
+        self.free = np.sum(ways, axis=0) == len(ways)
+        self.one_sided = ~self.free & np.any(ways, axis=0)
+        strengths = [values for name, values in columns.items() if PARAMETERS[name].scales]
+        self.epsilon = np.max([np.where(np.isinf(values), -np.inf, values) for values in strengths], axis=0)
+        coordinate, (before, after) = problem.notion.coordinate, (z[source], z[target])
+        nearer_one = (before > 0.0) & (after > 0.0)  # there 1 − p has the digits
+        sign = np.where(nearer_one, -1.0, 1.0)
+        self.difference = np.abs(coordinate.probability(sign * before) - coordinate.probability(sign * after))
+        self.loss = np.maximum(_log_ratio(coordinate, before, after), _log_ratio(coordinate, -before, -after))
+        if problem.notion.bounds_ratios:
+            self.loss = np.minimum(self.loss, self.epsilon)  # as was proved; logarithms are rounded
+
+    def odds(self, edges: Indices, name: Any) -> EdgeOdds:
+        """The odds of some edges."""
+        bound = edges[~self.free[edges]]
+        largest, strongest, loss, epsilon = Change(None, None, 1, 0.0, 1.0, np.inf), None, np.inf, np.inf
+        if len(bound):
+            largest = self._change(_first(bound, self.difference, self.loss))
+            most = _first(bound, self.loss, self.difference)
+            strongest, loss, epsilon = self._change(most), self.loss[most], np.max(self.epsilon[bound])
+        return EdgeOdds(
+            edge_class=name,
+            source=largest.source,
+            target=largest.target,
+            answer=largest.answer,
+            high=largest.high,
+            low=largest.low,
+            largest=None if strongest is None else largest,
+            loss=float(loss),
+            strongest=strongest,
+            epsilon=float(epsilon),
+            edges=len(edges),
+            unprotected=len(edges) - len(bound),
+            one_sided=int(np.count_nonzero(self.one_sided[edges])),
+            words=Words.of(self.problem.about, name),
+        )
+
+    def _change(self, edge: int) -> Change:
+        """One edge, seen from the end at which the answer is less probable whose probability changes by more."""
+        coordinate, ends = self.problem.notion.coordinate, (int(self.source[edge]), int(self.target[edge]))
+        ones = self.z[list(ends)]
+        ratios = [float(_log_ratio(coordinate, sign * ones[:1], sign * ones[1:])[0]) for sign in (1.0, -1.0)]
+        answer = 1 if ratios[0] >= ratios[1] * AS_MUCH else 2
+        p = coordinate.probability(ones if answer == 1 else -ones).tolist()
+        rising = ones[0] <= ones[1] if answer == 1 else ones[0] >= ones[1]
+        first, last = (0, 1) if rising else (1, 0)
+        label = self.problem.graph.label
+        return Change(label(ends[first]), label(ends[last]), answer, p[first], p[last], ratios[answer - 1])
+
+
+def _first(edges: Indices, by: Floats, then: Floats) -> int:
+    """The edge that has the most of one thing; of those that have as much, the one with the most of another."""
+    values = by[edges]
+    most = edges[values >= values.max() * AS_MUCH]
+    return int(most[np.argmax(then[most])])
+
+
+def _log_ratio(coordinate: Coordinate, one: Floats, other: Floats) -> Floats:
+    """|log(p / p')| of two z; 0 where both have p = 0."""
+    with np.errstate(invalid="ignore"):
+        ratio = np.abs(coordinate.log_probability(one) - coordinate.log_probability(other))
+    return np.where(one == other, 0.0, ratio)
+
+
+# Sentences ------------------------------------------------------------------------------------------------------------
 
 
 class Words(NamedTuple):
@@ -145,211 +427,3 @@ def _times(words: Words, change: Change) -> str:
     digit = 10.0 ** (math.floor(math.log10(ratio)) - 2)  # the third one, which is rounded up
     times = math.ceil(ratio / digit - ROUNDING) * digit
     return f"{answer} is at most {times:.3g} times as probable, and in less than 1 of {MOST_RUNS:,} runs"
-
-
-# odds: what a change in the data does to the published answer, in numbers that people can picture.
-
-
-AS_MUCH = 1.0 - 1e-12  # differences that agree so far are the same but for roundings
-
-
-class Change(NamedTuple):
-    """One edge: `answer` is published with probability `low` at the dataset `source`, and `high` at `target`.
-
-    `log_ratio` is log(high / low), which is kept where both are too small for a float.
-    """
-
-    source: Any
-    target: Any
-    answer: int
-    low: float
-    high: float
-    log_ratio: float
-
-
-@dataclass(frozen=True)
-class Odds:
-    """How much a change of one class shows in the published answer; as text, the sentence for the people concerned.
-
-    Attributes:
-        edge_class: the class of edges; None if they have none, or if all edges are meant.
-        source: the dataset before the change that makes the largest difference; None if no edge constrains.
-        target: the dataset after it.
-        answer: the published answer that it makes more probable, 1 or 2; of both answers the one whose probability
-            changes more in proportion.
-        high: the probability of that answer at `target`.
-        low: the probability of that answer at `source`.
-        largest: the same five, and their ratio as a logarithm; None if no edge of the class constrains.
-        loss: the largest |log(Pr / Pr)| of either answer over the class: the ε that is really used up.
-        strongest: where that is; this need not be the change that makes the largest difference.
-        epsilon: the largest finite ε of the class, as written, for comparison; never below `loss` for pure ε.
-        edges: how many edges the class has.
-        unprotected: how many of them constrain nothing (ε = ∞, or δ = 1): about these no promise is made, and no other
-            number here counts them.
-        one_sided: how many of them constrain in one direction only.
-        words: how the sentence names the answers and the change.
-    """
-
-    edge_class: Any
-    source: Any
-    target: Any
-    answer: int
-    high: float
-    low: float
-    largest: Change | None
-    loss: float
-    strongest: Change | None
-    epsilon: float
-    edges: int
-    unprotected: int
-    one_sided: int
-    words: Words
-
-    def __str__(self) -> str:
-        return sentence(self.words, self.largest, self.strongest, self.edges, self.unprotected, self.one_sided)
-
-
-def odds(problem: Problem, mechanism: Any, edge_class: Any = None) -> Odds | dict[Any, Odds]:
-    """What a change in the data does to the published answer: the sentence that people read better than an ε.
-
-    It is computed from the mechanism's own values at both ends of every edge, so it is tighter than e^ε. The edge shown
-    is the one with the largest difference between the two probabilities; where another edge has a larger ratio, a
-    further sentence says so. "At most" is rounded up and "instead of" down: the difference is never understated.
-
-    Words come from ``problem.about``, each if it is there: `answer_1` and `answer_2` ("yes", "no"), and `change`, what
-    people do ("you vote differently"; ``{class}`` in it stands for the class). Otherwise the sentence names the two
-    datasets.
-
-    Args:
-        problem: datasets, ε and query.
-        mechanism: a mechanism for it, or the values alone, as `verify` takes them. Unless it comes with its proof, it
-            is proved private first.
-        edge_class: the class of edges to speak of, as in the column `class`. Without it: all edges.
-
-    Returns:
-        The odds of one class. Without `edge_class`, on a problem whose edges have classes, a dictionary from each class
-        to its odds, with the key None for edges without a class, if there are any.
-
-    Raises:
-        InputError: the mechanism is not private on this problem.
-        UsageError: there is no such class, or there are no edges.
-
-    >>> import hetdp
-    >>> graph = hetdp.DatasetGraph.from_edges(["most say yes"], ["most say no"], 0.5)
-    >>> words = {"answer_1": "yes", "answer_2": "no", "change": "you vote differently"}
-    >>> problem = hetdp.Problem(graph, [1, 2], about=words)
-    >>> print(hetdp.odds(problem, hetdp.extend(problem, [0.62, 0.38])))
-    If you vote differently, the published answer is yes in at most 62 of 100 runs instead of 38.
-    """
-    require_problem(problem)
-    z = _private_values(problem, mechanism)
-    source, target, columns = edges_as_written(problem.graph)
-    if not len(source):
-        raise UsageError("a problem without edges", "odds speak of two neighbours")
-    seen = _Seen(problem, z, source, target, columns)
-    classes = classes_of(problem.graph.edge_classes(), FaultCollector("edges"))
-    if classes is None:
-        if edge_class is not None:
-            rule = "only edges with a class can be asked about by class"
-            raise UsageError(f"no edge has the class {format_value(edge_class)}, or any other", rule)
-        return seen.odds(np.arange(len(source)), None)
-    names = (*classes.names, None)
-    if edge_class is None:
-        return {names[number]: seen.odds(edges, names[number]) for number, edges in _by_class(classes.numbers)}
-    if edge_class not in classes.names:
-        listed = ", ".join(map(format_value, classes.names[:10]))
-        rule = f"the classes are {listed}{', …' if len(classes.names) > 10 else ''}"
-        raise UsageError(
-            f"no edge has the class {format_value(edge_class)}", rule, did_you_mean(edge_class, classes.names)
-        )
-    number = classes.names.index(edge_class)
-    return seen.odds(np.flatnonzero(classes.numbers == number), names[number])
-
-
-def _private_values(problem: Problem, mechanism: Any) -> Floats:
-    """z of a mechanism that is private on this problem, by its own proof or by a new one."""
-    if not (isinstance(mechanism, LocalMechanism) and mechanism.is_as_proved and mechanism.problem is problem):
-        certificate = verify(problem, mechanism)
-        if not certificate.private:
-            rule = "only a private mechanism has odds that hold"
-            fault = Fault("not private:", "mechanism", certificate.violated, rule)
-            raise InputError("mechanism", [fault])
-    return np.asarray(mechanism.coordinates if hasattr(mechanism, "coordinates") else pins_of(mechanism, problem))
-
-
-def _by_class(numbers: Indices) -> Iterator[tuple[int, Indices]]:
-    """The edges of each class, those without a class last."""
-    order = np.argsort(np.where(numbers == NONE, np.iinfo(numbers.dtype).max, numbers), kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(numbers[order])) + 1, len(order))
-    for start, end in zip(np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
-        yield int(numbers[order[start]]), order[start:end]
-
-
-class _Seen:
-    """What a mechanism does on every edge: the difference it makes, and the privacy loss."""
-
-    def __init__(self, problem: Problem, z: Floats, source: Indices, target: Indices, columns: Columns) -> None:
-        self.problem, self.z, self.source, self.target = problem, z, source, target
-        ways = list(unconstrained_directions(columns))
-        self.free = np.sum(ways, axis=0) == len(ways)
-        self.one_sided = ~self.free & np.any(ways, axis=0)
-        strengths = [values for name, values in columns.items() if PARAMETERS[name].scales]
-        self.epsilon = np.max([np.where(np.isinf(values), -np.inf, values) for values in strengths], axis=0)
-        coordinate, (before, after) = problem.notion.coordinate, (z[source], z[target])
-        nearer_one = (before > 0.0) & (after > 0.0)  # there 1 − p has the digits
-        sign = np.where(nearer_one, -1.0, 1.0)
-        self.difference = np.abs(coordinate.probability(sign * before) - coordinate.probability(sign * after))
-        self.loss = np.maximum(_log_ratio(coordinate, before, after), _log_ratio(coordinate, -before, -after))
-        if problem.notion.bounds_ratios:
-            self.loss = np.minimum(self.loss, self.epsilon)  # as was proved; logarithms are rounded
-
-    def odds(self, edges: Indices, name: Any) -> Odds:
-        """The odds of some edges."""
-        bound = edges[~self.free[edges]]
-        largest, strongest, loss, epsilon = Change(None, None, 1, 0.0, 1.0, np.inf), None, np.inf, np.inf
-        if len(bound):
-            largest = self._change(_first(bound, self.difference, self.loss))
-            most = _first(bound, self.loss, self.difference)
-            strongest, loss, epsilon = self._change(most), self.loss[most], np.max(self.epsilon[bound])
-        return Odds(
-            edge_class=name,
-            source=largest.source,
-            target=largest.target,
-            answer=largest.answer,
-            high=largest.high,
-            low=largest.low,
-            largest=None if strongest is None else largest,
-            loss=float(loss),
-            strongest=strongest,
-            epsilon=float(epsilon),
-            edges=len(edges),
-            unprotected=len(edges) - len(bound),
-            one_sided=int(np.count_nonzero(self.one_sided[edges])),
-            words=Words.of(self.problem.about, name),
-        )
-
-    def _change(self, edge: int) -> Change:
-        """One edge, seen from the end at which the answer is less probable whose probability changes by more."""
-        coordinate, ends = self.problem.notion.coordinate, (int(self.source[edge]), int(self.target[edge]))
-        ones = self.z[list(ends)]
-        ratios = [float(_log_ratio(coordinate, sign * ones[:1], sign * ones[1:])[0]) for sign in (1.0, -1.0)]
-        answer = 1 if ratios[0] >= ratios[1] * AS_MUCH else 2
-        p = coordinate.probability(ones if answer == 1 else -ones).tolist()
-        rising = ones[0] <= ones[1] if answer == 1 else ones[0] >= ones[1]
-        first, last = (0, 1) if rising else (1, 0)
-        label = self.problem.graph.label
-        return Change(label(ends[first]), label(ends[last]), answer, p[first], p[last], ratios[answer - 1])
-
-
-def _first(edges: Indices, by: Floats, then: Floats) -> int:
-    """The edge that has the most of one thing; of those that have as much, the one with the most of another."""
-    values = by[edges]
-    most = edges[values >= values.max() * AS_MUCH]
-    return int(most[np.argmax(then[most])])
-
-
-def _log_ratio(coordinate: Coordinate, one: Floats, other: Floats) -> Floats:
-    """|log(p / p')| of two z; 0 where both have p = 0."""
-    with np.errstate(invalid="ignore"):
-        ratio = np.abs(coordinate.log_probability(one) - coordinate.log_probability(other))
-    return np.where(one == other, 0.0, ratio)

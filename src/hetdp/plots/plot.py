@@ -17,7 +17,7 @@ from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.plots.canvas import add_title, axes_for, own_settings
 from hetdp.plots.network import is_small, network
 from hetdp.plots.tallies import by_counts, grid_of
-from hetdp.problem.problem import EdgelessProblem, Problem
+from hetdp.problem.problem import Problem, require_edges
 from hetdp.text import did_you_mean, format_value
 
 if TYPE_CHECKING:
@@ -155,12 +155,7 @@ def _of_problem(
     key: bool,
     at: Mapping[str, int] | None,
 ) -> Drawing:
-    problem = what.problem if isinstance(what, LocalMechanism) else what
-    if isinstance(problem, EdgelessProblem):
-        rule = "only a mechanism with its problem can be drawn"
-        raise UsageError(
-            "this mechanism was loaded without its problem", rule, "hetdp.read_mechanism(path, problem) joins them"
-        )
+    problem = require_edges(what.problem, "only edges can be drawn") if isinstance(what, LocalMechanism) else what
     bare = isinstance(what, Problem)
     truth = np.where(problem.answers == 1, 1.0, 0.0)
     p = truth if isinstance(what, Problem) else clip_uncertain(what.probabilities, what.coordinates)

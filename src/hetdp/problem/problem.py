@@ -222,6 +222,22 @@ def notion_for(
     return notion
 
 
+def require_edges(problem: Problem | EdgelessProblem, rule: str) -> Problem:
+    """The problem of a mechanism, if it has edges.
+
+    Args:
+        problem: the problem.
+        rule: why edges are needed.
+
+    Raises:
+        UsageError: the mechanism was read without its problem.
+    """
+    if isinstance(problem, EdgelessProblem):
+        hint = "hetdp.read_mechanism(path, problem) joins them"
+        raise UsageError("this mechanism was read without its problem", rule, hint)
+    return problem
+
+
 def require_problem(value: object) -> None:
     """Refuses a first argument that is not a Problem."""
     if not isinstance(value, Problem):

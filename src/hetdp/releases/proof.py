@@ -22,7 +22,7 @@ from hetdp.problem.classes import classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import PREFIX, identity_of
-from hetdp.problem.problem import Problem
+from hetdp.problem.problem import Problem, require_edges
 from hetdp.problem.product import ProductSpace, is_listable
 from hetdp.problem.space import Floats
 from hetdp.releases.charges import Costs, account_name, costs_of
@@ -145,12 +145,7 @@ def prove(mechanism: LocalMechanism) -> ProvedMechanism:
             f"an object of the type {type(mechanism).__name__} cannot be released",  # as text it may name a dataset
             "a release takes a Mechanism, or what hetdp.ask gives; a simulation is neither",
         )
-    problem = mechanism.problem
-    if not isinstance(problem, Problem):
-        rule = "a release proves every edge again"
-        raise UsageError(
-            "this mechanism was loaded without its problem", rule, "hetdp.read_mechanism(path, problem) joins them"
-        )
+    problem = require_edges(mechanism.problem, "a release proves every edge again")
     copy = _copy(mechanism, problem)
     before = fingerprint_of(problem, copy)
     found = find_proof(before)

@@ -14,7 +14,7 @@ from dash import ALL, ClientsideFunction, Input, Output, State, ctx, html, no_up
 from hetdp.errors import HetdpError, UsageError
 from hetdp.mechanism.accuracy.report import accuracy
 from hetdp.mechanism.mechanism import LocalMechanism
-from hetdp.mechanism.odds import odds
+from hetdp.mechanism.odds import edge_odds
 from hetdp.numbers import parse_typed
 from hetdp.problem.problem import Problem
 from hetdp.studio import export
@@ -123,7 +123,7 @@ def _number(value: Any) -> int:
 def connect_tabs(app: Any, session: Session) -> None:
     """Fills the tab that is open; some take long, so the others wait."""
     _connect(app, session, "accuracy", _compare)
-    _connect(app, session, "odds", lambda problem, found: odds_list(odds(problem, found)))
+    _connect(app, session, "odds", lambda problem, found: odds_list([*edge_odds(problem, found).values()]))
 
     @app.callback(  # type: ignore[untyped-decorator]
         Output("lines-python", "children"),

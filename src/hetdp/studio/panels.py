@@ -14,6 +14,7 @@ from hetdp.certificate.losses import certain_answer
 from hetdp.mechanism.accuracy.report import Accuracy
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.formatting import format_compact, format_error, format_exact, format_percentage, format_probability
+from hetdp.mechanism.odds import EdgeOdds
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.numbers import format_short
 from hetdp.plots.colours import ONE, TWO
@@ -332,9 +333,8 @@ def accuracy_table(found: Accuracy) -> list[Any]:
     ]
 
 
-def odds_list(found: Any) -> list[Any]:
+def odds_list(given: list[EdgeOdds]) -> list[Any]:
     """One sentence for each person or kind of change."""
-    given = list(found.values()) if isinstance(found, dict) else [found]
     rows = []
     for one in given[:30]:
         who = "Everyone" if one.edge_class is None else spell_label(one.edge_class)[:60]

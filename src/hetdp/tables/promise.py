@@ -144,7 +144,7 @@ def _constant(request: AskRequest, epsilon: EpsilonLevels, codes: Any) -> int:
 
 
 def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Protection, ...]:
-    odds = mechanism.odds().values()  # of the groups that have people, in their order
+    odds = mechanism.odds().by_class.values()  # of the groups that have people, in their order
     there = [(name, part) for name, part in policy.by_group(area) if len(part)]
     losses = mechanism.losses_by_group()
     told = zip(there, odds, losses, strict=True)

@@ -26,7 +26,8 @@ from hetdp.mechanism.accuracy.measures import (
 from hetdp.mechanism.accuracy.tables import Comparison, compare, csv_text, latex_lines, long_columns, text_lines
 from hetdp.mechanism.design import ObjectiveName, prior_of
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import LocalMechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, sealed
+from hetdp.mechanism.verification import problem_and_values
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats
@@ -56,13 +57,15 @@ def designed(problem: Problem, objective: ObjectiveName, weights: Floats, engine
 
 def by_name(given: Any) -> list[tuple[str, Any]]:
     """The given mechanisms, each with a name: one, or several by name."""
+    if isinstance(given, Mechanism):
+        return [(given.objective, given)]
     if isinstance(given, Mapping) and any(map(_holds_values, given.values())):
         return [(str(name), each) for name, each in given.items()]
-    return [(given.objective if isinstance(given, LocalMechanism) else UNNAMED, given)]
+    return [(UNNAMED, given)]
 
 
 def _holds_values(value: Any) -> bool:
-    return isinstance(value, (LocalMechanism, PartialMechanism)) or (
+    return isinstance(value, (Mechanism, PartialMechanism)) or (
         hasattr(value, "__len__") and not isinstance(value, str)
     )
 
@@ -162,8 +165,8 @@ class Accuracy:
 
 
 def accuracy(
-    problem: Problem,
-    mechanism: Any = None,
+    mechanism: Problem | Mechanism,
+    values: Any = None,
     prior: Any = None,
     baselines: bool = True,
     objective: Any = None,
@@ -175,9 +178,9 @@ def accuracy(
     edges have classes (people, or groups), both where one change of a class decides.
 
     Args:
-        problem: datasets, ε and query.
-        mechanism: a Mechanism; or values alone, one for each dataset, as `verify` takes them; or a mapping from names
-            to several of these. Default: the mechanisms that `design` finds.
+        mechanism: a mechanism, which knows its problem; or a problem, on which mechanisms are compared.
+        values: with a problem only: a Mechanism; or values alone, one for each dataset, as `verify` takes them; or a
+            mapping from names to several of these. Default: the mechanisms that `design` finds.
         prior: how much each dataset counts in a mean: "uniform", "weight" (the problem's own weights), or a mapping
             label → number ≥ 0, or a sequence. Default: the problem's weights if it has any, else uniform.
         baselines: whether to measure, beside them, what else could be done on the same problem; for votes and tallies
@@ -197,14 +200,18 @@ def accuracy(
     >>> [round(result[name].mean_accuracy, 3) for name in ("fair", "one ε", "randomised response")]
     [0.809, 0.788, 0.731]
     """
+    problem, given = mechanism, values
+    if isinstance(mechanism, Mechanism):
+        problem, given = problem_and_values(mechanism, values, "datasets are compared by their steps along edges")
     require_problem(problem)
+    assert isinstance(problem, Problem)
     called, weights = prior_of(problem, prior)
-    if mechanism is None:
+    if given is None:
         wanted = objectives_of(objective, problem)
         found: list[tuple[str, LocalMechanism]] = [(name, designed(problem, name, weights, engine)) for name in wanted]
     elif objective is None:
         wanted = ()
-        found = [(name, private(problem, name, each, engine)) for name, each in by_name(mechanism)]
+        found = [(name, private(problem, name, each, engine)) for name, each in by_name(given)]
     else:
         rule = "an objective is for when no mechanism is given"
         raise UsageError("an objective beside a mechanism", rule, "leave one of them out")

@@ -12,10 +12,11 @@ import numpy as np
 
 from hetdp.errors import UsageError
 from hetdp.mechanism.formatting import accuracy_of
+from hetdp.mechanism.odds import Odds, TellsOdds
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.balanced import Balanced, Label
 from hetdp.people.populations.losses import losses_of, round_units_up
-from hetdp.people.populations.odds import PopulationOdds, odds_of, odds_of_all
+from hetdp.people.populations.odds import odds_of_all
 from hetdp.people.populations.population import BALANCED, OBJECTIVES, WEIGHTED_VOTE, Population, document_of
 from hetdp.people.populations.vote import WeightedVote
 from hetdp.people.privacy.epsilons import GRID
@@ -94,7 +95,7 @@ class MarginAccuracy(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PopulationMechanism:
+class PopulationMechanism(TellsOdds):
     """A private answer to a population's question, by a formula; made by `Population.design`.
 
     Attributes:
@@ -182,28 +183,15 @@ class PopulationMechanism:
             raise UsageError(f"no table has the margin {margin:,}", rule)
         return float(LAPLACE.error(as_float(self.formula.worst(int(margin))), 1))
 
-    def odds(self, group: str | None = None) -> PopulationOdds | dict[str, PopulationOdds]:
-        """What one person's value does to the published answer, at most; as text, a sentence for people.
-
-        Args:
-            group: the group to speak of. Without it, a dictionary with all groups.
-
-        Raises:
-            UsageError: there is no such group.
+    def odds(self) -> Odds:
+        """What one person's value does to the published answer, at most, by group; as text, sentences for people.
 
         >>> import hetdp
         >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.5, size=9)
-        >>> print(people.design().odds("everybody"))
+        >>> print(people.design().odds())
         If you answer differently, the published answer is yes in at most 63 of 100 runs instead of 37.
         """
-        groups = self.population.groups
-        if group is None:
-            return odds_of_all(self.formula)
-        if group not in groups:
-            raise UsageError(
-                f"unknown group {format_value(group)}", f"the groups are {', '.join(map(format_value, groups[:10]))}"
-            )
-        return odds_of(self.formula, group)
+        return Odds(odds_of_all(self.formula))
 
     @property
     def constant(self) -> int:

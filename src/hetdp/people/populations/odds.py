@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.mechanism.odds import how_often
+from hetdp.mechanism.odds import ClassOdds, how_often
 from hetdp.people.populations.balanced import Balanced
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.losses import Limits, limits_of, losses_of
@@ -23,8 +23,8 @@ ByRank = Callable[[Indices], Floats]  # from places in increasing order to ε
 
 
 @dataclass(frozen=True)
-class PopulationOdds:
-    """How much one person's value shows in the published answer; as text, the sentence for the people concerned.
+class PopulationOdds(ClassOdds):
+    """The odds of one group of a population. Beside what `hetdp.odds` gives for every class, it counts people.
 
     Attributes:
         group: whose.
@@ -107,14 +107,8 @@ class OddsContext:
         return self._limits
 
 
-def odds_of(formula: Formula, group: str) -> PopulationOdds:
-    """The odds of one group: those of its largest finite ε, since everything here grows with ε."""
-    number = formula.classes.names.index(group)
-    return _odds(formula, number, np.flatnonzero(formula.classes.group == number), OddsContext(formula))
-
-
 def odds_of_all(formula: Formula) -> dict[str, PopulationOdds]:
-    """The same for each group; the classes are looked at once, and each ε too."""
+    """The odds of each group: those of its largest finite ε, since everything here grows with ε."""
     names, group = formula.classes.names, formula.classes.group
     if len(names) == 1:
         return {names[0]: _odds(formula, 0, slice(0, None), OddsContext(formula))}

@@ -17,6 +17,7 @@ from hetdp.errors import UsageError, VerificationError
 from hetdp.mechanism.design import ObjectiveName, design
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism
+from hetdp.mechanism.odds import Odds, TellsOdds
 from hetdp.people.populations.classes import Classes, classes_of
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.losses import round_units_up
@@ -54,7 +55,7 @@ NONE = Change(1, 0.5, 0.5, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class TalliedMechanism:
+class TalliedMechanism(TellsOdds):
     """A private answer for every table of some people, kept by tally; made by `Folded.design`.
 
     Attributes:
@@ -117,9 +118,9 @@ class TalliedMechanism:
         """The largest margin at which some table is answered wrongly more often than rightly; 0 if none is."""
         return int(np.max(np.flatnonzero(self.worst < 0.0) + 1, initial=0))
 
-    def odds(self) -> dict[str, PopulationOdds]:
+    def odds(self) -> Odds:
         """What one person's value does to the published answer, at most, by group; exact."""
-        return {name: self._odds(name, counts) for name, counts in self.people}
+        return Odds({name: self._odds(name, counts) for name, counts in self.people})
 
     def _odds(self, name: str, counts: Whole) -> PopulationOdds:
         classes, people = self.classes, int(counts.sum())

@@ -10,7 +10,7 @@ from hetdp.certificate.losses import certain_answer
 from hetdp.errors import UsageError
 from hetdp.files.saving import certificate_document
 from hetdp.mechanism.formatting import format_promise
-from hetdp.mechanism.odds import Odds, odds
+from hetdp.mechanism.odds import EdgeOdds, edge_odds
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.problem.answer_words import BARE, answer_words, constant_odds
 from hetdp.problem.graph import DatasetGraph
@@ -126,19 +126,18 @@ def _edges_in_words(graph: DatasetGraph | ProductSpace) -> str:
     return f"{pluralize(graph.edge_count, 'pair')} of neighbours"
 
 
-def _odds(proof: ProvedMechanism) -> dict[str, Odds]:
+def _odds(proof: ProvedMechanism) -> dict[str, EdgeOdds]:
     """The odds of each account; none if there are too many edges."""
     if proof.problem.graph.edge_count > MOST_EDGES:
         return {}
     try:
-        found = odds(proof.problem, proof.mechanism)
+        found = edge_odds(proof.problem, proof.mechanism)
     except UsageError:  # nothing has a finite ε
         return {}
-    by_class = found if isinstance(found, dict) else {None: found}
-    return {account_name(name): told for name, told in by_class.items()}
+    return {account_name(name): told for name, told in found.items()}
 
 
-def _promise(costs: Costs, at: int, told: dict[str, Odds], same: str) -> dict[str, Any]:
+def _promise(costs: Costs, at: int, told: dict[str, EdgeOdds], same: str) -> dict[str, Any]:
     name = costs.names[at]
     found = told.get(name)
     return {

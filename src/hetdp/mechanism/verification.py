@@ -1,0 +1,98 @@
+"""verify: the public door to the verifier, for a mechanism or for values from elsewhere.
+
+The proof itself is in `hetdp.certificate`, which shares no code with the engines. Where values come without links, this
+module may ask an engine for them; links are a hint, and the certificate counts only those that it finds tight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, overload
+
+import numpy as np
+
+from hetdp.certificate.certificate import ROUNDED, Certificate, values_of
+from hetdp.certificate.certificate import verify as certify
+from hetdp.errors import NoExtensionError, UsageError
+from hetdp.mechanism.extension import extend
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
+from hetdp.problem.partial import PartialMechanism
+from hetdp.problem.problem import Problem, require_edges
+from hetdp.text import format_value
+
+
+@overload
+def verify(mechanism: Mechanism, /) -> Certificate: ...
+@overload
+def verify(problem: Any, values: Any, /, pinned: Iterable[Any] | None = None) -> Certificate: ...
+def verify(mechanism: Any, values: Any = None, /, pinned: Iterable[Any] | None = None) -> Certificate:
+    """Proves or refutes that a mechanism is private on every edge, and that it is optimal given its pins.
+
+    It shares no code with the engines: only the numbers of the mechanism and the edges of the problem come in.
+
+    Args:
+        mechanism: a mechanism, which knows its problem. For values from elsewhere: their problem.
+        values: with a problem only: a mechanism, on whatever problem it was made; or one value for each dataset, as
+            `extend` takes them: a mapping label → p, an array, or a PartialMechanism. What is proved of p is proved of
+            the z that p is rounded to, as `method` then says.
+        pinned: with values only: the labels whose values were given, so that the others can be shown optimal. Without
+            it, values can be shown private, but not optimal.
+
+    Raises:
+        UsageError: the mechanism was read without its problem.
+
+    Paper: Definition 8 (every initial DP condition), Definition 6 (optimal) among mechanisms that agree on the pins.
+
+    >>> import hetdp
+    >>> graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0)
+    >>> problem = hetdp.Problem(graph, [1, 1, 2])
+    >>> mechanism = hetdp.extend(problem, {1: 0.7, 2: 0.3})
+    >>> hetdp.verify(mechanism).optimal
+    True
+    >>> hetdp.verify(problem, [0.8, 0.7, 0.3]).private, hetdp.verify(problem, [0.8, 0.7, 0.3], pinned=[1, 2]).optimal
+    (True, False)
+    """
+    problem, claim = problem_and_values(mechanism, values, "every edge is checked")
+    if pinned is None:
+        return certify(problem, claim)
+    if isinstance(claim, Mechanism):
+        raise UsageError("pinned= beside a mechanism", "a mechanism knows which of its values were given")
+    return _verify_values(problem, claim, list(pinned))
+
+
+def problem_and_values(first: Any, values: Any, rule: str) -> tuple[Any, Any]:
+    """The problem and the mechanism or values on it, from a mechanism alone or from both.
+
+    Args:
+        first: a mechanism, or a problem.
+        values: None beside a mechanism.
+        rule: why a mechanism needs its problem, for the message.
+
+    Raises:
+        UsageError: it is neither, or a mechanism that was read without its problem.
+    """
+    if isinstance(first, Mechanism):
+        if values is not None:
+            raise UsageError("values beside a mechanism", "values go with their problem", "leave one of them out")
+        return (require_edges(first.problem, rule) if isinstance(first, LocalMechanism) else first.problem), first
+    if values is None:
+        is_problem = isinstance(first, Problem)
+        what = "a problem without values" if is_problem else f"expected a Mechanism, got {format_value(first)}"
+        raise UsageError(what, "the argument is a mechanism, or a problem and values")
+    return first, values
+
+
+def _verify_values(problem: Problem, values: Any, given: list[Any]) -> Certificate:
+    """Judges values of which some were given; links come from the extension of these."""
+    z, pinned = values_of(problem, values), np.zeros(problem.graph.size, dtype=np.bool_)
+    pinned[[problem.labels.index(label) for label in given]] = True
+    try:
+        found = extend(problem, PartialMechanism(z=np.where(pinned, z, np.nan)), verify=False)
+    except NoExtensionError:
+        links = np.full(len(z), -1)
+    else:
+        links = np.where(pinned, -1, found.links)
+    exact = isinstance(values, PartialMechanism) and values.p is None and values.error is None
+    certificate = certify(problem, LocalMechanism(problem, z.copy(), pinned, links))
+    return certificate if exact else replace(certificate, method=ROUNDED)
