@@ -21,7 +21,7 @@ from tests.mechanism.problems import cases
 WORDS = {"answer_1": "yes", "answer_2": "no", "change": "you vote differently"}
 
 
-def told(problem: Any, values: Any, *edge_class: Any) -> Any:
+def odds_of(problem: Any, values: Any, *edge_class: Any) -> Any:
     """The odds of one class, of all edges where none has a class, or of each class."""
     found = edge_odds(problem, values)
     return found[edge_class[0]] if edge_class else found[None] if [*found] == [None] else found
@@ -74,7 +74,7 @@ def test_they_are_the_worst_of_every_edge(case):
     if not problem.graph.edge_count:
         return
     mechanism = case.extended()
-    found = told(problem, mechanism)
+    found = odds_of(problem, mechanism)
     difference, loss = brute_force(problem, mechanism.coordinates)
     assert found.edges == problem.graph.edge_count
     if found.strongest is None:
@@ -90,7 +90,7 @@ def test_they_are_the_mechanisms_own_values_at_two_neighbours(case):
     problem, mechanism = case.problem, case.extended()
     if not problem.graph.edge_count:
         return
-    found = told(problem, mechanism)
+    found = odds_of(problem, mechanism)
     for change in (found, found.strongest):
         ones = mechanism[change.source], mechanism[change.target]
         before, after = ones if change.answer == 1 else (1.0 - ones[0], 1.0 - ones[1])
@@ -103,10 +103,10 @@ def test_they_are_the_mechanisms_own_values_at_two_neighbours(case):
 def test_each_class_has_its_own():
     problem = voters()
     mechanism = hetdp.design(problem)
-    by_class = told(problem, mechanism)
+    by_class = odds_of(problem, mechanism)
     assert sorted(by_class) == [1, 2, 3]
     for voter, found in by_class.items():
-        assert found == told(problem, mechanism, voter)
+        assert found == odds_of(problem, mechanism, voter)
         assert (found.edge_class, found.edges, found.epsilon) == (voter, 4, 1.0)
         difference, loss = brute_force(problem, mechanism.coordinates, voter)
         assert (found.high - found.low, found.loss) == pytest.approx((difference, loss), abs=1e-12)
@@ -116,14 +116,14 @@ def test_each_class_has_its_own():
 def test_edges_without_a_class_stand_under_none_and_come_last():
     graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [1.0, 0.5, 2.0], classes=[None, "x", "y"])
     problem = hetdp.Problem(graph, [1, 1, 2, 2])
-    found = told(problem, hetdp.design(problem))
+    found = odds_of(problem, hetdp.design(problem))
     assert list(found) == ["x", "y", None]
     assert {name: each.epsilon for name, each in found.items()} == {"x": 0.5, "y": 2.0, None: 1.0}
 
 
 def test_of_both_answers_the_one_that_changes_more_in_proportion_is_told():
     problem = edge_problem(2.0)
-    found = told(problem, {"a": 0.99, "b": 0.95})
+    found = odds_of(problem, {"a": 0.99, "b": 0.95})
     assert (found.answer, found.source, found.target) == (2, "a", "b")
     assert (found.low, found.high) == pytest.approx((0.01, 0.05))
     assert found.loss == pytest.approx(math.log(5.0))
@@ -132,8 +132,8 @@ def test_of_both_answers_the_one_that_changes_more_in_proportion_is_told():
 
 def test_swapping_the_answers_swaps_only_their_names():
     problem = edge_problem(1.0)
-    found = told(problem, {"a": 0.8, "b": 0.6})
-    swapped = told(hetdp.Problem(problem.graph, [2, 1]), {"a": 0.2, "b": 0.4})
+    found = odds_of(problem, {"a": 0.8, "b": 0.6})
+    swapped = odds_of(hetdp.Problem(problem.graph, [2, 1]), {"a": 0.2, "b": 0.4})
     assert (found.answer, swapped.answer) == (2, 1)
     assert (found.low, found.high, found.source, found.loss) == pytest.approx(
         (swapped.low, swapped.high, swapped.source, swapped.loss)
@@ -143,18 +143,18 @@ def test_swapping_the_answers_swaps_only_their_names():
 class TestSentence:
     def test_it_speaks_of_people_if_the_problem_has_the_words(self):
         problem = edge_problem(0.5, WORDS)
-        assert str(told(problem, {"a": 0.62, "b": 0.38})) == (
+        assert str(odds_of(problem, {"a": 0.62, "b": 0.38})) == (
             "If you vote differently, the published answer is yes in at most 62 of 100 runs instead of 38."
         )
 
     def test_it_names_the_datasets_if_not(self):
-        assert str(told(edge_problem(0.5), {"a": 0.62, "b": 0.38})) == (
+        assert str(odds_of(edge_problem(0.5), {"a": 0.62, "b": 0.38})) == (
             "If the dataset is a instead of b, the published answer is 1 in at most 62 of 100 runs instead of 38."
         )
 
     def test_it_names_the_class(self):
         problem = voters(WORDS | {"change": "voter {class} changes sides"})
-        assert str(told(problem, hetdp.design(problem), 1)) == (
+        assert str(odds_of(problem, hetdp.design(problem), 1)) == (
             "If voter 1 changes sides, the published answer is yes in at most 55 of 100 runs instead of 45."
             " No other change of class 1 makes a larger difference."
         )
@@ -162,17 +162,17 @@ class TestSentence:
     def test_it_says_somebody_where_an_edge_has_no_class(self):
         graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0, classes=["Ann", None])
         problem = hetdp.Problem(graph, [1, 2, 2], about=WORDS | {"change": "{class} changes sides"})
-        found = told(problem, hetdp.design(problem))
+        found = odds_of(problem, hetdp.design(problem))
         assert str(found["Ann"]).startswith("If Ann changes sides, ")
         assert str(found[None]).startswith("If somebody changes sides, ")
 
     def test_it_names_the_largest_ratio_if_that_is_elsewhere(self):
         graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 4.0])
         problem = hetdp.Problem(graph, [1, 2, 2], about=WORDS)
-        found = told(problem, hetdp.PartialMechanism(p={"a": 0.15, "b": 0.1, "c": 0.07}))
+        found = odds_of(problem, hetdp.PartialMechanism(p={"a": 0.15, "b": 0.1, "c": 0.07}))
         assert (found.source, found.target) == ("b", "a")
         assert (found.strongest.source, found.strongest.target) == ("b", "a")
-        found = told(problem, {"a": 0.15, "b": 0.1, "c": 0.06})
+        found = odds_of(problem, {"a": 0.15, "b": 0.1, "c": 0.06})
         assert (found.source, found.strongest.source) == ("b", "c")
         assert str(found) == (
             "If you vote differently, the published answer is yes in at most 15 of 100 runs instead of 10."
@@ -182,9 +182,9 @@ class TestSentence:
 
     def test_small_probabilities_are_told_in_more_runs(self):
         problem = edge_problem(1.0)
-        assert "in at most 30 of 10,000,000 runs instead of 11." in str(told(problem, {"a": 3e-6, "b": 1.11e-6}))
+        assert "in at most 30 of 10,000,000 runs instead of 11." in str(odds_of(problem, {"a": 3e-6, "b": 1.11e-6}))
         tiny = hetdp.PartialMechanism(z={"a": -50.0, "b": -50.5})
-        assert "in at most 1 of 1,000,000,000 runs instead of less than 1." in str(told(problem, tiny))
+        assert "in at most 1 of 1,000,000,000 runs instead of less than 1." in str(odds_of(problem, tiny))
 
     @pytest.mark.parametrize(
         ("z", "told"),
@@ -193,19 +193,19 @@ class TestSentence:
     def test_a_ratio_of_what_never_happens_is_told_without_runs(self, z, told):
         graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], [1.0, 3.0])
         problem = hetdp.Problem(graph, [1, 2, 2, 2])
-        found = told(problem, hetdp.PartialMechanism(z={"a": 0.2, "b": 0.0, "c": z, "d": z - 3.0}))
+        found = odds_of(problem, hetdp.PartialMechanism(z={"a": 0.2, "b": 0.0, "c": z, "d": z - 3.0}))
         assert found.loss == 3.0
         end = f"In proportion, c instead of d makes the largest: {told} in less than 1 of 1,000,000,000 runs."
         assert str(found).endswith(end)
 
     def test_no_difference_is_told_as_such(self):
         message = "If the dataset is b instead of a, the published answer is 1 in at most 63 of 100 runs either way."
-        assert str(told(edge_problem(0.0), {"a": 0.625, "b": 0.625})) == message
+        assert str(odds_of(edge_problem(0.0), {"a": 0.625, "b": 0.625})) == message
 
     def test_where_nothing_is_promised_it_says_so(self):
         graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [0.5, 1.0, math.inf])
         problem = hetdp.Problem(graph, [1, 2, 2, 1], about=WORDS)
-        found = told(problem, {"a": 0.62, "b": 0.38, "c": 0.3, "d": 1.0})
+        found = odds_of(problem, {"a": 0.62, "b": 0.38, "c": 0.3, "d": 1.0})
         assert (found.edges, found.unprotected, found.epsilon) == (3, 1, 1.0)
         assert str(found) == (
             "If you vote differently, the published answer is yes in at most 62 of 100 runs instead of 38."
@@ -216,7 +216,7 @@ class TestSentence:
     def test_a_class_without_any_promise_is_told_only_that(self):
         graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [1, *[math.inf] * 2], classes="xyy")
         problem = hetdp.Problem(graph, [1, 2, 2, 1])
-        found = told(problem, hetdp.design(problem), "y")
+        found = odds_of(problem, hetdp.design(problem), "y")
         assert (found.source, found.target, found.strongest, found.loss, found.epsilon) == (
             None,
             None,
@@ -244,26 +244,26 @@ def test_rounding_never_understates(one: float, other: float):
 class TestRefusals:
     def test_values_that_are_not_private_have_no_odds(self):
         with pytest.raises(hetdp.InputError, match=r"not private: .* only a private mechanism has odds"):
-            told(edge_problem(0.5), {"a": 0.7, "b": 0.3})
+            odds_of(edge_problem(0.5), {"a": 0.7, "b": 0.3})
 
     def test_a_changed_copy_is_proved_again(self):
         problem = edge_problem(0.5)
         mechanism = hetdp.design(problem)
         with pytest.raises(hetdp.InputError, match="not private"):
-            told(problem, replace(mechanism, coordinates=2.0 * mechanism.coordinates))
+            odds_of(problem, replace(mechanism, coordinates=2.0 * mechanism.coordinates))
         less = replace(mechanism, coordinates=0.5 * mechanism.coordinates)
-        assert told(problem, less).loss < 0.5
+        assert odds_of(problem, less).loss < 0.5
 
     def test_a_proof_on_another_problem_does_not_count(self):
         generous, strict = edge_problem(2.0), edge_problem(0.5)
         with pytest.raises(hetdp.InputError, match="not private"):
-            told(strict, hetdp.design(generous))
-        assert told(generous, hetdp.design(strict)).loss == pytest.approx(0.5)
+            odds_of(strict, hetdp.design(generous))
+        assert odds_of(generous, hetdp.design(strict)).loss == pytest.approx(0.5)
 
     def test_a_mechanism_of_other_datasets_is_refused(self):
         other = hetdp.Problem(hetdp.DatasetGraph.from_edges(["x"], ["y"], 0.5), [1, 2])
         with pytest.raises(hetdp.InputError, match="other datasets"):
-            told(edge_problem(0.5), hetdp.design(other))
+            odds_of(edge_problem(0.5), hetdp.design(other))
 
     def test_an_unknown_class_is_refused(self):
         problem = voters()
@@ -275,11 +275,11 @@ class TestRefusals:
     def test_without_edges_there_is_nothing_to_say(self):
         problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([], [], [], datasets=["a"]), [1])
         with pytest.raises(hetdp.UsageError, match="a problem without edges; odds speak of two neighbours"):
-            told(problem, hetdp.design(problem))
+            odds_of(problem, hetdp.design(problem))
 
     def test_something_else_than_a_problem_is_refused(self):
         with pytest.raises(hetdp.UsageError, match="expected a Problem, got a"):
-            told("problem", None)
+            odds_of("problem", None)
 
 
 def test_every_kind_of_mechanism_has_odds_of_one_type():
@@ -289,10 +289,10 @@ def test_every_kind_of_mechanism_has_odds_of_one_type():
         assert type(found) is hetdp.Odds
         assert all(isinstance(one, hetdp.ClassOdds) for one in found.by_class.values())
         assert found.largest in found.by_class.values()
-    assert hetdp.odds(graph).by_class == told(graph.problem, graph)
+    assert hetdp.odds(graph).by_class == odds_of(graph.problem, graph)
     assert str(hetdp.odds(graph)).count("\n") == len(hetdp.odds(graph).by_class) - 1
     assert hetdp.odds(graph).of(1) is not None
-    assert hetdp.odds(graph).largest.high == max(one.high for one in told(graph.problem, graph).values())
+    assert hetdp.odds(graph).largest.high == max(one.high for one in odds_of(graph.problem, graph).values())
 
 
 def test_a_mechanism_is_given_alone_and_values_with_their_problem(tmp_path):
@@ -314,24 +314,24 @@ def test_a_mechanism_is_given_alone_and_values_with_their_problem(tmp_path):
 
 
 def test_odds_do_not_change():
-    found = told(edge_problem(1.0), {"a": 0.6, "b": 0.5})
+    found = odds_of(edge_problem(1.0), {"a": 0.6, "b": 0.5})
     with pytest.raises(FrozenInstanceError):
         found.high = 0.5
 
 
 def test_far_tails_keep_their_loss():
     problem = edge_problem(5.0)
-    found = told(problem, hetdp.PartialMechanism(z={"a": -1000.0, "b": -1004.0}))
+    found = odds_of(problem, hetdp.PartialMechanism(z={"a": -1000.0, "b": -1004.0}))
     assert found.loss == 4.0
     assert found.strongest.answer == 1
 
 
 def test_the_json_shape_has_every_number_and_the_sentence():
     problem = voters()
-    entries = [shapes.odds(each) for each in told(problem, hetdp.design(problem)).values()]
+    entries = [shapes.odds(each) for each in odds_of(problem, hetdp.design(problem)).values()]
     assert [entry["class"] for entry in json.loads(json.dumps(entries, allow_nan=False))] == [3, 2, 1]
     unprotected = edge_problem(math.inf)
-    entry = shapes.odds(told(unprotected, hetdp.design(unprotected)))
+    entry = shapes.odds(odds_of(unprotected, hetdp.design(unprotected)))
     assert json.loads(json.dumps(entry, allow_nan=False)) == {
         "class": None,
         "message": "About the one change no promise is made (ε = ∞): the published answer may show it for certain.",
@@ -352,7 +352,7 @@ def test_the_json_shape_has_every_number_and_the_sentence():
 def test_an_edge_that_protects_one_way_is_told_with_its_numbers():
     graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0, epsilon_back=[math.inf, 1.0])
     problem = hetdp.Problem(graph, [1, 2, 2])
-    found = told(problem, hetdp.design(problem))
+    found = odds_of(problem, hetdp.design(problem))
     assert (found.unprotected, found.one_sided, found.edges) == (0, 1, 2)
     assert str(found).endswith("1 of 2 changes is protected in one direction only.")
     assert "no promise" not in str(found)
@@ -361,7 +361,7 @@ def test_an_edge_that_protects_one_way_is_told_with_its_numbers():
 def test_a_delta_of_one_promises_nothing():
     graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0, delta=[1.0, 0.0])
     problem = hetdp.Problem(graph, [1, 2, 2])
-    found = told(problem, hetdp.design(problem))
+    found = odds_of(problem, hetdp.design(problem))
     assert (found.unprotected, found.one_sided) == (1, 0)
 
 
@@ -369,7 +369,7 @@ def test_a_delta_of_one_promises_nothing():
 def test_tails_too_small_for_a_float_have_odds_too(parameter):
     graph = hetdp.DatasetGraph.from_edges(range(900), range(1, 901), **{parameter: 1.0})
     problem = hetdp.Problem(graph, [1] * 450 + [2] * 451, "gaussian" if parameter == "mu" else "bounded-range")
-    found = told(problem, hetdp.design(problem))
+    found = odds_of(problem, hetdp.design(problem))
     assert math.isfinite(found.loss)
     assert "In proportion" in str(found)
 
@@ -377,4 +377,4 @@ def test_tails_too_small_for_a_float_have_odds_too(parameter):
 def test_words_cannot_move_the_cursor():
     about = {"answer_1": "y\nes", "change": "you \x1b[2J\u202e vote"}
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], 1.0, classes=["\x1b[31m"]), [1, 2], about=about)
-    assert all(str(each).isprintable() for each in told(problem, hetdp.design(problem)).values())
+    assert all(str(each).isprintable() for each in odds_of(problem, hetdp.design(problem)).values())

@@ -1,0 +1,45 @@
+"""verify on values from elsewhere: with the labels that were given, they can be shown optimal."""
+
+from __future__ import annotations
+
+import pytest
+
+import hetdp
+
+GRAPH = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], 1.0)
+PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2, "d": 2})
+BEST = hetdp.extend(PROBLEM, {"b": 0.7, "c": 0.4})
+
+
+def test_a_mechanism_alone_is_verified_on_its_own_problem():
+    assert hetdp.verify(BEST) == hetdp.verify(PROBLEM, BEST) == BEST.certificate
+
+
+def test_values_without_pins_are_private_but_not_optimal():
+    found = hetdp.verify(PROBLEM, dict(BEST))
+    assert (found.private, found.optimal) == (True, False)
+
+
+def test_values_with_pins_are_shown_optimal():
+    found = hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=BEST.coordinates), pinned=["b", "c"])
+    assert (found.private, found.optimal, found.method) == (True, True, "every edge checked")
+
+
+def test_values_that_could_be_more_accurate_are_not():
+    found = hetdp.verify(PROBLEM, dict(BEST) | {"a": 0.75}, pinned=["b", "c"])
+    assert (found.private, found.optimal) == (True, False)
+
+
+def test_values_that_are_not_private_are_refuted_with_their_pins():
+    found = hetdp.verify(PROBLEM, {"a": 0.5, "b": 0.99, "c": 0.01, "d": 0.5}, pinned=["b", "c"])
+    assert (found.private, found.optimal) == (False, False)
+
+
+def test_a_pin_that_is_no_dataset_is_refused_with_a_suggestion():
+    with pytest.raises(hetdp.UnknownDatasetError, match="no dataset 'B'"):
+        hetdp.verify(PROBLEM, dict(BEST), pinned=["B"])
+
+
+def test_pins_beside_a_mechanism_are_refused():
+    with pytest.raises(hetdp.UsageError, match="pinned= beside a mechanism"):
+        hetdp.verify(PROBLEM, BEST, pinned=["b"])
