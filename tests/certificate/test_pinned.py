@@ -16,7 +16,7 @@ def test_a_mechanism_alone_is_verified_on_its_own_problem():
 
 
 def test_values_without_pins_are_private_but_not_optimal():
-    found = hetdp.verify(PROBLEM, dict(BEST))
+    found = hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=BEST.coordinates))
     assert (found.private, found.optimal) == (True, False)
 
 
