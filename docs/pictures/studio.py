@@ -16,7 +16,7 @@ QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 
 def take(place_of_file: Path) -> None:
-    """Opens three voters, looks at the dataset where all say yes, and keeps what is seen."""
+    """Opens three voters, selects the dataset where all say yes, and takes a screenshot."""
     session = Session(GALLERY["three-voters"].make())
     place = create_server(session)
     threading.Thread(target=place.serve, daemon=True).start()
@@ -25,9 +25,9 @@ def take(place_of_file: Path) -> None:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         page = browser.new_page(viewport={"width": 1280, "height": 760}, color_scheme="light")
         page.goto(place.address)
-        page.wait_for_selector("#selected-p")
+        page.wait_for_selector("#studio[data-ready=yes][aria-busy=false]")
         page.wait_for_function("() => document.getElementById('graph')._cyreg?.cy.edges('.highlighted').length === 1")
-        page.wait_for_timeout(1500)  # until the path is lit to its end
+        page.wait_for_timeout(1500)  # the path is highlighted step by step
         page.screenshot(path=str(place_of_file))
         browser.close()
     place.stop()

@@ -27,7 +27,7 @@ def test_a_picture_is_written(hetdp, form, start):
 def test_a_path_can_be_lit(hetdp):
     assert hetdp("plot", "poll.json", "mechanism.csv", "--explain", "4", "-o", "m.svg", "--title", "$x").code == 0
     text = Path("m.svg").read_text(encoding="utf-8")
-    assert "what binds 4" in text
+    assert "path that binds 4" in text
     assert ">$x<" in text
 
 
@@ -62,7 +62,7 @@ def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
         (["--at", "guests=4"], "guests = 4; it is a whole number from 0 to 3"),
         (["--at", "cats=1"], "there is no count of 'cats'"),
         (["--at", "guests=1", "--at", "guests=2"], "a name twice"),
-        (["--at", "guests=1", "--at", "staff=2"], "a map shows two of them"),
+        (["--at", "guests=1", "--at", "staff=2"], "a map shows two counts"),
         (["--at", "guests=1", "--picture", "network"], "--at with --picture network"),
         (["--at", "guests=1", "--explain", "0,0,0"], "--at with --explain; --at asks for a map, which lights no path"),
     ):
@@ -76,8 +76,8 @@ def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
     ("words", "code", "message"),
     [
         ("plot poll.json mechanism.csv", 2, "missing option '-o' / '--output'"),
-        ("plot poll.json mechanism.csv -o m.txt", 2, "no picture can be written to 'm.txt'; the name after -o ends in"),
-        ("plot poll.json mechanism.csv -o -", 2, "no picture can be written to '-'"),
+        ("plot poll.json mechanism.csv -o m.txt", 2, "cannot write a picture to 'm.txt'; the file name must end in"),
+        ("plot poll.json mechanism.csv -o -", 2, "cannot write a picture to '-'"),
         ("plot poll.json mechanism.csv -o nowhere/m.svg", 2, "cannot write 'nowhere/m.svg'; 'nowhere' is no folder."),
         ("plot poll.json mechanism.csv mechanism.csv -o m.svg", 2, "several mechanisms; only their accuracy"),
         (

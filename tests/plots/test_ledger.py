@@ -51,7 +51,7 @@ def test_bars_are_as_long_as_what_was_spent():
 
 def test_a_ledger_without_accounts_says_so_and_has_no_axes():
     axes = hetdp.plot([replace(status(), classes=(), people=0)])
-    assert "nothing is spent in this ledger yet" in words(axes)
+    assert "nothing has been spent in this ledger yet" in words(axes)
     assert not axes.axison
     assert "left" not in words(axes)
 

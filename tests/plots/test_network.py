@@ -1,4 +1,4 @@
-"""The graph as a picture: what stands behind its colours, rings, widths and the path that is lit."""
+"""The graph as a picture: what stands behind its colours, rings, widths and the path that is highlighted."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_path_that_binds_a_dataset_is_lit():
     assert data_of(mechanism, 7).chain.tolist() == [4, 5, 6, 7]
     assert data_of(mechanism, mechanism.explain(7)).chain.tolist() == [4, 5, 6, 7]
     axes = hetdp.plot(mechanism, explain=7)
-    assert "what binds 7" in words(axes)
+    assert "path that binds 7" in words(axes)
     assert words(axes).count("ε = 0.5") == 4  # each step, and the key
     assert len(data_of(mechanism).chain) == 0
 
@@ -65,11 +65,11 @@ def test_a_witness_is_lit_in_its_problem_with_what_it_allows():
     assert [problem.graph.label(at) for at in found.chain.tolist()] == witness.path.datasets
     assert next(iter(found.bounds.values())) == "= .05"
     allowed = [f"≤ {bound:.2f}".replace("0.", ".") for bound in witness.path.bounds[1:]]
-    assert list(found.bounds.values())[1:] == [*allowed[:-1], f"{allowed[-1]}\nasked .95"]
+    assert list(found.bounds.values())[1:] == [*allowed[:-1], f"{allowed[-1]}\ngiven .95"]
     assert f"111\n{found.bounds[problem.graph.index('111')]}" in words(hetdp.plot(problem, explain=witness))
 
 
-@pytest.mark.parametrize(("asked", "said"), [(0.8, "≤ .33\nasked .80"), (0.33, "≤ 0.329744\nasked 0.33")])
+@pytest.mark.parametrize(("asked", "said"), [(0.8, "≤ .33\ngiven .80"), (0.33, "≤ 0.329744\ngiven 0.33")])
 def test_a_contradiction_shows_what_was_asked_beside_what_is_allowed(asked, said):
     problem = line(2)
     witness = hetdp.check(problem, {0: 0.2, 1: asked}).witness
@@ -125,8 +125,8 @@ def test_hostile_labels_are_words_and_nothing_else():
     seen = words(axes)  # no formula is tried, and no character is missing: either would be a warning, so an error
     assert "$\\frac{" in seen
     assert "_hidden" in seen
-    assert "truly $x^$ </svg>" in seen
-    assert "truly _no" in seen
+    assert "true answer: $x^$ </svg>" in seen
+    assert "true answer: _no" in seen
     assert "\u202e" not in seen
     assert max(map(len, seen.split("\n"))) < 90
 
@@ -148,13 +148,13 @@ def test_words_at_a_long_path_do_not_lie_on_one_another(size):
     assert not [(one, other) for one, other in combinations(boxes, 2) if one.overlaps(other)]
     written = [text.get_text() for text in axes.texts]
     assert {str(size // 2), str(size - 1)} <= {text.split("\n")[0] for text in written}  # both ends
-    assert f"what binds {size - 1} ({size - size // 2 - 1} steps, ε = 0.5)" in words(axes)
+    assert f"path that binds {size - 1} ({size - size // 2 - 1} steps, ε = 0.5)" in words(axes)
 
 
 def test_epsilon_that_is_not_written_at_a_step_is_in_the_key_with_its_range():
     graph = hetdp.DatasetGraph.from_edges(list(range(49)), list(range(1, 50)), [1.0] * 48 + [0.25])
     problem = hetdp.Problem(graph, [2] * 25 + [1] * 25)
-    assert "what binds 49 (24 steps, ε = 0.25 … 1)" in words(hetdp.plot(hetdp.design(problem), explain=49))
+    assert "path that binds 49 (24 steps, ε = 0.25 … 1)" in words(hetdp.plot(hetdp.design(problem), explain=49))
     assert "steps, ε" not in words(hetdp.plot(hetdp.design(line(8)), explain=7))
 
 
@@ -166,14 +166,14 @@ def test_a_dataset_that_no_path_binds_is_framed_with_a_word():
     assert "4 is chosen by fair, bound across ε = 0.5 from 3" in words(hetdp.plot(hetdp.design(line(8)), explain=7))
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, datasets=["a", "b", "c"])
     free = hetdp.design(hetdp.Problem(graph, [1, 2, 1]))
-    assert "nothing binds c" in words(hetdp.plot(free, explain="c"))
+    assert "no other value limits c" in words(hetdp.plot(free, explain="c"))
 
 
 def test_delta_and_directions_are_in_the_key_and_at_the_steps():
     both = {"epsilon_back": [2.0, 0.25], "delta": [0.01, 0.001]}
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 0.25], **both)
     seen = words(hetdp.plot(hetdp.design(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})), explain="a"))
-    assert "ε: of two directions the smaller" in seen
+    assert "ε: the smaller of two directions" in seen
     assert "δ = 0.001 … 0.01" in seen
     assert "ε = 2\nε back = 0.5\nδ = 0.01" in seen
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5, delta=0.01)
@@ -183,12 +183,12 @@ def test_delta_and_directions_are_in_the_key_and_at_the_steps():
     assert "δ" not in words(hetdp.plot(voters()))
 
 
-def test_of_many_epsilon_the_key_names_the_least_and_the_largest_as_such():
+def test_of_many_epsilon_the_key_names_the_smallest_and_the_largest():
     epsilon = [0.05, 0.1, 0.3, 2.0]
     seen = words(hetdp.plot(hetdp.Problem(line(5, epsilon).graph, [2, 2, 1, 1, 1])))
-    assert "ε = 0.05, the least" in seen
-    assert "ε = 2, the largest" in seen
-    assert "the least" not in words(hetdp.plot(voters()))
+    assert "ε = 0.05, smallest" in seen
+    assert "ε = 2, largest" in seen
+    assert "smallest" not in words(hetdp.plot(voters()))
 
 
 def test_of_parallel_edges_the_tightest_is_drawn_and_the_key_says_so():
@@ -199,6 +199,6 @@ def test_of_parallel_edges_the_tightest_is_drawn_and_the_key_says_so():
     found = data_of(mechanism, "a")
     drawn = zip(found.source.tolist(), found.target.tolist(), found.epsilon.tolist(), strict=True)
     assert sorted(drawn) == [(0, 1, 0.5), (1, 2, 1.0)]
-    assert found.beside == ["of parallel edges the smallest"]
+    assert found.beside == ["parallel edges: the smallest"]
     assert found.steps == [{"epsilon": 0.5}]
-    assert "of parallel edges the smallest" in words(hetdp.plot(mechanism, explain="a"))
+    assert "parallel edges: the smallest" in words(hetdp.plot(mechanism, explain="a"))

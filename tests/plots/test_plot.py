@@ -47,7 +47,7 @@ def test_small_and_large_networks_are_drawn(size, key):
     mechanism = hetdp.design(line(size), "balanced")
     axes = hetdp.plot(mechanism, "network", key=key)
     axes.get_figure().canvas.draw()
-    assert ("truly answer 1" in words(axes)) == key
+    assert ("true answer: answer 1" in words(axes)) == key
 
 
 def test_nothing_at_all_is_drawn_too():
@@ -94,7 +94,9 @@ def test_options_that_would_be_ignored_are_refused():
         hetdp.plot(senate().design(), "network")
     with pytest.raises(hetdp.UsageError, match="explain= for 'PopulationMechanism'"):
         hetdp.plot(senate().design(), explain="x")
-    with pytest.raises(hetdp.UsageError, match="explain= in the picture 'summary'; a path is lit in the network"):
+    with pytest.raises(
+        hetdp.UsageError, match="explain= in the picture 'summary'; a path is highlighted in the network"
+    ):
         hetdp.plot(hetdp.design(voters()), "summary", explain="111")
     with pytest.raises(hetdp.UsageError, match="explain= for a problem without a mechanism"):
         hetdp.plot(voters(), explain="111")
@@ -172,7 +174,7 @@ def test_a_file_is_the_same_each_time_and_text_stays_text(form, tmp_path):
         text = files[0].read_text(encoding="utf-8")
         assert "&lt;script&gt;" in text
         assert "<script" not in text
-        assert "truly $x^$ &lt;/svg&gt;" in text
+        assert "true answer: $x^$ &lt;/svg&gt;" in text
         assert "<text" in text
 
 

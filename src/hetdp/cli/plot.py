@@ -42,15 +42,15 @@ PICTURE = click.Option(
     help="Which picture. Default: a map if all datasets are pairs of counts, else the network, or beyond 4,000 datasets"
     " the summary.",
 )
-EXPLAIN = click.Option(["--explain"], metavar="DATASET", help="Light the path that binds this dataset.")
+EXPLAIN = click.Option(["--explain"], metavar="DATASET", help="Highlight the path that binds this dataset.")
 AT = click.Option(
     ["--at"],
     metavar="GROUP=COUNT",
     multiple=True,
-    help="In a map of three or more groups: how many of this one are counted. Default: as at the boundary.",
+    help="In a map of three or more groups: the fixed count of this group. Default: as at the boundary.",
 )
-TITLE = click.Option(["--title"], metavar="TEXT", help="Words above the picture.")
-NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="With accuracy: leave the baselines out.")
+TITLE = click.Option(["--title"], metavar="TEXT", help="A title above the picture.")
+NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="With accuracy: omit the baselines.")
 
 
 def plot(
@@ -96,7 +96,7 @@ def plot(
 
 
 def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> dict[str, int] | None:
-    """How many of some groups are counted in a map."""
+    """The fixed counts of a map."""
     from hetdp.errors import UsageError
     from hetdp.numbers import parse_whole
     from hetdp.people.names import parse_pairs
@@ -104,17 +104,15 @@ def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> di
     if not at:
         return None
     if explain is not None:
-        raise UsageError(
-            "--at with --explain", "--at asks for a map, which lights no path; a path is lit in the network"
-        )
+        raise UsageError("--at with --explain", "--at is for a map, and a path is highlighted in the network")
     if picture not in (None, "tallies"):
-        raise UsageError(f"--at with --picture {picture}", "counts are said for a map of tallies")
+        raise UsageError(f"--at with --picture {picture}", "counts are fixed in a map of tallies")
     given = parse_pairs("--at", at, "GROUP=COUNT", "each group has one count")
     return {name: parse_whole(count, f"--at {name}", 0) for name, count in given.items()}
 
 
 def _subject(out: Output, asked: Problem, mechanisms: tuple[str, ...], no_baselines: bool, picture: str | None) -> Any:
-    """What is drawn: the problem, one mechanism, or how accurate several are."""
+    """What is drawn: the problem, a mechanism, or the accuracy of several."""
     from hetdp.mechanism.accuracy.report import accuracy
 
     if not mechanisms:
@@ -141,8 +139,8 @@ def _require_picture(output: str, picture: str | None, mechanisms: tuple[str, ..
     from hetdp.errors import UsageError
 
     if Path(output).suffix.lower() not in SUFFIXES:
-        rule = f"the name after -o ends in {', '.join(SUFFIXES)}"
-        raise UsageError(f"no picture can be written to {output!r}", rule)
+        rule = f"the file name must end in {', '.join(SUFFIXES)}"
+        raise UsageError(f"cannot write a picture to {output!r}", rule)
     if len(mechanisms) > 1 and picture != "accuracy":
         rule = "only their accuracy can be shown in one picture"
         raise UsageError("several mechanisms", rule, "--picture accuracy, or one MECHANISM")
@@ -155,23 +153,23 @@ def _require_path(explain: str | None, picture: str | None, mechanisms: tuple[st
     if explain is None:
         return
     if picture not in (None, "network"):
-        raise UsageError(f"--explain with --picture {picture}", "a path is lit in the network")
+        raise UsageError(f"--explain with --picture {picture}", "a path is highlighted in the network")
     if not mechanisms:
         hint = "hetdp plot PROBLEM MECHANISM --explain DATASET -o FILE"
         raise UsageError("--explain without a mechanism", "a path binds a value of a mechanism", hint)
 
 
 def _require_no_ledger(path: str) -> None:
-    """A ledger is drawn in Python; its address may hold a password, and is not said."""
+    """Refuses a ledger, which is drawn in Python; its address may contain a password and is not shown."""
     from hetdp.errors import UsageError
 
     if path.lower().startswith(ADDRESSES) or _starts_with(path, SQLITE):
-        hint = "in Python: hetdp.plot(hetdp.Ledger(path)); hetdp ledger status LEDGER says the same in words"
+        hint = "in Python: hetdp.plot(hetdp.Ledger(path)); hetdp ledger status LEDGER shows the same as text"
         raise UsageError("this is a ledger", "hetdp plot draws problems and mechanisms", hint)
 
 
 def _starts_with(path: str, start: bytes) -> bool:
-    """Whether it is a file that can be read, and begins so; others are refused where they are read."""
+    """True if a file begins like a ledger; files that cannot be read are refused where they are read."""
     from pathlib import Path
 
     try:
@@ -184,7 +182,7 @@ def _starts_with(path: str, start: bytes) -> bool:
 
 
 def _write(axes: Any, output: str) -> None:
-    """The file, whole or not at all."""
+    """Writes the file completely or not at all."""
     from pathlib import Path
 
     from hetdp import progress

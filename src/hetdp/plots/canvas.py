@@ -1,5 +1,6 @@
-"""matplotlib with the user's own settings, never with those of a file in the working folder.
+"""What all pictures share: matplotlib with the user's own settings, axes, texts, legends and the colour bar.
 
+A settings file in the working folder is never read.
 Such a file, ``matplotlibrc``, could make matplotlib start LaTeX, among other things. The user's own settings are in the
 file that the environment variable ``MATPLOTLIBRC`` names, or else in matplotlib's configuration folder. What a program
 has set since it imported matplotlib is its own as well.
@@ -30,7 +31,7 @@ SETTINGS_FILE = "matplotlibrc"
 
 
 def import_matplotlib(name: str) -> Any:
-    """A module of matplotlib, which reads no settings in the working folder.
+    """Imports a module of matplotlib, without the settings file in the working folder.
 
     Raises:
         ImportError: matplotlib is not installed, or does not load.
@@ -41,7 +42,7 @@ def import_matplotlib(name: str) -> Any:
 
 @contextmanager
 def own_settings() -> Iterator[None]:
-    """Draws with the user's own settings, even if a program imported matplotlib in somebody else's folder."""
+    """Draws with the user's own settings, even if a program imported matplotlib in a foreign working folder."""
     library = _library()
     found = {name: value for name, value in _foreign().items() if library.rcParams[name] == library.rcParamsOrig[name]}
     if not found:
@@ -51,7 +52,7 @@ def own_settings() -> Iterator[None]:
             yield
 
 
-_loaded_before: list[bool] = []  # whether a program had imported matplotlib before it was needed here
+_loaded_before: list[bool] = []  # whether the program imported matplotlib before it was needed here
 
 
 def _library() -> Any:
@@ -65,7 +66,7 @@ def _library() -> Any:
 
 @cache
 def _foreign() -> dict[str, Any]:
-    """What matplotlib has read in the working folder, as it would be otherwise."""
+    """The settings that matplotlib read in the working folder, with the values they would have otherwise."""
     if not _loaded_before[0]:
         return {}
     library = _library()
@@ -75,18 +76,15 @@ def _foreign() -> dict[str, Any]:
     return {name: own[name] for name in own if name in read and name != "backend" and own[name] != read[name]}
 
 
-# Where a picture is drawn, and how words get there: as they are, never as formulas or markup.
-
-
-SMALL, USUAL = 7.0, 8.0  # points, for a picture that is printed as wide as a page or a column
-BELOW = 27.0  # points, for the numbers and words between a picture and its key
-LONGEST = 24  # characters of a label; what is longer is cut in the middle
-UNKNOWN = "□"  # instead of a character that the font does not have
+SMALL, USUAL = 7.0, 8.0  # points, for a picture printed at the width of a page or column
+BELOW = 27.0  # points between a picture and its legend
+LONGEST = 24  # characters of a label; a longer one is cut in the middle
+UNKNOWN = "□"  # replaces characters that the font does not have
 MISSING = "pictures are drawn by matplotlib, which is not installed"
 
 
 def axes_for(given: Any, size: tuple[float, float]) -> Axes:
-    """The axes to draw on: the given ones, or those of a new figure of so many inches.
+    """The axes to draw on: the given ones, or those of a new figure of a size in inches.
 
     Raises:
         UsageError: matplotlib is not installed, or what was given are no axes.
@@ -105,12 +103,12 @@ def axes_for(given: Any, size: tuple[float, float]) -> Axes:
 
 
 def detached_axes() -> Any:
-    """Axes that no window and no pyplot knows of, for the command line; they take the size their picture likes best.
+    """Axes of a figure that pyplot does not manage, for the command line and the studio.
 
     Raises:
         UsageError: matplotlib is not installed.
     """
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would talk about its cache of fonts
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would report building its font cache
     try:
         kind = import_matplotlib("matplotlib.figure").Figure
         canvas = import_matplotlib("matplotlib.backends.backend_agg").FigureCanvasAgg
@@ -123,7 +121,7 @@ def detached_axes() -> Any:
 
 
 def import_refusal(failure: ImportError) -> UsageError:
-    """What is said without matplotlib, or with one that does not load."""
+    """The error if matplotlib is not installed or cannot be imported."""
     if getattr(failure, "name", None) != "matplotlib":
         return UsageError(f"matplotlib does not load: {escape_unprintable(str(failure))}", "pictures are drawn by it")
     return UsageError(
@@ -132,7 +130,7 @@ def import_refusal(failure: ImportError) -> UsageError:
 
 
 def drawable_text(value: Any, longest: int = LONGEST) -> str:
-    r"""Text as it can be drawn: on one line, not too long, and with no character that the font lacks.
+    r"""A text that can be drawn: on one line, not too long, with only characters that the font has.
 
     >>> drawable_text("a\nb"), drawable_text("x" * 30, 9)
     ('a\\nb', 'xxxx…xxxx')
@@ -152,31 +150,31 @@ def _has_glyph(number: int) -> bool:
 
 
 def disable_math(*texts: Any) -> None:
-    """Keeps dollar signs from starting formulas."""
+    """Prevents dollar signs from starting formulas."""
     for text in texts:
         text.set_parse_math(False)
 
 
 def label_axes(axes: Axes, across: str = "", up: str = "") -> None:
-    """Names both directions."""
+    """Labels both axes."""
     disable_math(axes.set_xlabel(across, fontsize=USUAL, color=INK), axes.set_ylabel(up, fontsize=USUAL, color=INK))
 
 
 def add_title(axes: Axes, title: str | None, caution: str = "") -> None:
-    """Words above the picture, if any; a caution stands below the title, or in its place."""
+    """Adds a title, and below it a caution, if there are any."""
     lines = [drawable_text(words, 90) for words in (title, caution and f"Caution: {caution}") if words]
     if lines:
         disable_math(axes.set_title("\n".join(lines), fontsize=USUAL + 1, color=INK, loc="left"))
 
 
 def write_message(axes: Axes, words: str) -> None:
-    """Words in the middle, where there is nothing to draw."""
+    """Writes a message where there is nothing to draw."""
     style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": USUAL, "color": INK}
     disable_math(axes.text(0.5, 0.5, words, transform=axes.transAxes, **style))
 
 
 def style_axes(axes: Axes, grid: str | None = None) -> None:
-    """Thin lines and small numbers, so that what is shown stands out."""
+    """Makes axes and grid thin and small, so that the data stand out."""
     for name, spine in axes.spines.items():
         spine.set_visible(name in ("left", "bottom"))
         spine.set(color=SOFT, linewidth=0.6)
@@ -187,7 +185,7 @@ def style_axes(axes: Axes, grid: str | None = None) -> None:
 
 
 def add_legend_below(axes: Axes, handles: list[Any], words: list[str], columns: int = 4) -> None:
-    """What lines and marks mean, below the picture; words that begin with an underscore are words, too."""
+    """Adds a legend below the picture; its texts may begin with an underscore."""
     from matplotlib.transforms import ScaledTranslation
 
     if not handles:
@@ -213,18 +211,15 @@ def add_legend_below(axes: Axes, handles: list[Any], words: list[str], columns: 
 
 
 def size_in_points(axes: Axes) -> tuple[float, float]:
-    """About how wide and high the axes are."""
+    """The approximate width and height of the axes."""
     box, figure = axes.get_position(), axes.get_figure(root=True)
     assert figure is not None
     width, height = figure.get_size_inches()
     return 72.0 * width * box.width, 72.0 * height * box.height
 
 
-# The scale of colours beside a picture, and the words for the two answers.
-
-
 def answer_names(about: Mapping[str, str]) -> tuple[str, str]:
-    """What the two answers are called.
+    """The names of the two answers.
 
     >>> answer_names({"answer_1": "adopted"}), answer_names({})
     (('adopted', 'answer 2'), ('answer 1', 'answer 2'))
@@ -234,7 +229,7 @@ def answer_names(about: Mapping[str, str]) -> tuple[str, str]:
 
 
 def add_colour_bar(axes: Axes, about: Mapping[str, str], beside: Any = None) -> None:
-    """Adds the scale of p on the right."""
+    """Adds the colour bar of p on the right."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
@@ -250,7 +245,7 @@ def add_colour_bar(axes: Axes, about: Mapping[str, str], beside: Any = None) -> 
 
 
 def two_digits(p: float) -> str:
-    """p in two digits; never a whole 0 or 1 where it is none.
+    """p in two digits; 0 and 1 only if it is exactly that.
 
     >>> two_digits(0.574), two_digits(1.0), two_digits(0.9999), two_digits(0.0001)
     ('.57', '1', '>.99', '<.01')

@@ -1,4 +1,7 @@
-"""Accuracy as curves: ours in colour and in front, baselines in grey; those that coincide are drawn once."""
+"""Accuracy as curves, by distance to the other answer or by the margin of a population.
+
+Mechanisms are drawn in colour, baselines in grey; curves that coincide are drawn once.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-SAME = 1e-9  # in accuracy: what cannot be told apart by looking
+SAME = 1e-9  # a difference in accuracy that cannot be seen
 GREYS = ("#55595e", "#7d8288", "#9aa0a6")
 MOST_MARKS = 25
 MOST_NAMES = 3
@@ -41,14 +44,14 @@ class Curve(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The names in one line."""
+        """The names on one line."""
         shown = [drawable_text(name, 30) for name in self.names[:MOST_NAMES]]
         more = len(self.names) - len(shown)
         return " / ".join(shown) + (f" and {more} more" if more else "")
 
 
 def merge_equal(curves: Iterable[Curve]) -> list[Curve]:
-    """The same curves, those of one kind that coincide as one.
+    """Merges curves of the same kind that coincide.
 
     >>> x, y = np.array([1.0, 2.0]), np.array([0.6, 0.8])
     >>> [curve.names for curve in merge_equal([Curve(("a",), False, x, y), Curve(("b",), False, x, y + 1e-12)])]
@@ -72,7 +75,7 @@ def _coincide(one: Curve, other: Curve) -> bool:
 
 
 def draw_curves(axes: Axes, curves: list[Curve], key: bool) -> None:
-    """Draws them, with their names beside the picture."""
+    """Draws curves, with their names beside the picture."""
     from matplotlib.ticker import PercentFormatter
 
     style_axes(axes, grid="both")
@@ -87,7 +90,7 @@ def draw_curves(axes: Axes, curves: list[Curve], key: bool) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     if key and drawn:
         middle = float(np.median(np.concatenate([curve.across for curve in curves])))
-        drawn.sort(key=lambda pair: -_height(pair[0], middle))  # as the curves are
+        drawn.sort(key=lambda pair: -_height(pair[0], middle))  # in the order of the curves
         legend = axes.legend(
             [line for _, line in drawn],
             ["-"] * len(drawn),
@@ -119,10 +122,7 @@ def _line(axes: Axes, curve: Curve, at: int) -> Any:
     return axes.plot(curve.across, curve.accuracy, markevery=gap, **style)[0]
 
 
-# How accurate mechanisms are, by the number of steps to the other answer, beside what else could be done.
-
-
-NO_PATH = "from no dataset does a path lead to the other answer,\nso that there is no distance to show accuracy by"
+NO_PATH = "no dataset has a path to the other answer,\nso there is no distance to plot accuracy against"
 
 
 def curves_by_distance(report: Any) -> list[Curve]:
@@ -142,7 +142,7 @@ def curves_by_distance(report: Any) -> list[Curve]:
 
 
 def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool) -> None:
-    """Draws them."""
+    """Draws the curves and labels the axes."""
     from matplotlib.ticker import MaxNLocator
 
     draw_curves(axes, curves, key)
@@ -155,17 +155,14 @@ def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool) -> 
     label_axes(axes, "steps to the other answer", f"right answer (mean{under})")
 
 
-# How accurate the answer about a population is, by its margin: how many people must change before the answer does.
-
-
-POINTS = 60  # margins of a curve
-FEW = 14  # margins at which baselines are computed, which takes longer
-NEARLY = 1e-4  # the error from which on a curve is not followed
-OURS = "balanced"  # among the baselines of a population, what is no baseline
+POINTS = 60  # margins at which a curve is computed
+FEW = 14  # margins at which baselines are computed, which is slow
+NEARLY = 1e-4  # the error at which a curve ends
+OURS = "balanced"  # listed among the baselines of a population, but not a baseline
 
 
 def curves_by_margin(given: Mapping[str, Any], baselines: bool) -> list[Curve]:
-    """The worst accuracy over all tables of each margin.
+    """The worst-case accuracy at each margin, over all tables with that margin.
 
     Args:
         given: by name, mechanisms of populations, or promises made with them.
@@ -206,7 +203,7 @@ def margins_of(mechanism: Any) -> Any:
 
 
 def _baselines(mechanism: Any, known: set[str]) -> list[Curve]:
-    """What `Population.baselines` knows, at a few margins; nothing for questions that are no counts."""
+    """The baselines of a population at a few margins; none for questions that are not counts."""
     margins = margins_of(mechanism)
     margins = margins[np.unique(np.linspace(0, len(margins) - 1, FEW).round().astype(np.int64))]
     try:
@@ -219,7 +216,7 @@ def _baselines(mechanism: Any, known: set[str]) -> list[Curve]:
 
 
 def draw_by_margin(axes: Axes, curves: list[Curve], key: bool) -> None:
-    """Draws them."""
+    """Draws the curves and labels the axes."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     draw_curves(axes, curves, key)
@@ -228,4 +225,4 @@ def draw_by_margin(axes: Axes, curves: list[Curve], key: bool) -> None:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda margin, _: f"{margin:,.0f}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(which="minor", axis="x", visible=False)
-    label_axes(axes, "people who must change before the answer does", "right answer, at least")
+    label_axes(axes, "margin: people who must change to flip the answer", "right answer, at least")

@@ -1,4 +1,4 @@
-"""Where the datasets of a small graph are drawn: side by side by their distance to the other answer.
+"""The layout of a small graph: columns of datasets by their distance to the other answer.
 
 Answer 2 stands on the left, answer 1 on the right, the boundary in the middle. Since distances of neighbours differ by
 at most one, every edge joins two columns side by side, or stays within one. In a column, datasets stand near their
@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from hetdp.problem.space import Floats, Indices
 
 SWEEPS = 24
-TALLEST = 24  # datasets above each other; a larger column may become several close to each other, as there is room
-CLOSE = 4  # as many of them, but one, fill the width; fewer stand as close
-WIDTH = 0.72  # of such columns, where 1 is the way from one distance to the next
+TALLEST = 24  # datasets in a column; a larger column is split into several close ones if there is room
+CLOSE = 4  # close columns that fill WIDTH; fewer have the same distance
+WIDTH = 0.72  # of close columns, where 1 is the distance between columns
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where datasets are drawn.
+    """The positions of datasets.
 
     Attributes:
         across: from left to right; 0 is the boundary, and the datasets next to it are at ±½.
@@ -44,7 +44,7 @@ class Layout:
 
 
 def layered_layout(source: Indices, target: Indices, steps: NDArray[np.int64], answers: NDArray[Any]) -> Layout:
-    """Lays a graph out.
+    """Computes the layout of a graph.
 
     Args:
         source: one end of each edge.
@@ -80,5 +80,5 @@ def layered_layout(source: Indices, target: Indices, steps: NDArray[np.int64], a
 
 
 def _spread(rank: Floats, count: NDArray[np.int64]) -> Floats:
-    """Ranks as places between −½ and ½."""
+    """Ranks as positions between −½ and ½."""
     return np.where(count > 1, rank / np.maximum(count - 1, 1) - 0.5, 0.0)

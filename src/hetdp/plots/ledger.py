@@ -1,4 +1,4 @@
-"""What each class has spent of what it may spend. The rows are those of `Ledger.status`, or anything like them."""
+"""A ledger as bars: what each class has spent of its cap. The rows are those of `Ledger.status`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_ROWS = 40
-PEOPLE = "people (who spent most)"
-NOTHING = "nothing is spent in this ledger yet"
+PEOPLE = "people (largest amount)"
+NOTHING = "nothing has been spent in this ledger yet"
 
 
 class Account(NamedTuple):
@@ -43,7 +43,7 @@ class Account(NamedTuple):
 
 
 def accounts_of(rows: Iterable[Any]) -> list[Account]:
-    """One account for each class of each source, and one for people who may spend as much, by the one who spent most.
+    """One account for each class of each source, and one for each group of people with the same cap.
 
     Args:
         rows: for each source `source`, `unit`, `classes` (each with `name`, `cap` and `spent`, as decimals), `people`
@@ -72,12 +72,12 @@ def _account(name: str, spent: str, cap: str, unit: str) -> Account:
 
 
 def size_of_ledger(accounts: list[Account]) -> tuple[float, float]:
-    """How many inches the picture likes to be wide and high."""
+    """The preferred width and height in inches."""
     return 5.6, 1.0 + 0.3 * max(2, min(len(accounts), MOST_ROWS))
 
 
 def draw_ledger(axes: Axes, accounts: list[Account], key: bool) -> None:
-    """Draws a bar for each: its length is what may be spent, filled as far as it is."""
+    """Draws a bar for each account: its length is the cap, and the filled part is what was spent."""
     from matplotlib.patches import Patch
 
     if not accounts:

@@ -1,4 +1,7 @@
-"""What the network says in words: the bounds along a path, a contradiction, and what edges have beside their ε."""
+"""The network: datasets coloured by probability, given values ringed, and smaller ε as thicker edges, as in the paper.
+
+A binding path or the path of a witness can be highlighted, with the bounds along it.
+"""
 
 from __future__ import annotations
 
@@ -25,31 +28,31 @@ if TYPE_CHECKING:
 
 
 def bounds_of(chain: list[int], path: BindingPath) -> dict[int, str]:
-    """What a path allows at each of its datasets."""
+    """The bound at each dataset of a path."""
     signs = ["= ", *["≤ " if path.upper else "≥ "] * (len(chain) - 1)]
     bounds = clip_uncertain(path.bounds, path.coordinates).tolist()
     return {at: sign + two_digits(bound) for at, sign, bound in zip(chain, signs, bounds, strict=True)}
 
 
 def contradiction_of(witness: Witness) -> str:
-    """What is allowed and what was asked for, in as many digits as tell them apart."""
+    """The bound and the given value at the end of a witness, with enough digits to tell them apart."""
     path = witness.path
     allowed, asked = two_digits(path.bounds[-1]), two_digits(witness.value)
     if allowed == asked:
         ends = (path.bounds[-1], path.complements[-1]), (witness.value, witness.complement)
         allowed, asked = format_apart(*ends)
-    return f"≤ {allowed}\nasked {asked}"
+    return f"≤ {allowed}\ngiven {asked}"
 
 
 def other_parameters(known: dict[str, Floats]) -> list[str]:
-    """What edges have beside the ε that is drawn.
+    """Notes about parameters of edges that are not drawn.
 
     >>> other_parameters({"epsilon": np.array([1.0]), "epsilon_back": np.array([2.0])})
-    ['ε: of two directions the smaller']
+    ['ε: the smaller of two directions']
     """
     words = []
     if "epsilon_back" in known and (known["epsilon"] != known["epsilon_back"]).any():
-        words.append("ε: of two directions the smaller")
+        words.append("ε: the smaller of two directions")
     if "delta" in known and len(known["delta"]):
         deltas = np.concatenate([known["delta"], known["delta_back"]])
         least, most = float(deltas.min()), float(deltas.max())
@@ -58,15 +61,15 @@ def other_parameters(known: dict[str, Floats]) -> list[str]:
 
 
 def single_dataset_caption(path: BindingPath | None) -> str:
-    """Why a path has no steps; nothing if it has some."""
+    """Why a path has no steps; empty if it has some."""
     if path is None or len(path.datasets) > 1:
         return ""
     name = drawable_text(path.names[0])
-    return f"the value of {name} is {origin_of(path)}" if path.origin else f"nothing binds {name}"
+    return f"the value of {name} is {origin_of(path)}" if path.origin else f"no other value limits {name}"
 
 
 def origin_of(path: BindingPath | None) -> str:
-    """Where the first value of a path comes from: given, or chosen, and from where it is bound."""
+    """The origin of the first value of a path: given, or chosen by an objective, and across which edge."""
     if path is None or not path.origin or path.across is None:
         return "" if path is None else path.beginning
     edge = describe_parameters(tuple(path.across.parameters), path.across.parameters.values())
@@ -74,19 +77,16 @@ def origin_of(path: BindingPath | None) -> str:
     return f"chosen by {path.origin}, {how} {edge} from {drawable_text(path.across.name)}"
 
 
-# The graph itself: probability as colour, given values ringed, stronger privacy as thicker edges, as in the paper.
-
-
 MOST_DATASETS, MOST_EDGES = 4_000, 40_000
-THIN, THICK, SAME = 0.7, 4.2, 1.5  # points: the weakest and the strongest privacy, and where there is one ε only
-BEND = 0.28  # how far an edge within a column goes around the datasets between its ends
-CURVE = 9  # points of such an edge
-LARGEST = 32.0  # points: a dataset
+THIN, THICK, SAME = 0.7, 4.2, 1.5  # points: for the largest ε, the smallest, and if all are equal
+BEND = 0.28  # how far an edge within a column bends around the datasets between its ends
+CURVE = 9  # points along such an edge
+LARGEST = 32.0  # points: the diameter of a dataset
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """What the picture shows.
+    """The data of the picture.
 
     Attributes:
         problem: the problem.
@@ -96,15 +96,15 @@ class Network:
         source: one end of each edge that is drawn; of parallel edges the one with the smallest ε is.
         target: the other end.
         epsilon: the ε of each edge as written, in the direction where it is smaller; for Gaussian privacy μ.
-        beside: what else edges have, in words: δ, and that ε has directions.
+        beside: notes about other parameters of edges.
         widths: how thick each edge is, in points, before all of them are thinned for lack of space.
-        chain: the datasets of the path that is lit, from the pinned one on; empty if there is none.
+        chain: the datasets of the path that is highlighted, from the pinned one on; empty if there is none.
         steps: what the edge of each step of that path promises, by name; of parallel edges, the one that binds.
         bounds: what a given path allows at each of its datasets, in a few characters; where that is less than what was
             asked for, this too.
-        alone: why the path that is lit has no steps, in words; empty if it has some.
+        alone: why the highlighted path has no steps; empty if it has some.
         bare: whether p are true answers only.
-        origin: where the value comes from at which the path begins, in words.
+        origin: the origin of the first value of the path.
     """
 
     problem: Problem
@@ -138,18 +138,20 @@ class Network:
 
 
 def is_small(problem: Problem) -> bool:
-    """Whether the graph can be drawn, so that something is seen."""
+    """True if the graph is small enough to be drawn legibly."""
     return problem.graph.size <= MOST_DATASETS and problem.graph.arc_count <= 2 * MOST_EDGES
 
 
-def network(problem: Problem, p: Floats, ringed: Mask, lit: BindingPath | Witness | None, bare: bool) -> Network:
-    """Gathers what the picture shows.
+def network(
+    problem: Problem, p: Floats, ringed: Mask, highlighted: BindingPath | Witness | None, bare: bool
+) -> Network:
+    """Collects the data of the picture.
 
     Args:
         problem: the problem.
         p: the probability of answer 1 at each dataset.
         ringed: which datasets get a ring.
-        lit: the path that is lit, if any.
+        highlighted: the path that is highlighted, if any.
         bare: whether p are true answers only.
     """
     graph = problem.graph
@@ -160,15 +162,15 @@ def network(problem: Problem, p: Floats, ringed: Mask, lit: BindingPath | Witnes
     order = np.lexsort((epsilon, target, source))
     first = np.sort(order[(np.diff(source[order], prepend=-1) != 0) | (np.diff(target[order], prepend=-1) != 0)])
     if len(first) < len(source):
-        beside.append("of parallel edges the smallest")
+        beside.append("parallel edges: the smallest")
         source, target, epsilon = source[first], target[first], epsilon[first]
     layout = layered_layout(source, target, steps_to_the_other_answer(problem), problem.answers)
-    path = lit.path if isinstance(lit, Witness) else lit
+    path = highlighted.path if isinstance(highlighted, Witness) else highlighted
     chain = np.array([graph.index(label) for label in path.datasets] if path else [], dtype=np.int64)
     steps = [] if path is None else path.parameters
     bounds = {} if path is None else bounds_of(chain.tolist(), path)
-    if isinstance(lit, Witness):
-        bounds[int(chain[-1])] = contradiction_of(lit)
+    if isinstance(highlighted, Witness):
+        bounds[int(chain[-1])] = contradiction_of(highlighted)
     edges = source, target, epsilon, beside, edge_widths(epsilon)
     return Network(
         problem, layout, p, ringed, *edges, chain, steps, bounds, single_dataset_caption(path), bare, origin_of(path)
@@ -191,7 +193,7 @@ def edge_widths(epsilon: Floats) -> Floats:
 
 
 def draw_network(axes: Axes, shown: Network, key: bool) -> None:
-    """Draws it."""
+    """Draws the network."""
     from hetdp.plots.network_labels import add_legend, add_names, diameter
 
     size = diameter(axes, shown.layout)
@@ -202,7 +204,7 @@ def draw_network(axes: Axes, shown: Network, key: bool) -> None:
 
 
 def line_width(size: float) -> float:
-    """By how much edges are thinner where datasets are small."""
+    """A factor that makes edges thinner where datasets are small."""
     return float(min(1.0, max(size / LARGEST, 0.12) ** 0.8))
 
 

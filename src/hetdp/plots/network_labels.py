@@ -1,4 +1,4 @@
-"""How large datasets are drawn, and what is written into them or beside them."""
+"""Sizes and texts of the network: how large datasets are, their labels, the labels of a path, distances and legend."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
 
 
 MOST_NAMES = 60
-BROAD = 0.58  # how broad a character is, beside its size
-SMALLEST = 2.6  # points: a dataset
+BROAD = 0.58  # the width of a character divided by its size
+SMALLEST = 2.6  # points: the diameter of a dataset
 
 
 def size_of_picture(layout: Layout) -> tuple[float, float]:
-    """How many inches it likes to be wide and high."""
+    """The preferred width and height in inches."""
     return min(max(2.4 + 0.8 * columns_of(layout), 4.2), 6.6), min(max(1.5 + 0.62 * layout.tallest, 2.5), 4.8)
 
 
 def diameter(axes: Axes, layout: Layout) -> float:
-    """How large a dataset can be without touching the next one."""
+    """The largest diameter at which datasets do not touch."""
     width, height = size_in_points(axes)
     across = 0.85 * width / columns_of(layout) * (1.0 if layout.lanes == 1 else 0.8 / layout.lanes)
     return float(np.clip(0.62 * min(across, 0.9 * height / layout.tallest), SMALLEST, LARGEST))
 
 
 class Room:
-    """Where words stand already, so that none are written over others."""
+    """The places that texts occupy, so that none is written over another."""
 
     def __init__(self, axes: Axes, layout: Layout) -> None:
         width, height = size_in_points(axes)
@@ -59,7 +59,7 @@ class Room:
         self.taken = np.zeros((0, 4))
 
     def takes(self, across: float, up: float, above: float, words: str) -> bool:
-        """Whether words fit whose middle is so many points above a place; if they do, their place is taken."""
+        """True if a text fits whose middle is some points above a place; then its place is occupied."""
         lines = words.split("\n")
         half = 0.5 * BROAD * SMALL * max(map(len, lines)) + 1.5, 0.6 * SMALL * len(lines)
         middle = np.array([across, up]) * self.unit + (0.0, above)
@@ -71,12 +71,12 @@ class Room:
 
 
 def columns_of(layout: Layout) -> float:
-    """How many columns there are, as the breadth of the picture counts them."""
+    """The number of columns, which determines the width of the picture."""
     return float(np.ptp(layout.across)) + 1.0 if len(layout.across) else 1.0
 
 
 def add_names(axes: Axes, shown: Network, size: float) -> bool:
-    """Labels and p: within the dataset if there is room, else below; of many datasets only those of the path.
+    """Adds labels and p, inside a dataset if there is room, else below; for many datasets, only along the path.
 
     Returns:
         whether every step of the path has its ε written at it
@@ -118,7 +118,7 @@ def _lines(label: str, value: str) -> str:
 
 
 def _add_steps(axes: Axes, shown: Network, room: Room) -> bool:
-    """The ε of each step of the path, in its middle, if there is room; whether there was for all of them."""
+    """Adds the ε of each step of the path if there is room; true if there was room for all."""
     layout, everywhere = shown.layout, True
     for start, end, edge in zip(shown.chain[:-1].tolist(), shown.chain[1:].tolist(), shown.steps, strict=True):
         words = describe_parameters(tuple(edge), edge.values()).replace(", ", "\n")
@@ -147,14 +147,11 @@ def _add_steps(axes: Axes, shown: Network, room: Room) -> bool:
     return everywhere
 
 
-# What stands around the graph: distances below it, colours beside it, and what rings and widths mean.
-
-
-MOST_WIDTHS = 3  # different ε in the key; of more, the least and the largest
+MOST_WIDTHS = 3  # different ε in the legend; of more, only the smallest and the largest
 
 
 def add_legend(axes: Axes, shown: Network, size: float, key: bool, steps_named: bool) -> None:
-    """Sets the axes, and adds the key if one is wanted; it says what could not be written at the steps of a path."""
+    """Sets the axes and adds the legend; it lists the steps of the path that could not be labelled."""
     _add_distances(axes, shown)
     if key:
         if not shown.bare:
@@ -200,7 +197,7 @@ def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any
     rows: list[tuple[Any, str]] = []
     for answer, shape, colour, words in ((2, "s", TWO, two), (1, "o", BLUE, one)):
         if (shown.problem.answers == answer).any():
-            rows.append((mark(shape, colour if shown.bare else HALF, markeredgewidth=0.7), f"truly {words}"))
+            rows.append((mark(shape, colour if shown.bare else HALF, markeredgewidth=0.7), f"true answer: {words}"))
     if shown.ringed.any():
         ring = Line2D([], [], linestyle="none", marker="o", color="white", markeredgecolor=INK, markeredgewidth=1.3)
         rows.append((ring, "on the boundary" if shown.bare else "value given or chosen"))
@@ -209,7 +206,7 @@ def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any
     for value, width in chosen:
         style = (0, (1.0, 2.0)) if np.isinf(value) else "-"
         line = Line2D([], [], color=SOFT, linewidth=max(0.4, width * line_width(size)), linestyle=style)
-        rank = "" if not left_out else ", the least" if value == chosen[0][0] else ", the largest"
+        rank = "" if not left_out else ", smallest" if value == chosen[0][0] else ", largest"
         rows.append((line, f"{letter} = {'∞' if np.isinf(value) else f'{value:g}'}{rank}"))
     rows += [(Line2D([], [], linestyle="none"), words) for words in shown.beside]
     if shown.alone:
@@ -218,7 +215,7 @@ def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any
     if len(shown.chain) > 1:
         ends = (shown.problem.graph.label(int(shown.chain[at])) for at in (0, -1))
         first, last = (drawable_text(spell_label(end, shown.problem.labels)) for end in ends)
-        words = f"what {first} allows" if shown.bare else f"what binds {last}"
+        words = f"bounds from {first}" if shown.bare else f"path that binds {last}"
         rows.append((Line2D([], [], color=INK, linewidth=1.8), words + ("" if steps_named else _steps(shown, letter))))
         if shown.origin and not shown.bare:
             rows.append((Line2D([], [], linestyle="none"), f"{first} is {shown.origin}"))
@@ -226,14 +223,14 @@ def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any
 
 
 def _steps(shown: Network, letter: str) -> str:
-    """How long the path is, and its ε, where they cannot all be written at its steps."""
+    """The length of the path and its ε, if they cannot all be written at its steps."""
     found = [next(iter(edge.values())) for edge in shown.steps]
     values = f"{min(found):g}" if min(found) == max(found) else f"{min(found):g} … {max(found):g}"
     return f" ({pluralize(len(found), 'step')}, {letter} = {values})"
 
 
 def _widths(epsilon: Floats, widths: Floats) -> tuple[list[tuple[float, float]], bool]:
-    """Some ε that occur, the smallest first, with their widths; and whether there are more."""
+    """Some of the ε with their line widths, the smallest first; and whether there are more."""
     values, first = np.unique(epsilon, return_index=True)
     rows = list(zip(values.tolist(), widths[first].tolist(), strict=True))
     return (rows, False) if len(rows) <= MOST_WIDTHS else ([rows[0], rows[-1]], True)

@@ -1,4 +1,4 @@
-"""A picture as a file: in SVG text stays text, and nothing says when it was made, so that files can be compared."""
+"""`hetdp.plot`: chooses a picture for what it is given, and draws it; and writes figures to files."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "hetdp", "pdf.fonttype": 42}
 
 
 def write_figure(axes: Axes, place: Path, form: str, dots: int = DOTS) -> None:
-    """Writes the figure of some axes.
+    """Writes the figure of some axes. Files are reproducible: they contain no date, and text in SVG stays text.
 
     Args:
-        axes: what was drawn on.
-        place: the name of the file, whatever it ends in.
+        axes: the axes.
+        place: the path of the file.
         form: one of `SUFFIXES`.
-        dots: per inch, in PNG, and in the parts of other formats that are painted.
+        dots: the resolution per inch, in PNG and in raster parts of other formats.
     """
     from matplotlib import rc_context
 
@@ -52,9 +52,6 @@ def write_figure(axes: Axes, place: Path, form: str, dots: int = DOTS) -> None:
         figure.savefig(file, format=form.removeprefix("."), dpi=dots, metadata=nothing[form], facecolor="white")
 
 
-# plot: a picture of whatever it is given.
-
-
 PICTURES = ("network", "tallies", "summary", "accuracy")  # of problems and mechanisms
 WHAT_RULE = (
     "a picture is made of a Mechanism, a Problem, the result of hetdp.accuracy, a mechanism or promise of a population"
@@ -63,7 +60,7 @@ WHAT_RULE = (
 
 
 class Drawing(NamedTuple):
-    """A picture that is not drawn yet: its name, the inches it likes, its data, what draws it, and a caution."""
+    """A picture before it is drawn: its name, preferred size in inches, data, drawing function, and a caution."""
 
     name: str
     size: tuple[float, float]
@@ -72,13 +69,13 @@ class Drawing(NamedTuple):
     caution: str = ""
 
     def draw_on(self, axes: Axes, title: str | None) -> None:
-        """Draws it, with a title, and above it what should warn those who see it."""
+        """Draws it, with a title and the caution."""
         with own_settings():
             self.draw(axes)
             add_title(axes, title, self.caution)
 
     def draw_alone(self, axes: Axes, title: str | None) -> None:
-        """Draws it on axes that have their figure to themselves."""
+        """Draws it on axes that are alone in their figure."""
         figure: Any = axes.get_figure()
         figure.set_size_inches(self.size)
         self.draw_on(axes, title)
@@ -104,16 +101,16 @@ def plot(
             and of people who may spend as much, the one who spent most.
         picture: for a Mechanism or a Problem, another picture than the one that suits it: ``"network"``,
             ``"tallies"``, ``"summary"`` or ``"accuracy"``.
-        explain: in the network: the label of a dataset whose binding path is lit, or such a path, a witness's too.
-        at: in a map of three or more groups: how many of some groups are counted, such as ``{"staff": 1}``. Two of
-            the others are drawn, by default the largest; what is not said is as at a dataset on the boundary.
-        baselines: for accuracy: whether to show what else could be done.
+        explain: in the network: the label of a dataset whose binding path is highlighted, or a path, or a witness.
+        at: in a map of three or more groups: fixed counts of some groups, such as ``{"staff": 1}``. The two largest
+            of the others are drawn; the rest is as at a dataset on the boundary.
+        baselines: for accuracy: whether to show the baselines, too.
         axes: where to draw; by default a new figure.
-        title: words above it.
-        key: whether to say beside it what colours, widths and lines mean.
+        title: a title above the picture.
+        key: whether to add a legend.
 
     Raises:
-        UsageError: matplotlib is not installed, or there is no such picture of this.
+        UsageError: matplotlib is not installed, or there is no such picture of `what`.
 
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 1.0])
@@ -130,7 +127,7 @@ def plot(
 def drawing_of(
     what: Any, picture: str | None, explain: Any, baselines: bool, key: bool, at: Mapping[str, int] | None = None
 ) -> Drawing:
-    """Chooses the picture and gathers its data, before anything is drawn."""
+    """Chooses the picture and collects its data, before anything is drawn."""
     if picture is not None and picture not in PICTURES:
         rule = f"the pictures are {', '.join(PICTURES)}"
         raise UsageError(f"there is no picture {format_value(picture)}", rule, did_you_mean(picture, PICTURES))
@@ -162,9 +159,9 @@ def _of_problem(
     ringed = problem.boundary_mask if isinstance(what, Problem) else what.pinned
     chosen = picture or ("tallies" if at and explain is None else _suitable(problem, explain))
     if explain is not None and chosen != "network":
-        raise UsageError(f"explain= in the picture {chosen!r}", "a path is lit in the network")
+        raise UsageError(f"explain= in the picture {chosen!r}", "a path is highlighted in the network")
     if at and chosen != "tallies":
-        raise UsageError(f"at= in the picture {chosen!r}", "counts are said for a map of tallies")
+        raise UsageError(f"at= in the picture {chosen!r}", "counts are fixed in a map of tallies")
     if chosen == "accuracy":
         return _of_report(accuracy(problem, None if bare else what, baselines=baselines), key)
     if chosen == "tallies":
@@ -196,7 +193,7 @@ def _network(what: Any, problem: Problem, p: Any, ringed: Any, explain: Any, bar
 
 
 def _path(what: Any, explain: Any, bare: bool) -> BindingPath | Witness | None:
-    """The path to be lit."""
+    """The path to be highlighted."""
     if explain is None or isinstance(explain, BindingPath | Witness):
         return explain
     if bare:
@@ -209,7 +206,7 @@ def _suitable(problem: Problem, explain: Any) -> str:
     if explain is not None:
         return "network"
     found = by_counts(problem)
-    if found is not None and len(found.names) <= 2:  # a slice is drawn when it is asked for
+    if found is not None and len(found.names) <= 2:  # a slice is drawn only on request
         return "tallies"
     return "network" if is_small(problem) else "summary"
 
@@ -224,7 +221,7 @@ def _of_report(report: Accuracy, key: bool) -> Drawing:
 def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
     from hetdp.plots.curves import SIZE, curves_by_margin, draw_by_margin
 
-    what = getattr(what, "promises", what)  # of a table that is prepared to be asked
+    what = getattr(what, "promises", what)  # of a prepared table
     if isinstance(what, Mapping):
         given = {str(name): each for name, each in what.items()}
     elif isinstance(what, list | tuple):

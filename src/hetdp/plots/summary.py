@@ -1,4 +1,7 @@
-"""Where the columns of a summary stand: by distance, far ones closer together, those without one aside."""
+"""The summary: the range of p at each distance to the other answer, for problems with too many datasets to draw.
+
+Far distances are drawn closer together, and datasets without a path to the other answer stand at the side.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-MOST_PLACES = 200  # on each side of the boundary; of more distances, far ones share a place
+MOST_PLACES = 200  # on each side of the boundary; if there are more distances, far ones share a place
 EVEN = 60  # the largest distance up to which all steps are equally long
-BROAD = 30  # distances on both sides together, up to which there is room for a 1 on each side of the boundary
-BEND = 3.0  # else, from here on, they grow by powers of ten
-ASIDE = 0.22  # the room of the datasets without a distance, beside that of all others
+BROAD = 30  # distances on both sides up to which there is room for a tick at 1 on each side
+BEND = 3.0  # otherwise, distances beyond this are on a logarithmic scale
+ASIDE = 0.22  # the width of the column without a distance, relative to all others
 NO_PATH = "no path"
-CLOSER = "far ones closer together, by powers of ten"
+CLOSER = "far distances on a logarithmic scale"
 
 
 def merge_far(steps: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Each distance by the number of its place, and how many distances the broadest place has; near ones share none.
+    """The place of each distance, and the number of distances in the widest place. Near distances share no place.
 
     >>> merge_far(np.arange(4))
     (array([0, 1, 2, 3]), 1)
@@ -50,18 +53,18 @@ def far_of(shown: Summary) -> int:
 
 
 def is_even(shown: Summary) -> bool:
-    """Whether all steps are equally long."""
+    """True if all steps are drawn equally long."""
     return far_of(shown) <= EVEN
 
 
 def position_of(distance: Any, even: bool) -> Floats:
-    """How far from the boundary a distance is drawn, or each of several."""
+    """The position of one or several distances, measured from the boundary."""
     x = np.asarray(distance, dtype=np.float64) - 0.5
     return x if even else np.where(x <= BEND, x, BEND * (1.0 + np.log(np.maximum(x, BEND) / BEND)))
 
 
 def positions_of(shown: Summary) -> Floats:
-    """Where each column stands: answer 2 left of 0, answer 1 right of it, those without a path outside."""
+    """The position of each column: answer 2 left of 0, answer 1 right of it, those without a path outside."""
     side = np.where(shown.answers == 1, 1.0, -1.0)
     out = position_of(far_of(shown), is_even(shown)) if far_of(shown) else 0.0
     where = position_of(np.abs(shown.levels), is_even(shown))
@@ -69,12 +72,12 @@ def positions_of(shown: Summary) -> Floats:
 
 
 def room_aside(shown: Summary) -> float:
-    """How broad the room of the datasets without a path is."""
+    """The width of the column of datasets without a path."""
     return max(1.0, ASIDE * float(position_of(far_of(shown), is_even(shown))))
 
 
 def tick_labels(shown: Summary) -> list[tuple[float, str]]:
-    """Places with the words below them, from left to right: round distances, and what has none."""
+    """Tick positions and labels, from left to right: round distances, and the columns without a path."""
     even, levels = is_even(shown), shown.levels
     if even:
         marks = [(at, steps_at(at)) for at in ticks_of(levels)] if levels.any() else []
@@ -90,13 +93,13 @@ def tick_labels(shown: Summary) -> list[tuple[float, str]]:
         ]
     names = {1: NO_PATH, 2: NO_PATH}
     if not shown.followed:
-        names[1], names[2] = (f"truly {word}" for word in answer_names(shown.problem.about))
+        names[1], names[2] = (f"true answer:\n{word}" for word in answer_names(shown.problem.about))
     lost = zip(positions_of(shown).tolist(), levels.tolist(), shown.answers.tolist(), strict=True)
     return sorted(marks + [(at, names[answer]) for at, level, answer in lost if level == 0])
 
 
 def ticks_of(levels: NDArray[np.int64]) -> list[float]:
-    """At most about a dozen distances, in round steps; beside the boundary also 1, where there is room.
+    """About a dozen distances in round steps, and 1 on each side of the boundary if there is room.
 
     A side too short for any round step has its farthest distance.
 
@@ -118,11 +121,8 @@ def ticks_of(levels: NDArray[np.int64]) -> list[float]:
 
 
 def steps_at(place: float, _: object = None) -> str:
-    """The number of steps that a place stands for."""
+    """The number of steps at a position."""
     return f"{abs(place) + 0.5:,.0f}"
-
-
-# Too many datasets to draw: for each distance to the other answer, between which values p lies.
 
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -131,7 +131,7 @@ SIZE = (5.6, 3.6)
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What the picture shows.
+    """The data of the picture.
 
     Attributes:
         problem: the problem.
@@ -156,7 +156,7 @@ class Summary:
 
 
 def summary(problem: Problem, p: Floats, bare: bool = False) -> Summary:
-    """Gathers what the picture shows."""
+    """Collects the data of the picture."""
     followed = problem.graph.arc_count <= MOST_ARCS
     steps = steps_to_the_other_answer(problem) if followed else np.full(problem.graph.size, NOWHERE)
     middle, share = merge_far(steps)
@@ -165,12 +165,12 @@ def summary(problem: Problem, p: Floats, bare: bool = False) -> Summary:
     found, starts, counts = np.unique(columns[order], return_index=True, return_counts=True)
     places = starts[:, None] + np.floor((counts[:, None] - 1) * np.array(SHARES)).astype(np.int64)
     quantiles = p[order][places]
-    quantiles[:, 2] = (quantiles[:, 2] + p[order][starts + counts // 2]) / 2.0  # of two in the middle, half-way
+    quantiles[:, 2] = (quantiles[:, 2] + p[order][starts + counts // 2]) / 2.0  # the mean of the two middle ones
     return Summary(problem, found // 2, np.where(found % 2, 1, 2), share, followed, counts, quantiles, bare)
 
 
 def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
-    """Draws it: bands of p by distance, and below how many datasets there are at each."""
+    """Draws bands of p by distance, and below them the number of datasets at each."""
     from matplotlib.ticker import NullLocator
 
     places, lost = positions_of(shown), shown.levels == 0
@@ -182,7 +182,7 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
             continue
         across, values = places[chosen], shown.quantiles[chosen]
         bands, along = values, across
-        if len(across) == 1:  # a band has some breadth
+        if len(across) == 1:  # a band needs some width
             bands, along = values[[0, 0]], across + np.array([-0.3, 0.3]) * room_aside(shown)
         axes.fill_between(along, bands[:, 0], bands[:, 4], color=colour, alpha=0.16, linewidth=0)
         axes.fill_between(along, bands[:, 1], bands[:, 3], color=colour, alpha=0.38, linewidth=0)
@@ -234,9 +234,9 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
 
 
 def x_label(shown: Summary, one: str, two: str) -> str:
-    """What lies across; where distances are left out, that they are."""
+    """The label of the horizontal axis."""
     if not shown.followed:
-        return f"all datasets together: {shown.problem.graph.edge_count:,} edges are too many to count steps"
+        return f"all datasets together ({shown.problem.graph.edge_count:,} edges are too many to count steps)"
     return f"steps to the other answer  (left: {two}, right: {one})"
 
 
@@ -249,5 +249,5 @@ def _add_key(axes: Axes) -> None:
         Patch(color=SOFT, alpha=0.54, linewidth=0),
         Patch(color=SOFT, alpha=0.16, linewidth=0),
     ]
-    words = ["the middle (median)", "half of them", "all of them"]
+    words = ["median", "middle half", "all datasets"]
     axes.legend(handles, words, loc="lower right", frameon=False, fontsize=SMALL, handlelength=2.2)

@@ -1,4 +1,8 @@
-"""Which problems are about counts, so that their datasets fill a line, a rectangle, or slices that are rectangles."""
+"""A map of tallies: p as colour over two counts, with a line where the answer changes; one count is a row of dots.
+
+Problems are recognised as tallies if their datasets are counts that fill a line, a rectangle or a box, and neighbours
+differ by one in one count. Of three or more counts, the map shows a slice.
+"""
 
 from __future__ import annotations
 
@@ -35,19 +39,19 @@ if TYPE_CHECKING:
 
 
 MOST_CELLS = 4_000_000
-MOST_LABELS = 1 << 17  # that are looked at one by one
-LEAST_SLICE = 3  # cells along each side of a slice, or else it shows nothing
+MOST_LABELS = 1 << 17  # up to which labels are examined
+LEAST_SLICE = 3  # cells along each side of a slice that is worth drawing
 COUNTS = re.compile(r"\d{1,6}(,\d{1,6}){1,9}", re.ASCII)
 
 
 class Grid(NamedTuple):
-    """Where each dataset of a rectangle stands.
+    """A rectangle of datasets.
 
     Attributes:
         shape: how many rows and columns there are; one row if there is one count only.
         order: the dataset of each cell, row by row.
-        names: what the counts of rows and of columns are of; empty if nobody says.
-        fixed: of three or more counts, those that are the same in all cells, by name.
+        names: the names of the counts of rows and of columns; empty if unknown.
+        fixed: with three or more counts, those that are the same in all cells, by name.
     """
 
     shape: tuple[int, int]
@@ -56,19 +60,19 @@ class Grid(NamedTuple):
     fixed: Mapping[str, int]
 
     def of(self, values: Any) -> Any:
-        """Values of datasets as a rectangle: rows from bottom to top, columns from left to right."""
+        """Arranges values of datasets: rows from bottom to top, columns from left to right."""
         return np.asarray(values)[self.order].reshape(self.shape)
 
 
 class CountAxes(NamedTuple):
-    """Datasets by their counts: what each count is of, and the dataset for each combination, along as many axes."""
+    """The names of the counts, and an array with one axis for each count that holds the datasets."""
 
     names: tuple[str, ...]
     cells: NDArray[np.int64]
 
 
 def grid_of(problem: Problem, at: Mapping[str, int] | None = None) -> Grid | None:
-    """The rectangle of a problem about counts, or a slice where there are more than two; None if it has none.
+    """The rectangle of a problem of tallies, a slice if there are more than two counts; None for other problems.
 
     >>> import hetdp
     >>> problem = hetdp.spaces.tallies({"pupils": 3, "staff": 1}, hetdp.questions.majority(), 1)
@@ -80,7 +84,7 @@ def grid_of(problem: Problem, at: Mapping[str, int] | None = None) -> Grid | Non
 
 
 def by_counts(problem: Problem) -> CountAxes | None:
-    """The datasets of a problem by their counts; None if it is about something else."""
+    """The datasets of a problem by their counts; None if they are not tallies."""
     graph = problem.graph
     if not 0 < graph.size <= MOST_CELLS:
         return None
@@ -104,16 +108,16 @@ def by_counts(problem: Problem) -> CountAxes | None:
 def slice_of(
     problem: Problem, found: CountAxes, at: Mapping[str, int] | None = None, through: int | None = None
 ) -> Grid:
-    """Two of the counts as a rectangle, the longer one across.
+    """A rectangle of two counts; the larger one is horizontal.
 
     Args:
         problem: the problem.
         found: its datasets by counts.
-        at: the others, by name. What is not said is as at `through`, and the two largest counts are shown.
-        through: a dataset; by default one in the middle of the boundary, so that both answers are seen.
+        at: fixed counts, by name. The two largest of the others are shown, and the rest is as at `through`.
+        through: a dataset; by default one in the middle of the boundary, so that both answers are visible.
 
     Raises:
-        UsageError: there is no such count, it is out of range, or fewer than two are left.
+        UsageError: a name or count is wrong, or fewer than two counts are left.
     """
     names, cells = found
     if len(names) == 1:
@@ -128,14 +132,14 @@ def slice_of(
         fixed |= {axis: int(here[axis]) for axis in free[2:]}
     one, other = sorted(free[:2])
     flat = cells[tuple(fixed.get(axis, slice(None)) for axis in range(len(names)))]
-    if flat.shape[0] > flat.shape[1]:  # the longer one goes across
+    if flat.shape[0] > flat.shape[1]:  # the larger one is horizontal
         flat, one, other = flat.T, other, one
     said = {names[axis] or f"count {axis + 1}": count for axis, count in sorted(fixed.items())}
     return Grid((flat.shape[0], flat.shape[1]), flat.ravel(), (names[one], names[other]), said)
 
 
 def _fixed(names: tuple[str, ...], shape: tuple[int, ...], at: Mapping[str, Any]) -> dict[int, int]:
-    """The counts that are said, by the number of their axis."""
+    """The fixed counts, by the number of their axis."""
     known = [name or f"count {axis + 1}" for axis, name in enumerate(names)]
     fixed: dict[int, int] = {}
     for name, count in at.items():
@@ -147,12 +151,12 @@ def _fixed(names: tuple[str, ...], shape: tuple[int, ...], at: Mapping[str, Any]
             raise UsageError(f"{name} = {format_value(count)}", f"it is a whole number from 0 to {shape[axis] - 1}")
         fixed[axis] = count
     if at and len(names) - len(fixed) < 2:
-        raise UsageError(f"{len(fixed)} of {len(names)} counts are said", "a map shows two of them: leave two out")
+        raise UsageError(f"{len(fixed)} of {len(names)} counts are fixed", "a map shows two counts: leave two out")
     return fixed
 
 
 def _counts(labels: Any) -> NDArray[np.int64] | None:
-    """Labels such as (3, 2) or "3,2" as counts, if they are all that there can be."""
+    """Labels such as (3, 2) or "3,2" as counts, if they fill a box; None otherwise."""
     found: list[list[int]] = []
     for label in labels:
         if isinstance(label, str):
@@ -172,13 +176,13 @@ def _counts(labels: Any) -> NDArray[np.int64] | None:
 
 
 def _steps_by_one(problem: Problem, counts: NDArray[np.int64]) -> bool:
-    """Whether neighbours differ by one in one count."""
+    """True if neighbours differ by one in one count."""
     source, target, *_ = problem.graph.edges()
     return bool((np.abs(counts[source] - counts[target]).sum(axis=1) == 1).all())
 
 
 def _names(problem: Problem, counts: NDArray[np.int64]) -> tuple[str, ...]:
-    """The class of the edges along each direction, if that is the same for all of them."""
+    """The class of the edges along each axis, if they all have the same."""
     classes = problem.graph.edge_classes()
     if classes is None:
         return tuple("" for _ in range(counts.shape[1]))
@@ -190,18 +194,15 @@ def _names(problem: Problem, counts: NDArray[np.int64]) -> tuple[str, ...]:
     return tuple(found)
 
 
-# Tallies as a map: a cell for each pair of counts, the colour is p, and a line runs where the answer changes.
-
-
-SQUARE = 4.0  # cells are squares unless one count is so many times as large as the other
-TALLIES_MOST_CELLS = 400  # that are drawn one by one, with lines between them
+SQUARE = 4.0  # cells are square unless one count is this many times as large as the other
+MOST_FRAMED_CELLS = 400  # up to which cells are drawn with lines between them
 FRAME = 0.36 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)])  # within a cell
 NAMELESS = ("second count", "first count")
 
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """What the picture shows, each as a rectangle of cells: rows from bottom to top, columns from left to right.
+    """The data of the picture, as rectangles of cells: rows from bottom to top, columns from left to right.
 
     Attributes:
         problem: the problem.
@@ -210,7 +211,7 @@ class Tallies:
         pinned: which values were given or chosen.
         names: what rows and columns count.
         boundary: the pieces of the line between cells with different answers: piece, end, direction.
-        fixed: where there are more than two counts, those that all cells share, by name.
+        fixed: with more than two counts, those that all cells share, by name.
         bare: whether p are true answers only.
     """
 
@@ -225,7 +226,7 @@ class Tallies:
 
     @property
     def size(self) -> tuple[float, float]:
-        """How many inches the picture likes to be wide and high."""
+        """The preferred width and height in inches."""
         rows, columns = self.p.shape
         if rows == 1:
             return 5.0, 2.6
@@ -235,14 +236,14 @@ class Tallies:
 
 
 def tallies(problem: Problem, grid: Grid, p: Floats, pinned: Mask, bare: bool) -> Tallies:
-    """Gathers what the picture shows."""
+    """Collects the data of the picture."""
     answers = grid.of(problem.answers)
     cells = grid.of(p), answers, grid.of(pinned)
     return Tallies(problem, *cells, grid.names, boundary_line(answers), grid.fixed, bare)
 
 
 def boundary_line(answers: Any) -> Floats:
-    """The sides of cells across which the answer changes.
+    """The sides of cells between different answers.
 
     >>> boundary_line(np.array([[1, 2]])).tolist()
     [[[0.5, -0.5], [0.5, 0.5]]]
@@ -255,7 +256,7 @@ def boundary_line(answers: Any) -> Floats:
 
 
 def draw_tallies(axes: Axes, shown: Tallies, key: bool) -> None:
-    """Draws it: as a map, or as dots over a line of counts where there is one count only."""
+    """Draws a map, or dots along a line if there is only one count."""
     if shown.p.shape[0] == 1:
         _draw_dots(axes, shown)
     else:
@@ -273,7 +274,7 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
     rows, columns = shown.p.shape
     aspect: Any = "equal" if columns <= SQUARE * rows else "auto"
     colours: Any = {"cmap": colour_map(), "vmin": 0.0, "vmax": 1.0}
-    if shown.p.size <= TALLIES_MOST_CELLS:
+    if shown.p.size <= MOST_FRAMED_CELLS:
         sides = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
         axes.pcolormesh(*sides, shown.p, edgecolors=PAPER, linewidth=0.7, **colours)
         axes.set_aspect(aspect)
@@ -302,7 +303,7 @@ def _counted(shown: Tallies, name: str) -> str:
 
 
 def _add_cells(axes: Axes, shown: Tallies) -> None:
-    """p in each cell, and a frame around those with a given value; if there is room."""
+    """Writes p into each cell and frames those with a given value, if there is room."""
     from matplotlib.collections import LineCollection
 
     rows, columns = shown.p.shape
@@ -343,7 +344,7 @@ def _explained(shown: Tallies) -> tuple[list[Any], list[str]]:
     if len(shown.boundary):
         handles.append(Line2D([], [], color=INK, linewidth=2.0))
         words.append("where the true answer changes")
-    if shown.pinned.any() and shown.p.size <= TALLIES_MOST_CELLS:
+    if shown.pinned.any() and shown.p.size <= MOST_FRAMED_CELLS:
         mark = "s" if shown.p.shape[0] > 1 else "o"
         rim = {"markeredgecolor": INK, "markeredgewidth": 1.0, "markersize": 6}
         handles.append(Line2D([], [], linestyle="none", marker=mark, color="none", **rim))
