@@ -1,4 +1,8 @@
-"""Sums over people in order of ε, by spans: a few numbers for some hundred classes each, the rest when asked for."""
+"""The balanced mechanism in closed form: the cheapest way to the other answer, in whole units of ε.
+
+docs/theory/population.md has the formulas. `Level` holds sums over people sorted by ε: a few numbers for each span of
+some hundred classes; the rest is computed when needed.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from hetdp.problem.scores import Way
 from hetdp.threads import slices
 
 PART = 31  # an ε is added in two parts of so many bits, so that no sum overflows
-SPAN = 1 << 9  # classes whose sums are kept together; it divides BLOCK
+SPAN = 1 << 9  # classes whose sums are stored together; it divides BLOCK
 
 
 class Sums(NamedTuple):
@@ -43,15 +47,15 @@ class Sums(NamedTuple):
         return (int(self.high) << PART) + int(self.low)
 
 
-ONE = np.zeros(1, dtype=np.int64)  # all of a piece is one sum
+ONE = np.zeros(1, dtype=np.int64)  # one sum over a whole piece
 
 
 class Level:
-    """All who can go equally far, in order of ε.
+    """All people who can move the sum equally far, sorted by ε.
 
     Args:
         classes: the classes.
-        gain: how far each of these people can go.
+        gain: how far each of these people can move the sum.
         people: how many of them each class has.
     """
 
@@ -109,7 +113,7 @@ class Level:
         there = people > 0
         if piece.stop > self._classes.bounded:
             there &= self._classes.deciding[piece] < UNBOUNDED
-        there = there.astype(np.int64)  # multiplied by, which takes as long whoever is there
+        there = there.astype(np.int64)  # multiplied by, so that the time does not depend on it
         saved = np.maximum.reduceat((units - meeting + 1) * there, first)  # no label is above its ε
         return Sums(
             np.add.reduceat(people, first),
@@ -128,7 +132,7 @@ def least_meeting(classes: Classes, people: NDArray[Any]) -> int:
     return found
 
 
-# Balanced, in closed form: the cheapest way to the other answer, in whole units of ε (docs/theory/population.md).
+# The balanced mechanism -----------------------------------------------------------------------------------------------
 
 
 Label = int | float  # units; or an infinity

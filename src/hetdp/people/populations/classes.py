@@ -1,4 +1,7 @@
-"""People who are known by kind only: how many have which ε, group and area, and how many of a kind said what."""
+"""Classes of people who are alike: with the same ε and deciding ε, in the same group.
+
+`classes_of` counts people by class, from rows or from kinds of people that workers counted.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,11 @@ from hetdp.threads import slices
 
 
 class KindsFold(Fold):
-    """Which kinds of people are in which class, where rows are kinds, with many people each.
+    """The assignment of kinds of people to classes, where a row is a kind with many people.
 
     Args:
         kinds: the kinds in the order of their classes.
-        weights: how many people are of each kind.
+        weights: the number of people of each kind.
     """
 
     def __init__(self, kinds: Fold, weights: Whole) -> None:
@@ -47,7 +50,7 @@ class KindsFold(Fold):
         return self._kinds.member
 
     def counts(self, answers: NDArray[Any], values: int) -> NDArray[Any]:
-        """How many people of each class have each value, from how many of each kind have it: [kind, value].
+        """The number of people of each class with each value, from the numbers by kind: [kind, value].
 
         Raises:
             UsageError: there are not as many answers of a kind as people.
@@ -60,26 +63,26 @@ class KindsFold(Fold):
         return found
 
     def people_by(self, codes: Whole, count: int) -> Whole:
-        """The same, where a row is a kind; sums are below 2⁵³, so that floats are exact."""
+        """The number of people with each code; sums are below 2⁵³, so floats are exact."""
         return np.bincount(codes, self._weights, count).astype(np.int64)
 
 
-# People, folded into classes: all who have the same ε and belong to the same group are counted together.
+# Classes --------------------------------------------------------------------------------------------------------------
 
 
 EVERYBODY = "everybody"
 MOST_PEOPLE = 1 << 31
-MANY = 1 << 12  # people; of fewer, those with the same ε are always counted together
+MANY = 1 << 12  # people; fewer are always grouped by ε
 LN_2 = float(np.log(2.0))
-LOWERED = 1.0 - 2.0**-46  # many times the error of the functions that are used
+LOWERED = 1.0 - 2.0**-46  # far more than the rounding error of the functions used
 
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """People who are alike, in increasing order of ε.
+    """Classes of people who are alike, sorted by ε.
 
     Attributes:
-        fold: who is in which class.
+        fold: the assignment of rows to classes.
         group: the group of each class, by number.
         units: ε in units of 2⁻⁴⁰, floored; `UNBOUNDED` where no protection is promised.
         deciding: ε for the steps that change the answer; never above `units`.
@@ -94,7 +97,7 @@ class Classes:
 
     @property
     def sizes(self) -> Whole:
-        """How many people each class has."""
+        """The number of people of each class."""
         return self.fold.sizes
 
     @property
@@ -109,24 +112,24 @@ class Classes:
 
     @cached_property
     def bounded(self) -> int:
-        """How many classes are promised a protection; they come first."""
+        """The number of classes with a finite ε; they come first."""
         return int(np.searchsorted(self.units, UNBOUNDED))
 
     def by_class(self, by_group: NDArray[Any]) -> NDArray[Any]:
-        """For each class what its group has; if all groups have the same, nothing is copied."""
+        """A value by group as a value by class; nothing is copied if all groups have the same."""
         if (by_group == by_group[0]).all():
             return np.broadcast_to(by_group[0], len(self.units))
         return by_group[self.group]
 
     def by_group(self, by_class: NDArray[Any]) -> Whole:
-        """The sum over the classes of each group; sums are below 2⁵³, so that floats are exact."""
+        """The sums of a value by class over each group; they are below 2⁵³, so floats are exact."""
         if len(self.names) == 1:
             return np.array([by_class.sum(dtype=np.int64)])
         return np.bincount(self.group, by_class, len(self.names)).astype(np.int64)
 
 
 def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Classes:
-    """Folds people into classes; where `epsilon` has weights, all else is by kind, too.
+    """Groups people into classes. If `epsilon` has weights, the other columns are by kind, too.
 
     Raises:
         UsageError: the arguments do not fit each other.
@@ -188,7 +191,7 @@ def _number(size: Any) -> int:
 
 
 def _one_class(given: Any, what: str) -> EpsilonLevels | Units:
-    """Everybody's ε as floats to be sorted; or in units already, where it was written in another way."""
+    """Everybody's ε as floats; or in units already, if given as texts or decimals."""
     if isinstance(given, EpsilonLevels):
         found = given
     else:
@@ -199,7 +202,7 @@ def _one_class(given: Any, what: str) -> EpsilonLevels | Units:
         if array.dtype != np.float64 and array.dtype.kind not in "iu":
             return _few_levels(array, what)
         found = EpsilonLevels(array.astype(np.float64, copy=False))
-    if len(found) and not (found.sorted[0] >= 0.0 and found.sorted[-1] >= 0.0):  # what is no number comes last
+    if len(found) and not (found.sorted[0] >= 0.0 and found.sorted[-1] >= 0.0):  # NaN sorts last
         _refuse(int(np.count_nonzero(~(found.values >= 0.0))), len(found), what)
     return found
 
@@ -231,10 +234,10 @@ def _by_epsilon(everybody: EpsilonLevels | Units) -> tuple[Fold, Units, list[Who
     if not isinstance(everybody, EpsilonLevels):
         return _by_several(everybody, [])
     rows, size = lambda: sorted_rows(to_units(everybody.values)), len(everybody)
-    if size > MANY and 2 * len(everybody.levels) > size:  # then everybody is a class
+    if size > MANY and 2 * len(everybody.levels) > size:  # then each person is a class
         return Fold(sizes_from(None, size), rows), to_units(everybody.sorted), []
     units = to_units(everybody.levels)
-    first = first_of_each(units)  # several ε may come to the same
+    first = first_of_each(units)  # several ε may round to the same units
     sizes = everybody.sizes if first is None else np.add.reduceat(everybody.sizes, first)
     return Fold(sizes, rows, take_distinct(everybody.levels, first), everybody.values), take_distinct(units, first), []
 
@@ -274,7 +277,7 @@ def _group_names(groups: Any) -> tuple[tuple[str, ...], Whole]:
         raise UsageError(f"the groups have the shape {array.shape}", "there is one group for each person")
     lost = array.dtype.kind == "O" or (array.dtype.kind == "U" and array is not groups)
     if lost and any("\0" in str(group) for group in groups):
-        raise UsageError("a group with a NUL in its name", "a name is plain text")  # an array takes it for the end
+        raise UsageError("a group with a NUL in its name", "a name is plain text")  # NumPy texts end at a NUL
     names, code = np.unique(array if array.dtype.kind in "iuU" else array.astype(str), return_inverse=True)
     return tuple(str(name) for name in names), code.astype(np.int64, copy=False)
 

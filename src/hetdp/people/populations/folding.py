@@ -1,7 +1,7 @@
-"""Many rows, few passes: everybody's ε sorted once, and who is in which class, found only when answers come.
+"""People grouped into classes in few passes over many rows: ε is sorted once, classes are found when answers come.
 
-Rows are put in order by one sort of whole numbers that hold a key and, below it, the number of the row: that is many
-times as fast as sorting the numbers of the rows by their keys.
+Rows are sorted by one sort of whole numbers that hold a key and, in the lower bits, the number of the row. This is many
+times faster than an argsort.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from hetdp.threads import slices
 
 Whole = NDArray[np.int64]
 Rows = NDArray[np.intp]
-BLOCK = 1 << 14  # numbers that are worked on at a time, so that they stay in the cache
-FEW = 16  # classes, each of which is soon looked for in all rows
+BLOCK = 1 << 14  # numbers at a time, so that they stay in the cache
+FEW = 16  # classes, for which a search in all rows is fast
 ROOM = 64  # bits of a key and a row together
 
 
 class EpsilonLevels:
-    """Everybody's ε in the order of the rows, and how many have which, in increasing order.
+    """Everybody's ε in the order of the rows, and its distinct values with their counts.
 
     Args:
-        values: everybody's ε; or that of each kind of people.
-        weights: how many people are of each kind, if rows are kinds.
+        values: the ε of each row, a person or a kind of people.
+        weights: the number of people of each kind, if rows are kinds.
     """
 
     def __init__(self, values: Floats, weights: Whole | None = None) -> None:
@@ -38,7 +38,7 @@ class EpsilonLevels:
 
     @property
     def people(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return len(self.values) if self.weights is None else int(self.weights.sum())
 
     def __len__(self) -> int:
@@ -48,17 +48,17 @@ class EpsilonLevels:
         return np.array(self.values, dtype=dtype, copy=copy)
 
     def sort(self) -> None:
-        """Sorts them now, so that nobody has to wait for it later."""
+        """Sorts now instead of at the first use."""
         self.sorted  # noqa: B018
 
     @cached_property
     def sorted(self) -> Floats:
-        """All of them in increasing order."""
+        """All ε, sorted."""
         return np.sort(self.values)
 
     @cached_property
     def levels(self) -> Floats:
-        """The different ones; a zero has no sign."""
+        """The distinct ε, sorted, without negative zero."""
         found = take_distinct(self.sorted, self._first)
         if len(found) and found[0] == 0.0:
             found[0] = 0.0  # it may have been −0.0
@@ -66,7 +66,7 @@ class EpsilonLevels:
 
     @cached_property
     def sizes(self) -> Whole:
-        """How many people have each of them."""
+        """The number of people with each of `levels`."""
         if self.weights is None:
             return sizes_from(self._first, len(self))
         return sum_from(self.weights[np.argsort(self.values, kind="stable")], self._first)
@@ -77,7 +77,7 @@ class EpsilonLevels:
 
 
 def first_of_each(ordered: NDArray[Any]) -> Whole | None:
-    """Where each different one of some ordered numbers begins; None if all are different.
+    """The index of the first of each distinct number in a sorted array; None if all are distinct.
 
     >>> first_of_each(np.array([3, 3, 5, 8, 8])).tolist()
     [0, 2, 3]
@@ -88,17 +88,17 @@ def first_of_each(ordered: NDArray[Any]) -> Whole | None:
 
 
 def take_distinct(ordered: NDArray[Any], first: Whole | None) -> NDArray[Any]:
-    """The different ones of some ordered numbers."""
+    """The distinct numbers of a sorted array."""
     return ordered if first is None else ordered[first]
 
 
 def sizes_from(first: Whole | None, total: int) -> Whole:
-    """How many there are of each, from where they begin."""
+    """The counts of the distinct numbers, from their first indices."""
     return np.broadcast_to(np.int64(1), total) if first is None else np.diff(first, append=total)
 
 
 def sum_from(ordered: NDArray[Any], first: Whole | None) -> NDArray[Any]:
-    """The sum of some numbers from each of some places to the next.
+    """The sums of an array from each first index to the next.
 
     >>> sum_from(np.array([1, 2, 4, 8]), np.array([0, 3])).tolist()
     [7, 8]
@@ -107,7 +107,7 @@ def sum_from(ordered: NDArray[Any], first: Whole | None) -> NDArray[Any]:
 
 
 def to_units(epsilon: Floats) -> Units:
-    """Many ε ≥ 0 in units of 2⁻⁴⁰, never above the decimals that were written.
+    """Many ε ≥ 0 in units of 2⁻⁴⁰, never above the decimals as written.
 
     A float and the one below it have the same number of units, unless the upper one is a whole number of them; so only
     there it matters whether the float is above its decimal.
@@ -145,7 +145,7 @@ def sort_rows(keys: Whole) -> tuple[Rows, Whole]:
 
 
 def sorted_rows(keys: Whole) -> Rows:
-    """The rows as `in_order` has them; they take the place of the keys, which are used up, since memory takes long.
+    """The rows as `sort_rows` has them, written over the keys: allocating memory takes long.
 
     >>> sorted_rows(np.array([7, 2, 7, 0])).tolist()
     [3, 1, 0, 2]
@@ -164,13 +164,13 @@ def sorted_rows(keys: Whole) -> Rows:
 
 
 def _layout(keys: Whole) -> tuple[int, int]:
-    """How many bits a row takes beside its key, and how many of the key's last bits then find no room."""
+    """The number of bits for a row number, and the number of low bits of the key that do not fit beside it."""
     bits = max(len(keys) - 1, 1).bit_length()
     return bits, max(0, int(keys.max(initial=0)).bit_length() + bits - ROOM)
 
 
 def _sort_ties(rows: Rows, upper: Whole, keys: Whole) -> tuple[Rows, Whole]:
-    """The same, where rows are in order only as far as the upper parts of their keys tell."""
+    """Sorts rows that are sorted by the upper bits of their keys only."""
     same = upper[1:] == upper[:-1]
     part = np.concatenate([[0], np.cumsum(~same)])
     mixed = np.zeros(int(part[-1]) + 1, dtype=np.bool_)
@@ -182,12 +182,12 @@ def _sort_ties(rows: Rows, upper: Whole, keys: Whole) -> tuple[Rows, Whole]:
 
 
 class Fold:
-    """Who is in which class: rows in the order of their classes.
+    """The assignment of rows to classes.
 
     Args:
-        sizes: how many people each class has.
-        order: makes the rows in that order, when they are needed.
-        levels: the least ε of each class, if classes are told apart by ε alone.
+        sizes: the number of people of each class.
+        order: returns the rows sorted by class, when needed.
+        levels: the smallest ε of each class, if classes differ in ε alone.
         epsilon: everybody's ε, likewise.
     """
 

@@ -1,4 +1,7 @@
-"""What is known of a population's mechanism, and how: by a theorem, since its tables cannot be listed."""
+"""The mechanism of a population, its accuracy, and its certificate by theorem.
+
+The tables are too many to list, so privacy is proved by a theorem (docs/theory/population.md) instead of edge by edge.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +32,17 @@ METHOD = "theorem"
 
 @dataclass(frozen=True)
 class Theorem:
-    """Why a population's mechanism is private. No edge was looked at; there are too many.
+    """The certificate of a population's mechanism: a theorem. No edge is checked, since there are too many.
 
     Attributes:
-        private: always true: the page proves it for every population.
+        private: always True; the page proves it for every population.
         optimal: whether no private mechanism has a smaller worst error.
         gap: how far z of any table can be from that of the exact balanced mechanism, toward ½, rounding aside; infinite
             if it is another mechanism, or not known.
         method: ``"theorem"``.
         statement: what is proved, in words.
-        page: where.
-        caution: where a coin would do better, in words; empty if nowhere.
+        page: the page with the proof.
+        caution: a sentence about tables where a coin would do better; empty if there are none.
     """
 
     private: bool
@@ -57,7 +60,7 @@ class Theorem:
 
 
 def coin_caution(worse_up_to: int, even_up_to: int) -> str:
-    """What must be said where a coin would do as well, or better; empty if it would not.
+    """The caution where a coin would do as well or better, in words; empty if nowhere.
 
     >>> coin_caution(0, 0), coin_caution(0, 1)
     ('', 'where 1 person decides, the answer may be right only as often as a coin')
@@ -72,10 +75,10 @@ def coin_caution(worse_up_to: int, even_up_to: int) -> str:
     return f"{where}, the answer {what}"
 
 
-# A population's mechanism: z of a table in one pass, and how good it is, which is public.
+# The mechanism --------------------------------------------------------------------------------------------------------
 
 
-CEILING = 1 << 53  # in units; a label beyond it, z = 8,192, is lowered to it, so that every label is a float, exactly
+CEILING = 1 << 53  # in units; a label beyond it, z = 8,192, is lowered to it, so that a float holds every label exactly
 MARGINS = [size * 10**power for power in range(10) for size in (1, 2, 5)]
 NEGLIGIBLE = 1e-9  # an error below which larger margins are not listed
 FORMULAS: dict[str, type[Balanced] | type[WeightedVote]] = {BALANCED: Balanced, WEIGHTED_VOTE: WeightedVote}
@@ -101,7 +104,7 @@ class PopulationMechanism(TellsOdds):
     Attributes:
         population: the people and the question.
         objective: ``"balanced"`` or ``"weighted-vote"``.
-        formula: what computes labels, in units of 2⁻⁴⁰, from counts by class and value.
+        formula: computes labels, in units of 2⁻⁴⁰, from counts by class and value.
     """
 
     population: Population
@@ -247,7 +250,7 @@ class PopulationMechanism(TellsOdds):
 
     @property
     def certificate(self) -> Theorem:
-        """Why it is private: by a theorem; the tables are too many to check every edge."""
+        """The certificate: a theorem, since the tables are too many to check every edge."""
         balanced = self.objective == BALANCED
         constant = self.population.constant > 0
         gap = 0.0 if constant else self.formula.gap / (1 << GRID) if balanced else math.inf
@@ -255,7 +258,7 @@ class PopulationMechanism(TellsOdds):
         return Theorem(True, best, gap, STATEMENTS[self.objective], caution=self._caution())
 
     def _caution(self) -> str:
-        """Where a coin would do as well, or better, as far as that is known."""
+        """The caution about tables where a coin would do as well or better, as far as that is known."""
         if self.objective == WEIGHTED_VOTE and not (self.population.is_count or self.population.constant):
             return "the answer may be wrong more often than right; at which tables was not computed"
         margin = self.worse_than_coin_up_to()

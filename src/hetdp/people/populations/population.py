@@ -1,4 +1,8 @@
-"""A population's mechanism, written down: which question, which policy by its digest, which objective."""
+"""Populations: people with one ε each and a threshold question; and the documents of their mechanisms.
+
+A population holds the public policy only, no answers. A document names the question, the digest of the policy and the
+objective, so that `Population.design_from` can rebuild the mechanism for exactly this policy.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ KEYS = ("question", "values", "groups", "size", "policy", "objective", "software
 
 
 def document_of(mechanism: PopulationMechanism) -> dict[str, Any]:
-    """The document."""
+    """The document of a mechanism."""
     people = mechanism.population
     facts = {
         "question": people.question.body(),
@@ -47,7 +51,7 @@ def document_of(mechanism: PopulationMechanism) -> dict[str, Any]:
 
 
 def objective_of(document: Mapping[str, Any], population: Population) -> str:
-    """The objective that a document has, if it is about this population and made by this version.
+    """The objective of a document that was made for this population by this version.
 
     Raises:
         InputError: it is not.
@@ -65,7 +69,7 @@ def objective_of(document: Mapping[str, Any], population: Population) -> str:
     return str(facts["objective"])
 
 
-# A population: people with one ε each and a threshold question; public policy only, no answers.
+# Populations ----------------------------------------------------------------------------------------------------------
 
 
 BALANCED, WEIGHTED_VOTE = OBJECTIVES = ("balanced", "weighted-vote")
@@ -73,15 +77,15 @@ BALANCED, WEIGHTED_VOTE = OBJECTIVES = ("balanced", "weighted-vote")
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """People with one ε each, and what is asked about them; made by `population`. It holds no answers.
+    """People with one ε each, and the question about them, without answers. `population` makes it.
 
     Attributes:
         question: the question.
-        values: the values that a person may have; an answer is the place of a value in this list.
+        values: the values that a person may have; an answer is the index of a value in this list.
         groups: the names of the groups.
-        classes: people who are alike, folded: `member` is the class of each person; then for each class `sizes`,
+        classes: people who are alike, by class: `member` is the class of each person; then for each class `sizes`,
             `group`, `units`, `deciding` and `meeting`.
-        scores: what everybody counts toward the threshold.
+        scores: the contribution of each group and value to the threshold.
     """
 
     question: Question
@@ -92,7 +96,7 @@ class Population:
 
     @property
     def size(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return self.classes.fold.size
 
     @property
@@ -102,21 +106,21 @@ class Population:
 
     @property
     def constant(self) -> int:
-        """1 or 2 if every table has this answer, so that it can be told for certain; else 0."""
+        """1 or 2 if every table has this answer, so that it needs no randomness; else 0."""
         return self.scores.constant
 
     @property
     def is_count(self) -> bool:
-        """Whether one person moves the sum by one step or not at all; then the balanced answer has no gap."""
+        """True if one person moves the sum by one step or not at all; then the balanced mechanism is optimal."""
         return self.scores.is_count
 
     def farthest(self) -> int:
-        """The largest margin that a table can have: how many people must change before the answer does."""
+        """The largest margin of any table: the number of people who must change before the answer does."""
         return max(self.scores.farthest(1), self.scores.farthest(2))
 
     @cached_property
     def digest(self) -> str:
-        """A digest of the policy: question, values, groups, and everybody's ε as used, in order."""
+        """SHA-256 of the policy: question, values, groups, and everybody's ε as used, in order."""
         classes = self.classes
         facts = [self.question.body(), list(self.values), list(self.groups), self.size]
         found = hashlib.sha256(b"hetdp population 1\n" + json.dumps(facts, sort_keys=True, ensure_ascii=False).encode())
@@ -146,7 +150,7 @@ class Population:
         return design_population(self, objective)
 
     def design_from(self, document: Mapping[str, Any]) -> PopulationMechanism:
-        """The mechanism that a document describes, if it was made for this very policy.
+        """The mechanism that a document describes, if it was made for exactly this policy.
 
         Args:
             document: as `PopulationMechanism.document` gives it.
@@ -162,7 +166,7 @@ class Population:
         return self.design(objective_of(document, self))
 
     def baselines(self, margin: int, threshold: Any = None) -> dict[str, float]:
-        """What else could be done: the worst accuracy of other methods over all tables of one margin, by name.
+        """The worst accuracy of other methods over all tables of one margin, by name.
 
         They are the least ε for all, dropping people, Sampling and PE (Jorgensen, Yu and Cormode), weighted vote, and
         balanced.
@@ -190,11 +194,11 @@ class Population:
         """How many people of each class have each value: [class, value]. This is private.
 
         Args:
-            answers: for each person the place of the value in `values`; or, if people are known by kind only, how many
-                of each kind have each value.
+            answers: the index in `values` of each person's value; or, if people are known by kind only, the number of
+                people of each kind with each value.
 
         Raises:
-            UsageError: there are not as many answers as people, or some are no place of a value.
+            UsageError: the number of answers is wrong, or an answer is not an index of `values`.
         """
         array, count = np.asarray(answers), len(self.values)
         if isinstance(self.classes.fold, KindsFold):
@@ -217,7 +221,7 @@ def population(
 ) -> Population:
     """Any number of people with one ε each, and a threshold question about them.
 
-    Neighbouring tables differ in one person's value, and ε is public. Nothing is asked about answers here.
+    Neighbouring tables differ in one person's value, and ε is public. Answers are not needed here.
 
     Args:
         question: from `hetdp.questions`; a count, share, majority, A against B, weighted sum, all of a group, or the

@@ -1,4 +1,4 @@
-"""From a question to what everybody counts toward its threshold."""
+"""Scores: the contribution of each group and value to the threshold of a question, in the smallest whole numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hetdp.problem.scores import Scores, Whole
 
 LARGEST_SCORE = 1 << 31
 MOST_SUM = 1 << 26  # bits, one for each sum
-MOST_WORK = 1 << 33  # bits that are moved to find out who decides; about a second
+MOST_WORK = 1 << 33  # bits that are shifted to find who decides; about a second
 Row = list[int]
 
 
@@ -44,7 +44,7 @@ def scores_of(question: Any, groups: Sequence[str], sizes: Whole, values: Sequen
 
 
 def _reduce(rows: list[Row], threshold: int) -> tuple[list[Row], int]:
-    """Scores without common factors, and the threshold that says the same of them."""
+    """Scores without common factors, and the equivalent threshold."""
     common = gcd(*(score for row in rows for score in row)) or 1
     return [[score // common for score in row] for row in rows], -(-threshold // common)
 
@@ -98,12 +98,12 @@ def _sums(sums: int, row: Row, size: int, threshold: int) -> int:
 
 
 def _shift_sums(sums: int, score: int, threshold: int) -> int:
-    """All sums with a score more, as far as they are below the threshold."""
+    """All sums plus a score, as far as they are below the threshold."""
     return 0 if score >= threshold else (sums << score) & ((1 << threshold) - 1)
 
 
 def _steps(row: Row, size: int) -> int:
-    """How often all sums are moved for the people of a group."""
+    """The number of shifts of all sums for the people of a group."""
     scores = len({score for score in row if score})
     return size.bit_length() + 1 if scores == 1 else size * scores
 

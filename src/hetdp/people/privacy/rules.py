@@ -1,4 +1,8 @@
-"""Privacy rules in words, one line for all who are promised the same."""
+"""Privacy rules: what is promised to whom, for which change of value, in which situation.
+
+`Privacy` is a list of rules, of which the smallest ε that applies counts. `Table` has every ε of a space: by group,
+change of value, and the states of the two neighbouring tables. `words_of` says the rules in words.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ OPEN = "all else has no ε, and is refused"
 
 
 def words_of(rules: Sequence[Rule]) -> str:
-    """All promises; groups that are promised the same stand in one line."""
+    """All promises, one line for groups with the same promise."""
     for_all = [rule for rule in rules if rule.groups is None]
     by_group: dict[str, list[Rule]] = {group: [] for rule in rules for group in rule.groups or ()}
     for rule in rules:
@@ -96,7 +100,7 @@ def _case(rule: Rule) -> str:
     return f"for changes {kind}" + ("" if rule.when is None else f" {rule.when}")
 
 
-# Privacy rules: what is promised to whom, for which change of value, in which situation.
+# Rules ----------------------------------------------------------------------------------------------------------------
 
 
 Epsilon = int | float | str | Decimal
@@ -349,7 +353,7 @@ def from_toml(text: str) -> Privacy:
     return from_document(parse_toml(text, KIND))
 
 
-# Every ε of a space made from people: by group, change of value, and the states of the two neighbouring tables.
+# The table of ε -------------------------------------------------------------------------------------------------------
 
 
 UNSAID = int(np.iinfo(np.int64).max)  # larger than any ε: no rule applies
@@ -428,7 +432,7 @@ def table_of(rules: Sequence[Rule], states: States, groups: Sequence[str], value
 
 
 def _require_all(units: Units, groups: list[str], pairs: list[tuple[str, str]]) -> None:
-    """Refuses rules that leave an ε open."""
+    """Refuses rules that leave an ε undefined."""
     findings = FaultCollector("privacy")
     is_open = (units == UNSAID).any(axis=(2, 3))
 

@@ -1,4 +1,4 @@
-"""How probable each tally is: people are independent, so that a group's counts are multinomial."""
+"""Votes and tallies as problems: axes from the table of ε, answers from the question, weights from a prior."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from hetdp.text import format_value
 
 UNIFORM = "uniform"
 PRIOR_RULE = "a prior is 'uniform', value → probability, or group → value → probability"
-ROUNDING = Fraction(1, 10**9)  # by which probabilities may miss 1; they are then brought there
+ROUNDING = Fraction(1, 10**9)  # probabilities may miss 1 by this much and are then normalised
 
 Weights = NDArray[np.float64]
 
@@ -92,11 +92,11 @@ def _of_counts(axis: Axis, chances: Sequence[float]) -> Weights:
     return np.array(found) / fsum(found)
 
 
-# How votes and tallies become a problem: axes from the table of ε, answers from the question, states from both.
+# Building the problem -------------------------------------------------------------------------------------------------
 
 
 MOST_DATASETS = 1 << 30
-MOST_DIGITS = 18  # of numbers that are told in full
+MOST_DIGITS = 18  # of numbers that are shown in full
 MOST_RULE = f"at most {MOST_DATASETS:,} datasets can be searched"
 UNIT = "one person's value"
 NEIGHBOURS = "one person has another value; who there is, and every ε, are public"
@@ -116,12 +116,12 @@ def values_of(given: Any) -> tuple[str, ...]:
 
 
 def privacy_of(given: Any) -> Privacy:
-    """Privacy rules; one ε, or name → ε, are made into some."""
+    """Privacy rules, made from one ε, or from name → ε, if need be."""
     return given if isinstance(given, Privacy) else rules(given)
 
 
 def require_few(sizes: Sequence[int], values: int, folded: bool, most: int, rule: str, hint: str) -> None:
-    """Refuses a space before anything is made of it.
+    """Refuses a space with too many datasets, before it is built.
 
     Args:
         sizes: how many people each group has.
@@ -249,7 +249,7 @@ def about_of(question: Question, privacy: Privacy, change: str) -> dict[str, str
     }
 
 
-# Votes: every combination of people's values is a dataset.
+# Votes: every combination of people's values is a dataset ------------------------------------------------------------
 
 
 PEOPLE_RULE = "people are one or more different names, or how many there are"
@@ -304,7 +304,7 @@ def _names_of_people(people: Any) -> tuple[str, ...]:
     return require_names(list(people), "the people")
 
 
-# Tallies: how many people of each group have each value is a dataset.
+# Tallies: every way to count the values of some groups is a dataset --------------------------------------------------
 
 
 GROUPS_RULE = "groups are given as name → how many people, one group or more"

@@ -1,4 +1,4 @@
-"""A mechanism on tallies, for tables of people: what it answers, how accurate it is, and what one person changes."""
+"""Mechanisms on tallies, for tables of people: people who are alike are counted together, and every edge is checked."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ NONE = Change(1, 0.5, 0.5, 0.0)
 
 @dataclass(frozen=True, eq=False)
 class TalliedMechanism(TellsOdds):
-    """A private answer for every table of some people, kept by tally; made by `Folded.design`.
+    """A private answer for every table of some people, by tally. `TalliedPeople.design` makes it.
 
     Attributes:
         coordinates: z of each tally.
@@ -67,7 +67,7 @@ class TalliedMechanism(TellsOdds):
         changes: what one person of each class can change.
         classes: people who are alike.
         people: the groups, with how many of it each class has.
-        digest: by which the mechanism is known: its tallies, every ε, every z.
+        digest: SHA-256 of the mechanism: its tallies, every ε, every z.
         losses: the largest privacy loss of each class over all tables, rounded up to nine places.
         constant: 1 or 2 if the published answer is this one for every table, without any randomness; else 0.
     """
@@ -140,7 +140,7 @@ class TalliedMechanism(TellsOdds):
         return PopulationOdds(name, most.answer, most.high, most.low, loss, epsilon, people, 0, True)
 
     def facts(self) -> dict[str, Any]:
-        """By what a plan identifies the mechanism."""
+        """The facts that identify the mechanism in a plan."""
         return {"method": METHOD, "tallies": len(self.coordinates), "edges": self.edges, "sha256": self.digest}
 
 
@@ -206,17 +206,17 @@ def _log_ratio(low: Floats, high: Floats) -> Floats:
     return np.where(low == high, 0.0, ratio)
 
 
-# People of any kind, folded into tallies: all who have the same ε, and are alike for the question, are counted.
+# People counted by tally ----------------------------------------------------------------------------------------------
 
 
-MOST_TALLIES = 1 << 25  # that are kept, where no edge is stored: about 1.5 GB
-MOST_DIGITS = 18  # of numbers that are told in full
+MOST_TALLIES = 1 << 25  # in memory, where no edge is stored: about 1.5 GB
+MOST_DIGITS = 18  # of numbers that are shown in full
 FAIR = "fair"
 
 
 @dataclass(frozen=True, eq=False)
 class TalliedPeople:
-    """People, folded into tallies; made by `folded`. It holds no answers.
+    """People counted by tally, without answers. `tally_people` makes it.
 
     Attributes:
         question: what is asked.
@@ -294,7 +294,7 @@ class TalliedPeople:
 def tally_people(
     question: Question, epsilon: Any, values: Sequence[str] = ("yes", "no"), groups: Any = None, deciding: Any = None
 ) -> TalliedPeople:
-    """People, folded into as few tallies as the question and their ε allow; called as `spaces.population` is.
+    """Counts people in as few tallies as the question and their ε allow. It has the arguments of `spaces.population`.
 
     Args:
         question: what is asked; it may be of any kind.
